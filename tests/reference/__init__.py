@@ -1,0 +1,1 @@
+"""Slow, obvious implementations of the rules, to test the compiled ones against."""
