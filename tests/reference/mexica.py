@@ -1,8 +1,9 @@
 """All rules of Mexica, written for reading: the yardstick of the compiled rules.
 
-Works on the JSON position (a dict) and on action strings such as ``canal C5-D5``. Chapters are those of the English
-rulebook, D1-D8 the project's decisions where the rulebook leaves a choice open. It imports nothing of the project,
-checks no invariants of the positions given to it, and prefers clarity to speed. Start at `legal_actions` and `apply`.
+Works on the JSON position (a dict) and on action strings such as ``canal C5-D5``. Chapters are those of the
+English rulebook, D1-D8 the project's decisions where the rulebook leaves a choice open. It imports nothing of the
+project, checks no invariants of the positions given to it, and prefers clarity to speed. Start at `legal_actions`
+and `apply`.
 
 Spaces are strings (``H6``); the lake, which is one body of water, is the single node `LAKE`.
 """
@@ -58,7 +59,7 @@ COAST = [space for space in LAND if LAKE in NEIGHBOURS[space]]
 
 
 def _half(number: int) -> int:
-    """Return half of a number, rounded up: the blue number of a yellow one, the white of a blue one (chapter 2)."""
+    """Return half of a number, rounded up: blue of a yellow number, white of a blue one (chapter 2)."""
     return (number + 1) // 2
 
 
@@ -73,7 +74,8 @@ class Board:
         self.pillis = pillis  # space of each seat, "" while unplaced
 
     def copy(self):
-        return Board(set(self.canals), dict(self.bridges), dict(self.temples), dict(self.tokens), list(self.pillis))
+        return Board(set(self.canals), dict(self.bridges), dict(self.temples), dict(self.tokens),
+                     list(self.pillis))
 
     def is_dry(self, space: str) -> bool:
         """Tell whether a space is land without a canal."""
@@ -84,7 +86,7 @@ class Board:
         return space not in self.temples and space not in self.tokens and space not in self.pillis
 
     def is_building_space(self, space: str) -> bool:
-        """Tell whether a canal, a temple or a token may lie there as far as the space alone decides (4A, 4B, 4D)."""
+        """Tell whether the space alone lets a canal, a temple or a token lie there (4A, 4B, 4D)."""
         return self.is_dry(space) and space not in PALACE and self.is_open(space)
 
     def ramps(self, space: str, axis: str) -> list[str]:
@@ -92,7 +94,7 @@ class Board:
         return [NORTH[space], SOUTH[space]] if axis == "ns" else [WEST[space], EAST[space]]
 
     def district_of(self, space: str) -> set[str]:
-        """Return all dry spaces joined orthogonally to a dry space; diagonal contact closes a district (4A)."""
+        """Return the dry spaces joined orthogonally to a dry space; diagonal contact closes it (4A)."""
         district, frontier = {space}, [space]
         while frontier:
             for beside in NEIGHBOURS[frontier.pop()]:
@@ -135,10 +137,10 @@ class Board:
         return [space for space in beside if self.is_open(space)]
 
     def sails(self, seat: int) -> dict[str, int]:
-        """Return the bridges that the seat's pilli can sail to, with the cost in action points (4E, by boat; D3).
+        """Return the bridges that the seat's pilli can sail to, with the cost in action points (4E; D3).
 
-        Looks first at the water that is reached without passing a bridge, then, under the occupied bridges met
-        there, at the water one bridge further, and so on.
+        Looks first at the water that is reached without passing a bridge, then, under the occupied bridges
+        met there, at the water one bridge further, and so on.
         """
         here = self.pillis[seat]
         if here not in self.bridges:
@@ -228,13 +230,14 @@ class Table:
             return sorted(spaces, key=READING_ORDER.get)
 
         return {
-            "game": "mexica", "version": 1, "players": self.players, "phase": self.phase, "period": self.period,
+            "game": "mexica", "version": 1,
+            "players": self.players, "phase": self.phase, "period": self.period,
             "round": self.round, "to_move": self.to_move, "action_points": self.action_points,
             "tokens_taken": self.tokens_taken, "idle_rounds": self.idle_rounds,
             "built_this_round": self.built_this_round,
             "seats": [
-                {"score": self.scores[seat], "action_tokens": self.action_tokens[seat], "pilli": board.pillis[seat],
-                 "temples": list(self.stocks[seat])}
+                {"score": self.scores[seat], "action_tokens": self.action_tokens[seat],
+                 "pilli": board.pillis[seat], "temples": list(self.stocks[seat])}
                 for seat in range(self.players)
             ],
             "canals": ordered(board.canals),
@@ -257,7 +260,7 @@ class Table:
             return []
         if self.phase == "placement":
             return sorted(f"place {space}" for space in STARTING_SPACES if self.board.is_open(space))
-        means = self.action_points + self.action_tokens[self.to_move]  # D2: tokens pay what action points do not
+        means = self.action_points + self.action_tokens[self.to_move]  # D2
         actions = [action for action, cost in self._actions_with_costs() if cost <= means]
         if self.action_points >= 1 and self.tokens_taken < TOKENS_A_TURN and self.tokens_in_supply():
             actions.append("token")  # 4F; paid from the turn's own action points (D2)
@@ -280,7 +283,8 @@ class Table:
             yield from ((f"canal {space}", 1) for space in sites)
         if self.doubles:
             for space in sites:
-                yield from ((f"canal {space}-{other}", 1) for other in (EAST[space], SOUTH[space]) if other in sites)
+                yield from ((f"canal {space}-{other}", 1)
+                            for other in (EAST[space], SOUTH[space]) if other in sites)
 
         # 4C bridges; relocation only when the supply is empty
         bridge_places = [(space, axis) for space in board.canals for axis in ("ns", "ew")
@@ -292,9 +296,9 @@ class Table:
                 if board.is_open(origin):
                     without = board.copy()
                     del without.bridges[origin]
-                    places = [*bridge_places, *((origin, axis) for axis in ("ns", "ew")
-                                                if axis != axis_now and without.can_carry_bridge(origin, axis))]
-                    yield from ((f"relocate {origin} {space} {axis}", 1) for space, axis in places)
+                    turned = [(origin, axis) for axis in ("ns", "ew")
+                              if axis != axis_now and without.can_carry_bridge(origin, axis)]
+                    yield from ((f"relocate {origin} {space} {axis}", 1) for space, axis in bridge_places + turned)
 
         # 4B founding and 4D temples, in the district of the seat's pilli
         district = board.district_of_pilli(seat)
@@ -312,7 +316,7 @@ class Table:
                     if (board.is_dry(space) or space in board.bridges) and board.is_open(space))
 
     def pens_in(self, action: str) -> bool:
-        """Tell whether another seat's pilli could walk or sail before the action and could not after it (D4)."""
+        """Tell whether another seat's pilli could walk or sail before the action but not after it (D4)."""
         after = self.board.copy()
         after.lay(self.to_move, action)
         return any(self.board.is_mobile(seat) and not after.is_mobile(seat)
@@ -397,7 +401,7 @@ class Table:
     def _has_room(self, district: set[str]) -> bool:
         """Tell whether a token and a pilli find room; pawns do not count as obstacles (D5)."""
         free = [space for space in district if space not in PALACE and space not in self.board.temples]
-        return len(free) >= 2 or len(free) == 1 and bool(district & PALACE)
+        return len(free) >= 2 or (len(free) == 1 and bool(district & PALACE))
 
     # The end of turns, rounds, periods: chapter 3, D6, D7.
 
@@ -448,7 +452,7 @@ class Table:
                 self.scores[seat] += PALACE_BONUS
 
     def grandeur(self, district: set[str]) -> dict[int, int]:
-        """Return the sum of temple levels of each owner (the neutral one included, D1) with a temple there."""
+        """Return the sum of temple levels of each owner, the neutral one included (D1), in a district."""
         sums: Counter[int] = Counter()
         for space, (owner, level) in self.board.temples.items():
             if space in district:
@@ -466,8 +470,8 @@ class Table:
 def district_points(grandeur: dict[int, int], size: int) -> dict[int, int]:
     """Return the points of each owner in one district (chapter 5B, remarks on ties).
 
-    The place of an owner is one more than the number of owners with a greater sum: ties share the full value and use
-    up the places below them. Several seconds leave no third; several thirds each get the full value.
+    The place of an owner is one more than the number of owners with a greater sum: ties share the full value and
+    use up the places below them. Several seconds leave no third; several thirds each get the full value.
     """
     values = {1: size, 2: _half(size), 3: _half(_half(size))}
     return {
@@ -537,7 +541,7 @@ def pens_in(position: dict, action: str) -> bool:
 
 def neutral_spaces() -> list[str]:
     """Return where a neutral temple may stand at setup: not palace, not canal, not beside the lake (D1)."""
-    return [space for space in LAND if space not in PALACE and space not in PRINTED_CANALS and space not in COAST]
+    return [space for space in LAND if space not in {*PALACE, *PRINTED_CANALS, *COAST}]
 
 
 def distance(one: str, other: str) -> int:
