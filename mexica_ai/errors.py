@@ -1,0 +1,22 @@
+"""The exceptions of mexica-ai; defined in `cext.core.errors`, because the compiled layer raises some of them."""
+from cext.core.errors import (
+    GameOverError,
+    IllegalActionError,
+    MexicaAIError,
+    NotationError,
+    PositionError,
+    SearchError,
+    UnknownGameError,
+    Violation,
+)
+
+__all__ = [
+    "GameOverError",
+    "IllegalActionError",
+    "MexicaAIError",
+    "NotationError",
+    "PositionError",
+    "SearchError",
+    "UnknownGameError",
+    "Violation",
+]

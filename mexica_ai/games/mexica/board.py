@@ -1,0 +1,98 @@
+"""The island and the pieces of Mexica, as facts; nothing here depends on a position except `districts`.
+
+A *cell* is the integer row * 32 + column (row 1-14, column A = 1 to U = 21), as in the compiled core. Cells around the
+grid have such numbers too and are lake, so neighbours need no bounds check. Reading order is ascending cell number.
+
+Source: the rulebook's components (chapter 2) and its picture of the board.
+"""
+COLUMNS = "ABCDEFGHIJKLMNOPQRSTU"
+NUM_ROWS = 14
+NORTH, WEST, EAST, SOUTH = -32, -1, 1, 32
+
+# "#" land, "P" palace, "C" land under the two printed canal tiles, "." lake; row 1 first.
+ISLAND = (
+    ".#...#####...........",
+    ".###########.........",
+    "############.........",
+    "##############.......",
+    ".###############.....",
+    ".######P######C###.##",
+    ".#####PPP#####C######",
+    ".######P######C######",
+    "..############C#####.",
+    ".################....",
+    "###############......",
+    "#############........",
+    "###########..........",
+    "..####..##...........",
+)
+
+NUM_DOUBLE_TILES, NUM_SINGLE_TILES = 37, 6  # double tiles include the two printed ones
+NUM_BRIDGES = 11
+NUM_ACTION_TOKENS = 12
+MIN_PLAYERS, MAX_PLAYERS = 2, 4
+ACTION_POINTS = 6
+MAX_TOKENS_A_TURN = 2
+NEUTRAL = -1  # the seat of a neutral temple
+MAX_NEUTRAL_TEMPLES = 40
+
+MIN_SIZE, MAX_SIZE = 3, 13  # of a calpulli token
+STANDARD_POOL = (3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 12, 13)
+NUM_DISPLAYED, NUM_UPCOMING = 8, 7
+
+# Temples a seat has had by the end of the period (index), of level 1-4.
+TEMPLES_BY_PERIOD = {1: (3, 3, 2, 1), 2: (6, 5, 4, 3)}
+STANDARD_NEUTRAL_LEVELS = (1, 1, 1, 1, 2, 2, 2, 3, 3, 4)
+
+
+def _cells(marks):
+    return tuple(row * 32 + column
+                 for row, line in enumerate(ISLAND, start=1)
+                 for column, mark in enumerate(line, start=1) if mark in marks)
+
+
+GRID = _cells("#PC.")
+LAND = frozenset(_cells("#PC"))
+PALACE = frozenset(_cells("P"))
+PRINTED_CANALS = _cells("C")
+PALACE_CENTRE = 7 * 32 + 8
+STARTING_SPACES = tuple(cell for cell in sorted(PALACE) if cell != PALACE_CENTRE)
+
+
+def format_space(cell):
+    """Return the name of a cell of the grid, such as ``H6``."""
+    return f"{COLUMNS[cell % 32 - 1]}{cell // 32}"
+
+
+def parse_space(name):
+    """Return the cell of a well-formed space name."""
+    return int(name[1:]) * 32 + COLUMNS.index(name[0]) + 1
+
+
+def neighbours(cell):
+    """Return the four orthogonally adjacent cells."""
+    return cell + NORTH, cell + WEST, cell + EAST, cell + SOUTH
+
+
+def ramps(cell, axis):
+    """Return the two cells on which a bridge at `cell` ends; `axis` is ``ns`` or ``ew``."""
+    return (cell + NORTH, cell + SOUTH) if axis == "ns" else (cell + WEST, cell + EAST)
+
+
+def districts(canals):
+    """Return the districts (sets of connected dry spaces) that these canal cells leave, in order of their first space."""
+    dry = LAND.difference(canals)
+    found = []
+    seen = set()
+    for start in sorted(dry):
+        if start in seen:
+            continue
+        district, frontier = {start}, [start]
+        while frontier:
+            for cell in neighbours(frontier.pop()):
+                if cell in dry and cell not in district:
+                    district.add(cell)
+                    frontier.append(cell)
+        seen |= district
+        found.append(frozenset(district))
+    return found

@@ -1,0 +1,171 @@
+"""Strict reading of JSON: one parser of JSON text and one checker of shapes, shared by positions and records.
+
+A *shape* says what a JSON value must look like: `int`, `str`, `bool`, `float` (any finite number), a `Text`, a `Choice`,
+`Nullable(shape)`, `[shape]` (a list of any length) or a dict from keys to shapes, where a key that ends in ``?`` may be
+left out. Nothing is converted: an integer is an integer, neither ``"3"`` nor ``3.0`` nor ``true``.
+"""
+import json
+import math
+import re
+from typing import NamedTuple
+
+from mexica_ai.errors import NotationError, Violation
+
+# Enough for a person to mend an input; a hostile one with a million faults must not fill the memory or a log.
+MAX_VIOLATIONS = 100
+
+_TYPE_NAMES = {int: "an integer", str: "a string", bool: "true or false", float: "a finite number"}
+
+
+class Text(NamedTuple):
+    """A shape: a string that matches `pattern` as a whole; `expected` describes it in messages."""
+
+    pattern: str
+    expected: str
+    reason: str = "BAD_VALUE"
+
+
+class Nullable(NamedTuple):
+    """A shape: null, or the other shape."""
+
+    shape: object
+
+
+def choice(*words):
+    """Return the shape of a string that is one of `words`."""
+    return Text("|".join(map(re.escape, words)), "one of " + ", ".join(f'"{word}"' for word in words))
+
+
+def quote(value):
+    """Return `value` for a message: JSON, on one line, in ASCII, and short whatever it is."""
+    if isinstance(value, str):
+        return json.dumps(value) if len(value) <= 60 else f"{json.dumps(value[:57])[:-1]}...\""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= 128 else f"an integer of {value.bit_length()} bits"
+    if isinstance(value, float):
+        return str(value)
+    if isinstance(value, dict):
+        return f"an object of {len(value)} keys"
+    if isinstance(value, list):
+        return f"a list of {len(value)} entries"
+    return f"a Python {type(value).__name__}"
+
+
+def parse_json(text, path="$"):
+    """Read JSON text, more strictly than `json.loads`.
+
+    Parameters
+    ----------
+    text : str or bytes
+        Bytes must be UTF-8.
+    path : str
+        How messages name the input.
+
+    Raises
+    ------
+    NotationError
+        If the text is no JSON: also for duplicate keys, NaN and Infinity, numbers too long to read, invalid UTF-8 and
+        nesting too deep.
+    """
+    def build_object(pairs):
+        result = dict(pairs)
+        if len(result) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise NotationError(f"{path}: the key {quote(twice)} stands twice in one object; expected every key once",
+                                reason="DUPLICATE_KEY", path=path)
+        return result
+
+    def refuse_constant(name):
+        raise NotationError(f"{path}: {name} is not JSON; expected a finite number", reason="BAD_JSON", path=path)
+
+    try:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8")
+        return json.loads(text, object_pairs_hook=build_object, parse_constant=refuse_constant)
+    except NotationError:
+        raise
+    except UnicodeDecodeError as error:
+        raise NotationError(f"{path}: expected JSON in UTF-8: {error}", reason="BAD_UTF8", path=path) from None
+    except RecursionError:
+        raise NotationError(f"{path}: the JSON is nested too deeply", reason="BAD_JSON", path=path) from None
+    except ValueError as error:
+        raise NotationError(f"{path}: expected JSON: {error}; given {quote(text)}", reason="BAD_JSON",
+                            path=path) from None
+
+
+class Findings:
+    """Collects what is wrong with an input, so that one error can report all of it."""
+
+    def __init__(self):
+        self.violations = []
+
+    def add(self, path, reason, message):
+        """Note one violation; `message` says what was given and what was expected, the path is put before it."""
+        if len(self.violations) < MAX_VIOLATIONS:
+            self.violations.append(Violation(path, reason, f"{path}: {message}"))
+
+    def raise_as(self, error_class):
+        """Raise `error_class` with all violations, the first of them as its message; do nothing if there are none."""
+        if not self.violations:
+            return
+        first, more = self.violations[0], len(self.violations) - 1
+        suffix = f" (and {more} more)" if more else ""
+        raise error_class(first.message + suffix, reason=first.reason, path=first.path, violations=self.violations)
+
+    def check_range(self, path, value, low, high):
+        """Note a violation and return False if the integer is not in low..high."""
+        if low <= value <= high:
+            return True
+        self.add(path, "OUT_OF_RANGE", f"{quote(value)} is out of range; expected an integer from {low} to {high}")
+        return False
+
+    def check_shape(self, path, value, shape):
+        """Note every place where `value` does not have `shape` (see the module)."""
+        if isinstance(shape, dict):
+            self._check_object(path, value, shape)
+        elif isinstance(shape, list):
+            if type(value) is not list:
+                self._wrong_type(path, value, "a list")
+                return
+            for index, entry in enumerate(value):
+                self.check_shape(f"{path}[{index}]", entry, shape[0])
+        elif isinstance(shape, Nullable):
+            if value is not None:
+                self.check_shape(path, value, shape.shape)
+        elif isinstance(shape, Text):
+            if type(value) is not str:
+                self._wrong_type(path, value, shape.expected)
+            elif not re.fullmatch(shape.pattern, value):
+                self.add(path, shape.reason, f"given {quote(value)}; expected {shape.expected}")
+        elif shape is float:
+            if type(value) not in (int, float) or (type(value) is float and not math.isfinite(value)):
+                self._wrong_type(path, value, _TYPE_NAMES[float])
+        elif type(value) is not shape:
+            self._wrong_type(path, value, _TYPE_NAMES[shape])
+
+    def _check_object(self, path, value, shape):
+        if type(value) is not dict:
+            self._wrong_type(path, value, "an object")
+            return
+        known = {key.rstrip("?"): key for key in shape}
+        for key in value:
+            if key not in known:
+                self.add(path, "UNKNOWN_KEY", f"unknown key {quote(key)}; expected only {', '.join(known)}")
+        for key, declared in known.items():
+            if key in value:
+                self.check_shape(f"{path}.{key}", value[key], shape[declared])
+            elif declared == key:
+                self.add(path, "MISSING_KEY", f"the key {quote(key)} is missing")
+
+    def _wrong_type(self, path, value, expected):
+        self.add(path, "WRONG_TYPE", f"given {quote(value)}; expected {expected}")
+
+
+def check_shape(value, shape, path):
+    """Raise NotationError, with every place listed, if `value` does not have `shape`."""
+    findings = Findings()
+    findings.check_shape(path, value, shape)
+    findings.raise_as(NotationError)
