@@ -127,7 +127,7 @@ class Findings:
         if isinstance(shape, dict):
             self._check_object(path, value, shape)
         elif isinstance(shape, list):
-            if type(value) is not list:
+            if not isinstance(value, list):
                 self._wrong_type(path, value, "a list")
                 return
             for index, entry in enumerate(value):
@@ -147,7 +147,7 @@ class Findings:
             self._wrong_type(path, value, _TYPE_NAMES[shape])
 
     def _check_object(self, path, value, shape):
-        if type(value) is not dict:
+        if not isinstance(value, dict):
             self._wrong_type(path, value, "an object")
             return
         known = {key.rstrip("?"): key for key in shape}

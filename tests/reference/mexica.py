@@ -1,9 +1,9 @@
 """All rules of Mexica, written for reading: the yardstick of the compiled rules.
 
-Works on the JSON position (a dict) and on action strings such as ``canal C5-D5``. Chapters are those of the
-English rulebook, D1-D8 the project's decisions where the rulebook leaves a choice open. It imports nothing of the
-project, checks no invariants of the positions given to it, and prefers clarity to speed. Start at `legal_actions`
-and `apply`.
+Works on the JSON position (a dict) and on action strings such as ``canal C5-D5``. Chapters are those of
+the English rulebook, D1-D8 the project's decisions where the rulebook leaves a choice open. It imports
+nothing of the project, checks no invariants of the positions given to it, and prefers clarity to speed.
+Start at `legal_actions` and `apply`.
 
 Spaces are strings (``H6``); the lake, which is one body of water, is the single node `LAKE`.
 """
@@ -298,7 +298,8 @@ class Table:
                     del without.bridges[origin]
                     turned = [(origin, axis) for axis in ("ns", "ew")
                               if axis != axis_now and without.can_carry_bridge(origin, axis)]
-                    yield from ((f"relocate {origin} {space} {axis}", 1) for space, axis in bridge_places + turned)
+                    yield from ((f"relocate {origin} {space} {axis}", 1)
+                                for space, axis in bridge_places + turned)
 
         # 4B founding and 4D temples, in the district of the seat's pilli
         district = board.district_of_pilli(seat)
@@ -470,8 +471,8 @@ class Table:
 def district_points(grandeur: dict[int, int], size: int) -> dict[int, int]:
     """Return the points of each owner in one district (chapter 5B, remarks on ties).
 
-    The place of an owner is one more than the number of owners with a greater sum: ties share the full value and
-    use up the places below them. Several seconds leave no third; several thirds each get the full value.
+    The place of an owner is one more than the number of owners with a greater sum: ties share the full
+    value and use up the places below them. Several seconds leave no third; several thirds each get the full value.
     """
     values = {1: size, 2: _half(size), 3: _half(_half(size))}
     return {

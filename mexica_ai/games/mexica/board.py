@@ -74,6 +74,11 @@ def neighbours(cell):
     return cell + NORTH, cell + WEST, cell + EAST, cell + SOUTH
 
 
+def distance(cell, other):
+    """Return the Manhattan distance of two cells."""
+    return abs(cell // 32 - other // 32) + abs(cell % 32 - other % 32)
+
+
 def ramps(cell, axis):
     """Return the two cells on which a bridge at `cell` ends; `axis` is ``ns`` or ``ew``."""
     return (cell + NORTH, cell + SOUTH) if axis == "ns" else (cell + WEST, cell + EAST)

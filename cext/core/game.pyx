@@ -1,0 +1,238 @@
+"""The Python face of the contract: `Game` and `State`. The contract itself is ``game.pxd``.
+
+This is the boundary where preconditions are checked and failures become exceptions.
+"""
+
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from cext.core.rng cimport Stream
+from cext.core.types cimport ALL_SEEING, MAX_SEATS, aligned_alloc
+from cext.core.types cimport CHANCE as C_CHANCE, TERMINAL as C_TERMINAL
+
+from cext.core.errors import IllegalActionError, PositionError, SearchError
+
+CHANCE = C_CHANCE
+TERMINAL = C_TERMINAL
+IS_DEBUG_BUILD = bool(CEXT_IS_DEBUG)
+
+
+cdef class Game:
+    """The static facts of a game: sizes, limits, version. Made by the game's module only."""
+
+    def __init__(self):
+        raise TypeError("a Game is made by its own module, see mexica_ai.registry")
+
+    @property
+    def name(self):
+        """The game's name as in the text forms."""
+        return self.ops.name.decode()
+
+    @property
+    def rules_version(self):
+        """Raised whenever the behaviour of the rules changes."""
+        return self.ops.rules_version
+
+    @property
+    def state_size(self):
+        """Bytes of one state."""
+        return self.ops.state_size
+
+    @property
+    def max_players(self):
+        """Seats at most."""
+        return self.ops.max_players
+
+    @property
+    def max_actions(self):
+        """Legal actions of any state at most."""
+        return self.ops.max_actions
+
+    @property
+    def max_game_length(self):
+        """Actions of any game at most."""
+        return self.ops.max_game_length
+
+    def __repr__(self):
+        return f"<Game {self.name!r}, rules version {self.rules_version}>"
+
+
+cdef Game game_create(const GameOps* ops):
+    if not 2 <= ops.max_players <= MAX_SEATS or ops.state_size % 64 != 0 or ops.max_actions < 1:
+        raise ValueError(f"game table of {ops.name.decode()!r}: seats, state_size or max_actions out of range")
+    cdef Game game = Game.__new__(Game)
+    game.ops = ops
+    return game
+
+
+cdef State state_wrap(Game game, const void* data):
+    cdef State state = State.__new__(State)
+    state.game = game
+    state.data = aligned_alloc(64, game.ops.state_size)
+    if state.data == NULL:
+        raise MemoryError
+    memcpy(state.data, data, game.ops.state_size)
+    return state
+
+
+cdef bint game_action_is_legal(const GameOps* ops, const void* state, action_t action,
+                               action_t* buffer) noexcept nogil:
+    cdef int n = ops.legal_actions(state, buffer)
+    cdef int low = 0, high = n, middle
+    while low < high:
+        middle = (low + high) >> 1
+        if buffer[middle] < action:
+            low = middle + 1
+        else:
+            high = middle
+    return low < n and buffer[low] == action
+
+
+cdef class State:
+    """One full state of a game.
+
+    Made by the game's codec (``state_from_fields``) or by `copy`. Actions are integers whose layout the game
+    documents; the text forms live in ``mexica_ai.games``.
+    """
+
+    def __init__(self):
+        raise TypeError("a State is made by its game's codec or by State.copy()")
+
+    def __dealloc__(self):
+        free(self.data)
+
+    def copy(self):
+        """Return an independent copy."""
+        return state_wrap(self.game, self.data)
+
+    @property
+    def num_players(self):
+        """Number of seats."""
+        return self.game.ops.num_players(self.data)
+
+    @property
+    def current_player(self):
+        """The seat to move (>= 0), `CHANCE` or `TERMINAL`."""
+        return self.game.ops.current_player(self.data)
+
+    @property
+    def is_terminal(self):
+        """Whether the game is over."""
+        return self.game.ops.current_player(self.data) == C_TERMINAL
+
+    @property
+    def turn(self):
+        """Turns ended so far; only differences mean something."""
+        return self.game.ops.turn(self.data)
+
+    @property
+    def round(self):
+        """Rounds ended so far; only differences mean something."""
+        return self.game.ops.round(self.data)
+
+    @property
+    def hash(self):
+        """64-bit hash, equal iff the positions are equal (up to collisions)."""
+        return self.game.ops.hash(self.data, ALL_SEEING)
+
+    def view_hash(self, int viewer):
+        """Return the 64-bit hash of what seat `viewer` may know."""
+        self._require_seat(viewer)
+        return self.game.ops.hash(self.data, viewer)
+
+    def _require_seat(self, int seat):
+        if not 0 <= seat < self.num_players:
+            raise ValueError(f"seat {seat}: expected 0 to {self.num_players - 1}")
+
+    def legal_actions(self):
+        """Return the legal actions, ascending; empty at `CHANCE` and `TERMINAL`."""
+        cdef action_t* buffer = <action_t*>malloc(self.game.ops.max_actions * sizeof(action_t))
+        cdef int i, n
+        if buffer == NULL:
+            raise MemoryError
+        try:
+            n = self.game.ops.legal_actions(self.data, buffer)
+            return [buffer[i] for i in range(n)]
+        finally:
+            free(buffer)
+
+    def is_legal(self, action_t action):
+        """Return whether `apply` accepts the action: a legal one, or one that people may agree on at the table."""
+        cdef action_t* buffer
+        if self.game.ops.is_table_action != NULL and self.game.ops.is_table_action(self.data, action):
+            return True
+        buffer = <action_t*>malloc(self.game.ops.max_actions * sizeof(action_t))
+        if buffer == NULL:
+            raise MemoryError
+        try:
+            return bool(game_action_is_legal(self.game.ops, self.data, action, buffer))
+        finally:
+            free(buffer)
+
+    def apply(self, action_t action):
+        """Play one action.
+
+        Raises
+        ------
+        IllegalActionError
+            If the action is not legal here; the state is unchanged then.
+        """
+        if not self.is_legal(action):
+            raise IllegalActionError(f"action {action:#x} is not legal here")
+        game_apply(self.game.ops, self.data, action)
+
+    def resolve_chance(self, seed):
+        """Draw the pending random event. Raises `SearchError` if none is pending."""
+        cdef Stream stream = Stream(seed)
+        if self.game.ops.current_player(self.data) != C_CHANCE:
+            raise SearchError("no random event is pending here")
+        game_settle_chance(self.game.ops, self.data, stream.bitgen)
+
+    def determinize(self, int viewer, seed):
+        """Replace what seat `viewer` cannot know by a uniform draw, in place.
+
+        Returns
+        -------
+        bool
+            Whether more than one world was possible; False leaves the state as it is.
+        """
+        cdef Stream stream = Stream(seed)
+        self._require_seat(viewer)
+        if self.game.ops.determinize == NULL:
+            return False
+        return bool(self.game.ops.determinize(self.data, viewer, stream.bitgen))
+
+    def returns(self):
+        """Return each seat's share of the win, summing to 1. Raises `SearchError` before the end of the game."""
+        cdef double shares[MAX_SEATS]
+        if not self.is_terminal:
+            raise SearchError("the game is not over: it has no returns yet", reason="GAME_NOT_OVER")
+        self.game.ops.returns(self.data, shares)
+        return [shares[seat] for seat in range(self.num_players)]
+
+    def scores(self):
+        """Return the game's own points of each seat, as they stand."""
+        cdef double points[MAX_SEATS]
+        self.game.ops.scores(self.data, points)
+        return [points[seat] for seat in range(self.num_players)]
+
+    def check(self):
+        """Raise `PositionError` naming the first broken internal invariant, if any."""
+        cdef int code = self.game.ops.check(self.data)
+        if code != 0:
+            name = self.game.ops.check_name(code).decode()
+            raise PositionError(f"broken invariant: {name}", reason=name.upper().replace(" ", "_"))
+
+    def __eq__(self, other):
+        if not isinstance(other, State):
+            return NotImplemented
+        return self.game is (<State>other).game and self.hash == (<State>other).hash
+
+    def __hash__(self):
+        return hash(self.hash)
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return self.copy()

@@ -1,0 +1,22 @@
+"""Random streams derived from a seed. The functions that draw are inline in ``rng.pxd``."""
+
+from cpython.pycapsule cimport PyCapsule_GetPointer
+
+from numpy.random import SFC64, SeedSequence
+
+
+cdef class Stream:
+    """One independent random stream.
+
+    Parameters
+    ----------
+    seed : int
+        0 <= seed < 2**63. The same seed and stream give the same numbers, on every machine.
+    stream : int
+        Which of the seed's streams: a thread's index, for instance. Streams are independent of each other
+        (`numpy.random.SeedSequence` with a spawn key).
+    """
+
+    def __cinit__(self, seed, stream=0):
+        self._bit_generator = SFC64(SeedSequence(entropy=seed, spawn_key=(stream,)))
+        self.bitgen = <bitgen_t*>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")

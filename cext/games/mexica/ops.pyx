@@ -1,0 +1,150 @@
+"""Mexica's table of functions, and its states for Python.
+
+Rules: ``rules.pyx``; knowledge: ``policy.pyx``; the struct and the layout of actions: ``state.pxd``.
+"""
+
+from libc.string cimport memset
+from numpy.random cimport bitgen_t
+
+from cext.core.game cimport Game, GameOps, State, game_create, state_wrap
+from cext.core.rng cimport rng_below
+from libc.stdint cimport uint8_t, uint64_t
+
+from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+from cext.games.mexica.policy cimport (policy_evaluate, policy_playout_action, policy_priors, policy_random_action)
+from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_deal,
+                                      rules_is_table_action, rules_legal_actions, rules_returns)
+from cext.games.mexica.state cimport (MAX_SIZE, MIN_SIZE, OVER, SECOND_DEAL, MexicaStateC, state_check,
+                                      state_check_name, state_describe, state_fill, state_hash)
+
+
+cdef int mexica_num_players(const void* data) noexcept nogil:
+    return (<const MexicaStateC*>data).num_players
+
+
+cdef int mexica_current_player(const void* data) noexcept nogil:
+    cdef const MexicaStateC* state = <const MexicaStateC*>data
+    if state.phase == OVER:
+        return TERMINAL
+    if state.chance_due:
+        return CHANCE
+    return state.to_move
+
+
+cdef void mexica_scores(const void* data, double* points) noexcept nogil:
+    cdef const MexicaStateC* state = <const MexicaStateC*>data
+    cdef int seat
+    for seat in range(state.num_players):
+        points[seat] = state.score[seat]
+
+
+cdef int mexica_turn(const void* data) noexcept nogil:
+    return (<const MexicaStateC*>data).turns
+
+
+cdef int mexica_round(const void* data) noexcept nogil:
+    return (<const MexicaStateC*>data).round
+
+
+# --- hidden information: the seven tokens of the second period, in period 1
+
+cdef int _count_unseen(const MexicaStateC* state, uint8_t* unseen) noexcept nogil:
+    # Tokens of the pool that period 1 has not shown, by size; returns their number.
+    cdef int size, total = 0, i
+    for size in range(MAX_SIZE + 1):
+        unseen[size] = state.pool[size] - state.display[size] - state.removed[size]
+    for i in range(state.num_placed):
+        unseen[state.placed_size[i]] -= 1
+    for size in range(MAX_SIZE + 1):
+        total += unseen[size]
+    return total
+
+
+cdef bint mexica_determinize(void* data, int viewer, bitgen_t* rng) noexcept nogil:
+    # The same for every viewer: seven tokens without replacement from the unseen ones.
+    cdef MexicaStateC* state = <MexicaStateC*>data
+    cdef uint8_t unseen[14]
+    cdef int total, size, k, drawn, num_sizes = 0
+    if state.period == 2:
+        return False
+    total = _count_unseen(state, unseen)
+    if total == SECOND_DEAL:
+        return False
+    for size in range(MIN_SIZE, MAX_SIZE + 1):
+        num_sizes += unseen[size] > 0
+    memset(state.upcoming, 0, sizeof(state.upcoming))
+    for drawn in range(SECOND_DEAL):
+        k = rng_below(rng, total - drawn)
+        size = MIN_SIZE
+        while k >= unseen[size]:
+            k -= unseen[size]
+            size += 1
+        unseen[size] -= 1
+        state.upcoming[size] += 1
+    state.upcoming_known = 1
+    return num_sizes > 1
+
+
+cdef void mexica_chance(void* data, bitgen_t* rng) noexcept nogil:
+    cdef MexicaStateC* state = <MexicaStateC*>data
+    if not state.upcoming_known:
+        mexica_determinize(data, 0, rng)
+    rules_deal(state)
+
+
+cdef GameOps _ops
+memset(&_ops, 0, sizeof(GameOps))
+_ops.name = "mexica"
+_ops.rules_version = 1
+_ops.state_size = sizeof(MexicaStateC)
+_ops.max_players = MAX_SEATS
+_ops.max_actions = MAX_ACTIONS
+_ops.max_game_length = MAX_GAME_LENGTH
+_ops.check = <int (*)(const void*) noexcept nogil>state_check
+_ops.check_name = state_check_name
+_ops.num_players = mexica_num_players
+_ops.current_player = mexica_current_player
+_ops.legal_actions = <int (*)(const void*, action_t*) noexcept nogil>rules_legal_actions
+_ops.apply_action = <void (*)(void*, action_t) noexcept nogil>rules_apply_action
+_ops.returns = <void (*)(const void*, double*) noexcept nogil>rules_returns
+_ops.scores = mexica_scores
+_ops.hash = <uint64_t (*)(const void*, int) noexcept nogil>state_hash
+_ops.turn = mexica_turn
+_ops.round = mexica_round
+_ops.determinize = mexica_determinize
+_ops.chance = mexica_chance
+_ops.is_table_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_table_action
+_ops.policy = <void (*)(const void*, const action_t*, int, float*) noexcept nogil>policy_priors
+_ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
+_ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
+_ops.evaluate = <void (*)(const void*, double*, double*) noexcept nogil>policy_evaluate
+
+GAME = game_create(&_ops)
+
+
+def state_from_fields(dict fields not None):
+    """Return the `State` of a validated position object.
+
+    Parameters
+    ----------
+    fields : dict
+        The JSON position without `game` and `version`, every space as its cell number (row * 32 + column; 0 for an
+        unplaced pilli), `calpulli` with all of its keys, `upcoming` None while unknown.
+
+    Raises
+    ------
+    PositionError
+        If an internal invariant is broken all the same; the codec should have named it.
+    """
+    cdef MexicaStateC state
+    state_fill(&state, fields)
+    cdef State owner = state_wrap(GAME, &state)
+    owner.check()
+    return owner
+
+
+def state_to_fields(State owner not None):
+    """Return the position object of a Mexica `State`, in canonical order; the inverse of `state_from_fields`."""
+    if owner.game is not GAME:
+        raise TypeError(f"expected a state of mexica, got one of {owner.game.name}")
+    return state_describe(<const MexicaStateC*>owner.data)

@@ -1,0 +1,104 @@
+"""What may be done and what it does: legal actions, apply, scoring. Decisions D1-D8 are those of docs/rules.md.
+
+The inline functions are the sets of spaces from which legal actions, random actions and priors are all made.
+"""
+
+from libc.stdint cimport uint8_t, uint64_t
+
+from cext.core.types cimport action_t
+from cext.games.mexica.board cimport BUILDABLE, LAND, PALACE
+from cext.games.mexica.rows cimport (rows_any, rows_east, rows_has, rows_none, rows_north, rows_of, rows_south, rows_t,
+                                     rows_west)
+from cext.games.mexica.state cimport (MexicaStateC, state_bridges, state_dry, state_ramps)
+
+cdef enum:
+    # With k canal spaces (at most 84): single and double canals 3 (192 - k), temples 4 (192 - k), teleports 200,
+    # relocations of 11 bridges 22 k, a few more; below 3000 for every k.
+    MAX_ACTIONS = 3072
+    # 41 tiles, 72 temples and 15 foundings make 128 rounds that are not idle, each followed by 3 idle ones at most
+    # (D6); 4 seats; 6 AP a turn and `end`; foundings and removals are free.
+    MAX_GAME_LENGTH = 16000
+
+
+# Spaces that a canal tile may cover (4A): empty dry land outside the palace and founded districts, no ramp.
+cdef inline rows_t rules_diggable(const MexicaStateC* state) noexcept nogil:
+    return (BUILDABLE & ~state.canals & ~state.buildings & ~state.pillis & ~state.founded & ~state_ramps(state))
+
+# First (upper or left) spaces of the double canals that fit into `free`.
+cdef inline rows_t rules_doubles_east(rows_t free) noexcept nogil:
+    return free & rows_west(free)
+
+cdef inline rows_t rules_doubles_south(rows_t free) noexcept nogil:
+    return free & rows_north(free)
+
+# Canal spaces without a bridge whose two ramps on the axis are dry (4C).
+cdef inline rows_t rules_bridge_sites(const MexicaStateC* state, int axis) noexcept nogil:
+    cdef rows_t dry = state_dry(state)
+    cdef rows_t ramps = (rows_north(dry) & rows_south(dry)) if axis == 0 else (rows_east(dry) & rows_west(dry))
+    return state.canals & ~state_bridges(state) & ramps
+
+# 1 if X's own bridge could be turned to this axis: both ramps are dry.
+cdef inline bint rules_fits_axis(const MexicaStateC* state, int cell, int axis) noexcept nogil:
+    cdef rows_t dry = state_dry(state)
+    cdef int step = 32 if axis == 0 else 1
+    return rows_has(&dry, cell - step) and rows_has(&dry, cell + step)
+
+# Empty land spaces of the district of the pilli to move: for temples and for a calpulli token.
+cdef inline rows_t rules_building_sites(const MexicaStateC* state) noexcept nogil:
+    return state.district & ~PALACE & ~state.buildings & ~state.pillis
+
+# 1 if the pilli to move is in an unfounded district whose size is on display and that has a space for the token.
+cdef inline bint rules_can_found(const MexicaStateC* state) noexcept nogil:
+    cdef int size = state.district_size
+    return (3 <= size <= 13 and state.display[size] > 0 and not rows_any(state.district & state.founded)
+            and rows_any(rules_building_sites(state)))
+
+# Where a pilli may be set down by teleport: any dry space or bridge that is free.
+cdef inline rows_t rules_teleport_targets(const MexicaStateC* state) noexcept nogil:
+    return (state_dry(state) | state_bridges(state)) & ~state.buildings & ~state.pillis
+
+# Bits of the temple levels (bit 0: level 1) that the seat to move has and can pay.
+cdef inline int rules_temple_levels(const MexicaStateC* state, int budget) noexcept nogil:
+    cdef const uint8_t* stock = state.stock[state.to_move]
+    cdef int levels = 0
+    if stock[0] > 0 and budget >= 1:
+        levels |= 1
+    if stock[1] > 0 and budget >= 2:
+        levels |= 2
+    if stock[2] > 0 and budget >= 3:
+        levels |= 4
+    if stock[3] > 0 and budget >= 4:
+        levels |= 8
+    return levels
+
+cdef inline bint rules_can_take_token(const MexicaStateC* state) noexcept nogil:
+    return (state.action_points > 0 and state.tokens_taken < 2 and state.action_tokens[0] + state.action_tokens[1]
+            + state.action_tokens[2] + state.action_tokens[3] < 12)
+
+
+# Writes the cells to which the pilli of `seat` can take one step on foot (at most 4), ascending; returns how many.
+cdef int rules_walks(const MexicaStateC* state, int seat, int* cells) noexcept nogil
+
+# Free bridges that the pilli of `seat` can sail to from its bridge, for at most `budget` AP. If `costs` is not NULL,
+# costs[cell] is set for each of them. Empty if the pilli is not on a bridge.
+cdef rows_t rules_sails(const MexicaStateC* state, int seat, int budget, uint8_t* costs) noexcept nogil
+
+# 1 if D4 may forbid an action now: round 1, and some other pilli has few ways out.
+cdef bint rules_may_trap(const MexicaStateC* state) noexcept nogil
+
+cdef int rules_legal_actions(const MexicaStateC* state, action_t* actions) noexcept nogil
+cdef void rules_apply_action(MexicaStateC* state, action_t action) noexcept nogil
+cdef bint rules_is_table_action(const MexicaStateC* state, action_t action) noexcept nogil
+
+# Deals the second period's tokens when the draw was unknown. Precondition: chance_due, upcoming_known.
+cdef void rules_deal(MexicaStateC* state) noexcept nogil
+
+# Sums of temple levels by owner on the spaces of a district.
+cdef void rules_levels(const MexicaStateC* state, rows_t district, int* levels) noexcept nogil
+
+# Adds to points[seat] what a district of this value pays for these sums of levels (chapter 5: ties share the full
+# value and use up the places). The neutral ranks but earns nothing.
+cdef void rules_score_levels(const int* levels, int value, int* points) noexcept nogil
+
+# Shares of the win and winners' order: most points, then most action tokens, then shared.
+cdef void rules_returns(const MexicaStateC* state, double* shares) noexcept nogil

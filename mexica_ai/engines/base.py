@@ -1,0 +1,133 @@
+"""What every engine has in common: the interface, and how a spec's keys meet the limits of a call.
+
+An engine kind derives from `Engine` and writes `_best_turn`, which receives complete limits and a seed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from mexica_ai.errors import GameOverError
+from mexica_ai.limits import Limits
+
+if TYPE_CHECKING:
+    from mexica_ai.engines.specs import EngineSpec
+    from mexica_ai.position import Position
+    from mexica_ai.results import Result
+
+DEFAULT_TIME_S = 1.0
+
+# A spec's key -> the field of Limits that it sets.
+LIMIT_KEYS = {"time": "time_s", "iterations": "iterations", "memory": "memory_mb", "threads": "threads"}
+
+
+class Engine(ABC):
+    """An engine: it answers a position with a turn. Use as a context manager, or call `close`.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        What the engine was made from. Its keys override `defaults` and also what a call asks for.
+    defaults : mapping, optional
+        Values for keys of the spec that are used where neither the spec nor a call says otherwise; None counts as
+        not given.
+
+    Attributes
+    ----------
+    spec : EngineSpec
+    name : str
+        The spec's `name`, else the text of the spec.
+    """
+
+    def __init__(self, spec: EngineSpec, defaults: Mapping[str, Any] | None = None) -> None:
+        self.spec = spec
+        self.name: str = spec.options.get("name", str(spec))
+        self._defaults = {key: value for key, value in (defaults or {}).items() if value is not None}
+
+    def best_turn(self, position: Position, limits: Limits | None = None, *, seed: int | None = None,
+                  candidates: int = 5, stop: threading.Event | None = None) -> Result:
+        """Search the best turn for the seat to move and return it with what the search found.
+
+        Parameters
+        ----------
+        position : Position
+            Not changed.
+        limits : Limits, optional
+            By default those of the engine's defaults, and one second if they hold neither a time nor a number of
+            iterations. Keys of the spec override them one by one.
+        seed : int, optional
+            0 <= seed < 2**63; consumed, not advanced. Drawn if None. The result reports it.
+        candidates : int
+            How many turns the result lists at most; at least 1.
+        stop : threading.Event, optional
+            Setting it, from any thread, ends the search with the best turn found so far.
+
+        Raises
+        ------
+        GameOverError
+            The game is over: nobody is to move.
+        SearchError
+            The limits are invalid, or the engine failed.
+        """
+        limits, seed = self._budget(position, limits, seed)
+        return self._best_turn(position, limits, seed=seed, candidates=candidates, stop=stop or threading.Event())
+
+    def analyze(self, position: Position, limits: Limits | None = None, *, seed: int | None = None,
+                candidates: int = 5, stop: threading.Event | None = None,
+                interval_s: float = 0.5) -> Iterator[Result]:
+        """Yield what the search has found every `interval_s` seconds, and the final result last.
+
+        Only the last result has a `stop_reason`. An engine that cannot be watched yields nothing but the final one.
+        The parameters are those of `best_turn`.
+        """
+        limits, seed = self._budget(position, limits, seed)
+        yield from self._analyze(position, limits, seed=seed, candidates=candidates, stop=stop or threading.Event(),
+                                 interval_s=interval_s)
+
+    def close(self) -> None:
+        """Release what the engine holds (a process, a connection). May be called twice."""
+        return None
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int,
+                   stop: threading.Event) -> Result:
+        """Answer one request; `limits` and `seed` are final and the game is not over."""
+
+    def _analyze(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event,
+                 interval_s: float) -> Iterator[Result]:
+        yield self._best_turn(position, limits, seed=seed, candidates=candidates, stop=stop)
+
+    def _budget(self, position: Position, limits: Limits | None, seed: int | None) -> tuple[Limits, int]:
+        """Return the limits and the seed that hold for a call: the spec's keys, then the call, then the defaults."""
+        if position.is_over:
+            raise GameOverError("the game is over: no seat has a turn to play", reason="GAME_OVER", path="position")
+        options = self.spec.options
+        if limits is None:
+            given = {**self._defaults, **options}
+            fields = {field: given[key] for key, field in LIMIT_KEYS.items() if key in given}
+            if "time_s" not in fields and "iterations" not in fields:
+                fields["time_s"] = DEFAULT_TIME_S
+            limits = Limits(**fields)
+        else:
+            overrides = {field: options[key] for key, field in LIMIT_KEYS.items() if key in options}
+            limits = dataclasses.replace(limits, **overrides)
+        if seed is None:
+            seed = self._defaults.get("seed")
+        seed = options.get("seed", seed)
+        return limits, draw_seed() if seed is None else seed
+
+
+def draw_seed() -> int:
+    """Return a seed from the operating system's entropy, 0 <= seed < 2**63."""
+    return int.from_bytes(os.urandom(8), "little") >> 1

@@ -1,0 +1,245 @@
+"""Engine kind `cmd`: an external program that speaks the stdio protocol (docs/cli.md, "The stdio protocol").
+
+One thread does everything: pipes are non-blocking and every wait has an end, so that a program that hangs, floods or
+dies costs its time plus a margin and no more. The program runs in a session of its own and is killed with its
+children. After a failure the next request starts it afresh.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import math
+import os
+import selectors
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from mexica_ai.engines.base import Engine
+from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.limits import Limits
+from mexica_ai.position import Position
+from mexica_ai.results import Candidate, Result
+
+PROTOCOL_VERSION = 1
+DEFAULT_MARGIN_S = 2.0  # what a program may take beyond its time before it is killed
+HELLO_TIMEOUT_S = 20.0  # an interpreter with heavy imports on a busy machine
+EXIT_TIMEOUT_S = 1.0  # what a program may take to end once its input has ended
+STOP_POLL_S = 0.005
+MAX_LINE = 1 << 20  # bytes; an answer is a few kilobytes
+STDERR_LINES = 20
+
+
+class ProcessEngine(Engine):
+    """An external program as an engine; started, and greeted, when made.
+
+    Raises
+    ------
+    SearchError
+        The program cannot be started (reason ENGINE_START), died (ENGINE_DIED), does not answer in time
+        (ENGINE_TIMEOUT), does not keep to the protocol (ENGINE_PROTOCOL), reports an error (ENGINE_ERROR) or plays an
+        illegal turn (ILLEGAL_TURN). The message names the engine and ends with its last line on stderr, if any.
+    """
+
+    def __init__(self, spec, defaults: Mapping[str, Any] | None = None) -> None:
+        super().__init__(spec, defaults)
+        try:
+            self._command = shlex.split(spec.target)
+        except ValueError as error:
+            raise NotationError(f"engine {self.name}: cannot split {spec.target!r} as a shell would: {error}",
+                                reason="BAD_ENGINE_SPEC", path="engine") from None
+        self._margin_s: float = spec.options.get("margin", DEFAULT_MARGIN_S)
+        self._process: subprocess.Popen | None = None
+        self._last_id = 0
+        self.games: list[str] = []
+        self._start()
+
+    def close(self) -> None:
+        """End the program: its input first, then by force."""
+        self._end(EXIT_TIMEOUT_S)
+
+    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int,
+                   stop: threading.Event) -> Result:
+        if self._process is None:
+            self._start()
+        if position.game not in self.games:
+            raise self._error(f"does not play {position.game}; it plays {', '.join(self.games) or 'nothing'}",
+                              "UNKNOWN_GAME")
+        self._last_id += 1
+        request = {"id": self._last_id, "position": position.to_json(),
+                   "limits": {"time_s": limits.time_s, "iterations": limits.iterations}, "seed": seed}
+        started = time.monotonic()
+        timeout_s = math.inf if limits.time_s is None else limits.time_s + self._margin_s
+        answer = self._exchange(request, timeout_s, stop)
+        seconds = time.monotonic() - started
+        if answer.get("id") != self._last_id:
+            raise self._failure(f"answered id {answer.get('id')!r} to request {self._last_id}", "ENGINE_PROTOCOL")
+        if "error" in answer:
+            raise self._error(f"reports: {_one_line(answer['error'])}", "ENGINE_ERROR")
+        turn = answer.get("turn")
+        if not (isinstance(turn, list) and turn and all(isinstance(action, str) for action in turn)):
+            raise self._failure(f"answered the turn {turn!r}: expected a list of actions", "ENGINE_PROTOCOL")
+        try:
+            position.copy().push(turn)
+        except MexicaAIError as error:
+            raise self._error(f"plays the turn {'; '.join(turn)!r}: {error}", "ILLEGAL_TURN") from error
+        return _result(turn, answer.get("info"), position, candidates, seconds, seed)
+
+    def _start(self) -> None:
+        self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
+        self._buffer = b""
+        try:
+            process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, bufsize=0, start_new_session=True)
+        except (OSError, ValueError) as error:
+            raise self._error(f"cannot be started: {error}", "ENGINE_START") from None
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            os.set_blocking(pipe.fileno(), False)
+        self._process = process
+        answer = self._exchange({"hello": PROTOCOL_VERSION}, HELLO_TIMEOUT_S, threading.Event())
+        games = answer.get("games")
+        if answer.get("hello") != PROTOCOL_VERSION or not isinstance(games, list):
+            raise self._failure(f"answered {json.dumps(answer)} to the greeting: expected "
+                                '{"hello": 1, "name": ..., "games": [...]}', "ENGINE_PROTOCOL")
+        self.games = [game for game in games if isinstance(game, str)]
+        if "name" not in self.spec.options and isinstance(answer.get("name"), str) and answer["name"]:
+            self.name = _one_line(answer["name"])
+
+    def _exchange(self, request: dict, timeout_s: float, stop: threading.Event) -> dict:
+        """Send one request and return the answer; the process is ended if none comes, or if we are interrupted."""
+        try:
+            return self._exchange_lines(json.dumps(request).encode() + b"\n", timeout_s, stop)
+        except BaseException:
+            self._end(0)
+            raise
+
+    def _exchange_lines(self, outgoing: bytes, timeout_s: float, stop: threading.Event) -> dict:
+        process = self._process
+        deadline = time.monotonic() + timeout_s
+        is_stopped = False
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdin, selectors.EVENT_WRITE)
+            selector.register(process.stdout, selectors.EVENT_READ)
+            selector.register(process.stderr, selectors.EVENT_READ)
+            while True:
+                now = time.monotonic()
+                if now >= deadline:
+                    raise self._failure(f"did not answer within {_seconds(timeout_s, is_stopped, self._margin_s)}",
+                                        "ENGINE_TIMEOUT")
+                if stop.is_set() and not is_stopped:
+                    is_stopped = True
+                    deadline = min(deadline, now + self._margin_s)
+                    if process.stdin not in selector.get_map():
+                        selector.register(process.stdin, selectors.EVENT_WRITE)
+                    outgoing += b'{"stop": 1}\n'
+                for key, _ in selector.select(min(deadline - now, STOP_POLL_S)):
+                    if key.fileobj is process.stdin:
+                        try:
+                            outgoing = outgoing[os.write(key.fd, outgoing):]
+                        except BlockingIOError:
+                            continue
+                        except BrokenPipeError:
+                            outgoing = b""  # it is gone, or deaf: the end of its output will tell
+                        if not outgoing:
+                            selector.unregister(process.stdin)
+                    elif key.fileobj is process.stderr:
+                        if not self._read_stderr():
+                            selector.unregister(process.stderr)
+                    else:
+                        line = self._read_line()
+                        if line is not None:
+                            return self._parse(line)
+
+    def _read_line(self) -> bytes | None:
+        """Read what stdout holds; return the first whole line, None while there is none."""
+        chunk = os.read(self._process.stdout.fileno(), 65536)
+        if not chunk:
+            how = self._end(EXIT_TIMEOUT_S)
+            raise self._error(f"closed its output and {how}", "ENGINE_DIED")
+        self._buffer += chunk
+        line, newline, rest = self._buffer.partition(b"\n")
+        if not newline:
+            if len(line) > MAX_LINE:
+                raise self._failure(f"answers with a line of more than {MAX_LINE} bytes", "ENGINE_PROTOCOL")
+            return None
+        if rest:
+            raise self._failure(f"answers more than was asked: {_one_line(rest.decode(errors='replace'))!r}",
+                                "ENGINE_PROTOCOL")
+        self._buffer = b""
+        return line
+
+    def _read_stderr(self) -> bool:
+        """Keep the last lines of what stderr holds; return whether it is still open."""
+        try:
+            chunk = os.read(self._process.stderr.fileno(), 65536)
+        except BlockingIOError:
+            return True
+        self._stderr.extend(line for line in chunk.decode(errors="replace").splitlines() if line.strip())
+        return bool(chunk)
+
+    def _parse(self, line: bytes) -> dict:
+        try:
+            answer = json.loads(line)
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            text = _one_line(line.decode(errors="replace"))
+            raise self._failure(f"answered {text!r}: expected a JSON object", "ENGINE_PROTOCOL")
+        return answer
+
+    def _failure(self, problem: str, reason: str) -> SearchError:
+        """Return the error after which the process cannot be used any more."""
+        self._end(0)
+        return self._error(problem, reason)
+
+    def _error(self, problem: str, reason: str) -> SearchError:
+        last = f"; its last words: {_one_line(self._stderr[-1])!r}" if self._stderr else ""
+        return SearchError(f"engine {self.name} {problem}{last}", reason=reason, path="engine")
+
+    def _end(self, timeout_s: float) -> str:
+        """End the process and its children, reap it, close the pipes; return how it ended.
+
+        It is left `timeout_s` to end by itself.
+        """
+        process = self._process
+        if process is None:
+            return ""
+        process.stdin.close()
+        deadline = time.monotonic() + timeout_s
+        try:
+            while not (has_exited := _has_exited(process)) and time.monotonic() < deadline:
+                time.sleep(STOP_POLL_S)
+        finally:
+            # Before the leader is reaped, so that its number cannot belong to anybody else yet.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            status = process.wait()
+            self._read_stderr()
+            self._process = None
+            process.stdout.close()
+            process.stderr.close()
+        if not has_exited:
+            return "did not end by itself"
+        if status < 0:
+            return f"was ended by signal {-status} ({signal.strsignal(-status)})"
+        return f"ended with exit status {status}"
+
+
+def _has_exited(process: subprocess.Popen) -> bool:
+    """Return whether the process has ended, without reaping it."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _seconds(timeout_s: float, is_stopped: bool, margin_s: float) -> str:
+    return f"{margin_s:g} s of being stopped" if is_stopped else f"{timeout_s:g} s (its time and the margin)"
+
+
+def _one_line(text: object, width: int = 200) -> str:
+    line = " ".join(str(text).split())
+    return line if len(line) <= width else line[:width - 3] + "..."

@@ -1,0 +1,212 @@
+"""Engine specs: the text that names an engine, `kind[:target][,key=value]...`, read strictly.
+
+The one list of engine kinds is `KINDS`. Examples: ``mcts``, ``mcts,time=2,threads=2``, ``random,seed=7``,
+``grpc:localhost:50051,time=1``, ``cmd:"./my-engine --flag",name=mine``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mexica_ai.errors import NotationError
+
+if TYPE_CHECKING:
+    from mexica_ai.engines.base import Engine
+
+MAX_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class EngineSpec:
+    """A parsed spec.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    target : str or None
+        What the engine talks to: the command line of `cmd`, the address of `grpc`; unquoted. None for other kinds.
+    options : dict
+        Typed values by key, only those given.
+    """
+
+    kind: str
+    target: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        head = self.kind if self.target is None else f"{self.kind}:{_quoted(self.target)}"
+        return ",".join([head, *(f"{key}={_quoted(_text(value))}" for key, value in self.options.items())])
+
+
+def _seconds(text: str) -> float:
+    value = float(text) if re.fullmatch(r"\d+(\.\d*)?|\.\d+", text, re.ASCII) else math.nan
+    if not (value > 0 and math.isfinite(value)):
+        raise ValueError("a number of seconds above 0")
+    return value
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"0*[1-9]\d{0,17}", text, re.ASCII):
+        raise ValueError("a whole number from 1")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not re.fullmatch(r"\d{1,19}", text, re.ASCII) or int(text) > MAX_SEED:
+        raise ValueError("a whole number from 0 to 2**63 - 1")
+    return int(text)
+
+
+def _label(text: str) -> str:
+    if not text or not text.isprintable():
+        raise ValueError("a label of printable characters")
+    return text
+
+
+KEYS: dict[str, Callable[[str], Any]] = {
+    "time": _seconds, "iterations": _count, "threads": _count, "memory": _count, "margin": _seconds, "seed": _seed,
+    "name": _label,
+}
+_BUDGET = ("time", "iterations", "threads", "memory", "seed", "name")
+
+
+@dataclass(frozen=True)
+class EngineKind:
+    """A kind of engine: where its class is, the keys it knows, and what its target is ("" if it takes none).
+
+    `random` and `greedy` answer at once, within any budget, so they take the budget's keys as every engine does.
+    """
+
+    path: str  # "module:class", imported when the first engine of the kind is made
+    summary: str
+    keys: tuple[str, ...] = _BUDGET
+    target: str = ""
+
+
+KINDS = {
+    "mcts": EngineKind("mexica_ai.engines.native:MctsEngine", "the search of this project"),
+    "uct": EngineKind("mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions"),
+    "greedy": EngineKind("mexica_ai.engines.native:GreedyEngine", "baseline: the best next action, again and again"),
+    "random": EngineKind("mexica_ai.engines.native:RandomEngine", "baseline: random legal actions"),
+    "cmd": EngineKind("mexica_ai.engines.process:ProcessEngine", "a program that speaks the stdio protocol",
+                      ("time", "iterations", "margin", "seed", "name"), "a command line"),
+    "grpc": EngineKind("mexica_ai.engines.grpc:GrpcEngine", "a server (`mexica-ai serve`)", _BUDGET, "HOST:PORT"),
+}
+
+
+def parse_spec(text: str) -> EngineSpec:
+    """Read a spec, `kind[:target][,key=value]...`.
+
+    A target or a value that holds a comma stands in double or single quotes; in double quotes a backslash makes a
+    quote or a backslash literal.
+
+    Parameters
+    ----------
+    text : str
+        For instance ``mcts,time=2,threads=2``.
+
+    Returns
+    -------
+    EngineSpec
+
+    Raises
+    ------
+    NotationError
+        The kind or a key is not known, a key is given twice, or a value is not of its type.
+    """
+    def error(problem: str, reason: str = "BAD_ENGINE_SPEC") -> NotationError:
+        return NotationError(f"engine spec {text!r}: {problem}", reason=reason, path="engine")
+
+    head = re.match(r"[^:,]*", text)[0]
+    kind = KINDS.get(head)
+    if kind is None:
+        raise error(f"unknown kind {head!r}; known kinds: {', '.join(KINDS)}", "UNKNOWN_ENGINE_KIND")
+    at = len(head)
+    target = None
+    if text[at:at + 1] == ":":
+        if not kind.target:
+            raise error(f"{head} takes no target, yet one follows the colon")
+        target, at = _scan_value(text, at + 1, error)
+    if kind.target and not (target or "").strip():
+        raise error(f"{head} needs {kind.target} as its target, {head}:TARGET")
+
+    options: dict[str, Any] = {}
+    while at < len(text):
+        match = re.compile(r",([^=,]*)=").match(text, at)
+        if match is None:
+            raise error(f"expected ,key=value at {text[at:]!r}")
+        key = match[1]
+        if key not in kind.keys:
+            raise error(f"unknown key {key!r} for {head}; known keys: {', '.join(kind.keys)}", "UNKNOWN_ENGINE_KEY")
+        if key in options:
+            raise error(f"key {key!r} is given twice")
+        value, at = _scan_value(text, match.end(), error)
+        try:
+            options[key] = KEYS[key](value)
+        except ValueError as expected:
+            raise error(f"{key}={value} is not {expected}", "BAD_ENGINE_VALUE") from None
+    return EngineSpec(head, target, options)
+
+
+def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
+    """Make the engine that a spec names.
+
+    Parameters
+    ----------
+    spec : str or EngineSpec
+        See `parse_spec`.
+    **defaults
+        Values (time, iterations, threads, memory, seed) where the spec has no such key, for instance the options of a
+        command line; None counts as not given.
+
+    Returns
+    -------
+    Engine
+        To be closed by the caller.
+
+    Raises
+    ------
+    NotationError
+        The spec cannot be read.
+    SearchError
+        The engine cannot be started.
+    """
+    if isinstance(spec, str):
+        spec = parse_spec(spec)
+    unknown = defaults.keys() - KEYS.keys()
+    if unknown:
+        raise TypeError(f"unknown engine default {min(unknown)!r}; known: {', '.join(KEYS)}")
+    module, class_name = KINDS[spec.kind].path.split(":")
+    return getattr(importlib.import_module(module), class_name)(spec, defaults)
+
+
+def _scan_value(text: str, at: int, error: Callable[[str], NotationError]) -> tuple[str, int]:
+    """Read a value that starts at index `at`, quoted or up to the next comma; return it and the index behind it."""
+    if text[at:at + 1] not in ('"', "'"):
+        value = re.compile(r"[^,]*").match(text, at)[0]
+        return value, at + len(value)
+    pattern = r'"((?:[^"\\]|\\.)*)"' if text[at] == '"' else r"'([^']*)'"
+    match = re.compile(pattern, re.DOTALL).match(text, at)
+    if match is None:
+        raise error(f"the quote at {text[at:]!r} is not closed")
+    if text[match.end():match.end() + 1] not in ("", ","):
+        raise error(f"expected a comma or the end after {match[0]}, got {text[match.end():]!r}")
+    value = re.sub(r'\\(["\\])', r"\1", match[1]) if text[at] == '"' else match[1]
+    return value, match.end()
+
+
+def _quoted(text: str) -> str:
+    """Write a value so that `_scan_value` reads it back."""
+    if "," not in text and text[:1] not in ('"', "'"):
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _text(value: Any) -> str:
+    return f"{value:.12f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)

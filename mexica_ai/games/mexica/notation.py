@@ -1,0 +1,352 @@
+"""The text forms of Mexica: actions, and the JSON position. The only reader and writer of both.
+
+Reading is strict: a position has exactly the right shape (`NotationError` otherwise) and keeps every invariant of
+`mexica_ai.games.mexica.invariants` (`PositionError` otherwise), or it is refused; both errors list all that they found.
+Lists may come in any order and are written in the canonical one: spaces in reading order, sizes ascending, the standard
+pool left out. An action's integer has these bits, and canonical order is ascending:
+
+======  ===========================================================================================
+bits    meaning
+======  ===========================================================================================
+0-8     second cell: a double canal's other space, where a relocated bridge goes; else 0
+9-17    first cell; 0 for actions without a space
+18-21   argument: temple level, token size, axis (0 ns, 1 ew), canal (0 single, 1 double); else 0
+22-25   verb, the position of its word in `VERBS` counted from 1
+======  ===========================================================================================
+"""
+import re
+from collections import Counter
+
+import numpy as np
+
+from cext.games.mexica.ops import GAME, state_from_fields, state_to_fields
+from mexica_ai.errors import NotationError, PositionError
+from mexica_ai.games.mexica import board
+from mexica_ai.games.mexica.board import format_space, parse_space
+from mexica_ai.games.mexica.invariants import check_fields, check_num_neutral, check_pool
+from mexica_ai.strict import Findings, Nullable, Text, check_shape, choice, quote
+
+VERSION = 1  # of the JSON form
+VERBS = ("place", "canal", "bridge", "relocate", "found", "temple", "walk", "sail", "teleport", "token", "end", "remove")
+AXES = ("ns", "ew")
+OPTIONS = ("pool", "neutral_levels")  # of new_state
+MIN_NEUTRAL_DISTANCE, MAX_NEUTRAL_TRIES = 5, 10_000  # D1
+
+_SPACE = r"[A-U](?:1[0-4]|[1-9])"
+_SPACE_TEXT = 'a space: column A-U and row 1-14, such as "H6"'
+_FIRST, _SECOND, _AXIS = rf"(?P<first>{_SPACE})", rf"(?P<second>{_SPACE})", "(?P<axis>ns|ew)"
+_LEVEL, _SIZE = "(?P<number>[1-4])", "(?P<number>1[0-3]|[3-9])"
+
+# Each verb's form, and an example of it for messages.
+_FORMS = {
+    "place": (f"place {_FIRST}", "place H6"),
+    "canal": (f"canal {_FIRST}(?:-{_SECOND})?", "canal C5 or canal C5-D5"),
+    "bridge": (f"bridge {_FIRST} {_AXIS}", "bridge O7 ew"),
+    "relocate": (f"relocate {_FIRST} {_SECOND} {_AXIS}", "relocate O7 K4 ns"),
+    "found": (f"found {_SIZE} {_FIRST}", "found 13 B4"),
+    "temple": (f"temple {_LEVEL} {_FIRST}", "temple 3 C5"),
+    "walk": (f"walk {_FIRST}", "walk H5"),
+    "sail": (f"sail {_FIRST}", "sail K4"),
+    "teleport": (f"teleport {_FIRST}", "teleport C9"),
+    "token": ("token", "token"),
+    "end": ("end", "end"),
+    "remove": (f"remove {_SIZE}", "remove 7"),
+}
+
+_AT = Text(_SPACE, _SPACE_TEXT, "BAD_SPACE")
+_SHAPE = {
+    "game": choice("mexica"),
+    "version": int,
+    "players": int,
+    "phase": choice("placement", "play", "over"),
+    "period": int,
+    "round": int,
+    "to_move": int,
+    "action_points": int,
+    "tokens_taken": int,
+    "idle_rounds": int,
+    "built_this_round": bool,
+    "seats": [{
+        "score": int,
+        "action_tokens": int,
+        "pilli": Text(rf"|{_SPACE}", _SPACE_TEXT + ', or "" if not placed yet', "BAD_SPACE"),
+        "temples": [int],
+    }],
+    "canals": [_AT],
+    "canal_tiles": {"single": int, "double": int},
+    "bridges": [{"at": _AT, "axis": choice(*AXES)}],
+    "temples": [{"at": _AT, "seat": int, "level": int}],
+    "calpulli": {
+        "pool?": [int],
+        "display": [int],
+        "placed": [{"at": _AT, "size": int}],
+        "removed?": [int],
+        "upcoming?": Nullable([int]),
+    },
+}
+
+
+def parse_action(text, path="action"):
+    """Read one action, such as ``canal C5-D5``, without asking whether it is legal anywhere.
+
+    Parameters
+    ----------
+    text : str
+        A verb and its operands, separated by single spaces.
+    path : str
+        Where the text stands, for messages.
+
+    Returns
+    -------
+    int
+        The action (see the module).
+
+    Raises
+    ------
+    NotationError
+        If the text is not exactly one action in its one spelling.
+    """
+    if not isinstance(text, str):
+        raise NotationError(f"{path}: given {quote(text)}; expected an action such as \"walk H5\"", reason="WRONG_TYPE",
+                            path=path)
+    verb = text.partition(" ")[0]
+    if verb not in _FORMS:
+        raise NotationError(f"{path}: {quote(text)} is not an action; expected one of the verbs {', '.join(VERBS)}",
+                            reason="UNKNOWN_VERB", path=path)
+    pattern, example = _FORMS[verb]
+    match = re.fullmatch(pattern, text)
+    if not match:
+        raise NotationError(f"{path}: {quote(text)} is not an action; expected the form {example}", reason="BAD_OPERANDS",
+                            path=path)
+    operands = {name: operand for name, operand in match.groupdict().items() if operand}
+    first = parse_space(operands["first"]) if "first" in operands else 0
+    second = parse_space(operands["second"]) if "second" in operands else 0
+    if "axis" in operands:
+        argument = AXES.index(operands["axis"])
+    else:
+        argument = int(operands.get("number", 0))
+    if verb == "canal" and second:
+        argument = 1
+        if second <= first:
+            raise NotationError(f"{path}: {quote(text)} is not an action; expected its two spaces in reading order (row by "
+                                "row, left to right)", reason="READING_ORDER", path=path)
+    return VERBS.index(verb) + 1 << 22 | argument << 18 | first << 9 | second
+
+
+def format_action(action):
+    """Return the text of an action's integer; the inverse of `parse_action`.
+
+    Raises
+    ------
+    NotationError
+        If the integer is no action at all.
+    """
+    number, argument = action >> 22, action >> 18 & 15
+    verb = VERBS[number - 1] if 1 <= number <= len(VERBS) else ""
+    first, second = (format_space(cell) if cell in board.GRID else "?" for cell in (action >> 9 & 511, action & 511))
+    if verb == "canal":
+        words = [verb, f"{first}-{second}" if argument else first]
+    elif verb == "bridge":
+        words = [verb, first, AXES[argument & 1]]
+    elif verb == "relocate":
+        words = [verb, first, second, AXES[argument & 1]]
+    elif verb in ("temple", "found"):
+        words = [verb, str(argument), first]
+    elif verb == "remove":
+        words = [verb, str(argument)]
+    elif verb in ("token", "end"):
+        words = [verb]
+    else:
+        words = [verb, first]
+    text = " ".join(words)
+    try:
+        if parse_action(text) == action:
+            return text
+    except NotationError:
+        pass
+    raise NotationError(f"{action:#x} is not the integer of an action", reason="BAD_ACTION")
+
+
+def parse_position(data, path="position"):
+    """Read a position from its JSON object.
+
+    Parameters
+    ----------
+    data : dict
+        The object, as `json.loads` gives it.
+    path : str
+        Where the object stands, the beginning of every path in errors.
+
+    Returns
+    -------
+    cext.core.game.State
+
+    Raises
+    ------
+    NotationError
+        If the object has not exactly the shape of a position.
+    PositionError
+        If it breaks an invariant.
+    """
+    return state_from_fields(parse_fields(data, path))
+
+
+def parse_fields(data, path="position"):
+    """Check a position's JSON object completely and return its fields: what `state_from_fields` takes, and the board too."""
+    check_shape(data, _SHAPE, path)
+    if data["version"] != VERSION:
+        raise NotationError(f"{path}.version: given {quote(data['version'])}; expected {VERSION}",
+                            reason="UNSUPPORTED_VERSION", path=f"{path}.version")
+    fields = {key: value for key, value in data.items() if key not in ("game", "version")}
+    fields["seats"] = [seat | {"pilli": parse_space(seat["pilli"]) if seat["pilli"] else 0} for seat in data["seats"]]
+    fields["canals"] = [parse_space(name) for name in data["canals"]]
+    for key in ("bridges", "temples"):
+        fields[key] = [thing | {"at": parse_space(thing["at"])} for thing in data[key]]
+    calpulli = {"pool": list(board.STANDARD_POOL), "removed": [], "upcoming": None} | data["calpulli"]
+    calpulli["placed"] = [token | {"at": parse_space(token["at"])} for token in calpulli["placed"]]
+    fields["calpulli"] = calpulli
+
+    findings = Findings()
+    check_fields(fields, path, findings)
+    findings.raise_as(PositionError)
+    if calpulli["upcoming"] is None:
+        calpulli["upcoming"] = _known_upcoming(fields)
+    return _canonical(fields)
+
+
+def _known_upcoming(fields):
+    """Return the second period's tokens where the rest of a valid position determines them, else None."""
+    calpulli = fields["calpulli"]
+    if fields["period"] == 2:
+        return []
+    if len(calpulli["pool"]) > board.NUM_DISPLAYED + board.NUM_UPCOMING:
+        return None
+    shown = calpulli["display"] + [token["size"] for token in calpulli["placed"]] + calpulli["removed"]
+    return list((Counter(calpulli["pool"]) - Counter(shown)).elements())
+
+
+def _canonical(fields):
+    """Return the fields with spaces in reading order and sizes ascending."""
+    def in_reading_order(things):
+        return sorted(things, key=lambda thing: thing["at"])
+
+    calpulli = {key: in_reading_order(value) if key == "placed" else value and sorted(value)
+                for key, value in fields["calpulli"].items()}
+    return fields | {"canals": sorted(fields["canals"]), "bridges": in_reading_order(fields["bridges"]),
+                     "temples": in_reading_order(fields["temples"]), "calpulli": calpulli}
+
+
+def format_position(state):
+    """Return the JSON object of a state, in canonical form; the inverse of `parse_position`."""
+    return format_fields(state_to_fields(state))
+
+
+def format_fields(fields):
+    """Return the JSON object of checked fields, in canonical form; the inverse of `parse_fields`."""
+    calpulli = fields["calpulli"]
+    pool = {} if tuple(calpulli["pool"]) == board.STANDARD_POOL else {"pool": calpulli["pool"]}
+    return {
+        "game": "mexica",
+        "version": VERSION,
+        **{key: fields[key] for key in ("players", "phase", "period", "round", "to_move", "action_points", "tokens_taken",
+                                        "idle_rounds", "built_this_round")},
+        "seats": [{"score": seat["score"], "action_tokens": seat["action_tokens"],
+                   "pilli": format_space(seat["pilli"]) if seat["pilli"] else "", "temples": list(seat["temples"])}
+                  for seat in fields["seats"]],
+        "canals": [format_space(cell) for cell in fields["canals"]],
+        "canal_tiles": {key: fields["canal_tiles"][key] for key in ("single", "double")},
+        "bridges": [{"at": format_space(bridge["at"]), "axis": bridge["axis"]} for bridge in fields["bridges"]],
+        "temples": [{"at": format_space(temple["at"]), "seat": temple["seat"], "level": temple["level"]}
+                    for temple in fields["temples"]],
+        "calpulli": pool | {
+            "display": calpulli["display"],
+            "placed": [{"at": format_space(token["at"]), "size": token["size"]} for token in calpulli["placed"]],
+            "removed": calpulli["removed"],
+            "upcoming": calpulli["upcoming"],
+        },
+    }
+
+
+def new_state(players, seed, *, pool=None, neutral_levels=None):
+    """Deal a new game: the position before the first pilli is placed.
+
+    Parameters
+    ----------
+    players : int
+        2-4.
+    seed : int
+        Decides the deal of the tokens and the places of the neutral temples.
+    pool : list of int, optional
+        Sizes of all tokens, 15-255 of them; the printed 15 by default. Eight are displayed, seven come in period 2.
+    neutral_levels : list of int, optional
+        Levels of the neutral temples of a two-seat game, 40 at most; by default the rulebook's ten.
+
+    Raises
+    ------
+    NotationError
+        If an argument is of the wrong type.
+    PositionError
+        If an argument is out of range, or the neutral temples find no room (reason NO_ROOM).
+    """
+    return state_from_fields(deal(players, seed, pool=pool, neutral_levels=neutral_levels))
+
+
+def deal(players, seed, *, pool=None, neutral_levels=None):
+    """Return the fields of a new game; see `new_state`."""
+    if pool is None:
+        pool = list(board.STANDARD_POOL)
+    if neutral_levels is None:
+        neutral_levels = list(board.STANDARD_NEUTRAL_LEVELS) if players == 2 else []
+    arguments = {"players": players, "pool": pool, "neutral_levels": neutral_levels}
+    check_shape(arguments, {"players": int, "pool": [int], "neutral_levels": [int]}, "options")
+    check_options(players, pool, neutral_levels)
+
+    rng = np.random.default_rng(seed)
+    tokens = rng.permutation(pool).tolist()
+    shown = board.NUM_DISPLAYED
+    levels = rng.permutation(neutral_levels).tolist()
+    return {
+        "players": players, "phase": "placement", "period": 1, "round": 0, "to_move": 0,
+        "action_points": board.ACTION_POINTS, "tokens_taken": 0, "idle_rounds": 0, "built_this_round": False,
+        "seats": [{"score": 0, "action_tokens": 0, "pilli": 0, "temples": list(board.TEMPLES_BY_PERIOD[1])}
+                  for _ in range(players)],
+        "canals": list(board.PRINTED_CANALS),
+        "canal_tiles": {"single": board.NUM_SINGLE_TILES, "double": board.NUM_DOUBLE_TILES - 2},
+        "bridges": [],
+        "temples": [{"at": cell, "seat": board.NEUTRAL, "level": level}
+                    for cell, level in sorted(zip(draw_neutral_spaces(len(levels), rng), levels, strict=True))],
+        "calpulli": {"pool": sorted(pool), "display": sorted(tokens[:shown]), "placed": [], "removed": [],
+                     "upcoming": sorted(tokens[shown:shown + board.NUM_UPCOMING])},
+    }
+
+
+def check_options(players, pool, neutral_levels):
+    """Raise PositionError, naming everything that is out of range in a new game's options."""
+    findings = Findings()
+    findings.check_range("options.players", players, board.MIN_PLAYERS, board.MAX_PLAYERS)
+    check_pool(pool, "options.pool", findings)
+    for index, level in enumerate(neutral_levels):
+        findings.check_range(f"options.neutral_levels[{index}]", level, 1, 4)
+    check_num_neutral(players, len(neutral_levels), "options.neutral_levels", findings)
+    findings.raise_as(PositionError)
+
+
+def draw_neutral_spaces(count, rng):
+    """Draw spaces for the neutral temples by D1: random order, far enough apart, started afresh until all fit."""
+    spaces = [cell for cell in sorted(board.LAND - board.PALACE)
+              if cell not in board.PRINTED_CANALS and board.LAND.issuperset(board.neighbours(cell))]
+    # Bit i of near[j]: spaces i and j are too close together.
+    near = [sum(1 << i for i, other in enumerate(spaces) if board.distance(cell, other) < MIN_NEUTRAL_DISTANCE)
+            for cell in spaces]
+    for _ in range(MAX_NEUTRAL_TRIES):
+        chosen, taken = [], 0
+        for index in rng.permutation(len(spaces)).tolist():
+            if len(chosen) == count:
+                break
+            if not taken >> index & 1:
+                chosen.append(spaces[index])
+                taken |= near[index]
+        if len(chosen) == count:
+            return chosen
+    raise PositionError(f"options.neutral_levels: {count} neutral temples found no room in {MAX_NEUTRAL_TRIES} tries; "
+                        "expected fewer", reason="NO_ROOM", path="options.neutral_levels")

@@ -1,0 +1,102 @@
+"""Build script: the one table of extension modules, and the protobuf code generated at build time.
+
+Environment:
+
+``MEXICA_AI_NATIVE=1``  compile for this machine's processor (``-march=native``); portable otherwise.
+``CEXT_DEBUG=1``        bounds checks, overflow checks, and ``check()`` after every action.
+"""
+
+import os
+from pathlib import Path
+
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension, find_packages, setup
+from setuptools.command.build_py import build_py
+
+# Every compiled module, in dependency order. A new game adds its lines here and in mexica_ai/registry.py.
+MODULES = [
+    "cext.core.rng",
+    "cext.core.game",
+    "cext.core.playout",
+    "cext.core.perft",
+    # "cext.core.graph",
+    # "cext.core.turns",
+    # "cext.core.search",
+    # "cext.core.uct",
+    # "cext.core.baselines",
+    "cext.games.nim.ops",
+    "cext.games.mexica.board",
+    "cext.games.mexica.state",
+    "cext.games.mexica.rules",
+    "cext.games.mexica.policy",
+    "cext.games.mexica.ops",
+]
+
+ROOT = Path(__file__).parent
+DEBUG = os.environ.get("CEXT_DEBUG") == "1"
+NATIVE = os.environ.get("MEXICA_AI_NATIVE") == "1"
+
+# Warnings about passing 64-byte vectors by value do not apply: such functions are all inlined.
+compile_args = ["-std=gnu11", "-Wno-psabi", "-pthread"]
+if DEBUG:
+    # Traps need no sanitizer runtime inside the interpreter.
+    compile_args += ["-O1", "-g", "-DCEXT_DEBUG=1", "-fsanitize=bounds,shift,signed-integer-overflow",
+                     "-fsanitize-undefined-trap-on-error"]
+else:
+    compile_args += ["-O3"]
+if NATIVE:
+    compile_args += ["-march=native"]
+
+extensions = [
+    Extension(
+        name,
+        [name.replace(".", "/") + ".pyx"],
+        include_dirs=[numpy.get_include(), "cext/core", "cext/games/mexica"],
+        depends=[str(path) for path in sorted(ROOT.glob("cext/**/*.h"))],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+        extra_compile_args=compile_args,
+        extra_link_args=["-pthread"],
+    )
+    for name in MODULES
+]
+
+
+class BuildPy(build_py):
+    """Generates the protobuf modules from ``proto/`` before the Python files are collected."""
+
+    def run(self):
+        self.generate_protobuf()
+        super().run()
+
+    @staticmethod
+    def generate_protobuf():
+        from grpc_tools import protoc
+
+        protos = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("proto/mexica_ai/v1/*.proto"))
+        status = protoc.main(["protoc", "-Iproto", "--python_out=.", "--pyi_out=.", "--grpc_python_out=.",
+                              *protos])
+        if status != 0:
+            raise SystemExit(f"protoc failed with exit status {status}")
+
+
+setup(
+    packages=[*find_packages(include=["cext*", "mexica_ai*"]), "mexica_ai.server"],
+    package_dir={"mexica_ai.server": "server"},
+    package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi"]},
+    ext_modules=cythonize(
+        extensions,
+        compiler_directives={
+            "language_level": 3,
+            "embedsignature": True,
+            "boundscheck": DEBUG,
+            "wraparound": False,
+            "initializedcheck": DEBUG,
+            "overflowcheck": DEBUG,
+            "cdivision": True,
+        },
+        nthreads=int(os.environ.get("CEXT_JOBS", "0")),
+    ),
+    cmdclass={"build_py": BuildPy},
+    zip_safe=False,
+)
