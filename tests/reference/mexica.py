@@ -472,7 +472,7 @@ def district_points(grandeur: dict[int, int], size: int) -> dict[int, int]:
     """Return the points of each owner in one district (chapter 5B, remarks on ties).
 
     The place of an owner is one more than the number of owners with a greater sum: ties share the full
-    value and use up the places below them. Several seconds leave no third; several thirds each get the full value.
+    value and use up the places below them. Several seconds leave no third; several thirds each get theirs.
     """
     values = {1: size, 2: _half(size), 3: _half(_half(size))}
     return {
