@@ -350,3 +350,13 @@ def draw_neutral_spaces(count, rng):
             return chosen
     raise PositionError(f"options.neutral_levels: {count} neutral temples found no room in {MAX_NEUTRAL_TRIES} tries; "
                         "expected fewer", reason="NO_ROOM", path="options.neutral_levels")
+
+
+def scores(state):
+    """Return the points of each seat, as they stand."""
+    return [int(points) for points in state.scores()]
+
+
+def has_one_world(state):
+    """Return whether the second period's tokens are known."""
+    return state_to_fields(state)["calpulli"]["upcoming"] is not None

@@ -1,0 +1,15 @@
+"""Nim as text: one line a pile."""
+from cext.games.nim.ops import state_to_fields
+
+
+def render(state):
+    """Return the piles as rows of objects, and who is to move."""
+    fields = state_to_fields(state)
+    seat, players = fields["to_move"], fields["players"]
+    if state.is_terminal:
+        head = f"Nim   {players} players   seat {seat} took the last object and wins"
+    else:
+        plies = fields["plies_left"]
+        head = f"Nim   {players} players   seat {seat} to move, {plies} {'action' if plies == 1 else 'actions'} left"
+    rows = [f"  pile {number}  {pile:2}  {'o' * pile}".rstrip() for number, pile in enumerate(fields["piles"], start=1)]
+    return "\n".join([head, "", *rows])

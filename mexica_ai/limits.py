@@ -1,0 +1,86 @@
+"""How long a search may run, and the seed that it runs with."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+
+from mexica_ai.errors import SearchError
+from mexica_ai.strict import quote
+
+DEFAULT_TIME_S = 1.0
+MAX_THREADS = 1024
+_MAX_INT64 = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a search may use for one whole turn; whichever limit is reached first ends it.
+
+    Parameters
+    ----------
+    time_s : float, optional
+        Wall-clock seconds, more than 0.
+    iterations : int, optional
+        Descents in all threads together, at least 1.
+    memory_mb : int
+        Memory for the nodes of the search, in MiB, at least 1.
+    threads : int
+        Native threads, 1-1024.
+    unlimited : bool
+        Allow neither `time_s` nor `iterations`: the search then runs until it is stopped, settled or out of memory.
+
+    Raises
+    ------
+    SearchError
+        Reason INVALID_LIMITS, naming the field.
+    """
+
+    time_s: float | None = None
+    iterations: int | None = None
+    memory_mb: int = 1024
+    threads: int = 1
+    unlimited: bool = False
+
+    def __post_init__(self) -> None:
+        time_s = self.time_s
+        if time_s is not None and not (_is_number(time_s) and math.isfinite(time_s) and time_s > 0):
+            self._refuse("time_s", "a finite number of seconds above 0")
+        self._check_integer("iterations", _MAX_INT64, optional=True)
+        self._check_integer("memory_mb", 2**30)
+        self._check_integer("threads", MAX_THREADS)
+        if time_s is None and self.iterations is None and not self.unlimited:
+            raise SearchError("limits: neither time_s nor iterations is given; expected at least one of them",
+                              reason="INVALID_LIMITS", path="limits")
+
+    def _check_integer(self, name, highest, optional=False):
+        value = getattr(self, name)
+        if optional and value is None:
+            return
+        if type(value) is not int or not 1 <= value <= highest:
+            self._refuse(name, f"an integer from 1 to {highest}")
+
+    def _refuse(self, name, expected):
+        raise SearchError(f"limits.{name}: given {quote(getattr(self, name))}; expected {expected}",
+                          reason="INVALID_LIMITS", path=f"limits.{name}")
+
+
+def resolve_seed(seed: int | None) -> int:
+    """Return `seed`, or one from the operating system's entropy if it is None; 0 <= seed < 2**63.
+
+    Raises
+    ------
+    SearchError
+        Reason INVALID_SEED, if it is no such integer.
+    """
+    if seed is None:
+        return int.from_bytes(os.urandom(8), "little") >> 1
+    if type(seed) is not int or not 0 <= seed <= _MAX_INT64:
+        raise SearchError(f"seed: given {quote(seed)}; expected an integer from 0 to 2**63 - 1", reason="INVALID_SEED",
+                          path="seed")
+    return seed
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e18

@@ -1,0 +1,270 @@
+"""A position as users hold it: read from JSON or newly dealt, shown as text, moved on by turns."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from cext.core.game import CHANCE, State
+from mexica_ai import registry
+from mexica_ai.errors import GameOverError, IllegalActionError, MexicaAIError, NotationError, PositionError
+from mexica_ai.limits import resolve_seed
+from mexica_ai.strict import parse_json, quote
+
+TURN_SEPARATOR = "; "
+
+
+class Position:
+    """One position of one game.
+
+    Make one with `mexica_ai.load`, `mexica_ai.new_game` or `Position.from_json`. Two positions are equal if they are
+    the same position of the same game, however they were reached. A position changes by `push` and `push_action` only;
+    do not change one that serves as a key of a dictionary.
+    """
+
+    def __init__(self, game: str, state: State) -> None:
+        self._entry = registry.get(game)
+        self._state = state
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any] | str | bytes, *, path: str = "$") -> Position:
+        """Read a position from its JSON object, or from JSON text.
+
+        Parameters
+        ----------
+        data : dict, str or bytes
+            The object with the keys `game`, `version` and those of the game.
+        path : str
+            How errors name the object: the beginning of their JSON paths.
+
+        Raises
+        ------
+        NotationError
+            If it cannot be read; `violations` lists what is wrong where.
+        UnknownGameError
+            If there is no such game.
+        PositionError
+            If it breaks an invariant; `violations` lists every one.
+        """
+        if isinstance(data, (str, bytes)):
+            data = parse_json(data, path)
+        if not isinstance(data, dict):
+            raise NotationError(f"{path}: given {quote(data)}; expected a position, an object", reason="WRONG_TYPE",
+                                path=path)
+        if "game" not in data:
+            raise NotationError(f'{path}: the key "game" is missing', reason="MISSING_KEY", path=path)
+        game = data["game"]
+        if not isinstance(game, str):
+            raise NotationError(f"{path}.game: given {quote(game)}; expected the name of a game", reason="WRONG_TYPE",
+                                path=f"{path}.game")
+        return cls(game, registry.get(game).notation.parse_position(data, path))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the position as a JSON object, in canonical form; `from_json` reads it back."""
+        return self._entry.notation.format_position(self._state)
+
+    def copy(self) -> Position:
+        """Return an independent copy."""
+        return Position(self.game, self._state.copy())
+
+    @property
+    def state(self) -> State:
+        """The compiled state, for engines. Do not change it."""
+        return self._state
+
+    @property
+    def game(self) -> str:
+        """The game's name."""
+        return self._entry.name
+
+    @property
+    def players(self) -> int:
+        """Number of seats."""
+        return self._state.num_players
+
+    @property
+    def to_move(self) -> int | None:
+        """The seat to move, None when the game is over."""
+        return None if self.is_over else self._state.current_player
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game is over."""
+        return self._state.is_terminal
+
+    @property
+    def scores(self) -> list[int]:
+        """Points of each seat, as they stand."""
+        return self._entry.notation.scores(self._state)
+
+    @property
+    def winners(self) -> list[int]:
+        """The seats that have won, ascending; empty while the game runs."""
+        if not self.is_over:
+            return []
+        return [seat for seat, share in enumerate(self._state.returns()) if share > 0]
+
+    @property
+    def has_one_world(self) -> bool:
+        """Whether nothing that is still to be drawn is left open by the position."""
+        return self._entry.notation.has_one_world(self._state)
+
+    def legal_actions(self) -> list[str]:
+        """Return the legal actions, sorted as strings; empty when the game is over."""
+        return sorted(map(self._entry.notation.format_action, self._state.legal_actions()))
+
+    def push(self, turn: str | list[str]) -> None:
+        """Play a whole turn, or leave the position as it is.
+
+        Parameters
+        ----------
+        turn : list of str, or str
+            The turn's actions, the last of which ends it; as one string, joined by ``"; "``.
+
+        Raises
+        ------
+        NotationError
+            If an action cannot be read.
+        IllegalActionError
+            If an action is not legal, or the turn ends too early or not at all; `action_index` says where.
+        GameOverError
+            If the game is over.
+        PositionError
+            Reason UPCOMING_UNKNOWN, if the turn ends period 1 and nobody knows the second period's tokens.
+        """
+        self._state = self._play(split_turn(turn), whole_turn=True)
+
+    def push_action(self, text: str) -> None:
+        """Play one action, or leave the position as it is. Raises the errors of `push`."""
+        self._state = self._play([text], whole_turn=False)
+
+    def _play(self, turn, *, whole_turn):
+        """Return the state after the actions; errors carry the index of the action."""
+        if self.is_over:
+            raise GameOverError("the game is over; expected no more turns")
+        state = self._state.copy()
+        started = state.turn
+        index = 0
+        try:
+            actions = []
+            for index, text in enumerate(turn):  # noqa: B007, the error handler reads it
+                actions.append(self._entry.notation.parse_action(text, f"turn[{index}]"))
+            for index, action in enumerate(actions):
+                if state.turn != started:
+                    raise IllegalActionError(f"turn[{index}]: {quote(turn[index])} comes after the end of the turn; "
+                                             f"expected no more after {quote(turn[index - 1])}",
+                                             reason="TURN_ALREADY_ENDED", path=f"turn[{index}]")
+                if not state.is_legal(action):
+                    raise self._illegal(state, turn[index], f"turn[{index}]")
+                state.apply(action)
+            if whole_turn and state.turn == started:
+                raise IllegalActionError(f"turn: {quote(TURN_SEPARATOR.join(turn))} does not end the turn; expected a "
+                                         "last action that does", reason="TURN_NOT_ENDED", path="turn")
+            if state.current_player == CHANCE:
+                raise PositionError("calpulli.upcoming: unknown, but this turn ends the first period; expected the "
+                                    "second period's tokens in the position", reason="UPCOMING_UNKNOWN",
+                                    path="calpulli.upcoming")
+        except MexicaAIError as error:
+            error.action_index = index
+            raise
+        return state
+
+    def _illegal(self, state, text, path):
+        """Return the error for an action that is not legal, with the legal actions that come closest to it."""
+        legal = [self._entry.notation.format_action(action) for action in state.legal_actions()]
+        verb = text.split()[0]
+        same_verb = [action for action in legal if action.split()[0] == verb]
+        if same_verb:
+            expected = ", ".join(same_verb[:5]) + (f" or {len(same_verb) - 5} more" if len(same_verb) > 5 else "")
+        else:
+            expected = f"no {verb} at all; legal here: {', '.join(dict.fromkeys(word.split()[0] for word in legal))}"
+        return IllegalActionError(f"{path}: {quote(text)} is not legal for seat {state.current_player} here; expected "
+                                  f"{expected}", path=path)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Position):
+            return NotImplemented
+        return self._state == other._state
+
+    def __hash__(self) -> int:
+        return hash((self.game, self._state.hash))
+
+    def __str__(self) -> str:
+        return self._entry.render.render(self._state)
+
+    def __repr__(self) -> str:
+        moves = "over" if self.is_over else f"seat {self.to_move} to move"
+        return f"<Position of {self.game}: {self.players} players, {moves}>"
+
+
+def split_turn(turn: str | list[str]) -> list[str]:
+    """Return a turn's action texts, from a list of them or from one string that joins them by ``"; "``.
+
+    Raises
+    ------
+    NotationError
+        If it is neither, or empty.
+    """
+    actions = turn.split(TURN_SEPARATOR) if isinstance(turn, str) else turn
+    if not isinstance(actions, (list, tuple)) or not actions:
+        raise NotationError(f"turn: given {quote(turn)}; expected actions joined by {quote(TURN_SEPARATOR)}, or a list of "
+                            "them", reason="WRONG_TYPE", path="turn")
+    return list(actions)
+
+
+def load(source: str | os.PathLike[str] | IO) -> Position:
+    """Read one position from a JSON file.
+
+    Parameters
+    ----------
+    source : path or file
+        A path, ``"-"`` for standard input, or a file open for reading.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    NotationError, UnknownGameError, PositionError
+        As `Position.from_json`.
+    """
+    if hasattr(source, "read"):
+        text = source.read()
+    elif source == "-":
+        text = sys.stdin.buffer.read()
+    else:
+        text = Path(source).read_bytes()
+    return Position.from_json(text)
+
+
+def new_game(game: str = "mexica", *, players: int = 2, seed: int | None = None, **options: Any) -> Position:
+    """Deal a new game.
+
+    Parameters
+    ----------
+    game : str
+        The game's name.
+    players : int
+        Number of seats.
+    seed : int, optional
+        0 <= seed < 2**63; the same seed deals the same game. Drawn from the operating system if None.
+    **options
+        The game's own. Mexica: `pool`, a list of at least 15 token sizes, and `neutral_levels`, the levels of the
+        neutral temples with two seats. Nim: `piles` and `plies_per_turn`. None means the default.
+
+    Raises
+    ------
+    UnknownGameError
+        If there is no such game.
+    NotationError
+        If an option does not exist or has the wrong type.
+    PositionError
+        If an option is out of range.
+    """
+    notation = registry.get(game).notation
+    for name in options:
+        if name not in notation.OPTIONS:
+            raise NotationError(f"options: unknown option {quote(name)} of {game}; expected only "
+                                f"{', '.join(notation.OPTIONS)}", reason="UNKNOWN_OPTION", path="options")
+    return Position(game, notation.new_state(players, resolve_seed(seed), **options))

@@ -1,0 +1,51 @@
+"""The games: the one place in Python that lists them. (The other list is the table of modules in ``setup.py``.)"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import NamedTuple
+
+from cext.core.game import Game
+from mexica_ai.errors import UnknownGameError
+from mexica_ai.strict import quote
+
+_NAMES = ("mexica", "nim")
+
+
+class GameEntry(NamedTuple):
+    """A game and what belongs to it.
+
+    `notation` reads and writes the text forms (`parse_position`, `format_position`, `parse_action`, `format_action`,
+    `new_state`, `scores`, `has_one_world`, `OPTIONS`); `render` draws the board as text (`render`).
+    """
+
+    name: str
+    game: Game
+    notation: ModuleType
+    render: ModuleType
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all games."""
+    return _NAMES
+
+
+def get(name: str) -> GameEntry:
+    """Return the game of that name.
+
+    Raises
+    ------
+    UnknownGameError
+        If there is none; the message lists the known names.
+    """
+    if name not in _NAMES:
+        raise UnknownGameError(f"no game {quote(name)}; expected one of {', '.join(_NAMES)}")
+    return _load(name)
+
+
+@cache
+def _load(name):
+    notation = import_module(f"mexica_ai.games.{name}.notation")
+    return GameEntry(name, notation.GAME, notation, import_module(f"mexica_ai.games.{name}.render"))

@@ -1,0 +1,173 @@
+"""Asking the search for a turn: `best_turn` waits for the answer, `analyze` shows it growing.
+
+Both translate between positions and the compiled search (`cext.core.search`), which does the work in native threads.
+`run_search` and `watch_search` are the same for engines: with `Limits`, and an event that stops the search.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from mexica_ai import registry
+from mexica_ai.errors import GameOverError, SearchError
+from mexica_ai.limits import DEFAULT_TIME_S, Limits, resolve_seed
+from mexica_ai.position import Position
+from mexica_ai.results import Candidate, Result
+from mexica_ai.strict import quote
+
+DEFAULT_CANDIDATES = 5
+STOP_POLL_S = 0.002  # how late a stop event is noticed at most
+
+
+def best_turn(position: Position, *, time_s: float | None = None, iterations: int | None = None, threads: int = 1,
+              memory_mb: int = 1024, seed: int | None = None, candidates: int = DEFAULT_CANDIDATES) -> Result:
+    """Search the best turn for the seat to move.
+
+    Parameters
+    ----------
+    position : Position
+        Not changed.
+    time_s : float, optional
+        Seconds for the whole turn; 1 if neither this nor `iterations` is given.
+    iterations : int, optional
+        Descents in all. With one thread, the same seed and iterations give the same result.
+    threads : int
+        Native threads.
+    memory_mb : int
+        Memory for the nodes of the search, in MiB.
+    seed : int, optional
+        0 <= seed < 2**63; drawn from the operating system if None, and reported in the result.
+    candidates : int
+        How many turns the result lists at most.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    GameOverError
+        If the game is over.
+    SearchError
+        If a limit makes no sense.
+    """
+    if time_s is None and iterations is None:
+        time_s = DEFAULT_TIME_S
+    limits = Limits(time_s, iterations, memory_mb, threads)
+    return run_search(position, limits, seed=seed, candidates=candidates)
+
+
+def analyze(position: Position, *, time_s: float | None = None, iterations: int | None = None, threads: int = 1,
+            memory_mb: int = 1024, seed: int | None = None, candidates: int = DEFAULT_CANDIDATES,
+            interval_s: float = 0.5) -> Iterator[Result]:
+    """Search the best turn, and yield what is known every `interval_s` seconds.
+
+    The parameters and errors are those of `best_turn`, but without `time_s` and `iterations` the search runs until it is
+    stopped. The last result, and only that, has a `stop_reason`. Closing the iterator stops the search.
+    """
+    limits = Limits(time_s, iterations, memory_mb, threads, unlimited=True)
+    return watch_search(position, limits, seed=seed, candidates=candidates, interval_s=interval_s)
+
+
+def run_search(position: Position, limits: Limits, *, seed: int | None = None, candidates: int = DEFAULT_CANDIDATES,
+               stop: threading.Event | None = None) -> Result:
+    """Search within `limits` and return the result; see `best_turn`.
+
+    Setting `stop`, from any thread, ends the search with the best turn found so far.
+    """
+    search = _new_search(position, limits, seed, candidates)
+    done = threading.Event()
+    watcher = None
+    if stop is not None:
+        watcher = threading.Thread(target=_pass_on_stop, args=(stop, done, search), daemon=True)
+        watcher.start()
+    try:
+        search.run(time_s=limits.time_s, iterations=limits.iterations)
+    finally:
+        done.set()
+        if watcher is not None:
+            watcher.join()
+    return _to_result(position.game, search.result(candidates))
+
+
+def _pass_on_stop(stop, done, search):
+    while not done.is_set():
+        if stop.wait(STOP_POLL_S):
+            search.stop()
+            return
+
+
+def watch_search(position: Position, limits: Limits, *, seed: int | None = None, candidates: int = DEFAULT_CANDIDATES,
+                 interval_s: float = 0.5, stop: threading.Event | None = None) -> Iterator[Result]:
+    """Search within `limits` and yield results as they grow; see `analyze`. Setting `stop` ends the search."""
+    if not isinstance(interval_s, (int, float)) or not 0 < interval_s <= threading.TIMEOUT_MAX:
+        raise SearchError(f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0",
+                          reason="INVALID_LIMITS", path="interval_s")
+    search = _new_search(position, limits, seed, candidates)
+    return _watch(position.game, search, limits, candidates, interval_s, stop)
+
+
+def _watch(game, search, limits, candidates, interval_s, stop):
+    done = threading.Event()
+    failure = []
+
+    def run():
+        try:
+            search.run(time_s=limits.time_s, iterations=limits.iterations)
+        except BaseException as error:
+            failure.append(error)
+        finally:
+            done.set()
+
+    workers = [threading.Thread(target=run, daemon=True)]
+    if stop is not None:
+        workers.append(threading.Thread(target=_pass_on_stop, args=(stop, done, search), daemon=True))
+    for worker in workers:
+        worker.start()
+    try:
+        while not done.wait(interval_s):
+            partial = search.result(candidates)
+            if partial["candidates"] and not partial["stop_reason"]:
+                yield _to_result(game, partial)
+    finally:
+        # Also when the caller closes the iterator or presses Ctrl-C.
+        search.stop()
+        for worker in workers:
+            worker.join()
+    if failure:
+        raise failure[0]
+    yield _to_result(game, search.result(candidates))
+
+
+def _new_search(position, limits, seed, candidates):
+    if position.is_over:
+        raise GameOverError("the game is over; expected a position in which a seat is to move")
+    if type(candidates) is not int or not 1 <= candidates <= 2**31 - 1:
+        raise SearchError(f"candidates: given {quote(candidates)}; expected an integer above 0",
+                          reason="INVALID_LIMITS", path="candidates")
+    from cext.core.search import Search
+    return Search(position.state.copy(), threads=limits.threads, memory_mb=limits.memory_mb, seed=resolve_seed(seed))
+
+
+def _to_result(game: str, found: dict[str, Any]) -> Result:
+    """Return the compiled search's answer with its actions as text."""
+    format_action = registry.get(game).notation.format_action
+
+    def format_turn(actions):
+        return [format_action(action) for action in actions]
+
+    candidates = [
+        Candidate(turn=format_turn(candidate["actions"]), visits=candidate["visits"], value=candidate["value"],
+                  expected_scores=candidate["expected_scores"], prior=candidate["prior"],
+                  line=[format_turn(turn) for turn in candidate["line"]])
+        for candidate in found["candidates"]
+    ]
+    if not candidates:
+        raise SearchError("the search ended before it had reached the end of any turn; expected a higher limit",
+                          reason="NO_TURN_FOUND")
+    best = candidates[0]
+    return Result(turn=best.turn, value=best.value, expected_scores=best.expected_scores, candidates=candidates,
+                  **{key: found[key] for key in ("iterations", "nodes", "distinct_turns", "seconds", "stop_reason", "seed",
+                                                 "threads")})
