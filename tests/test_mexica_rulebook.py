@@ -8,10 +8,7 @@ slow reference, so that neither drifts from the book.
 
 import pytest
 
-try:
-    import mexica_ai
-except ImportError:
-    mexica_ai = None
+import mexica_ai
 from mexica_builder import build, spaces, strip
 from reference import mexica as reference
 

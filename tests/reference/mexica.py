@@ -223,7 +223,7 @@ class Table:
         return sorted((Counter(self.pool) - shown).elements())
 
     def to_position(self) -> dict:
-        """Return the position in its canonical form: lists of spaces in reading order, sizes ascending."""
+        """Return the position in its canonical form: spaces in reading order, sizes ascending, no standard pool."""
         board = self.board
 
         def ordered(spaces):
@@ -246,7 +246,8 @@ class Table:
             "temples": [{"at": at, "seat": board.temples[at][0], "level": board.temples[at][1]}
                         for at in ordered(board.temples)],
             "calpulli": {
-                "pool": sorted(self.pool), "display": sorted(self.display),
+                **({} if sorted(self.pool) == STANDARD_POOL else {"pool": sorted(self.pool)}),
+                "display": sorted(self.display),
                 "placed": [{"at": at, "size": board.tokens[at]} for at in ordered(board.tokens)],
                 "removed": sorted(self.removed),
                 "upcoming": None if self.upcoming is None else sorted(self.upcoming),
@@ -482,7 +483,7 @@ def district_points(grandeur: dict[int, int], size: int) -> dict[int, int]:
 
 
 def canonical(position: dict) -> dict:
-    """Return a position in canonical form, with the keys that may be left out."""
+    """Return a position in canonical form."""
     return Table(position).to_position()
 
 
