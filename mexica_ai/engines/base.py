@@ -6,21 +6,18 @@ An engine kind derives from `Engine` and writes `_best_turn`, which receives com
 from __future__ import annotations
 
 import dataclasses
-import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai.errors import GameOverError
-from mexica_ai.limits import Limits
+from mexica_ai.limits import DEFAULT_TIME_S, Limits, resolve_seed
 
 if TYPE_CHECKING:
     from mexica_ai.engines.specs import EngineSpec
     from mexica_ai.position import Position
     from mexica_ai.results import Result
-
-DEFAULT_TIME_S = 1.0
 
 # A spec's key -> the field of Limits that it sets.
 LIMIT_KEYS = {"time": "time_s", "iterations": "iterations", "memory": "memory_mb", "threads": "threads"}
@@ -111,7 +108,7 @@ class Engine(ABC):
     def _budget(self, position: Position, limits: Limits | None, seed: int | None) -> tuple[Limits, int]:
         """Return the limits and the seed that hold for a call: the spec's keys, then the call, then the defaults."""
         if position.is_over:
-            raise GameOverError("the game is over: no seat has a turn to play", reason="GAME_OVER", path="position")
+            raise GameOverError("the game is over; expected a position in which a seat is to move")
         options = self.spec.options
         if limits is None:
             given = {**self._defaults, **options}
@@ -124,10 +121,4 @@ class Engine(ABC):
             limits = dataclasses.replace(limits, **overrides)
         if seed is None:
             seed = self._defaults.get("seed")
-        seed = options.get("seed", seed)
-        return limits, draw_seed() if seed is None else seed
-
-
-def draw_seed() -> int:
-    """Return a seed from the operating system's entropy, 0 <= seed < 2**63."""
-    return int.from_bytes(os.urandom(8), "little") >> 1
+        return limits, resolve_seed(options.get("seed", seed))

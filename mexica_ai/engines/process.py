@@ -26,6 +26,7 @@ from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Candidate, Result
+from mexica_ai.strict import check_shape
 
 PROTOCOL_VERSION = 1
 DEFAULT_MARGIN_S = 2.0  # what a program may take beyond its time before it is killed
@@ -34,6 +35,9 @@ EXIT_TIMEOUT_S = 1.0  # what a program may take to end once its input has ended
 STOP_POLL_S = 0.005
 MAX_LINE = 1 << 20  # bytes; an answer is a few kilobytes
 STDERR_LINES = 20
+
+_CANDIDATE_SHAPE = {"turn": [str], "visits": int, "value": [float], "expected_scores": [float], "prior": float,
+                    "line": [[str]]}
 
 
 class ProcessEngine(Engine):
@@ -89,7 +93,7 @@ class ProcessEngine(Engine):
             position.copy().push(turn)
         except MexicaAIError as error:
             raise self._error(f"plays the turn {'; '.join(turn)!r}: {error}", "ILLEGAL_TURN") from error
-        return _result(turn, answer.get("info"), position, candidates, seconds, seed)
+        return _result(turn, answer.get("info"), candidates, seconds, "stopped" if stop.is_set() else "settled", seed)
 
     def _start(self) -> None:
         self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
@@ -234,6 +238,28 @@ class ProcessEngine(Engine):
 def _has_exited(process: subprocess.Popen) -> bool:
     """Return whether the process has ended, without reaping it."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _result(turn: list[str], info: object, num_candidates: int, seconds: float, stop_reason: str,
+            seed: int) -> Result:
+    """Return the answer of a program as a result; of `info` is taken what has the form of a result's fields."""
+    def taken(key: str, shape: object, default: Any) -> Any:
+        try:
+            check_shape(info[key], shape, key)
+            return info[key]
+        except (KeyError, TypeError, NotationError):
+            return default
+
+    value = taken("value", [float], [])
+    expected_scores = taken("expected_scores", [float], [])
+    iterations = taken("iterations", int, 0)
+    candidates = [Candidate(**fields) for fields in taken("candidates", [_CANDIDATE_SHAPE], [])]
+    if not candidates or candidates[0].turn != turn:
+        candidates = [Candidate(turn, iterations, value, expected_scores, 1.0, [])]
+    return Result(turn=turn, value=value, expected_scores=expected_scores, candidates=candidates[:num_candidates],
+                  iterations=iterations, nodes=taken("nodes", int, 0), distinct_turns=taken("distinct_turns", int, 0),
+                  seconds=seconds, stop_reason=taken("stop_reason", str, "") or stop_reason,
+                  seed=taken("seed", int, seed), threads=taken("threads", int, 1))
 
 
 def _seconds(timeout_s: float, is_stopped: bool, margin_s: float) -> str:

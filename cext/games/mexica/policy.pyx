@@ -77,79 +77,100 @@ cdef action_t _random_temple(rows_t sites, int levels, bitgen_t* rng) noexcept n
     return _pick(sites, TEMPLE, chosen[rng_below(rng, n)], rng)
 
 
-cdef action_t policy_random_action(const MexicaStateC* state, bitgen_t* rng) noexcept nogil:
-    cdef int budget = state_budget(state)
-    cdef int kinds[8]
+cdef action_t _sample(const MexicaStateC* state, int verb, bitgen_t* rng) noexcept nogil:
+    # A uniform action of a kind that has one, D4 aside.
     cdef int walks[4]
-    cdef int n = 0, num_walks, levels, verb
-    cdef rows_t free, ns, ew, sites, sails, movable
-    if state.phase == PLACEMENT:
-        return _pick(STARTS & ~state.pillis, PLACE, 0, rng)
-    if rules_may_trap(state):
-        return _random_from_list(state, rng)
-    if rules_can_found(state):
+    cdef int num_walks
+    if verb == WALK:
+        num_walks = rules_walks(state, state.to_move, walks)
+        return action_make(WALK, 0, walks[rng_below(rng, num_walks)], 0)
+    if verb == CANAL:
+        return _random_canal(state, rng)
+    if verb == TEMPLE:
+        return _random_temple(rules_building_sites(state), rules_temple_levels(state, state_budget(state)), rng)
+    if verb == BRIDGE:
+        return _random_bridge(rules_bridge_sites(state, NS), rules_bridge_sites(state, EW), rng)
+    if verb == RELOCATE:
+        return _random_relocation(state, rules_bridge_sites(state, NS), rules_bridge_sites(state, EW), rng)
+    if verb == SAIL:
+        return _pick(rules_sails(state, state.to_move, state_budget(state), NULL), SAIL, 0, rng)
+    if verb == FOUND:
         return _pick(rules_building_sites(state), FOUND, state.district_size, rng)
-    if budget == 0:
-        return action_make(END, 0, 0, 0)
+    if verb == TELEPORT:
+        return _pick(rules_teleport_targets(state), TELEPORT, 0, rng)
+    return action_make(verb, 0, 0, 0)
 
+
+cdef int _list_kinds(const MexicaStateC* state, int* kinds) noexcept nogil:
+    # The kinds of action to choose from, D4 aside; returns how many.
+    cdef int budget = state_budget(state), n = 0
+    cdef int walks[4]
+    cdef rows_t free, ns, ew
+    if rules_can_found(state):
+        kinds[0] = FOUND
+        return 1
+    kinds[0] = END
+    if budget == 0:
+        return 1
     if state.singles > 0 or state.doubles > 0:
         free = rules_diggable(state)
-        if (rows_any(free) if state.singles > 0
-                else rows_any(rules_doubles_east(free) | rules_doubles_south(free))):
+        if state.singles == 0:
+            free = rules_doubles_east(free) | rules_doubles_south(free)
+        if rows_any(free):
             kinds[n] = CANAL
             n += 1
-    ns = rules_bridge_sites(state, NS)
-    ew = rules_bridge_sites(state, EW)
     if state.bridges_left > 0:
-        if rows_any(ns | ew):
+        if rows_any(rules_bridge_sites(state, NS) | rules_bridge_sites(state, EW)):
             kinds[n] = BRIDGE
             n += 1
-    else:
-        movable = state_bridges(state) & ~state.pillis
-        if rows_any(movable) and (rows_any(ns | ew) or rows_any(_turnable(state))):
+    elif rows_any(state_bridges(state) & ~state.pillis):
+        ns = rules_bridge_sites(state, NS)
+        ew = rules_bridge_sites(state, EW)
+        if rows_any(ns | ew | _turnable(state)):
             kinds[n] = RELOCATE
             n += 1
-    sites = rules_building_sites(state)
-    levels = rules_temple_levels(state, budget)
-    if levels != 0 and rows_any(sites):
+    if rules_temple_levels(state, budget) != 0 and rows_any(rules_building_sites(state)):
         kinds[n] = TEMPLE
         n += 1
-    num_walks = rules_walks(state, state.to_move, walks)
-    if num_walks > 0:
+    if rules_walks(state, state.to_move, walks) > 0:
         kinds[n] = WALK
         n += 1
-    sails = rules_sails(state, state.to_move, budget, NULL)
-    if rows_any(sails):
+    if rows_any(rules_sails(state, state.to_move, budget, NULL)):
         kinds[n] = SAIL
         n += 1
     if rules_can_take_token(state):
         kinds[n] = TOKEN
         n += 1
-
-    if n == 0:
-        if budget >= 5:
-            sites = rules_teleport_targets(state)
-            if rows_any(sites) and rng_below(rng, 2) == 0:
-                return _pick(sites, TELEPORT, 0, rng)
-        return action_make(END, 0, 0, 0)
-    verb = kinds[rng_below(rng, n)]
-    if verb == CANAL:
-        return _random_canal(state, rng)
-    if verb == BRIDGE:
-        return _random_bridge(ns, ew, rng)
-    if verb == RELOCATE:
-        return _random_relocation(state, ns, ew, rng)
-    if verb == TEMPLE:
-        return _random_temple(sites, levels, rng)
-    if verb == WALK:
-        return action_make(WALK, 0, walks[rng_below(rng, num_walks)], 0)
-    if verb == SAIL:
-        return _pick(sails, SAIL, 0, rng)
-    return action_make(TOKEN, 0, 0, 0)
+    if n > 0:
+        return n
+    if budget >= 5 and rows_any(rules_teleport_targets(state)):
+        kinds[1] = TELEPORT
+        return 2
+    return 1
 
 
-cdef action_t _random_from_list(const MexicaStateC* state, bitgen_t* rng) noexcept nogil:
-    # The same choice from the list of legal actions, for the rare states in which D4 has to be looked at.
+cdef action_t policy_random_action(const MexicaStateC* state, bitgen_t* rng) noexcept nogil:
+    cdef NarrowC narrow[3]
+    cdef int kinds[8]
+    cdef int num_kinds, num_narrow, verb, attempt
+    cdef action_t action
+    if state.phase == PLACEMENT:
+        return _pick(STARTS & ~state.pillis, PLACE, 0, rng)
+    num_kinds = _list_kinds(state, kinds)
+    verb = kinds[rng_below(rng, num_kinds)]
+    num_narrow = rules_find_narrow(state, narrow)
+    if num_narrow == 0:
+        return _sample(state, verb, rng)
+    # Rejecting what D4 forbids keeps the choice within the kind uniform.
+    for attempt in range(8):
+        action = _sample(state, verb, rng)
+        if not rules_traps(state, action, narrow, num_narrow):
+            return action
+    return _random_from_list(state, verb, rng)
+
+
+cdef action_t _random_from_list(const MexicaStateC* state, int wanted, bitgen_t* rng) noexcept nogil:
+    # A uniform legal action of the wanted kind; if D4 leaves none, of another kind, chosen uniformly.
     cdef action_t actions[MAX_ACTIONS]
     cdef int first[16]
     cdef int count[16]
@@ -161,20 +182,19 @@ cdef action_t _random_from_list(const MexicaStateC* state, bitgen_t* rng) noexce
         if count[verb] == 0:
             first[verb] = i
         count[verb] += 1
-    if count[FOUND] > 0:
-        return actions[first[FOUND] + rng_below(rng, count[FOUND])]
-    for verb in range(16):
-        if count[verb] > 0 and verb != END and verb != TELEPORT:
-            kinds[num_kinds] = verb
-            num_kinds += 1
-    if num_kinds == 0:
-        kinds[0] = END
-        num_kinds = 1
-        if count[TELEPORT] > 0:
-            kinds[1] = TELEPORT
-            num_kinds = 2
-    verb = kinds[rng_below(rng, num_kinds)]
-    return actions[first[verb] + rng_below(rng, count[verb])]
+    if count[wanted] == 0:
+        for verb in range(16):
+            if count[verb] > 0 and verb != END and verb != TELEPORT:
+                kinds[num_kinds] = verb
+                num_kinds += 1
+        if num_kinds == 0:
+            kinds[0] = END
+            num_kinds = 1
+            if count[TELEPORT] > 0:
+                kinds[1] = TELEPORT
+                num_kinds = 2
+        wanted = kinds[rng_below(rng, num_kinds)]
+    return actions[first[wanted] + rng_below(rng, count[wanted])]
 
 
 # --- playouts of the search

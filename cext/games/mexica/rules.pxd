@@ -20,6 +20,12 @@ cdef enum:
     MAX_GAME_LENGTH = 16000
 
 
+# A pilli with only one or two ways out in the first round (D4).
+ctypedef struct NarrowC:
+    rows_t exits        # spaces and bridges it could walk or sail to, whatever the AP
+    int seat
+
+
 # Spaces that a canal tile may cover (4A): empty dry land outside the palace and founded districts, no ramp.
 cdef inline rows_t rules_diggable(const MexicaStateC* state) noexcept nogil:
     return (BUILDABLE & ~state.canals & ~state.buildings & ~state.pillis & ~state.founded & ~state_ramps(state))
@@ -83,8 +89,12 @@ cdef int rules_walks(const MexicaStateC* state, int seat, int* cells) noexcept n
 # costs[cell] is set for each of them. Empty if the pilli is not on a bridge.
 cdef rows_t rules_sails(const MexicaStateC* state, int seat, int budget, uint8_t* costs) noexcept nogil
 
-# 1 if D4 may forbid an action now: round 1, and some other pilli has few ways out.
-cdef bint rules_may_trap(const MexicaStateC* state) noexcept nogil
+# D4. Writes the other pillis that one action could pen in now (3 at most) and returns how many; 0 after round 1.
+cdef int rules_find_narrow(const MexicaStateC* state, NarrowC* narrow) noexcept nogil
+
+# D4. 1 if the action takes the last way out of one of these pillis.
+cdef bint rules_traps(const MexicaStateC* state, action_t action, const NarrowC* narrow,
+                      int num_narrow) noexcept nogil
 
 cdef int rules_legal_actions(const MexicaStateC* state, action_t* actions) noexcept nogil
 cdef void rules_apply_action(MexicaStateC* state, action_t action) noexcept nogil

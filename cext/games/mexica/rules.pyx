@@ -80,31 +80,44 @@ cdef rows_t _exits(const MexicaStateC* state, int seat) noexcept nogil:
     return exits
 
 
-cdef bint rules_may_trap(const MexicaStateC* state) noexcept nogil:
+cdef int rules_find_narrow(const MexicaStateC* state, NarrowC* narrow) noexcept nogil:
     # One action closes two ways out at most (a double canal), so three or more are safe.
-    cdef int seat
+    cdef int seat, n = 0
     cdef rows_t exits
     if state.round != 1:
-        return False
+        return 0
     for seat in range(state.num_players):
         if seat != state.to_move:
             exits = _exits(state, seat)
             if rows_any(exits) and rows_count(exits) <= 2:
-                return True
-    return False
+                narrow[n].seat = seat
+                narrow[n].exits = exits
+                n += 1
+    return n
 
 
-cdef bint _traps(const MexicaStateC* state, action_t action) noexcept nogil:
-    # Plays the action on a copy, without what follows from it (D5), and looks at the other pillis.
+cdef inline rows_t _closed_by(action_t action) noexcept nogil:
+    # Spaces that a pilli can no longer enter after the action, at most.
+    cdef int verb = action_verb(action)
+    if verb == CANAL and action_second(action) != 0:
+        return rows_of(action_first(action)) | rows_of(action_second(action))
+    if verb == BRIDGE or verb == TOKEN or verb == END:
+        return rows_none()
+    return rows_of(action_first(action))
+
+
+cdef bint rules_traps(const MexicaStateC* state, action_t action, const NarrowC* narrow,
+                      int num_narrow) noexcept nogil:
     cdef MexicaStateC after
-    cdef int seat, verb = action_verb(action)
-    if verb == END or verb == TOKEN or verb == PLACE:
-        return False
-    after = state[0]
-    _play(&after, action)
-    for seat in range(state.num_players):
-        if seat != state.to_move and rows_any(_exits(state, seat)) and not rows_any(_exits(&after, seat)):
-            return True
+    cdef rows_t open_cells = ~_closed_by(action)
+    cdef int i
+    for i in range(num_narrow):
+        if not rows_any(narrow[i].exits & open_cells):
+            # The known ways out are closed; the action may have opened another one.
+            after = state[0]
+            _play(&after, action)
+            if not rows_any(_exits(&after, narrow[i].seat)):
+                return True
     return False
 
 
@@ -192,18 +205,19 @@ cdef int _list_actions(const MexicaStateC* state, action_t* actions) noexcept no
 
 
 cdef int rules_legal_actions(const MexicaStateC* state, action_t* actions) noexcept nogil:
-    cdef int n, i, kept
+    cdef NarrowC narrow[3]
+    cdef int n, i, num_narrow, kept = 0
     if state.phase == OVER or state.chance_due:
         return 0
     n = _list_actions(state, actions)
-    if rules_may_trap(state):
-        kept = 0
-        for i in range(n):
-            if not _traps(state, actions[i]):
-                actions[kept] = actions[i]
-                kept += 1
-        return kept
-    return n
+    num_narrow = rules_find_narrow(state, narrow)
+    if num_narrow == 0:
+        return n
+    for i in range(n):
+        if not rules_traps(state, actions[i], narrow, num_narrow):
+            actions[kept] = actions[i]
+            kept += 1
+    return kept
 
 
 cdef bint rules_is_table_action(const MexicaStateC* state, action_t action) noexcept nogil:

@@ -1,0 +1,7 @@
+"""`python -m mexica_ai` is the command `mexica-ai`."""
+
+import sys
+
+from mexica_ai.cli.main import main
+
+sys.exit(main())

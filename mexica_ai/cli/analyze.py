@@ -1,0 +1,79 @@
+"""`mexica-ai analyze`: the candidates of a position as they grow."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+
+from mexica_ai.cli import common, report
+from mexica_ai.engines import make_engine, parse_spec
+from mexica_ai.engines.base import LIMIT_KEYS
+from mexica_ai.limits import Limits
+from mexica_ai.results import Result
+
+SUMMARY = "watch the candidates grow"
+DESCRIPTION = f"""\
+Search a position and print the candidate turns again and again while they grow, until a limit is reached or Ctrl-C is
+pressed; the last print is the final result. Without --time and --iterations only Ctrl-C (or a search that has nothing
+more to find) ends it. On a terminal the table is redrawn in place.
+
+{common.ENGINES_HELP}
+The engines mcts and uct can be watched; the others print their final result only.
+
+Examples:
+  mexica-ai analyze game.json
+  mexica-ai analyze game.json --time 10 --interval 1 --candidates 3 --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    common.add_position_argument(parser)
+    common.add_engine_option(parser)
+    common.add_search_options(parser, "none")
+    common.add_candidates_option(parser)
+    parser.add_argument("--interval", type=common.spec_value("time"), default=0.5, metavar="SECONDS",
+                        help="time between two prints (default: 0.5)")
+    common.add_json_option(parser, "print one JSON object a line; only the last has a stop_reason that is not empty")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    spec = parse_spec(args.engine)
+    position = common.read_position(args.position)
+    budget = {field: getattr(args, key) for key, field in LIMIT_KEYS.items() if getattr(args, key) is not None}
+    is_unlimited = not {"time_s", "iterations"} & budget.keys()
+    limits = Limits(**budget, unlimited=is_unlimited)
+    with common.stop_on_interrupt() as stop, make_engine(spec, seed=args.seed) as engine:
+        results = common.in_thread(engine.analyze(position, limits, candidates=args.candidates, stop=stop,
+                                                  interval_s=args.interval))
+        if args.json:
+            for result in results:
+                print(json.dumps(result.to_json()), flush=True)
+        else:
+            if sys.stdout.isatty():
+                print(position)
+            _show(results)
+    return 0
+
+
+def _show(results: Iterator[Result]) -> None:
+    with _screen() as draw:
+        for result in results:
+            draw("\n".join([*report.format_candidates(result.candidates), "", report.format_statistics(result), ""]))
+
+
+@contextlib.contextmanager
+def _screen():
+    """Give a function that shows a text: in place of the one before on a terminal, below it elsewhere."""
+    if not sys.stdout.isatty():
+        yield lambda text: print(text, flush=True)
+        return
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(auto_refresh=False) as live:
+        yield lambda text: live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)

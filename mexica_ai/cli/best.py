@@ -1,0 +1,69 @@
+"""`mexica-ai best`: the best turn of a position."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+
+from mexica_ai.cli import common, report
+from mexica_ai.engines import make_engine, parse_spec
+from mexica_ai.position import Position
+from mexica_ai.results import Result
+
+SUMMARY = "find the best turn"
+DESCRIPTION = f"""\
+Search the best turn for the seat to move, and print the board, the turn, the candidates and what the search did.
+
+The search takes one second unless told otherwise by --time or --iterations. Ctrl-C ends it with the best turn so far.
+`value` is the expected share of the win and `score` the expected final score of each seat, from seat 0.
+
+{common.ENGINES_HELP}
+
+Examples:
+  mexica-ai best game.json --time 5 --threads 4
+  mexica-ai best game.json --iterations 20000 --seed 1 --json
+  mexica-ai best - --engine uct,time=2 < game.json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    common.add_position_argument(parser)
+    common.add_engine_option(parser)
+    common.add_search_options(parser, "1, if --iterations is not given either")
+    common.add_candidates_option(parser)
+    common.add_json_option(parser, "print one JSON object: turn, value, expected_scores, candidates, iterations, ...")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    spec = parse_spec(args.engine)
+    position = common.read_position(args.position)
+    with common.stop_on_interrupt() as stop, make_engine(spec, **common.search_defaults(args)) as engine:
+        search = (engine.best_turn(position, candidates=args.candidates, stop=stop) for _ in range(1))
+        result = wait_for(search, f"{engine.name} searches")
+    print_result(result, position, args.json)
+    return 0
+
+
+def wait_for(search, text: str) -> Result:
+    """Run a search that yields one result, with progress."""
+    started = time.monotonic()
+    with common.Progress(text) as progress:
+        (result,) = common.in_thread(
+            search, lambda: progress.show(f"{text}, {time.monotonic() - started:.0f} s (Ctrl-C: the best so far)"))
+    return result
+
+
+def print_result(result: Result, position: Position, is_json: bool) -> None:
+    """Print a final result."""
+    if is_json:
+        print(json.dumps(result.to_json()))
+        return
+    lines = [str(position).rstrip("\n"), "", f"Best turn of seat {position.to_move}: {report.format_turn(result.turn)}",
+             "", *report.format_candidates(result.candidates), ""]
+    expected = report.format_expected_line(result)
+    if expected:
+        lines += ["Expected next:", *(f"  {turn}" for turn in expected), ""]
+    print("\n".join([*lines, report.format_statistics(result)]))

@@ -1,0 +1,191 @@
+"""What the subcommands share: reading positions, the options of a search, work that can be interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, TypeVar
+
+from mexica_ai.engines.specs import KEYS, KINDS
+from mexica_ai.errors import MexicaAIError, NotationError
+from mexica_ai.position import Position
+from mexica_ai.strict import parse_json
+
+T = TypeVar("T")
+
+TICK_S = 0.1  # how often progress is shown while something runs
+ENGINES_HELP = "Engines (--engine KIND[:TARGET][,KEY=VALUE]...):\n" + "\n".join(
+    f"  {kind + ':TARGET' * bool(entry.target):12} {entry.summary}" for kind, entry in KINDS.items()
+) + "\nKeys such as time=2 or threads=2 override the options of the command line; name= is a label."
+
+
+def add_position_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the argument POSITION."""
+    parser.add_argument("position", metavar="POSITION", help="a file with one position as JSON, or - for standard input")
+
+
+def add_json_option(parser: argparse.ArgumentParser, help_text: str) -> None:
+    """Add `--json`."""
+    parser.add_argument("--json", action="store_true", help=help_text)
+
+
+def add_search_options(parser: argparse.ArgumentParser, default_limit: str) -> None:
+    """Add the options that limit and steer a search; those not given are None."""
+    options = parser.add_argument_group("search")
+    options.add_argument("--time", type=spec_value("time"), metavar="SECONDS",
+                         help=f"limit for the whole turn (default: {default_limit})")
+    options.add_argument("--iterations", type=spec_value("iterations"), metavar="N",
+                         help="limit for the iterations of the search; with --time, whichever ends first")
+    options.add_argument("--memory", type=spec_value("memory"), metavar="MB",
+                         help="limit for the memory of the search tree (default: 1024)")
+    options.add_argument("--threads", type=spec_value("threads"), metavar="N",
+                         help="threads that search (default: 1)")
+    options.add_argument("--seed", type=spec_value("seed"), metavar="N",
+                         help="seed of everything random, 0 to 2**63 - 1 (default: drawn, and reported)")
+
+
+def add_candidates_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--candidates`."""
+    parser.add_argument("--candidates", type=spec_value("iterations"), default=5, metavar="N",
+                        help="list the N best turns at most (default: 5)")
+
+
+def add_engine_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--engine`."""
+    parser.add_argument("--engine", default="mcts", metavar="SPEC", help="the engine, see below (default: mcts)")
+
+
+def search_defaults(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of `add_search_options` as the defaults of `make_engine`."""
+    return {key: getattr(args, key) for key in ("time", "iterations", "memory", "threads", "seed")}
+
+
+def spec_value(key: str) -> Callable[[str], Any]:
+    """Return an argument type that reads values as the key of an engine spec does."""
+    def convert(text: str) -> Any:
+        try:
+            return KEYS[key](text)
+        except ValueError as expected:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {expected}") from None
+    return convert
+
+
+def source_name(path: str) -> str:
+    """Return how messages name an input."""
+    return "standard input" if path == "-" else path
+
+
+def open_input(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
+    """Open a file, or standard input for ``-``, to read bytes.
+
+    Raises
+    ------
+    NotationError
+        The file cannot be opened.
+    """
+    if path == "-":
+        return contextlib.nullcontext(sys.stdin.buffer)
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
+
+
+@contextlib.contextmanager
+def located(where: str) -> Iterator[None]:
+    """Put `where` before the message of any error of ours that is raised inside."""
+    try:
+        yield
+    except MexicaAIError as error:
+        error.args = (f"{where}: {error}",)
+        raise
+
+
+def read_position(path: str) -> Position:
+    """Read the position that a POSITION argument names; messages name the file."""
+    with open_input(path) as file:
+        text = file.read()
+    with located(source_name(path)):
+        return Position.from_json(parse_json(text, "position"))
+
+
+@contextlib.contextmanager
+def stop_on_interrupt() -> Iterator[threading.Event]:
+    """Give an event that the first Ctrl-C sets; only the second one raises KeyboardInterrupt."""
+    stop = threading.Event()
+
+    def on_interrupt(_signal: int, _frame: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    previous = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def in_thread(results: Iterator[T], tick: Callable[[], None] = lambda: None) -> Iterator[T]:
+    """Yield what an iterator yields, which runs in a thread of its own, so that this one shows progress and hears Ctrl-C.
+
+    Parameters
+    ----------
+    results : iterator
+        After a KeyboardInterrupt it is left to end with the process.
+    tick : callable
+        Called about every `TICK_S` seconds while waiting.
+    """
+    outcomes: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+
+    def work() -> None:
+        try:
+            for result in results:
+                outcomes.put((True, result))
+            outcomes.put((False, None))
+        except BaseException as error:  # whatever it is, it is raised in the thread that waits
+            outcomes.put((False, error))
+
+    threading.Thread(target=work, daemon=True).start()
+    while True:
+        try:
+            is_result, outcome = outcomes.get(timeout=TICK_S)
+        except queue.Empty:
+            tick()
+            continue
+        if is_result:
+            yield outcome
+        elif outcome is not None:
+            raise outcome
+        else:
+            return
+
+
+class Progress:
+    """One line on standard error that says how long work goes on; nothing if that is no terminal."""
+
+    def __init__(self, text: str) -> None:
+        self._status = None
+        if sys.stderr.isatty():
+            from rich.console import Console  # slow to import, and seldom needed
+
+            self._status = Console(stderr=True, markup=False, highlight=False).status(text)
+
+    def __enter__(self) -> Progress:
+        if self._status:
+            self._status.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._status:
+            self._status.stop()
+
+    def show(self, text: str) -> None:
+        """Replace the text."""
+        if self._status:
+            self._status.update(text)

@@ -1,0 +1,53 @@
+"""`mexica-ai legal`: the legal actions of a position, or of a stream of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from mexica_ai.cli import common
+from mexica_ai.errors import MexicaAIError
+from mexica_ai.position import Position
+
+SUMMARY = "list the legal actions"
+DESCRIPTION = """\
+List the legal actions of a position, sorted as text, one a line.
+
+With - as POSITION, read one position a line from standard input and answer each line at once with one JSON list of
+actions. A line that cannot be used is answered by {"error": "..."} in its place; the others are answered all the same,
+and the exit code is 2 in the end.
+
+Examples:
+  mexica-ai legal game.json
+  mexica-ai legal - < positions.jsonl
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("position", metavar="POSITION",
+                        help="a file with one position as JSON, or - for one position a line on standard input")
+    common.add_json_option(parser, "print one JSON list also for a file")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    if args.position == "-":
+        return _answer_lines()
+    actions = common.read_position(args.position).legal_actions()
+    print(json.dumps(actions) if args.json else "\n".join(actions))
+    return 0
+
+
+def _answer_lines() -> int:
+    code = 0
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        try:
+            with common.located(f"line {number}"):
+                answer = Position.from_json(line, path="position").legal_actions()
+        except MexicaAIError as error:
+            answer = {"error": str(error)}
+            code = 2
+        print(json.dumps(answer), flush=True)
+    return code

@@ -1,0 +1,83 @@
+"""The command `mexica-ai`: reads the arguments, runs a subcommand, turns errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from mexica_ai.cli import analyze, best, client, engine, legal, new, perft, replay, serve, show
+from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+
+EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
+
+COMMANDS = {"best": best, "analyze": analyze, "new": new, "show": show, "legal": legal, "replay": replay,
+            "perft": perft, "engine": engine, "serve": serve, "client": client}
+
+EPILOG = """\
+A POSITION is a JSON file, or - for standard input. Results go to standard output, errors to standard error in one
+line. Exit code: 0, or 2 for bad input, 1 for a failure, 130 if interrupted. `mexica-ai COMMAND --help` tells more.
+
+Example: mexica-ai new --players 3 --seed 7 | mexica-ai best - --time 2
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are bad input like any other."""
+
+    def error(self, message: str) -> NoReturn:
+        raise NotationError(f"{message} (see `{self.prog} --help`)", reason="BAD_USAGE")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = _Parser(prog="mexica-ai", description="An AI opponent for board games with long turns.", epilog=EPILOG,
+                     formatter_class=layout, allow_abbrev=False)
+    parser.add_argument("--version", action="version",
+                        version=f"mexica-ai {importlib.metadata.version('mexica-ai')}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, module in COMMANDS.items():
+        command = commands.add_parser(name, help=module.SUMMARY, description=module.DESCRIPTION,
+                                      formatter_class=layout, allow_abbrev=False)
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments without the program's name; by default those of the process.
+    """
+    try:
+        args = build_parser().parse_args(argv)
+        code = args.run(args)
+        sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # --help and --version
+        return int(stop.code or 0)
+    except MexicaAIError as error:
+        _complain(str(error))
+        is_failure = isinstance(error, SearchError) and not error.reason.startswith("INVALID_")
+        return EXIT_FAILURE if is_failure else EXIT_BAD_INPUT
+    except KeyboardInterrupt:
+        _complain("interrupted", kind="")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has had enough. Without this, Python would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except OSError as error:
+        _complain(str(error))
+        return EXIT_FAILURE
+
+
+def _complain(message: str, kind: str = "error: ") -> None:
+    print(f"mexica-ai: {kind}{' '.join(message.split())}", file=sys.stderr)

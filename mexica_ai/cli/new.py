@@ -1,0 +1,56 @@
+"""`mexica-ai new`: deal a new game."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+
+from mexica_ai import registry
+from mexica_ai.cli import common
+from mexica_ai.position import new_game
+
+SUMMARY = "deal a new game"
+DESCRIPTION = """\
+Deal a new game and print its position as JSON on one line, ready for the other commands.
+
+Examples:
+  mexica-ai new --players 3 --seed 7 > game.json
+  mexica-ai new --players 2 --neutral 4,3,2,1,1 | mexica-ai show -
+  mexica-ai new --pool 3,3,4,4,5,5,6,6,7,7,8,8,9,10,11,12,13
+  mexica-ai new --game nim --piles 3,4,5
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--game", default="mexica", choices=registry.names(), help="the game (default: mexica)")
+    parser.add_argument("--players", type=common.spec_value("iterations"), default=2, metavar="N",
+                        help="number of seats (default: 2)")
+    parser.add_argument("--seed", type=common.spec_value("seed"), metavar="N",
+                        help="the same seed deals the same game, 0 to 2**63 - 1 (default: drawn)")
+    mexica = parser.add_argument_group("Mexica")
+    mexica.add_argument("--pool", type=_numbers, metavar="SIZES",
+                        help="sizes of the calpulli tokens, at least 15 of them, 3 to 13 each, with commas between "
+                             "(default: the standard 15)")
+    mexica.add_argument("--neutral", type=_numbers, metavar="LEVELS", dest="neutral_levels",
+                        help="levels of the neutral temples of a game of two, with commas between (default: "
+                             "1,1,1,1,2,2,2,3,3,4)")
+    nim = parser.add_argument_group("nim")
+    nim.add_argument("--piles", type=_numbers, metavar="SIZES", help="sizes of the piles, with commas between")
+    nim.add_argument("--plies-per-turn", type=common.spec_value("iterations"), metavar="N", help="actions a turn")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    names = ("pool", "neutral_levels", "piles", "plies_per_turn")
+    options = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    position = new_game(args.game, players=args.players, seed=args.seed, **options)
+    print(json.dumps(position.to_json()))
+    return 0
+
+
+def _numbers(text: str) -> list[int]:
+    if not re.fullmatch(r"\d{1,9}(,\d{1,9})*", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of whole numbers such as 3,3,4")
+    return [int(number) for number in text.split(",")]

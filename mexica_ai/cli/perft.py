@@ -1,0 +1,58 @@
+"""`mexica-ai perft`: count action sequences, to check the rules."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+
+from cext.core import perft
+from mexica_ai import registry
+from mexica_ai.cli import common
+from mexica_ai.position import Position
+
+SUMMARY = "count action sequences (to check the rules)"
+DESCRIPTION = """\
+Count the sequences of N legal actions from a position; a sequence also ends where the game does. Two sets of rules that
+agree in these counts are very likely the same; --divide splits the count by first action to find where they differ.
+
+Examples:
+  mexica-ai perft game.json --depth 2
+  mexica-ai perft game.json --depth 2 --divide
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    common.add_position_argument(parser)
+    parser.add_argument("--depth", type=common.spec_value("seed"), required=True, metavar="N",
+                        help="length of the sequences in actions, 0 to 32")
+    parser.add_argument("--divide", action="store_true", help="print the count of each first action (depth 1 or more)")
+    common.add_json_option(parser, "print one JSON object: depth, count, and with --divide an object divide")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    position = common.read_position(args.position)
+    started = time.monotonic()
+    with common.Progress("counting") as progress:
+        (answer,) = common.in_thread(_count(position, args.depth, args.divide),
+                                     lambda: progress.show(f"counting, {time.monotonic() - started:.0f} s"))
+    if args.json:
+        print(json.dumps(answer))
+        return 0
+    for action, count in answer.get("divide", {}).items():
+        print(f"{action}: {count}")
+    print(answer["count"])
+    return 0
+
+
+def _count(position: Position, depth: int, is_divided: bool) -> Iterator[dict]:
+    if not is_divided:
+        yield {"depth": depth, "count": perft.perft(position.state, depth)}
+        return
+    format_action = registry.get(position.game).notation.format_action
+    counts = perft.divide(position.state, depth)
+    divided = dict(sorted((format_action(action), count) for action, count in counts.items()))
+    yield {"depth": depth, "count": sum(divided.values()), "divide": divided}

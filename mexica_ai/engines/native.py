@@ -1,0 +1,76 @@
+"""The compiled engines: `mcts`, the project's search, and the baselines `uct`, `greedy` and `random`."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import abstractmethod
+from collections.abc import Iterator
+
+from cext.core import baselines
+from cext.core.search import Search
+from cext.core.uct import UCT
+from mexica_ai import registry
+from mexica_ai.engines.base import Engine
+from mexica_ai.limits import Limits
+from mexica_ai.position import Position
+from mexica_ai.results import Candidate, Result
+from mexica_ai.search import run_search, watch_search
+
+
+class MctsEngine(Engine):
+    """The project's search."""
+
+    search_class: type = Search
+
+    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int,
+                   stop: threading.Event) -> Result:
+        return run_search(position, limits, seed=seed, candidates=candidates, stop=stop,
+                          search_class=self.search_class)
+
+    def _analyze(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event,
+                 interval_s: float) -> Iterator[Result]:
+        yield from watch_search(position, limits, seed=seed, candidates=candidates, interval_s=interval_s, stop=stop,
+                                search_class=self.search_class)
+
+
+class UctEngine(MctsEngine):
+    """Textbook UCT over single actions, with playouts to the end of the game by the random policy."""
+
+    search_class = UCT
+
+
+class _InstantEngine(Engine):
+    """A baseline that answers at once, within any limits, with the one turn that it considers."""
+
+    @abstractmethod
+    def _turn(self, state, seed: int) -> list[int]:
+        """Return the actions of a turn, without changing the state."""
+
+    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int,
+                   stop: threading.Event) -> Result:
+        started = time.perf_counter()
+        actions = self._turn(position.state, seed)
+        after = position.state.copy()
+        for action in actions:
+            after.apply(action)
+        value, expected_scores = baselines.evaluate(after)
+        turn = [registry.get(position.game).notation.format_action(action) for action in actions]
+        candidate = Candidate(turn=turn, visits=1, value=value, expected_scores=expected_scores, prior=1.0, line=[])
+        return Result(turn=turn, value=value, expected_scores=expected_scores, candidates=[candidate], iterations=1,
+                      nodes=1, distinct_turns=1, seconds=time.perf_counter() - started, stop_reason="settled",
+                      seed=seed)
+
+
+class GreedyEngine(_InstantEngine):
+    """The action with the best evaluation after it, again and again, until none is better than to end the turn."""
+
+    def _turn(self, state, seed: int) -> list[int]:
+        return baselines.greedy_turn(state)
+
+
+class RandomEngine(_InstantEngine):
+    """The uniform random playout: a random kind of action, then a random action of that kind."""
+
+    def _turn(self, state, seed: int) -> list[int]:
+        return baselines.random_turn(state, seed)
