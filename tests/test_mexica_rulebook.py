@@ -7,10 +7,10 @@ slow reference, so that neither drifts from the book.
 # ruff: noqa: N802  (chapters such as 4A are part of the names)
 
 import pytest
-
-import mexica_ai
 from mexica_builder import build, spaces, strip
 from reference import mexica as reference
+
+import mexica_ai
 
 PALACE = ["H6", "G7", "H7", "I7", "H8"]
 # Canals that touch at the corners only and enclose the five palace spaces, no more.

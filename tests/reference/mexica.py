@@ -223,7 +223,7 @@ class Table:
         return sorted((Counter(self.pool) - shown).elements())
 
     def to_position(self) -> dict:
-        """Return the position in its canonical form: spaces in reading order, sizes ascending, no standard pool."""
+        """Return the canonical form: spaces in reading order, sizes ascending, no standard pool."""
         board = self.board
 
         def ordered(spaces):
