@@ -1,4 +1,6 @@
-"""The command line: `main.py` is the entry, every subcommand has a file of its own (docs/cli.md is the reference).
+"""The command line: `main.py` is the entry, every subcommand has a file of its own; docs/cli.md is the
+reference.
 
-A subcommand's module has `SUMMARY` (one line), `DESCRIPTION`, `add_arguments(parser)` and `run(args) -> exit code`.
+A subcommand's module has `SUMMARY` (one line), `DESCRIPTION`, `add_arguments(parser)` and `run(args) -> exit
+code`.
 """

@@ -16,12 +16,13 @@ from mexica_ai.results import Result
 
 SUMMARY = "watch the candidates grow"
 DESCRIPTION = f"""\
-Search a position and print the candidate turns again and again while they grow, until a limit is reached or Ctrl-C is
-pressed; the last print is the final result. Without --time and --iterations only Ctrl-C (or a search that has nothing
-more to find) ends it. On a terminal the table is redrawn in place.
+Search a position and print the candidate turns again and again while they grow,
+until a limit is reached or Ctrl-C is pressed; the last print is the final
+result. Without --time and --iterations only Ctrl-C (or a search that has
+nothing more to find) ends it. On a terminal the table is redrawn in place.
 
-{common.ENGINES_HELP}
-The engines mcts and uct can be watched; the others print their final result only.
+{common.ENGINES_HELP} The engines mcts and uct can be watched; the others print
+their final result only.
 
 Examples:
   mexica-ai analyze game.json
@@ -35,21 +36,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_engine_option(parser)
     common.add_search_options(parser, "none")
     common.add_candidates_option(parser)
-    parser.add_argument("--interval", type=common.spec_value("time"), default=0.5, metavar="SECONDS",
-                        help="time between two prints (default: 0.5)")
-    common.add_json_option(parser, "print one JSON object a line; only the last has a stop_reason that is not empty")
+    parser.add_argument(
+        "--interval",
+        type=common.spec_value("time"),
+        default=0.5,
+        metavar="SECONDS",
+        help="time between two prints (default: 0.5)",
+    )
+    common.add_json_option(
+        parser, "print one JSON object a line; only the last has a stop_reason that is not empty"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     spec = parse_spec(args.engine)
     position = common.read_position(args.position)
-    budget = {field: getattr(args, key) for key, field in LIMIT_KEYS.items() if getattr(args, key) is not None}
+    budget = {
+        field: getattr(args, key) for key, field in LIMIT_KEYS.items() if getattr(args, key) is not None
+    }
     is_unlimited = not {"time_s", "iterations"} & budget.keys()
     limits = Limits(**budget, unlimited=is_unlimited)
     with common.stop_on_interrupt() as stop, make_engine(spec, seed=args.seed) as engine:
-        results = common.in_thread(engine.analyze(position, limits, candidates=args.candidates, stop=stop,
-                                                  interval_s=args.interval))
+        results = common.in_thread(
+            engine.analyze(position, limits, candidates=args.candidates, stop=stop, interval_s=args.interval)
+        )
         if args.json:
             for result in results:
                 print(json.dumps(result.to_json()), flush=True)
@@ -63,7 +74,11 @@ def run(args: argparse.Namespace) -> int:
 def _show(results: Iterator[Result]) -> None:
     with _screen() as draw:
         for result in results:
-            draw("\n".join([*report.format_candidates(result.candidates), "", report.format_statistics(result), ""]))
+            draw(
+                "\n".join(
+                    [*report.format_candidates(result.candidates), "", report.format_statistics(result), ""]
+                )
+            )
 
 
 @contextlib.contextmanager

@@ -13,10 +13,12 @@ from mexica_ai.results import Result
 
 SUMMARY = "find the best turn"
 DESCRIPTION = f"""\
-Search the best turn for the seat to move, and print the board, the turn, the candidates and what the search did.
+Search the best turn for the seat to move, and print the board, the turn, the
+candidates and what the search did.
 
-The search takes one second unless told otherwise by --time or --iterations. Ctrl-C ends it with the best turn so far.
-`value` is the expected share of the win and `score` the expected final score of each seat, from seat 0.
+The search takes one second unless told otherwise by --time or --iterations.
+Ctrl-C ends it with the best turn so far. `value` is the expected share of the
+win and `score` the expected final score of each seat, from seat 0.
 
 {common.ENGINES_HELP}
 
@@ -33,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_engine_option(parser)
     common.add_search_options(parser, "1, if --iterations is not given either")
     common.add_candidates_option(parser)
-    common.add_json_option(parser, "print one JSON object: turn, value, expected_scores, candidates, iterations, ...")
+    common.add_json_option(
+        parser, "print one JSON object: turn, value, expected_scores, candidates, iterations, ..."
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -52,7 +56,9 @@ def wait_for(search, text: str) -> Result:
     started = time.monotonic()
     with common.Progress(text) as progress:
         (result,) = common.in_thread(
-            search, lambda: progress.show(f"{text}, {time.monotonic() - started:.0f} s (Ctrl-C: the best so far)"))
+            search,
+            lambda: progress.show(f"{text}, {time.monotonic() - started:.0f} s (Ctrl-C: the best so far)"),
+        )
     return result
 
 
@@ -61,8 +67,14 @@ def print_result(result: Result, position: Position, is_json: bool) -> None:
     if is_json:
         print(json.dumps(result.to_json()))
         return
-    lines = [str(position).rstrip("\n"), "", f"Best turn of seat {position.to_move}: {report.format_turn(result.turn)}",
-             "", *report.format_candidates(result.candidates), ""]
+    lines = [
+        str(position).rstrip("\n"),
+        "",
+        f"Best turn of seat {position.to_move}: {report.format_turn(result.turn)}",
+        "",
+        *report.format_candidates(result.candidates),
+        "",
+    ]
     expected = report.format_expected_line(result)
     if expected:
         lines += ["Expected next:", *(f"  {turn}" for turn in expected), ""]

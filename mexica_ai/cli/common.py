@@ -19,14 +19,20 @@ from mexica_ai.strict import parse_json
 T = TypeVar("T")
 
 TICK_S = 0.1  # how often progress is shown while something runs
-ENGINES_HELP = "Engines (--engine KIND[:TARGET][,KEY=VALUE]...):\n" + "\n".join(
-    f"  {kind + ':TARGET' * bool(entry.target):12} {entry.summary}" for kind, entry in KINDS.items()
-) + "\nKeys such as time=2 or threads=2 override the options of the command line; name= is a label."
+ENGINES_HELP = (
+    "Engines (--engine KIND[:TARGET][,KEY=VALUE]...):\n"
+    + "\n".join(
+        f"  {kind + ':TARGET' * bool(entry.target):12} {entry.summary}" for kind, entry in KINDS.items()
+    )
+    + "\nKeys such as time=2 or threads=2 override the options of the command line; name= is a label."
+)
 
 
 def add_position_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument POSITION."""
-    parser.add_argument("position", metavar="POSITION", help="a file with one position as JSON, or - for standard input")
+    parser.add_argument(
+        "position", metavar="POSITION", help="a file with one position as JSON, or - for standard input"
+    )
 
 
 def add_json_option(parser: argparse.ArgumentParser, help_text: str) -> None:
@@ -37,27 +43,51 @@ def add_json_option(parser: argparse.ArgumentParser, help_text: str) -> None:
 def add_search_options(parser: argparse.ArgumentParser, default_limit: str) -> None:
     """Add the options that limit and steer a search; those not given are None."""
     options = parser.add_argument_group("search")
-    options.add_argument("--time", type=spec_value("time"), metavar="SECONDS",
-                         help=f"limit for the whole turn (default: {default_limit})")
-    options.add_argument("--iterations", type=spec_value("iterations"), metavar="N",
-                         help="limit for the iterations of the search; with --time, whichever ends first")
-    options.add_argument("--memory", type=spec_value("memory"), metavar="MB",
-                         help="limit for the memory of the search tree (default: 1024)")
-    options.add_argument("--threads", type=spec_value("threads"), metavar="N",
-                         help="threads that search (default: 1)")
-    options.add_argument("--seed", type=spec_value("seed"), metavar="N",
-                         help="seed of everything random, 0 to 2**63 - 1 (default: drawn, and reported)")
+    options.add_argument(
+        "--time",
+        type=spec_value("time"),
+        metavar="SECONDS",
+        help=f"limit for the whole turn (default: {default_limit})",
+    )
+    options.add_argument(
+        "--iterations",
+        type=spec_value("iterations"),
+        metavar="N",
+        help="limit for the iterations of the search; with --time, whichever ends first",
+    )
+    options.add_argument(
+        "--memory",
+        type=spec_value("memory"),
+        metavar="MB",
+        help="limit for the memory of the search tree (default: 1024)",
+    )
+    options.add_argument(
+        "--threads", type=spec_value("threads"), metavar="N", help="threads that search (default: 1)"
+    )
+    options.add_argument(
+        "--seed",
+        type=spec_value("seed"),
+        metavar="N",
+        help="seed of everything random, 0 to 2**63 - 1 (default: drawn, and reported)",
+    )
 
 
 def add_candidates_option(parser: argparse.ArgumentParser) -> None:
     """Add `--candidates`."""
-    parser.add_argument("--candidates", type=spec_value("iterations"), default=5, metavar="N",
-                        help="list the N best turns at most (default: 5)")
+    parser.add_argument(
+        "--candidates",
+        type=spec_value("iterations"),
+        default=5,
+        metavar="N",
+        help="list the N best turns at most (default: 5)",
+    )
 
 
 def add_engine_option(parser: argparse.ArgumentParser) -> None:
     """Add `--engine`."""
-    parser.add_argument("--engine", default="mcts", metavar="SPEC", help="the engine, see below (default: mcts)")
+    parser.add_argument(
+        "--engine", default="mcts", metavar="SPEC", help="the engine, see below (default: mcts)"
+    )
 
 
 def search_defaults(args: argparse.Namespace) -> dict[str, Any]:
@@ -67,11 +97,13 @@ def search_defaults(args: argparse.Namespace) -> dict[str, Any]:
 
 def spec_value(key: str) -> Callable[[str], Any]:
     """Return an argument type that reads values as the key of an engine spec does."""
+
     def convert(text: str) -> Any:
         try:
             return KEYS[key](text)
         except ValueError as expected:
             raise argparse.ArgumentTypeError(f"{text!r} is not {expected}") from None
+
     return convert
 
 
@@ -132,7 +164,7 @@ def stop_on_interrupt() -> Iterator[threading.Event]:
 
 
 def in_thread(results: Iterator[T], tick: Callable[[], None] = lambda: None) -> Iterator[T]:
-    """Yield what an iterator yields, which runs in a thread of its own, so that this one shows progress and hears Ctrl-C.
+    """Yield what an iterator yields, run in a thread of its own: this one shows progress and hears Ctrl-C.
 
     Parameters
     ----------

@@ -14,8 +14,9 @@ SUMMARY = "list the legal actions"
 DESCRIPTION = """\
 List the legal actions of a position, sorted as text, one a line.
 
-With - as POSITION, read one position a line from standard input and answer each line at once with one JSON list of
-actions. A line that cannot be used is answered by {"error": "..."} in its place; the others are answered all the same,
+With - as POSITION, read one position a line from standard input and answer each
+line at once with one JSON list of actions. A line that cannot be used is
+answered by {"error": "..."} in its place; the others are answered all the same,
 and the exit code is 2 in the end.
 
 Examples:
@@ -26,8 +27,11 @@ Examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("position", metavar="POSITION",
-                        help="a file with one position as JSON, or - for one position a line on standard input")
+    parser.add_argument(
+        "position",
+        metavar="POSITION",
+        help="a file with one position as JSON, or - for one position a line on standard input",
+    )
     common.add_json_option(parser, "print one JSON list also for a file")
 
 

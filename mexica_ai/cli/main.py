@@ -1,4 +1,4 @@
-"""The command `mexica-ai`: reads the arguments, runs a subcommand, turns errors into one line and an exit code."""
+"""The command `mexica-ai`: reads arguments, runs a subcommand, turns errors into a line and an exit code."""
 
 from __future__ import annotations
 
@@ -14,12 +14,23 @@ from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
 
-COMMANDS = {"best": best, "analyze": analyze, "new": new, "show": show, "legal": legal, "replay": replay,
-            "perft": perft, "engine": engine, "serve": serve, "client": client}
+COMMANDS = {
+    "best": best,
+    "analyze": analyze,
+    "new": new,
+    "show": show,
+    "legal": legal,
+    "replay": replay,
+    "perft": perft,
+    "engine": engine,
+    "serve": serve,
+    "client": client,
+}
 
 EPILOG = """\
-A POSITION is a JSON file, or - for standard input. Results go to standard output, errors to standard error in one
-line. Exit code: 0, or 2 for bad input, 1 for a failure, 130 if interrupted. `mexica-ai COMMAND --help` tells more.
+A POSITION is a JSON file, or - for standard input. Results go to standard
+output, errors to standard error in one line. Exit code: 0, or 2 for bad input,
+1 for a failure, 130 if interrupted. `mexica-ai COMMAND --help` tells more.
 
 Example: mexica-ai new --players 3 --seed 7 | mexica-ai best - --time 2
 """
@@ -35,14 +46,25 @@ class _Parser(argparse.ArgumentParser):
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     layout = argparse.RawDescriptionHelpFormatter
-    parser = _Parser(prog="mexica-ai", description="An AI opponent for board games with long turns.", epilog=EPILOG,
-                     formatter_class=layout, allow_abbrev=False)
-    parser.add_argument("--version", action="version",
-                        version=f"mexica-ai {importlib.metadata.version('mexica-ai')}")
+    parser = _Parser(
+        prog="mexica-ai",
+        description="An AI opponent for board games with long turns.",
+        epilog=EPILOG,
+        formatter_class=layout,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"mexica-ai {importlib.metadata.version('mexica-ai')}"
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, module in COMMANDS.items():
-        command = commands.add_parser(name, help=module.SUMMARY, description=module.DESCRIPTION,
-                                      formatter_class=layout, allow_abbrev=False)
+        command = commands.add_parser(
+            name,
+            help=module.SUMMARY,
+            description=module.DESCRIPTION,
+            formatter_class=layout,
+            allow_abbrev=False,
+        )
         module.add_arguments(command)
         command.set_defaults(run=module.run)
     return parser
@@ -71,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain("interrupted", kind="")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has had enough. Without this, Python would complain once more when it flushes.
+        # Whoever read our output has had enough. Without this, Python would complain when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except OSError as error:

@@ -12,7 +12,8 @@ from mexica_ai.position import new_game
 
 SUMMARY = "deal a new game"
 DESCRIPTION = """\
-Deal a new game and print its position as JSON on one line, ready for the other commands.
+Deal a new game and print its position as JSON on one line, ready for the other
+commands.
 
 Examples:
   mexica-ai new --players 3 --seed 7 > game.json
@@ -24,21 +25,44 @@ Examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--game", default="mexica", choices=registry.names(), help="the game (default: mexica)")
-    parser.add_argument("--players", type=common.spec_value("iterations"), default=2, metavar="N",
-                        help="number of seats (default: 2)")
-    parser.add_argument("--seed", type=common.spec_value("seed"), metavar="N",
-                        help="the same seed deals the same game, 0 to 2**63 - 1 (default: drawn)")
-    mexica = parser.add_argument_group("Mexica")
-    mexica.add_argument("--pool", type=_numbers, metavar="SIZES",
-                        help="sizes of the calpulli tokens, at least 15 of them, 3 to 13 each, with commas between "
-                             "(default: the standard 15)")
-    mexica.add_argument("--neutral", type=_numbers, metavar="LEVELS", dest="neutral_levels",
-                        help="levels of the neutral temples of a game of two, with commas between (default: "
-                             "1,1,1,1,2,2,2,3,3,4)")
-    nim = parser.add_argument_group("nim")
-    nim.add_argument("--piles", type=_numbers, metavar="SIZES", help="sizes of the piles, with commas between")
-    nim.add_argument("--plies-per-turn", type=common.spec_value("iterations"), metavar="N", help="actions a turn")
+    parser.add_argument(
+        "--game", default="mexica", choices=registry.names(), help="the game (default: mexica)"
+    )
+    parser.add_argument(
+        "--players",
+        type=common.spec_value("iterations"),
+        default=2,
+        metavar="N",
+        help="number of seats (default: 2)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=common.spec_value("seed"),
+        metavar="N",
+        help="the same seed deals the same game, 0 to 2**63 - 1 (default: drawn)",
+    )
+    options = parser.add_argument_group("options of the games")
+    options.add_argument(
+        "--pool",
+        type=_numbers,
+        metavar="SIZES",
+        help="Mexica: sizes of the calpulli tokens, at least 15 of them, 3 to 13 each, with commas between "
+        "(default: the standard 15)",
+    )
+    options.add_argument(
+        "--neutral",
+        type=_numbers,
+        metavar="LEVELS",
+        dest="neutral_levels",
+        help="Mexica: levels of the neutral temples of a game of two, with commas between (default: "
+        "1,1,1,1,2,2,2,3,3,4)",
+    )
+    options.add_argument(
+        "--piles", type=_numbers, metavar="SIZES", help="nim: sizes of the piles, with commas between"
+    )
+    options.add_argument(
+        "--plies-per-turn", type=common.spec_value("iterations"), metavar="N", help="nim: actions a turn"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

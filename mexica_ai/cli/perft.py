@@ -14,8 +14,10 @@ from mexica_ai.position import Position
 
 SUMMARY = "count action sequences (to check the rules)"
 DESCRIPTION = """\
-Count the sequences of N legal actions from a position; a sequence also ends where the game does. Two sets of rules that
-agree in these counts are very likely the same; --divide splits the count by first action to find where they differ.
+Count the sequences of N legal actions from a position; a sequence also ends
+where the game does. Two sets of rules that agree in these counts are very
+likely the same; --divide splits the count by first action to find where they
+differ.
 
 Examples:
   mexica-ai perft game.json --depth 2
@@ -26,9 +28,16 @@ Examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     common.add_position_argument(parser)
-    parser.add_argument("--depth", type=common.spec_value("seed"), required=True, metavar="N",
-                        help="length of the sequences in actions, 0 to 32")
-    parser.add_argument("--divide", action="store_true", help="print the count of each first action (depth 1 or more)")
+    parser.add_argument(
+        "--depth",
+        type=common.spec_value("seed"),
+        required=True,
+        metavar="N",
+        help="length of the sequences in actions, 0 to 32",
+    )
+    parser.add_argument(
+        "--divide", action="store_true", help="print the count of each first action (depth 1 or more)"
+    )
     common.add_json_option(parser, "print one JSON object: depth, count, and with --divide an object divide")
 
 
@@ -37,8 +46,10 @@ def run(args: argparse.Namespace) -> int:
     position = common.read_position(args.position)
     started = time.monotonic()
     with common.Progress("counting") as progress:
-        (answer,) = common.in_thread(_count(position, args.depth, args.divide),
-                                     lambda: progress.show(f"counting, {time.monotonic() - started:.0f} s"))
+        (answer,) = common.in_thread(
+            _count(position, args.depth, args.divide),
+            lambda: progress.show(f"counting, {time.monotonic() - started:.0f} s"),
+        )
     if args.json:
         print(json.dumps(answer))
         return 0

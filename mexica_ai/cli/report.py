@@ -13,22 +13,41 @@ def format_turn(turn: Sequence[str]) -> str:
 
 
 def format_candidates(candidates: Sequence[Candidate]) -> list[str]:
-    """Return a table of candidate turns, best first, a line each; values and scores are per seat, from seat 0."""
+    """Return a table of candidate turns, best first, a line each; values and scores by seat."""
     rows = [["", "visits", "value", "score", "turn"]]
     for rank, candidate in enumerate(candidates, 1):
-        rows.append([f"{rank}", f"{candidate.visits}", _numbers(candidate.value, ".3f"),
-                     _numbers(candidate.expected_scores, ".1f"), format_turn(candidate.turn)])
+        rows.append(
+            [
+                f"{rank}",
+                f"{candidate.visits}",
+                _numbers(candidate.value, ".3f"),
+                _numbers(candidate.expected_scores, ".1f"),
+                format_turn(candidate.turn),
+            ]
+        )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join([row[0].rjust(widths[0]), row[1].rjust(widths[1]), row[2].ljust(widths[2]),
-                       row[3].ljust(widths[3]), row[4]]).rstrip() for row in rows]
+    return [
+        "  ".join(
+            [
+                row[0].rjust(widths[0]),
+                row[1].rjust(widths[1]),
+                row[2].ljust(widths[2]),
+                row[3].ljust(widths[3]),
+                row[4],
+            ]
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def format_statistics(result: Result) -> str:
     """Return one line about the effort behind a result."""
     speed = f" ({result.iterations / result.seconds:.0f}/s)" if result.seconds > 0 else ""
     ended = f"ended by: {result.stop_reason}" if result.stop_reason else "searching"
-    return (f"{result.iterations} iterations in {result.seconds:.2f} s{speed}, {result.nodes} nodes, "
-            f"{result.distinct_turns} distinct turns; {ended}; seed {result.seed}")
+    return (
+        f"{result.iterations} iterations in {result.seconds:.2f} s{speed}, {result.nodes} nodes, "
+        f"{result.distinct_turns} distinct turns; {ended}; seed {result.seed}"
+    )
 
 
 def format_expected_line(result: Result) -> list[str]:

@@ -31,8 +31,8 @@ class Engine(ABC):
     spec : EngineSpec
         What the engine was made from. Its keys override `defaults` and also what a call asks for.
     defaults : mapping, optional
-        Values for keys of the spec that are used where neither the spec nor a call says otherwise; None counts as
-        not given.
+        Values for keys of the spec that are used where neither the spec nor a call says otherwise; None
+        counts as not given.
 
     Attributes
     ----------
@@ -46,8 +46,15 @@ class Engine(ABC):
         self.name: str = spec.options.get("name", str(spec))
         self._defaults = {key: value for key, value in (defaults or {}).items() if value is not None}
 
-    def best_turn(self, position: Position, limits: Limits | None = None, *, seed: int | None = None,
-                  candidates: int = 5, stop: threading.Event | None = None) -> Result:
+    def best_turn(
+        self,
+        position: Position,
+        limits: Limits | None = None,
+        *,
+        seed: int | None = None,
+        candidates: int = 5,
+        stop: threading.Event | None = None,
+    ) -> Result:
         """Search the best turn for the seat to move and return it with what the search found.
 
         Parameters
@@ -55,8 +62,8 @@ class Engine(ABC):
         position : Position
             Not changed.
         limits : Limits, optional
-            By default those of the engine's defaults, and one second if they hold neither a time nor a number of
-            iterations. Keys of the spec override them one by one.
+            By default those of the engine's defaults, and one second if they hold neither a time nor a number
+            of iterations. Keys of the spec override them one by one.
         seed : int, optional
             0 <= seed < 2**63; consumed, not advanced. Drawn if None. The result reports it.
         candidates : int
@@ -72,19 +79,34 @@ class Engine(ABC):
             The limits are invalid, or the engine failed.
         """
         limits, seed = self._budget(position, limits, seed)
-        return self._best_turn(position, limits, seed=seed, candidates=candidates, stop=stop or threading.Event())
+        return self._best_turn(
+            position, limits, seed=seed, candidates=candidates, stop=stop or threading.Event()
+        )
 
-    def analyze(self, position: Position, limits: Limits | None = None, *, seed: int | None = None,
-                candidates: int = 5, stop: threading.Event | None = None,
-                interval_s: float = 0.5) -> Iterator[Result]:
+    def analyze(
+        self,
+        position: Position,
+        limits: Limits | None = None,
+        *,
+        seed: int | None = None,
+        candidates: int = 5,
+        stop: threading.Event | None = None,
+        interval_s: float = 0.5,
+    ) -> Iterator[Result]:
         """Yield what the search has found every `interval_s` seconds, and the final result last.
 
-        Only the last result has a `stop_reason`. An engine that cannot be watched yields nothing but the final one.
-        The parameters are those of `best_turn`.
+        Only the last result has a `stop_reason`. An engine that cannot be watched yields nothing but the
+        final one. The parameters are those of `best_turn`.
         """
         limits, seed = self._budget(position, limits, seed)
-        yield from self._analyze(position, limits, seed=seed, candidates=candidates, stop=stop or threading.Event(),
-                                 interval_s=interval_s)
+        yield from self._analyze(
+            position,
+            limits,
+            seed=seed,
+            candidates=candidates,
+            stop=stop or threading.Event(),
+            interval_s=interval_s,
+        )
 
     def close(self) -> None:
         """Release what the engine holds (a process, a connection). May be called twice."""
@@ -97,16 +119,25 @@ class Engine(ABC):
         self.close()
 
     @abstractmethod
-    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int,
-                   stop: threading.Event) -> Result:
+    def _best_turn(
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+    ) -> Result:
         """Answer one request; `limits` and `seed` are final and the game is not over."""
 
-    def _analyze(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event,
-                 interval_s: float) -> Iterator[Result]:
+    def _analyze(
+        self,
+        position: Position,
+        limits: Limits,
+        *,
+        seed: int,
+        candidates: int,
+        stop: threading.Event,
+        interval_s: float,
+    ) -> Iterator[Result]:
         yield self._best_turn(position, limits, seed=seed, candidates=candidates, stop=stop)
 
     def _budget(self, position: Position, limits: Limits | None, seed: int | None) -> tuple[Limits, int]:
-        """Return the limits and the seed that hold for a call: the spec's keys, then the call, then the defaults."""
+        """Return the limits and the seed of a call: the spec's keys, then the call's, then the defaults."""
         if position.is_over:
             raise GameOverError("the game is over; expected a position in which a seat is to move")
         options = self.spec.options

@@ -7,9 +7,10 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator
 
-from cext.core import baselines
 from cext.core.search import Search
 from cext.core.uct import UCT
+
+from cext.core import baselines
 from mexica_ai import registry
 from mexica_ai.engines.base import Engine
 from mexica_ai.limits import Limits
@@ -23,15 +24,32 @@ class MctsEngine(Engine):
 
     search_class: type = Search
 
-    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int,
-                   stop: threading.Event) -> Result:
-        return run_search(position, limits, seed=seed, candidates=candidates, stop=stop,
-                          search_class=self.search_class)
+    def _best_turn(
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+    ) -> Result:
+        return run_search(
+            position, limits, seed=seed, candidates=candidates, stop=stop, search_class=self.search_class
+        )
 
-    def _analyze(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event,
-                 interval_s: float) -> Iterator[Result]:
-        yield from watch_search(position, limits, seed=seed, candidates=candidates, interval_s=interval_s, stop=stop,
-                                search_class=self.search_class)
+    def _analyze(
+        self,
+        position: Position,
+        limits: Limits,
+        *,
+        seed: int,
+        candidates: int,
+        stop: threading.Event,
+        interval_s: float,
+    ) -> Iterator[Result]:
+        yield from watch_search(
+            position,
+            limits,
+            seed=seed,
+            candidates=candidates,
+            interval_s=interval_s,
+            stop=stop,
+            search_class=self.search_class,
+        )
 
 
 class UctEngine(MctsEngine):
@@ -47,8 +65,9 @@ class _InstantEngine(Engine):
     def _turn(self, state, seed: int) -> list[int]:
         """Return the actions of a turn, without changing the state."""
 
-    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int,
-                   stop: threading.Event) -> Result:
+    def _best_turn(
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+    ) -> Result:
         started = time.perf_counter()
         actions = self._turn(position.state, seed)
         after = position.state.copy()
@@ -56,14 +75,25 @@ class _InstantEngine(Engine):
             after.apply(action)
         value, expected_scores = baselines.evaluate(after)
         turn = [registry.get(position.game).notation.format_action(action) for action in actions]
-        candidate = Candidate(turn=turn, visits=1, value=value, expected_scores=expected_scores, prior=1.0, line=[])
-        return Result(turn=turn, value=value, expected_scores=expected_scores, candidates=[candidate], iterations=1,
-                      nodes=1, distinct_turns=1, seconds=time.perf_counter() - started, stop_reason="settled",
-                      seed=seed)
+        candidate = Candidate(
+            turn=turn, visits=1, value=value, expected_scores=expected_scores, prior=1.0, line=[]
+        )
+        return Result(
+            turn=turn,
+            value=value,
+            expected_scores=expected_scores,
+            candidates=[candidate],
+            iterations=1,
+            nodes=1,
+            distinct_turns=1,
+            seconds=time.perf_counter() - started,
+            stop_reason="settled",
+            seed=seed,
+        )
 
 
 class GreedyEngine(_InstantEngine):
-    """The action with the best evaluation after it, again and again, until none is better than to end the turn."""
+    """The action with the best evaluation after it, again and again, until none is better than the end."""
 
     def _turn(self, state, seed: int) -> list[int]:
         return baselines.greedy_turn(state)

@@ -1,8 +1,8 @@
 """Engine kind `cmd`: an external program that speaks the stdio protocol (docs/cli.md, "The stdio protocol").
 
-One thread does everything: pipes are non-blocking and every wait has an end, so that a program that hangs, floods or
-dies costs its time plus a margin and no more. The program runs in a session of its own and is killed with its
-children. After a failure the next request starts it afresh.
+One thread does everything: pipes are non-blocking and every wait has an end, so that a program that hangs,
+floods or dies costs its time plus a margin and no more. The program runs in a session of its own and is
+killed with its children. After a failure the next request starts it afresh.
 """
 
 from __future__ import annotations
@@ -36,8 +36,14 @@ STOP_POLL_S = 0.005
 MAX_LINE = 1 << 20  # bytes; an answer is a few kilobytes
 STDERR_LINES = 20
 
-_CANDIDATE_SHAPE = {"turn": [str], "visits": int, "value": [float], "expected_scores": [float], "prior": float,
-                    "line": [[str]]}
+_CANDIDATE_SHAPE = {
+    "turn": [str],
+    "visits": int,
+    "value": [float],
+    "expected_scores": [float],
+    "prior": float,
+    "line": [[str]],
+}
 
 
 class ProcessEngine(Engine):
@@ -47,8 +53,9 @@ class ProcessEngine(Engine):
     ------
     SearchError
         The program cannot be started (reason ENGINE_START), died (ENGINE_DIED), does not answer in time
-        (ENGINE_TIMEOUT), does not keep to the protocol (ENGINE_PROTOCOL), reports an error (ENGINE_ERROR) or plays an
-        illegal turn (ILLEGAL_TURN). The message names the engine and ends with its last line on stderr, if any.
+        (ENGINE_TIMEOUT), does not keep to the protocol (ENGINE_PROTOCOL), reports an error (ENGINE_ERROR) or
+        plays an illegal turn (ILLEGAL_TURN). The message names the engine and ends with its last line on
+        stderr, if any.
     """
 
     def __init__(self, spec, defaults: Mapping[str, Any] | None = None) -> None:
@@ -56,8 +63,11 @@ class ProcessEngine(Engine):
         try:
             self._command = shlex.split(spec.target)
         except ValueError as error:
-            raise NotationError(f"engine {self.name}: cannot split {spec.target!r} as a shell would: {error}",
-                                reason="BAD_ENGINE_SPEC", path="engine") from None
+            raise NotationError(
+                f"engine {self.name}: cannot split {spec.target!r} as a shell would: {error}",
+                reason="BAD_ENGINE_SPEC",
+                path="engine",
+            ) from None
         self._margin_s: float = spec.options.get("margin", DEFAULT_MARGIN_S)
         self._process: subprocess.Popen | None = None
         self._last_id = 0
@@ -68,22 +78,31 @@ class ProcessEngine(Engine):
         """End the program: its input first, then by force."""
         self._end(EXIT_TIMEOUT_S)
 
-    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int,
-                   stop: threading.Event) -> Result:
+    def _best_turn(
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+    ) -> Result:
         if self._process is None:
             self._start()
         if position.game not in self.games:
-            raise self._error(f"does not play {position.game}; it plays {', '.join(self.games) or 'nothing'}",
-                              "UNKNOWN_GAME")
+            raise self._error(
+                f"does not play {position.game}; it plays {', '.join(self.games) or 'nothing'}",
+                "UNKNOWN_GAME",
+            )
         self._last_id += 1
-        request = {"id": self._last_id, "position": position.to_json(),
-                   "limits": {"time_s": limits.time_s, "iterations": limits.iterations}, "seed": seed}
+        request = {
+            "id": self._last_id,
+            "position": position.to_json(),
+            "limits": {"time_s": limits.time_s, "iterations": limits.iterations},
+            "seed": seed,
+        }
         started = time.monotonic()
         timeout_s = math.inf if limits.time_s is None else limits.time_s + self._margin_s
         answer = self._exchange(request, timeout_s, stop)
         seconds = time.monotonic() - started
         if answer.get("id") != self._last_id:
-            raise self._failure(f"answered id {answer.get('id')!r} to request {self._last_id}", "ENGINE_PROTOCOL")
+            raise self._failure(
+                f"answered id {answer.get('id')!r} to request {self._last_id}", "ENGINE_PROTOCOL"
+            )
         if "error" in answer:
             raise self._error(f"reports: {_one_line(answer['error'])}", "ENGINE_ERROR")
         turn = answer.get("turn")
@@ -93,14 +112,22 @@ class ProcessEngine(Engine):
             position.copy().push(turn)
         except MexicaAIError as error:
             raise self._error(f"plays the turn {'; '.join(turn)!r}: {error}", "ILLEGAL_TURN") from error
-        return _result(turn, answer.get("info"), candidates, seconds, "stopped" if stop.is_set() else "settled", seed)
+        return _result(
+            turn, answer.get("info"), candidates, seconds, "stopped" if stop.is_set() else "settled", seed
+        )
 
     def _start(self) -> None:
         self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
         self._buffer = b""
         try:
-            process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                       stderr=subprocess.PIPE, bufsize=0, start_new_session=True)
+            process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
         except (OSError, ValueError) as error:
             raise self._error(f"cannot be started: {error}", "ENGINE_START") from None
         for pipe in (process.stdin, process.stdout, process.stderr):
@@ -109,14 +136,15 @@ class ProcessEngine(Engine):
         answer = self._exchange({"hello": PROTOCOL_VERSION}, HELLO_TIMEOUT_S, threading.Event())
         games = answer.get("games")
         if answer.get("hello") != PROTOCOL_VERSION or not isinstance(games, list):
-            raise self._failure(f"answered {json.dumps(answer)} to the greeting: expected "
-                                '{"hello": 1, "name": ..., "games": [...]}', "ENGINE_PROTOCOL")
+            raise self._failure(
+                f"answered {json.dumps(answer)} to the greeting: expected "
+                '{"hello": 1, "name": ..., "games": [...]}',
+                "ENGINE_PROTOCOL",
+            )
         self.games = [game for game in games if isinstance(game, str)]
-        if "name" not in self.spec.options and isinstance(answer.get("name"), str) and answer["name"]:
-            self.name = _one_line(answer["name"])
 
     def _exchange(self, request: dict, timeout_s: float, stop: threading.Event) -> dict:
-        """Send one request and return the answer; the process is ended if none comes, or if we are interrupted."""
+        """Send one request and return the answer; the process is ended if that fails or is interrupted."""
         try:
             return self._exchange_lines(json.dumps(request).encode() + b"\n", timeout_s, stop)
         except BaseException:
@@ -134,8 +162,10 @@ class ProcessEngine(Engine):
             while True:
                 now = time.monotonic()
                 if now >= deadline:
-                    raise self._failure(f"did not answer within {_seconds(timeout_s, is_stopped, self._margin_s)}",
-                                        "ENGINE_TIMEOUT")
+                    raise self._failure(
+                        f"did not answer within {_seconds(timeout_s, is_stopped, self._margin_s)}",
+                        "ENGINE_TIMEOUT",
+                    )
                 if stop.is_set() and not is_stopped:
                     is_stopped = True
                     deadline = min(deadline, now + self._margin_s)
@@ -145,7 +175,7 @@ class ProcessEngine(Engine):
                 for key, _ in selector.select(min(deadline - now, STOP_POLL_S)):
                     if key.fileobj is process.stdin:
                         try:
-                            outgoing = outgoing[os.write(key.fd, outgoing):]
+                            outgoing = outgoing[os.write(key.fd, outgoing) :]
                         except BlockingIOError:
                             continue
                         except BrokenPipeError:
@@ -173,8 +203,10 @@ class ProcessEngine(Engine):
                 raise self._failure(f"answers with a line of more than {MAX_LINE} bytes", "ENGINE_PROTOCOL")
             return None
         if rest:
-            raise self._failure(f"answers more than was asked: {_one_line(rest.decode(errors='replace'))!r}",
-                                "ENGINE_PROTOCOL")
+            raise self._failure(
+                f"answers more than was asked: {_one_line(rest.decode(errors='replace'))!r}",
+                "ENGINE_PROTOCOL",
+            )
         self._buffer = b""
         return line
 
@@ -240,9 +272,11 @@ def _has_exited(process: subprocess.Popen) -> bool:
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _result(turn: list[str], info: object, num_candidates: int, seconds: float, stop_reason: str,
-            seed: int) -> Result:
-    """Return the answer of a program as a result; of `info` is taken what has the form of a result's fields."""
+def _result(
+    turn: list[str], info: object, num_candidates: int, seconds: float, stop_reason: str, seed: int
+) -> Result:
+    """Return a program's answer as a result; of `info` is taken what has the form of a result's field."""
+
     def taken(key: str, shape: object, default: Any) -> Any:
         try:
             check_shape(info[key], shape, key)
@@ -256,10 +290,19 @@ def _result(turn: list[str], info: object, num_candidates: int, seconds: float, 
     candidates = [Candidate(**fields) for fields in taken("candidates", [_CANDIDATE_SHAPE], [])]
     if not candidates or candidates[0].turn != turn:
         candidates = [Candidate(turn, iterations, value, expected_scores, 1.0, [])]
-    return Result(turn=turn, value=value, expected_scores=expected_scores, candidates=candidates[:num_candidates],
-                  iterations=iterations, nodes=taken("nodes", int, 0), distinct_turns=taken("distinct_turns", int, 0),
-                  seconds=seconds, stop_reason=taken("stop_reason", str, "") or stop_reason,
-                  seed=taken("seed", int, seed), threads=taken("threads", int, 1))
+    return Result(
+        turn=turn,
+        value=value,
+        expected_scores=expected_scores,
+        candidates=candidates[:num_candidates],
+        iterations=iterations,
+        nodes=taken("nodes", int, 0),
+        distinct_turns=taken("distinct_turns", int, 0),
+        seconds=seconds,
+        stop_reason=taken("stop_reason", str, "") or stop_reason,
+        seed=taken("seed", int, seed),
+        threads=taken("threads", int, 1),
+    )
 
 
 def _seconds(timeout_s: float, is_stopped: bool, margin_s: float) -> str:
@@ -268,4 +311,4 @@ def _seconds(timeout_s: float, is_stopped: bool, margin_s: float) -> str:
 
 def _one_line(text: object, width: int = 200) -> str:
     line = " ".join(str(text).split())
-    return line if len(line) <= width else line[:width - 3] + "..."
+    return line if len(line) <= width else line[: width - 3] + "..."

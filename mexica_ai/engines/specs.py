@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,8 @@ class EngineSpec:
     kind : str
         One of `KINDS`.
     target : str or None
-        What the engine talks to: the command line of `cmd`, the address of `grpc`; unquoted. None for other kinds.
+        What the engine talks to: the command line of `cmd`, the address of `grpc`; unquoted. None for other
+        kinds.
     options : dict
         Typed values by key, only those given.
     """
@@ -70,7 +71,12 @@ def _label(text: str) -> str:
 
 
 KEYS: dict[str, Callable[[str], Any]] = {
-    "time": _seconds, "iterations": _count, "threads": _count, "memory": _count, "margin": _seconds, "seed": _seed,
+    "time": _seconds,
+    "iterations": _count,
+    "threads": _count,
+    "memory": _count,
+    "margin": _seconds,
+    "seed": _seed,
     "name": _label,
 }
 _BUDGET = ("time", "iterations", "threads", "memory", "seed", "name")
@@ -80,7 +86,8 @@ _BUDGET = ("time", "iterations", "threads", "memory", "seed", "name")
 class EngineKind:
     """A kind of engine: where its class is, the keys it knows, and what its target is ("" if it takes none).
 
-    `random` and `greedy` answer at once, within any budget, so they take the budget's keys as every engine does.
+    `random` and `greedy` answer at once, within any budget, so they take the budget's keys as every engine
+    does.
     """
 
     path: str  # "module:class", imported when the first engine of the kind is made
@@ -92,19 +99,27 @@ class EngineKind:
 KINDS = {
     "mcts": EngineKind("mexica_ai.engines.native:MctsEngine", "the search of this project"),
     "uct": EngineKind("mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions"),
-    "greedy": EngineKind("mexica_ai.engines.native:GreedyEngine", "baseline: the best next action, again and again"),
+    "greedy": EngineKind(
+        "mexica_ai.engines.native:GreedyEngine", "baseline: the best next action, again and again"
+    ),
     "random": EngineKind("mexica_ai.engines.native:RandomEngine", "baseline: random legal actions"),
-    "cmd": EngineKind("mexica_ai.engines.process:ProcessEngine", "a program that speaks the stdio protocol",
-                      ("time", "iterations", "margin", "seed", "name"), "a command line"),
-    "grpc": EngineKind("mexica_ai.engines.grpc:GrpcEngine", "a server (`mexica-ai serve`)", _BUDGET, "HOST:PORT"),
+    "cmd": EngineKind(
+        "mexica_ai.engines.process:ProcessEngine",
+        "a program that speaks the stdio protocol",
+        ("time", "iterations", "margin", "seed", "name"),
+        "a command line",
+    ),
+    "grpc": EngineKind(
+        "mexica_ai.engines.grpc:GrpcEngine", "a server (`mexica-ai serve`)", _BUDGET, "HOST:PORT"
+    ),
 }
 
 
 def parse_spec(text: str) -> EngineSpec:
     """Read a spec, `kind[:target][,key=value]...`.
 
-    A target or a value that holds a comma stands in double or single quotes; in double quotes a backslash makes a
-    quote or a backslash literal.
+    A target or a value that holds a comma stands in double or single quotes; in double quotes a backslash
+    makes a quote or a backslash literal.
 
     Parameters
     ----------
@@ -120,6 +135,7 @@ def parse_spec(text: str) -> EngineSpec:
     NotationError
         The kind or a key is not known, a key is given twice, or a value is not of its type.
     """
+
     def error(problem: str, reason: str = "BAD_ENGINE_SPEC") -> NotationError:
         return NotationError(f"engine spec {text!r}: {problem}", reason=reason, path="engine")
 
@@ -129,7 +145,7 @@ def parse_spec(text: str) -> EngineSpec:
         raise error(f"unknown kind {head!r}; known kinds: {', '.join(KINDS)}", "UNKNOWN_ENGINE_KIND")
     at = len(head)
     target = None
-    if text[at:at + 1] == ":":
+    if text[at : at + 1] == ":":
         if not kind.target:
             raise error(f"{head} takes no target, yet one follows the colon")
         target, at = _scan_value(text, at + 1, error)
@@ -143,7 +159,9 @@ def parse_spec(text: str) -> EngineSpec:
             raise error(f"expected ,key=value at {text[at:]!r}")
         key = match[1]
         if key not in kind.keys:
-            raise error(f"unknown key {key!r} for {head}; known keys: {', '.join(kind.keys)}", "UNKNOWN_ENGINE_KEY")
+            raise error(
+                f"unknown key {key!r} for {head}; known keys: {', '.join(kind.keys)}", "UNKNOWN_ENGINE_KEY"
+            )
         if key in options:
             raise error(f"key {key!r} is given twice")
         value, at = _scan_value(text, match.end(), error)
@@ -162,8 +180,8 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
     spec : str or EngineSpec
         See `parse_spec`.
     **defaults
-        Values (time, iterations, threads, memory, seed) where the spec has no such key, for instance the options of a
-        command line; None counts as not given.
+        Values (time, iterations, threads, memory, seed) where the spec has no such key, for instance the
+        options of a command line; None counts as not given.
 
     Returns
     -------
@@ -187,16 +205,16 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
 
 
 def _scan_value(text: str, at: int, error: Callable[[str], NotationError]) -> tuple[str, int]:
-    """Read a value that starts at index `at`, quoted or up to the next comma; return it and the index behind it."""
-    if text[at:at + 1] not in ('"', "'"):
+    """Read the value at index `at`, quoted or up to the next comma; return it and the index behind it."""
+    if text[at : at + 1] not in ('"', "'"):
         value = re.compile(r"[^,]*").match(text, at)[0]
         return value, at + len(value)
     pattern = r'"((?:[^"\\]|\\.)*)"' if text[at] == '"' else r"'([^']*)'"
     match = re.compile(pattern, re.DOTALL).match(text, at)
     if match is None:
         raise error(f"the quote at {text[at:]!r} is not closed")
-    if text[match.end():match.end() + 1] not in ("", ","):
-        raise error(f"expected a comma or the end after {match[0]}, got {text[match.end():]!r}")
+    if text[match.end() : match.end() + 1] not in ("", ","):
+        raise error(f"expected a comma or the end after {match[0]}, got {text[match.end() :]!r}")
     value = re.sub(r'\\(["\\])', r"\1", match[1]) if text[at] == '"' else match[1]
     return value, match.end()
 

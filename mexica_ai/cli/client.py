@@ -1,0 +1,1 @@
+"""`mexica-ai client`: placeholder until mexica_ai.client is seen."""

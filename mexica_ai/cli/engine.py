@@ -1,0 +1,218 @@
+"""`mexica-ai engine`: an engine that speaks the stdio protocol (docs/cli.md), for other programs to drive.
+
+A thread reads the requests, the main thread answers them in their order. So a stop is heard during a search.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import queue
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from mexica_ai import registry
+from mexica_ai.cli import common
+from mexica_ai.engines import Engine, make_engine
+from mexica_ai.errors import MexicaAIError, NotationError
+from mexica_ai.limits import DEFAULT_TIME_S, Limits
+from mexica_ai.position import Position
+from mexica_ai.strict import Nullable, check_shape, parse_json, quote
+
+SUMMARY = "answer requests of another program (stdio protocol)"
+DESCRIPTION = f"""\
+Read one JSON request a line from standard input and answer each with one JSON
+line on standard output; docs/cli.md describes the protocol. The end of the
+input ends the program, also in the middle of a search, whose best turn so far
+is still answered.
+
+--time and --iterations hold for requests that bring neither limits nor a clock;
+keys of the engine's spec override what a request asks for.
+
+{common.ENGINES_HELP}
+
+Example:
+  echo '{{"hello": 1}}' | mexica-ai engine --threads 2
+"""
+
+PROTOCOL_VERSION = 1
+MAX_LINE = 1 << 20  # bytes; a request is a few kilobytes
+MAX_WAITING = 64  # requests; behind that the reader waits, and so does the program that sends them
+
+_NUMBER = Nullable(float)
+_REQUEST_SHAPE = {
+    "position": dict,
+    "limits?": Nullable({"time_s?": _NUMBER, "iterations?": Nullable(int)}),
+    "clock?": Nullable({"remaining_s": float, "increment_s?": float}),
+    "seed?": Nullable(int),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    common.add_engine_option(parser)
+    common.add_search_options(parser, "1, if --iterations is not given either")
+    common.add_candidates_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    with make_engine(args.engine, **common.search_defaults(args)) as engine:
+        server = _Server(engine, args)
+        threading.Thread(target=server.read, args=(sys.stdin.fileno(),), daemon=True).start()
+        server.answer()
+    return 0
+
+
+@dataclass
+class _Request:
+    """A line that waits for its answer; `error` says what is wrong with it."""
+
+    data: dict = field(default_factory=dict)
+    error: str = ""
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+class _Server:
+    def __init__(self, engine: Engine, args: argparse.Namespace) -> None:
+        self._engine = engine
+        self._args = args
+        self._waiting: queue.Queue[_Request | None] = queue.Queue(MAX_WAITING)
+        self._unanswered: set[threading.Event] = set()
+        self._lock = threading.Lock()  # guards _unanswered
+
+    def read(self, fd: int) -> None:
+        """Queue what arrives, until the input ends; a stop is meant for all that is not answered yet."""
+        for line in _lines(fd):
+            if len(line) > MAX_LINE:
+                request = _Request(error=f"request: a line of more than {MAX_LINE} bytes")
+            else:
+                request = _parse_line(line)
+            if "stop" in request.data:
+                self._stop_all()
+                continue
+            with self._lock:
+                self._unanswered.add(request.stop)
+            self._waiting.put(request)
+        self._stop_all()
+        self._waiting.put(None)
+
+    def _stop_all(self) -> None:
+        with self._lock:
+            for stop in self._unanswered:
+                stop.set()
+
+    def answer(self) -> None:
+        """Answer what is queued, until the input ends."""
+        while (request := self._waiting.get()) is not None:
+            print(json.dumps(self._answer(request)), flush=True)
+            with self._lock:
+                self._unanswered.discard(request.stop)
+
+    def _answer(self, request: _Request) -> dict[str, Any]:
+        request_id = request.data.get("id")
+        if not _is_id(request_id):
+            request_id = None
+        try:
+            if request.error:
+                raise NotationError(request.error)
+            if "hello" in request.data:
+                return self._greet(request.data)
+            return {"id": request_id, **self._search(request)}
+        except MexicaAIError as error:
+            return {"id": request_id, "error": str(error)}
+        except Exception as error:  # a fault of ours must not take the others' requests down
+            traceback.print_exc()
+            return {"id": request_id, "error": f"internal error: {error!r}"}
+
+    def _greet(self, data: dict) -> dict[str, Any]:
+        if data != {"hello": PROTOCOL_VERSION}:
+            raise NotationError(
+                f'request: given {json.dumps(data)[:100]}; expected {{"hello": {PROTOCOL_VERSION}}}, '
+                "the one version of the protocol"
+            )
+        return {
+            "hello": PROTOCOL_VERSION,
+            "name": f"mexica-ai {self._engine.name}",
+            "games": list(registry.names()),
+        }
+
+    def _search(self, request: _Request) -> dict[str, Any]:
+        data = request.data
+        if not _is_id(data.get("id")):
+            raise NotationError(f"request.id: given {quote(data.get('id'))}; expected an integer or a string")
+        check_shape(data, {"id": type(data["id"]), **_REQUEST_SHAPE}, "request")
+        position = Position.from_json(data["position"], path="request.position")
+        result = self._engine.best_turn(
+            position,
+            self._limits(data),
+            seed=data.get("seed"),
+            candidates=self._args.candidates,
+            stop=request.stop,
+        ).to_json()
+        return {"turn": result.pop("turn"), "info": result}
+
+    def _limits(self, data: dict) -> Limits:
+        args = self._args
+        given = data.get("limits") or {}
+        time_s, iterations = given.get("time_s"), given.get("iterations")
+        if time_s is None and data.get("clock"):
+            time_s = _time_from_clock(**data["clock"])
+        if time_s is None and iterations is None:
+            time_s, iterations = args.time, args.iterations
+        if time_s is None and iterations is None:
+            time_s = DEFAULT_TIME_S
+        others = {"memory_mb": args.memory, "threads": args.threads}
+        return Limits(
+            time_s, iterations, **{key: value for key, value in others.items() if value is not None}
+        )
+
+
+def _time_from_clock(remaining_s: float, increment_s: float = 0.0) -> float:
+    """Return the time for one turn of a game with a clock: docs/cli.md states the rule."""
+    if remaining_s < 0 or increment_s < 0:
+        raise NotationError("request.clock: given a negative number; expected seconds from 0")
+    return max(0.01, min(remaining_s / 20 + increment_s, remaining_s / 2))
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, (int, str)) and not isinstance(value, bool)
+
+
+def _parse_line(line: bytes) -> _Request:
+    try:
+        data = parse_json(line, "request")
+        if not isinstance(data, dict):
+            raise NotationError(f"request: given {quote(data)}; expected an object")
+        if "stop" in data and data != {"stop": 1}:
+            raise NotationError(f'request: given {json.dumps(data)[:100]}; expected {{"stop": 1}}')
+    except NotationError as error:
+        return _Request(error=str(error))
+    return _Request(data)
+
+
+def _lines(fd: int) -> Iterator[bytes]:
+    """Yield the lines of a file descriptor, without their ends; of one that is too long only its beginning.
+
+    Not `sys.stdin`: the lock of its buffer would be held for ever by a thread that still reads when the
+    program ends.
+    """
+    buffer = b""
+    is_skipping = False
+    while chunk := os.read(fd, 65536):
+        *lines, buffer = (buffer + chunk).split(b"\n")
+        for line in lines:
+            if not is_skipping:
+                yield line
+            is_skipping = False
+        if len(buffer) > MAX_LINE:
+            if not is_skipping:
+                yield buffer
+            buffer, is_skipping = b"", True
+    if buffer and not is_skipping:
+        yield buffer

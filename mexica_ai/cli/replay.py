@@ -1,0 +1,117 @@
+"""`mexica-ai replay`: check game records."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from mexica_ai.cli import common
+from mexica_ai.errors import MexicaAIError
+from mexica_ai.records import replay
+from mexica_ai.strict import parse_json
+
+SUMMARY = "check game records"
+DESCRIPTION = """\
+Replay each game record of the files and check its scores and winners. A file
+holds one JSON record a line, or a single record over several lines; - is
+standard input.
+
+A good record prints its scores and winners. A bad one prints on standard error
+the turn and the action that fail (counted from 0, as in the record's "turns")
+and why; the others are checked all the same, and the exit code is 2.
+
+Examples:
+  mexica-ai replay games.jsonl
+  mexica-ai replay monday.jsonl tuesday.jsonl --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a file of records, or - for standard input")
+    common.add_json_option(
+        parser,
+        "print one JSON object a record: file, line, turns, scores, winners, termination; or file, line, "
+        "error, reason, turn_index, action_index",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    code = 0
+    with common.Progress("replaying") as progress:
+        for path in args.files:
+            try:
+                with common.open_input(path) as file:
+                    for line_number, text in _records(file):
+                        progress.show(f"replaying {common.source_name(path)}, line {line_number}")
+                        answer = _check(text)
+                        _print(common.source_name(path), line_number, answer, args.json)
+                        code = 2 if "error" in answer else code
+            except (
+                MexicaAIError
+            ) as error:  # a file that cannot be read does not keep the others from being checked
+                print(f"mexica-ai: error: {error}", file=sys.stderr)
+                code = 2
+    return code
+
+
+def _records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield the records' texts and the lines where they begin; blank lines are passed over."""
+    number = 1
+    while (line := file.readline()).isspace():
+        number += 1
+    if line.strip() in (b"{", b"["):  # the first line of a pretty-printed record
+        yield number, line + file.read()
+        return
+    while line:
+        if not line.isspace():
+            yield number, line
+        line = file.readline()
+        number += 1
+
+
+def _check(text: bytes) -> dict:
+    """Return what is to be said about a record."""
+    try:
+        record = parse_json(text, "$")
+        position = replay(record)
+    except MexicaAIError as error:
+        message = str(error)
+        if error.turn_index is not None:
+            message = (
+                f"turn {error.turn_index}, action {error.action_index} (from 0): "
+                f"{message.removeprefix(f'{error.path}: ')}"
+            )
+        return {
+            "error": message,
+            "reason": error.reason,
+            "turn_index": error.turn_index,
+            "action_index": error.action_index,
+        }
+    return {
+        "turns": len(record["turns"]),
+        "scores": position.scores,
+        "winners": position.winners,
+        "termination": record.get("termination", "finished"),
+    }
+
+
+def _print(name: str, line_number: int, answer: dict, is_json: bool) -> None:
+    if is_json:
+        print(json.dumps({"file": name, "line": line_number, **answer}))
+    elif "error" in answer:
+        sys.stdout.flush()  # so that the lines keep their order where both streams end up in one place
+        print(f"mexica-ai: error: {name}:{line_number}: {answer['error']}", file=sys.stderr)
+    else:
+        scores = " ".join(map(str, answer["scores"]))
+        if answer["termination"] == "finished":
+            winners = (
+                f"winner{'s' * (len(answer['winners']) > 1)}: seat {', '.join(map(str, answer['winners']))}"
+            )
+        else:
+            winners = answer["termination"]
+        print(f"{name}:{line_number}: scores {scores}; {winners}; {answer['turns']} turns")

@@ -1,0 +1,1 @@
+"""`mexica-ai serve`: placeholder until server.main is seen."""
