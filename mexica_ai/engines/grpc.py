@@ -1,0 +1,50 @@
+"""Engine kind `grpc`: a running server (`mexica-ai serve`) as an engine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mexica_ai.client import Client
+from mexica_ai.engines.base import Engine
+from mexica_ai.errors import MexicaAIError, SearchError
+from mexica_ai.limits import Limits
+from mexica_ai.position import Position
+from mexica_ai.results import Result
+
+if TYPE_CHECKING:
+    from mexica_ai.engines.specs import EngineSpec
+
+
+class GrpcEngine(Engine):
+    """The engine behind `HOST:PORT`; the connection opens with the first question.
+
+    The server caps the limits. A search that is stopped has no best so far to give: SearchError with reason
+    CANCELLED. Without a time and iterations the server's default time holds.
+
+    Raises
+    ------
+    SearchError
+        The call failed (`reason` is the name of the gRPC status), or the server plays an illegal turn (ILLEGAL_TURN).
+    """
+
+    def __init__(self, spec: EngineSpec, defaults: Mapping[str, Any] | None = None) -> None:
+        super().__init__(spec, defaults)
+        self._client = Client(spec.target)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int,
+                   stop: threading.Event) -> Result:
+        result = self._client.best_turn(
+            position, time_s=limits.time_s, iterations=limits.iterations, threads=limits.threads,
+            memory_mb=limits.memory_mb, seed=seed, candidates=candidates, stop=stop)
+        try:
+            position.copy().push(result.turn)
+        except MexicaAIError as error:
+            raise SearchError(f"engine {self.name}: plays the turn {'; '.join(result.turn)!r}: {error}",
+                              reason="ILLEGAL_TURN") from error
+        return result

@@ -1,0 +1,117 @@
+"""From the package's exceptions to gRPC statuses: one table, and the details that go with them.
+
+Every status carries a google.rpc.ErrorInfo (domain ``mexica_ai``, the exception's `reason`, and its class under the
+metadata key ``error``); INVALID_ARGUMENT also a google.rpc.BadRequest with one violation for each fault.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import uuid
+from collections.abc import Awaitable, Callable
+
+import grpc
+from google.rpc import error_details_pb2, status_pb2
+from grpc_status import rpc_status
+
+from mexica_ai.errors import (
+    GameOverError,
+    IllegalActionError,
+    MexicaAIError,
+    NotationError,
+    PositionError,
+    SearchError,
+    UnknownGameError,
+    Violation,
+)
+
+DOMAIN = "mexica_ai"
+
+# By the exception's class, the most special first; then by the reason of a SearchError. Anything else is INTERNAL.
+_CODE_BY_CLASS = {
+    GameOverError: grpc.StatusCode.FAILED_PRECONDITION,
+    NotationError: grpc.StatusCode.INVALID_ARGUMENT,
+    PositionError: grpc.StatusCode.INVALID_ARGUMENT,
+    IllegalActionError: grpc.StatusCode.INVALID_ARGUMENT,
+    UnknownGameError: grpc.StatusCode.INVALID_ARGUMENT,
+}
+_CODE_BY_REASON = {
+    "INVALID_LIMITS": grpc.StatusCode.INVALID_ARGUMENT,
+    "INVALID_SEED": grpc.StatusCode.INVALID_ARGUMENT,
+    "NO_TURN_FOUND": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "NO_TIME_LEFT": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "TOO_MANY_WAITING": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "SHUTTING_DOWN": grpc.StatusCode.UNAVAILABLE,
+}
+
+# Statuses travel in HTTP/2 trailers, of which peers accept 8 KiB by default. The message goes there twice.
+MAX_MESSAGE_CHARS = 500
+MAX_DESCRIPTION_CHARS = 300
+MAX_STATUS_BYTES = 4096
+
+_logger = logging.getLogger("mexica_ai.server")
+
+
+def answers_errors(method: Callable[..., Awaitable]) -> Callable[..., Awaitable]:
+    """Decorate a servicer's unary method: its exceptions become statuses.
+
+    What is no error of the caller's is answered by INTERNAL with an id, and logged in full under that id.
+    """
+
+    @functools.wraps(method)
+    async def answering(self, request, context):
+        try:
+            return await method(self, request, context)
+        except Exception as error:
+            status = status_of(error)
+        await context.abort_with_status(rpc_status.to_status(status))
+
+    return answering
+
+
+def status_of(error: Exception) -> status_pb2.Status:
+    """Return the status that tells a caller of an exception."""
+    code = _code_of(error)
+    if code is None:
+        return _internal_status(error)
+    message = _shorten(str(error), MAX_MESSAGE_CHARS)
+    status = status_pb2.Status(code=code.value[0], message=message)
+    info = error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata={"error": type(error).__name__})
+    status.details.add().Pack(info)
+    if code is grpc.StatusCode.INVALID_ARGUMENT:
+        _add_violations(status, error.violations or [Violation(error.path, error.reason, str(error))])
+    return status
+
+
+def _code_of(error: Exception) -> grpc.StatusCode | None:
+    for error_class, code in _CODE_BY_CLASS.items():
+        if isinstance(error, error_class):
+            return code
+    return _CODE_BY_REASON.get(error.reason) if isinstance(error, SearchError) else None
+
+
+def _internal_status(error: Exception) -> status_pb2.Status:
+    request_id = uuid.uuid4().hex
+    _logger.error("internal error; request id %s", request_id, exc_info=error)
+    status = status_pb2.Status(code=grpc.StatusCode.INTERNAL.value[0], message=f"internal error; request id {request_id}")
+    metadata = {"error": MexicaAIError.__name__, "request_id": request_id}
+    status.details.add().Pack(error_details_pb2.ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata=metadata))
+    return status
+
+
+def _add_violations(status: status_pb2.Status, violations: list[Violation]) -> None:
+    """Add as many of the violations as fit, at least the first."""
+    faults = error_details_pb2.BadRequest()
+    for path, reason, message in violations:
+        # The field is named once, in `field`; the package's messages begin with it.
+        description = _shorten(message.removeprefix(f"{path}: "), MAX_DESCRIPTION_CHARS)
+        fault = error_details_pb2.BadRequest.FieldViolation(field=path, description=description, reason=reason)
+        if faults.field_violations and status.ByteSize() + faults.ByteSize() + fault.ByteSize() > MAX_STATUS_BYTES:
+            break
+        faults.field_violations.append(fault)
+    status.details.add().Pack(faults)
+
+
+def _shorten(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else text[:max_chars - 3] + "..."
