@@ -6,7 +6,8 @@
     position.push(result.turn)
     print(position)
 
-The rules and the search are compiled (`cext`); this package is what users import. Start at `Position` and `best_turn`.
+The rules and the search are compiled (`cext`); this package is what users import. Start at `Position` and
+`best_turn`.
 """
 
 from mexica_ai.errors import (

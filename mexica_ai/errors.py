@@ -1,4 +1,5 @@
-"""The exceptions of mexica-ai; defined in `cext.core.errors`, because the compiled layer raises some of them."""
+"""The exceptions of mexica-ai; defined in `cext.core.errors`, because the compiled layer raises them too."""
+
 from cext.core.errors import (
     GameOverError,
     IllegalActionError,

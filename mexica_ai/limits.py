@@ -29,7 +29,8 @@ class Limits:
     threads : int
         Native threads, 1-1024.
     unlimited : bool
-        Allow neither `time_s` nor `iterations`: the search then runs until it is stopped, settled or out of memory.
+        Allow neither `time_s` nor `iterations`: the search then runs until it is stopped, settled or out of
+        memory.
 
     Raises
     ------
@@ -51,8 +52,11 @@ class Limits:
         self._check_integer("memory_mb", 2**30)
         self._check_integer("threads", MAX_THREADS)
         if time_s is None and self.iterations is None and not self.unlimited:
-            raise SearchError("limits: neither time_s nor iterations is given; expected at least one of them",
-                              reason="INVALID_LIMITS", path="limits")
+            raise SearchError(
+                "limits: neither time_s nor iterations is given; expected at least one of them",
+                reason="INVALID_LIMITS",
+                path="limits",
+            )
 
     def _check_integer(self, name, highest, optional=False):
         value = getattr(self, name)
@@ -62,8 +66,11 @@ class Limits:
             self._refuse(name, f"an integer from 1 to {highest}")
 
     def _refuse(self, name, expected):
-        raise SearchError(f"limits.{name}: given {quote(getattr(self, name))}; expected {expected}",
-                          reason="INVALID_LIMITS", path=f"limits.{name}")
+        raise SearchError(
+            f"limits.{name}: given {quote(getattr(self, name))}; expected {expected}",
+            reason="INVALID_LIMITS",
+            path=f"limits.{name}",
+        )
 
 
 def resolve_seed(seed: int | None) -> int:
@@ -77,8 +84,11 @@ def resolve_seed(seed: int | None) -> int:
     if seed is None:
         return int.from_bytes(os.urandom(8), "little") >> 1
     if type(seed) is not int or not 0 <= seed <= _MAX_INT64:
-        raise SearchError(f"seed: given {quote(seed)}; expected an integer from 0 to 2**63 - 1", reason="INVALID_SEED",
-                          path="seed")
+        raise SearchError(
+            f"seed: given {quote(seed)}; expected an integer from 0 to 2**63 - 1",
+            reason="INVALID_SEED",
+            path="seed",
+        )
     return seed
 
 

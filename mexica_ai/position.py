@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from cext.core.game import CHANCE, State
+
 from mexica_ai import registry
 from mexica_ai.errors import GameOverError, IllegalActionError, MexicaAIError, NotationError, PositionError
 from mexica_ai.limits import resolve_seed
@@ -19,9 +20,9 @@ TURN_SEPARATOR = "; "
 class Position:
     """One position of one game.
 
-    Make one with `mexica_ai.load`, `mexica_ai.new_game` or `Position.from_json`. Two positions are equal if they are
-    the same position of the same game, however they were reached. A position changes by `push` and `push_action` only;
-    do not change one that serves as a key of a dictionary.
+    Make one with `mexica_ai.load`, `mexica_ai.new_game` or `Position.from_json`. Two positions are equal if
+    they are the same position of the same game, however they were reached. A position changes by `push` and
+    `push_action` only; do not change one that serves as a key of a dictionary.
     """
 
     def __init__(self, game: str, state: State) -> None:
@@ -51,14 +52,20 @@ class Position:
         if isinstance(data, (str, bytes)):
             data = parse_json(data, path)
         if not isinstance(data, dict):
-            raise NotationError(f"{path}: given {quote(data)}; expected a position, an object", reason="WRONG_TYPE",
-                                path=path)
+            raise NotationError(
+                f"{path}: given {quote(data)}; expected a position, an object", reason="WRONG_TYPE", path=path
+            )
         if "game" not in data:
-            raise NotationError(f'{path}: the key "game" is missing', reason="MISSING_KEY", path=path)
+            raise NotationError(
+                f'{path}.game: the key "game" is missing', reason="MISSING_KEY", path=f"{path}.game"
+            )
         game = data["game"]
         if not isinstance(game, str):
-            raise NotationError(f"{path}.game: given {quote(game)}; expected the name of a game", reason="WRONG_TYPE",
-                                path=f"{path}.game")
+            raise NotationError(
+                f"{path}.game: given {quote(game)}; expected the name of a game",
+                reason="WRONG_TYPE",
+                path=f"{path}.game",
+            )
         return cls(game, registry.get(game).notation.parse_position(data, path))
 
     def to_json(self) -> dict[str, Any]:
@@ -149,39 +156,55 @@ class Position:
         index = 0
         try:
             actions = []
-            for index, text in enumerate(turn):  # noqa: B007, the error handler reads it
+            for index, text in enumerate(turn):
                 actions.append(self._entry.notation.parse_action(text, f"turn[{index}]"))
             for index, action in enumerate(actions):
                 if state.turn != started:
-                    raise IllegalActionError(f"turn[{index}]: {quote(turn[index])} comes after the end of the turn; "
-                                             f"expected no more after {quote(turn[index - 1])}",
-                                             reason="TURN_ALREADY_ENDED", path=f"turn[{index}]")
+                    raise IllegalActionError(
+                        f"turn[{index}]: {quote(turn[index])} comes after the end of the turn; "
+                        f"expected no more after {quote(turn[index - 1])}",
+                        reason="TURN_ALREADY_ENDED",
+                        path=f"turn[{index}]",
+                    )
                 if not state.is_legal(action):
                     raise self._illegal(state, turn[index], f"turn[{index}]")
                 state.apply(action)
             if whole_turn and state.turn == started:
-                raise IllegalActionError(f"turn: {quote(TURN_SEPARATOR.join(turn))} does not end the turn; expected a "
-                                         "last action that does", reason="TURN_NOT_ENDED", path="turn")
+                raise IllegalActionError(
+                    f"turn: {quote(TURN_SEPARATOR.join(turn))} does not end the turn; expected a "
+                    "last action that does",
+                    reason="TURN_NOT_ENDED",
+                    path="turn",
+                )
             if state.current_player == CHANCE:
-                raise PositionError("calpulli.upcoming: unknown, but this turn ends the first period; expected the "
-                                    "second period's tokens in the position", reason="UPCOMING_UNKNOWN",
-                                    path="calpulli.upcoming")
+                raise PositionError(
+                    "calpulli.upcoming: unknown, but this turn ends the first period; expected the "
+                    "second period's tokens in the position",
+                    reason="UPCOMING_UNKNOWN",
+                    path="calpulli.upcoming",
+                )
         except MexicaAIError as error:
             error.action_index = index
             raise
         return state
 
     def _illegal(self, state, text, path):
-        """Return the error for an action that is not legal, with the legal actions that come closest to it."""
+        """Return the error for an action that is not legal; it lists legal ones that come close."""
         legal = [self._entry.notation.format_action(action) for action in state.legal_actions()]
         verb = text.split()[0]
         same_verb = [action for action in legal if action.split()[0] == verb]
         if same_verb:
-            expected = ", ".join(same_verb[:5]) + (f" or {len(same_verb) - 5} more" if len(same_verb) > 5 else "")
+            expected = ", ".join(same_verb[:5]) + (
+                f" or {len(same_verb) - 5} more" if len(same_verb) > 5 else ""
+            )
         else:
-            expected = f"no {verb} at all; legal here: {', '.join(dict.fromkeys(word.split()[0] for word in legal))}"
-        return IllegalActionError(f"{path}: {quote(text)} is not legal for seat {state.current_player} here; expected "
-                                  f"{expected}", path=path)
+            expected = (
+                f"no {verb} at all; legal here: {', '.join(dict.fromkeys(word.split()[0] for word in legal))}"
+            )
+        return IllegalActionError(
+            f"{path}: {quote(text)} is not legal for seat {state.current_player} here; expected {expected}",
+            path=path,
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Position):
@@ -209,8 +232,12 @@ def split_turn(turn: str | list[str]) -> list[str]:
     """
     actions = turn.split(TURN_SEPARATOR) if isinstance(turn, str) else turn
     if not isinstance(actions, (list, tuple)) or not actions:
-        raise NotationError(f"turn: given {quote(turn)}; expected actions joined by {quote(TURN_SEPARATOR)}, or a list of "
-                            "them", reason="WRONG_TYPE", path="turn")
+        raise NotationError(
+            f"turn: given {quote(turn)}; expected actions joined by {quote(TURN_SEPARATOR)}, or a list of "
+            "them",
+            reason="WRONG_TYPE",
+            path="turn",
+        )
     return list(actions)
 
 
@@ -250,8 +277,8 @@ def new_game(game: str = "mexica", *, players: int = 2, seed: int | None = None,
     seed : int, optional
         0 <= seed < 2**63; the same seed deals the same game. Drawn from the operating system if None.
     **options
-        The game's own. Mexica: `pool`, a list of at least 15 token sizes, and `neutral_levels`, the levels of the
-        neutral temples with two seats. Nim: `piles` and `plies_per_turn`. None means the default.
+        The game's own. Mexica: `pool`, a list of at least 15 token sizes, and `neutral_levels`, the levels of
+        the neutral temples with two seats. Nim: `piles` and `plies_per_turn`. None means the default.
 
     Raises
     ------
@@ -265,6 +292,10 @@ def new_game(game: str = "mexica", *, players: int = 2, seed: int | None = None,
     notation = registry.get(game).notation
     for name in options:
         if name not in notation.OPTIONS:
-            raise NotationError(f"options: unknown option {quote(name)} of {game}; expected only "
-                                f"{', '.join(notation.OPTIONS)}", reason="UNKNOWN_OPTION", path="options")
+            raise NotationError(
+                f"options: unknown option {quote(name)} of {game}; expected only "
+                f"{', '.join(notation.OPTIONS)}",
+                reason="UNKNOWN_OPTION",
+                path="options",
+            )
     return Position(game, notation.new_state(players, resolve_seed(seed), **options))

@@ -40,8 +40,9 @@ def replay(record: dict[str, Any] | str | bytes, *, path: str = "$") -> Position
     Raises
     ------
     NotationError, UnknownGameError, PositionError
-        If the record or its start cannot be read or is not valid, the game is not where `termination` says, or `scores`
-        or `winners` are not those of the replayed game (reasons UNFINISHED, FINISHED, SCORES_MISMATCH, WINNERS_MISMATCH).
+        If the record or its start cannot be read or is not valid, the game is not where `termination` says,
+        or `scores` or `winners` are not those of the replayed game (reasons UNFINISHED, FINISHED,
+        SCORES_MISMATCH, WINNERS_MISMATCH).
     IllegalActionError
         If a turn is not legal. This and the other errors of a turn carry `turn_index` and `action_index`.
     """
@@ -61,19 +62,33 @@ def _parse_start(record, path):
     """Check the record's shape and return its first position."""
     check_shape(record, _SHAPE, path)
     if record["version"] != VERSION:
-        raise NotationError(f"{path}.version: given {quote(record['version'])}; expected {VERSION}",
-                            reason="UNSUPPORTED_VERSION", path=f"{path}.version")
+        raise NotationError(
+            f"{path}.version: given {quote(record['version'])}; expected {VERSION}",
+            reason="UNSUPPORTED_VERSION",
+            path=f"{path}.version",
+        )
     position = Position.from_json(record["start"], path=f"{path}.start")
     if record["game"] != position.game:
-        raise NotationError(f"{path}.game: given {quote(record['game'])}; expected {quote(position.game)}, the game of the "
-                            "start", reason="GAME_MISMATCH", path=f"{path}.game")
+        raise NotationError(
+            f"{path}.game: given {quote(record['game'])}; expected {quote(position.game)}, the game of the "
+            "start",
+            reason="GAME_MISMATCH",
+            path=f"{path}.game",
+        )
     for key in ("engines", "seeds", "times"):
         if len(record.get(key, ())) not in (0, position.players):
-            raise NotationError(f"{path}.{key}: has {len(record[key])} entries; expected one for each of the "
-                                f"{position.players} seats", reason="SEATS_COUNT", path=f"{path}.{key}")
+            raise NotationError(
+                f"{path}.{key}: has {len(record[key])} entries; expected one for each of the "
+                f"{position.players} seats",
+                reason="SEATS_COUNT",
+                path=f"{path}.{key}",
+            )
     if not position.has_one_world:
-        raise PositionError(f"{path}.start: leaves open what will be drawn; expected a start with nothing unknown",
-                            reason="UPCOMING_UNKNOWN", path=f"{path}.start")
+        raise PositionError(
+            f"{path}.start: leaves open what will be drawn; expected a start with nothing unknown",
+            reason="UPCOMING_UNKNOWN",
+            path=f"{path}.start",
+        )
     return position
 
 
@@ -89,30 +104,49 @@ def _located(error, path, turn_index):
 def _check_outcome(record, position, path):
     termination = record.get("termination", "finished")
     if (termination == "forfeit") != ("forfeit" in record):
-        raise NotationError(f"{path}.forfeit: expected exactly with the termination forfeit; the termination is "
-                            f"{termination}", reason="FORFEIT_MISMATCH", path=f"{path}.forfeit")
+        raise NotationError(
+            f"{path}.forfeit: expected exactly with the termination forfeit; the termination is "
+            f"{termination}",
+            reason="FORFEIT_MISMATCH",
+            path=f"{path}.forfeit",
+        )
     if termination == "finished":
         if not position.is_over:
-            raise PositionError(f"{path}.turns: the game is not over after {len(record['turns'])} turns; expected the whole "
-                                "game, or the termination unfinished or forfeit", reason="UNFINISHED", path=f"{path}.turns")
+            raise PositionError(
+                f"{path}.turns: the game is not over after {len(record['turns'])} turns; expected the whole "
+                "game, or the termination unfinished or forfeit",
+                reason="UNFINISHED",
+                path=f"{path}.turns",
+            )
         _check_equal(record["scores"], position.scores, f"{path}.scores", "SCORES_MISMATCH")
         _check_equal(record["winners"], position.winners, f"{path}.winners", "WINNERS_MISMATCH")
         return
     if position.is_over:
-        raise PositionError(f"{path}.termination: given {quote(termination)}, but the turns finish the game; expected "
-                            "\"finished\"", reason="FINISHED", path=f"{path}.termination")
+        raise PositionError(
+            f"{path}.termination: given {quote(termination)}, but the turns finish the game; expected "
+            '"finished"',
+            reason="FINISHED",
+            path=f"{path}.termination",
+        )
     if termination == "unfinished":
         _check_equal(record["scores"], None, f"{path}.scores", "SCORES_MISMATCH")
         _check_equal(record["winners"], None, f"{path}.winners", "WINNERS_MISMATCH")
     elif not 0 <= record["forfeit"]["seat"] < position.players:
-        raise PositionError(f"{path}.forfeit.seat: given {quote(record['forfeit']['seat'])}; expected a seat from 0 to "
-                            f"{position.players - 1}", reason="OUT_OF_RANGE", path=f"{path}.forfeit.seat")
+        raise PositionError(
+            f"{path}.forfeit.seat: given {quote(record['forfeit']['seat'])}; expected a seat from 0 to "
+            f"{position.players - 1}",
+            reason="OUT_OF_RANGE",
+            path=f"{path}.forfeit.seat",
+        )
 
 
 def _check_equal(given, expected, path, reason):
     if given != expected:
-        raise PositionError(f"{path}: given {_list(given)}; expected {_list(expected)} from the replayed game",
-                            reason=reason, path=path)
+        raise PositionError(
+            f"{path}: given {_list(given)}; expected {_list(expected)} from the replayed game",
+            reason=reason,
+            path=path,
+        )
 
 
 def _list(values):

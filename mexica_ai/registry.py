@@ -1,4 +1,4 @@
-"""The games: the one place in Python that lists them. (The other list is the table of modules in ``setup.py``.)"""
+"""The games: the one place in Python that lists them (``setup.py`` has the table of compiled modules)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from cext.core.game import Game
+
 from mexica_ai.errors import UnknownGameError
 from mexica_ai.strict import quote
 
@@ -17,8 +18,9 @@ _NAMES = ("mexica", "nim")
 class GameEntry(NamedTuple):
     """A game and what belongs to it.
 
-    `notation` reads and writes the text forms (`parse_position`, `format_position`, `parse_action`, `format_action`,
-    `new_state`, `scores`, `has_one_world`, `OPTIONS`); `render` draws the board as text (`render`).
+    `notation` reads and writes the text forms (`parse_position`, `format_position`, `parse_action`,
+    `format_action`, `new_state`, `scores`, `has_one_world`, `OPTIONS`); `render` draws the board as text
+    (`render`).
     """
 
     name: str
@@ -47,5 +49,9 @@ def get(name: str) -> GameEntry:
 
 @cache
 def _load(name):
-    notation = import_module(f"mexica_ai.games.{name}.notation")
-    return GameEntry(name, notation.GAME, notation, import_module(f"mexica_ai.games.{name}.render"))
+    return GameEntry(
+        name,
+        import_module(f"cext.games.{name}.ops").GAME,
+        import_module(f"mexica_ai.games.{name}.notation"),
+        import_module(f"mexica_ai.games.{name}.render"),
+    )

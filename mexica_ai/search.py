@@ -1,7 +1,8 @@
 """Asking the search for a turn: `best_turn` waits for the answer, `analyze` shows it growing.
 
-Both translate between positions and the compiled search (`cext.core.search`), which does the work in native threads.
-`run_search` and `watch_search` are the same for engines: with `Limits`, and an event that stops the search.
+Both translate between positions and the compiled search (`cext.core.search`), which does the work in native
+threads. `run_search` and `watch_search` are the same for engines: with `Limits`, and an event that stops the
+search.
 """
 
 from __future__ import annotations
@@ -21,8 +22,16 @@ DEFAULT_CANDIDATES = 5
 STOP_POLL_S = 0.002  # how late a stop event is noticed at most
 
 
-def best_turn(position: Position, *, time_s: float | None = None, iterations: int | None = None, threads: int = 1,
-              memory_mb: int = 1024, seed: int | None = None, candidates: int = DEFAULT_CANDIDATES) -> Result:
+def best_turn(
+    position: Position,
+    *,
+    time_s: float | None = None,
+    iterations: int | None = None,
+    threads: int = 1,
+    memory_mb: int = 1024,
+    seed: int | None = None,
+    candidates: int = DEFAULT_CANDIDATES,
+) -> Result:
     """Search the best turn for the seat to move.
 
     Parameters
@@ -59,20 +68,35 @@ def best_turn(position: Position, *, time_s: float | None = None, iterations: in
     return run_search(position, limits, seed=seed, candidates=candidates)
 
 
-def analyze(position: Position, *, time_s: float | None = None, iterations: int | None = None, threads: int = 1,
-            memory_mb: int = 1024, seed: int | None = None, candidates: int = DEFAULT_CANDIDATES,
-            interval_s: float = 0.5) -> Iterator[Result]:
+def analyze(
+    position: Position,
+    *,
+    time_s: float | None = None,
+    iterations: int | None = None,
+    threads: int = 1,
+    memory_mb: int = 1024,
+    seed: int | None = None,
+    candidates: int = DEFAULT_CANDIDATES,
+    interval_s: float = 0.5,
+) -> Iterator[Result]:
     """Search the best turn, and yield what is known every `interval_s` seconds.
 
-    The parameters and errors are those of `best_turn`, but without `time_s` and `iterations` the search runs until it is
-    stopped. The last result, and only that, has a `stop_reason`. Closing the iterator stops the search.
+    The parameters and errors are those of `best_turn`, but without `time_s` and `iterations` the search runs
+    until it is stopped. The last result, and only that, has a `stop_reason`. Closing the iterator stops the
+    search.
     """
     limits = Limits(time_s, iterations, memory_mb, threads, unlimited=True)
     return watch_search(position, limits, seed=seed, candidates=candidates, interval_s=interval_s)
 
 
-def run_search(position: Position, limits: Limits, *, seed: int | None = None, candidates: int = DEFAULT_CANDIDATES,
-               stop: threading.Event | None = None) -> Result:
+def run_search(
+    position: Position,
+    limits: Limits,
+    *,
+    seed: int | None = None,
+    candidates: int = DEFAULT_CANDIDATES,
+    stop: threading.Event | None = None,
+) -> Result:
     """Search within `limits` and return the result; see `best_turn`.
 
     Setting `stop`, from any thread, ends the search with the best turn found so far.
@@ -99,12 +123,22 @@ def _pass_on_stop(stop, done, search):
             return
 
 
-def watch_search(position: Position, limits: Limits, *, seed: int | None = None, candidates: int = DEFAULT_CANDIDATES,
-                 interval_s: float = 0.5, stop: threading.Event | None = None) -> Iterator[Result]:
-    """Search within `limits` and yield results as they grow; see `analyze`. Setting `stop` ends the search."""
+def watch_search(
+    position: Position,
+    limits: Limits,
+    *,
+    seed: int | None = None,
+    candidates: int = DEFAULT_CANDIDATES,
+    interval_s: float = 0.5,
+    stop: threading.Event | None = None,
+) -> Iterator[Result]:
+    """Search within `limits` and yield results as they grow; see `analyze` and `run_search`."""
     if not isinstance(interval_s, (int, float)) or not 0 < interval_s <= threading.TIMEOUT_MAX:
-        raise SearchError(f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0",
-                          reason="INVALID_LIMITS", path="interval_s")
+        raise SearchError(
+            f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0",
+            reason="INVALID_LIMITS",
+            path="interval_s",
+        )
     search = _new_search(position, limits, seed, candidates)
     return _watch(position.game, search, limits, candidates, interval_s, stop)
 
@@ -145,10 +179,16 @@ def _new_search(position, limits, seed, candidates):
     if position.is_over:
         raise GameOverError("the game is over; expected a position in which a seat is to move")
     if type(candidates) is not int or not 1 <= candidates <= 2**31 - 1:
-        raise SearchError(f"candidates: given {quote(candidates)}; expected an integer above 0",
-                          reason="INVALID_LIMITS", path="candidates")
+        raise SearchError(
+            f"candidates: given {quote(candidates)}; expected an integer above 0",
+            reason="INVALID_LIMITS",
+            path="candidates",
+        )
     from cext.core.search import Search
-    return Search(position.state.copy(), threads=limits.threads, memory_mb=limits.memory_mb, seed=resolve_seed(seed))
+
+    return Search(
+        position.state.copy(), threads=limits.threads, memory_mb=limits.memory_mb, seed=resolve_seed(seed)
+    )
 
 
 def _to_result(game: str, found: dict[str, Any]) -> Result:
@@ -159,15 +199,29 @@ def _to_result(game: str, found: dict[str, Any]) -> Result:
         return [format_action(action) for action in actions]
 
     candidates = [
-        Candidate(turn=format_turn(candidate["actions"]), visits=candidate["visits"], value=candidate["value"],
-                  expected_scores=candidate["expected_scores"], prior=candidate["prior"],
-                  line=[format_turn(turn) for turn in candidate["line"]])
+        Candidate(
+            turn=format_turn(candidate["actions"]),
+            visits=candidate["visits"],
+            value=candidate["value"],
+            expected_scores=candidate["expected_scores"],
+            prior=candidate["prior"],
+            line=[format_turn(turn) for turn in candidate["line"]],
+        )
         for candidate in found["candidates"]
     ]
     if not candidates:
-        raise SearchError("the search ended before it had reached the end of any turn; expected a higher limit",
-                          reason="NO_TURN_FOUND")
+        raise SearchError(
+            "the search ended before it had reached the end of any turn; expected a higher limit",
+            reason="NO_TURN_FOUND",
+        )
     best = candidates[0]
-    return Result(turn=best.turn, value=best.value, expected_scores=best.expected_scores, candidates=candidates,
-                  **{key: found[key] for key in ("iterations", "nodes", "distinct_turns", "seconds", "stop_reason", "seed",
-                                                 "threads")})
+    return Result(
+        turn=best.turn,
+        value=best.value,
+        expected_scores=best.expected_scores,
+        candidates=candidates,
+        **{
+            key: found[key]
+            for key in ("iterations", "nodes", "distinct_turns", "seconds", "stop_reason", "seed", "threads")
+        },
+    )

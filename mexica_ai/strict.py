@@ -1,9 +1,11 @@
 """Strict reading of JSON: one parser of JSON text and one checker of shapes, shared by positions and records.
 
-A *shape* says what a JSON value must look like: `int`, `str`, `bool`, `float` (any finite number), a `Text`, a `Choice`,
-`Nullable(shape)`, `[shape]` (a list of any length) or a dict from keys to shapes, where a key that ends in ``?`` may be
-left out. Nothing is converted: an integer is an integer, neither ``"3"`` nor ``3.0`` nor ``true``.
+A *shape* says what a JSON value must look like: `int`, `str`, `bool`, `float` (any finite number), a `Text`,
+a `Choice`, `Nullable(shape)`, `[shape]` (a list of any length) or a dict from keys to shapes, where a key
+that ends in ``?`` may be left out. Nothing is converted: an integer is an integer, neither ``"3"`` nor
+``3.0`` nor ``true``.
 """
+
 import json
 import math
 import re
@@ -39,7 +41,7 @@ def choice(*words):
 def quote(value):
     """Return `value` for a message: JSON, on one line, in ASCII, and short whatever it is."""
     if isinstance(value, str):
-        return json.dumps(value) if len(value) <= 60 else f"{json.dumps(value[:57])[:-1]}...\""
+        return json.dumps(value) if len(value) <= 60 else f'{json.dumps(value[:57])[:-1]}..."'
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, int):
@@ -66,20 +68,26 @@ def parse_json(text, path="$"):
     Raises
     ------
     NotationError
-        If the text is no JSON: also for duplicate keys, NaN and Infinity, numbers too long to read, invalid UTF-8 and
-        nesting too deep.
+        If the text is no JSON: also for duplicate keys, NaN and Infinity, numbers too long to read, invalid
+        UTF-8 and nesting too deep.
     """
+
     def build_object(pairs):
         result = dict(pairs)
         if len(result) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise NotationError(f"{path}: the key {quote(twice)} stands twice in one object; expected every key once",
-                                reason="DUPLICATE_KEY", path=path)
+            raise NotationError(
+                f"{path}: the key {quote(twice)} stands twice in one object; expected every key once",
+                reason="DUPLICATE_KEY",
+                path=path,
+            )
         return result
 
     def refuse_constant(name):
-        raise NotationError(f"{path}: {name} is not JSON; expected a finite number", reason="BAD_JSON", path=path)
+        raise NotationError(
+            f"{path}: {name} is not JSON; expected a finite number", reason="BAD_JSON", path=path
+        )
 
     try:
         if isinstance(text, bytes):
@@ -88,12 +96,22 @@ def parse_json(text, path="$"):
     except NotationError:
         raise
     except UnicodeDecodeError as error:
-        raise NotationError(f"{path}: expected JSON in UTF-8: {error}", reason="BAD_UTF8", path=path) from None
+        raise NotationError(
+            f"{path}: expected JSON in UTF-8: {error}", reason="BAD_UTF8", path=path
+        ) from None
     except RecursionError:
         raise NotationError(f"{path}: the JSON is nested too deeply", reason="BAD_JSON", path=path) from None
     except ValueError as error:
-        raise NotationError(f"{path}: expected JSON: {error}; given {quote(text)}", reason="BAD_JSON",
-                            path=path) from None
+        raise NotationError(
+            f"{path}: expected JSON: {error}; given {quote(text)}", reason="BAD_JSON", path=path
+        ) from None
+
+
+def _member(path, key):
+    """Return the path of an object's member, or of the object if the key is nothing to write into a path."""
+    return (
+        f"{path}.{key}" if isinstance(key, str) and re.fullmatch("[A-Za-z_][A-Za-z0-9_]{0,60}", key) else path
+    )
 
 
 class Findings:
@@ -103,23 +121,27 @@ class Findings:
         self.violations = []
 
     def add(self, path, reason, message):
-        """Note one violation; `message` says what was given and what was expected, the path is put before it."""
+        """Note one violation; the path is put before `message`, which says what was given and expected."""
         if len(self.violations) < MAX_VIOLATIONS:
             self.violations.append(Violation(path, reason, f"{path}: {message}"))
 
     def raise_as(self, error_class):
-        """Raise `error_class` with all violations, the first of them as its message; do nothing if there are none."""
+        """Raise `error_class` with all violations, the first as its message; do nothing if there are none."""
         if not self.violations:
             return
         first, more = self.violations[0], len(self.violations) - 1
         suffix = f" (and {more} more)" if more else ""
-        raise error_class(first.message + suffix, reason=first.reason, path=first.path, violations=self.violations)
+        raise error_class(
+            first.message + suffix, reason=first.reason, path=first.path, violations=self.violations
+        )
 
     def check_range(self, path, value, low, high):
         """Note a violation and return False if the integer is not in low..high."""
         if low <= value <= high:
             return True
-        self.add(path, "OUT_OF_RANGE", f"{quote(value)} is out of range; expected an integer from {low} to {high}")
+        self.add(
+            path, "OUT_OF_RANGE", f"{quote(value)} is out of range; expected an integer from {low} to {high}"
+        )
         return False
 
     def check_shape(self, path, value, shape):
@@ -153,12 +175,13 @@ class Findings:
         known = {key.rstrip("?"): key for key in shape}
         for key in value:
             if key not in known:
-                self.add(path, "UNKNOWN_KEY", f"unknown key {quote(key)}; expected only {', '.join(known)}")
+                message = f"unknown key {quote(key)}; expected only {', '.join(known)}"
+                self.add(_member(path, key), "UNKNOWN_KEY", message)
         for key, declared in known.items():
             if key in value:
-                self.check_shape(f"{path}.{key}", value[key], shape[declared])
+                self.check_shape(_member(path, key), value[key], shape[declared])
             elif declared == key:
-                self.add(path, "MISSING_KEY", f"the key {quote(key)} is missing")
+                self.add(_member(path, key), "MISSING_KEY", f"the key {quote(key)} is missing")
 
     def _wrong_type(self, path, value, expected):
         self.add(path, "WRONG_TYPE", f"given {quote(value)}; expected {expected}")

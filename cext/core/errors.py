@@ -1,13 +1,15 @@
 """The exceptions of mexica-ai, plain Python so that the compiled layer can raise them.
 
-Users import them from `mexica_ai` (or `mexica_ai.errors`). Every message is one line that quotes what was given and says
-what was expected and where; programs read `reason`, `path`, `violations` and the indexes instead.
+Users import them from `mexica_ai` (or `mexica_ai.errors`). Every message is one line that quotes what was
+given and says what was expected and where; programs read `reason`, `path`, `violations` and the indexes
+instead.
 """
+
 from typing import NamedTuple
 
 
 class Violation(NamedTuple):
-    """One broken requirement of an input: its JSON path, the requirement's UPPER_SNAKE name, and a message in words."""
+    """A broken requirement of an input: its JSON path, the requirement's UPPER_SNAKE name, and a message."""
 
     path: str
     reason: str

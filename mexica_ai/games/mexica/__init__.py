@@ -1,1 +1,1 @@
-"""Mexica outside the compiled core: the board's facts, the text forms, what makes a position valid, and the text board."""
+"""Mexica outside the compiled core: the board's facts, the text forms, valid positions, the text board."""

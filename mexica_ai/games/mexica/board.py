@@ -1,10 +1,12 @@
 """The island and the pieces of Mexica, as facts; nothing here depends on a position except `districts`.
 
-A *cell* is the integer row * 32 + column (row 1-14, column A = 1 to U = 21), as in the compiled core. Cells around the
-grid have such numbers too and are lake, so neighbours need no bounds check. Reading order is ascending cell number.
+A *cell* is the integer row * 32 + column (row 1-14, column A = 1 to U = 21), as in the compiled core. Cells
+around the grid have such numbers too and are lake, so neighbours need no bounds check. Reading order is
+ascending cell number.
 
 Source: the rulebook's components (chapter 2) and its picture of the board.
 """
+
 COLUMNS = "ABCDEFGHIJKLMNOPQRSTU"
 NUM_ROWS = 14
 NORTH, WEST, EAST, SOUTH = -32, -1, 1, 32
@@ -46,9 +48,12 @@ STANDARD_NEUTRAL_LEVELS = (1, 1, 1, 1, 2, 2, 2, 3, 3, 4)
 
 
 def _cells(marks):
-    return tuple(row * 32 + column
-                 for row, line in enumerate(ISLAND, start=1)
-                 for column, mark in enumerate(line, start=1) if mark in marks)
+    return tuple(
+        row * 32 + column
+        for row, line in enumerate(ISLAND, start=1)
+        for column, mark in enumerate(line, start=1)
+        if mark in marks
+    )
 
 
 GRID = _cells("#PC.")
@@ -85,7 +90,7 @@ def ramps(cell, axis):
 
 
 def districts(canals):
-    """Return the districts (sets of connected dry spaces) that these canal cells leave, in order of their first space."""
+    """Return the districts (sets of connected dry spaces) that canals leave, by their first space."""
     dry = LAND.difference(canals)
     found = []
     seen = set()

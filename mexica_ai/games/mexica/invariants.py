@@ -1,11 +1,13 @@
-"""What makes a readable Mexica position a valid one: every invariant, by name, with the JSON path where it breaks.
+"""What makes a readable Mexica position valid: every invariant, by name, with the path where it breaks.
 
-`check_fields` is the main function. It works on *fields*: the JSON object without `game` and `version`, its shape already
-checked, spaces as cells (see `board`), an unplaced pilli 0. It finds everything it can in one pass, and repairs nothing.
+`check_fields` is the main function. It works on *fields*: the JSON object without `game` and `version`, its
+shape already checked, spaces as cells (see `board`), an unplaced pilli 0. It finds everything it can in one
+pass, and repairs nothing.
 
-Not invariants, because real tables differ: a token on display that can no longer be founded (D5 removes it after the next
-action), and the spacing of neutral temples (D1).
+Not invariants, because real tables differ: a token on display that can no longer be founded (D5 removes it
+after the next action), and the spacing of neutral temples (D1).
 """
+
 from collections import Counter
 from itertools import islice
 
@@ -13,7 +15,9 @@ from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
 from mexica_ai.strict import quote
 
-MAX_ROUND = 1_000_000  # far beyond any game (random play takes 20-35 rounds), well inside the compiled core's counter
+MAX_ROUND = (
+    1_000_000  # far beyond any game (random play takes 20-35 rounds), well inside the compiled core's counter
+)
 MAX_POOL = 255  # the compiled core counts tokens in bytes
 MAX_SCORE = 999
 MAX_IDLE_ROUNDS = 4  # with the fourth, the period ends
@@ -48,8 +52,11 @@ def check_num_neutral(players, count, path, findings):
     if count and players != 2:
         findings.add(path, "NEUTRAL_TEMPLES", f"has {count} neutral temples; expected none unless two play")
     elif count > board.MAX_NEUTRAL_TEMPLES:
-        findings.add(path, "NEUTRAL_TEMPLES",
-                     f"has {count} neutral temples; expected {board.MAX_NEUTRAL_TEMPLES} at most")
+        findings.add(
+            path,
+            "NEUTRAL_TEMPLES",
+            f"has {count} neutral temples; expected {board.MAX_NEUTRAL_TEMPLES} at most",
+        )
 
 
 class _Checker:
@@ -87,8 +94,12 @@ class _Checker:
         fields = self.fields
         if self.check_range("players", fields["players"], board.MIN_PLAYERS, board.MAX_PLAYERS):
             if len(self.seats) != fields["players"]:
-                self.add("seats", "SEATS_COUNT", f"has {len(self.seats)} entries; expected one for each of the "
-                                                 f"{fields['players']} players")
+                self.add(
+                    "seats",
+                    "SEATS_COUNT",
+                    f"has {len(self.seats)} entries; expected one for each of the "
+                    f"{fields['players']} players",
+                )
             self.check_range("to_move", fields["to_move"], 0, fields["players"] - 1)
         self.check_range("period", fields["period"], 1, 2)
         self.check_range("round", fields["round"], 0, MAX_ROUND)
@@ -100,41 +111,71 @@ class _Checker:
     def _check_phase(self):
         phase = self.fields["phase"]
         if phase == "placement":
-            fixed = {"period": 1, "round": 0, "action_points": board.ACTION_POINTS, "tokens_taken": 0, "idle_rounds": 0,
-                     "built_this_round": False}
+            fixed = {
+                "period": 1,
+                "round": 0,
+                "action_points": board.ACTION_POINTS,
+                "tokens_taken": 0,
+                "idle_rounds": 0,
+                "built_this_round": False,
+            }
         elif phase == "over":
-            fixed = {"period": 2, "to_move": 0, "action_points": board.ACTION_POINTS, "tokens_taken": 0,
-                     "built_this_round": False}
+            fixed = {
+                "period": 2,
+                "to_move": 0,
+                "action_points": board.ACTION_POINTS,
+                "tokens_taken": 0,
+                "built_this_round": False,
+            }
         else:
             fixed = {}
         for key, value in fixed.items():
             if self.fields[key] != value:
-                self.add(key, "PHASE_MISMATCH", f"given {quote(self.fields[key])}; expected {quote(value)} in phase {phase}")
+                self.add(
+                    key,
+                    "PHASE_MISMATCH",
+                    f"given {quote(self.fields[key])}; expected {quote(value)} in phase {phase}",
+                )
         # A finished game has played at least one round, and its counter stands one further.
         first_round = {"placement": 0, "play": 1, "over": 2}[phase]
         if 0 <= self.fields["round"] < first_round:
-            self.add("round", "PHASE_MISMATCH", f"given {self.fields['round']}; expected {first_round} or more in phase {phase}")
+            self.add(
+                "round",
+                "PHASE_MISMATCH",
+                f"given {self.fields['round']}; expected {first_round} or more in phase {phase}",
+            )
 
     def _check_seats(self):
         held = 0
         for index, seat in enumerate(self.seats):
             self.check_range(f"seats[{index}].score", seat["score"], 0, MAX_SCORE)
-            if self.check_range(f"seats[{index}].action_tokens", seat["action_tokens"], 0, board.NUM_ACTION_TOKENS):
+            if self.check_range(
+                f"seats[{index}].action_tokens", seat["action_tokens"], 0, board.NUM_ACTION_TOKENS
+            ):
                 held += seat["action_tokens"]
         if held > board.NUM_ACTION_TOKENS:
-            self.add("seats", "ACTION_TOKENS_COUNT", f"the seats hold {held} action tokens; expected "
-                                                     f"{board.NUM_ACTION_TOKENS} at most in all")
+            self.add(
+                "seats",
+                "ACTION_TOKENS_COUNT",
+                f"the seats hold {held} action tokens; expected {board.NUM_ACTION_TOKENS} at most in all",
+            )
 
     def _check_spaces(self, where, cells, allowed, what):
-        """Note each cell that is not in `allowed`, and each that stands twice; `where` has a {} for the index."""
+        """Note each cell that is not in `allowed` or stands twice; `where` has a {} for the index."""
         seen = set()
         for index, cell in enumerate(cells):
             if cell in seen:
-                self.add(where.format(index), "SPACE_OCCUPIED",
-                         f"{format_space(cell)} stands here already; expected every space once")
+                self.add(
+                    where.format(index),
+                    "SPACE_OCCUPIED",
+                    f"{format_space(cell)} stands here already; expected every space once",
+                )
             elif cell not in allowed:
-                self.add(where.format(index), "WRONG_SPACE",
-                         f"given {format_space(cell)}, which is {self._describe(cell)}; expected {what}")
+                self.add(
+                    where.format(index),
+                    "WRONG_SPACE",
+                    f"given {format_space(cell)}, which is {self._describe(cell)}; expected {what}",
+                )
             seen.add(cell)
 
     def _describe(self, cell):
@@ -147,11 +188,17 @@ class _Checker:
         return "under a temple" if cell in self.temple_cells else "land"
 
     def _check_canals(self):
-        self._check_spaces("canals[{}]", self.fields["canals"], board.LAND - board.PALACE, "land that is not palace")
+        self._check_spaces(
+            "canals[{}]", self.fields["canals"], board.LAND - board.PALACE, "land that is not palace"
+        )
         missing = [cell for cell in board.PRINTED_CANALS if cell not in self.canals]
         if missing:
-            self.add("canals", "PRINTED_CANALS", f"lacks {', '.join(map(format_space, missing))}; expected the two tiles "
-                                                 "of the setup, O6-O7 and O8-O9")
+            self.add(
+                "canals",
+                "PRINTED_CANALS",
+                f"lacks {', '.join(map(format_space, missing))}; expected the two tiles "
+                "of the setup, O6-O7 and O8-O9",
+            )
         left = self.fields["canal_tiles"]
         doubles = board.NUM_DOUBLE_TILES - 2 - left["double"]
         singles = board.NUM_SINGLE_TILES - left["single"]
@@ -162,28 +209,49 @@ class _Checker:
         dug = self.canals.difference(board.PRINTED_CANALS)
         used = f"the {doubles} double and {singles} single tiles used since the setup"
         if len(dug) != 2 * doubles + singles:
-            self.add("canals", "CANAL_COUNT", f"{len(dug)} spaces beside the printed four; expected "
-                                              f"{2 * doubles + singles}, the spaces of {used}")
+            self.add(
+                "canals",
+                "CANAL_COUNT",
+                f"{len(dug)} spaces beside the printed four; expected "
+                f"{2 * doubles + singles}, the spaces of {used}",
+            )
         elif count_dominoes(dug) < doubles:
-            self.add("canals", "CANAL_TILING", f"these canals cannot be laid with {used}: at most {count_dominoes(dug)} "
-                                               "double tiles fit on them")
+            self.add(
+                "canals",
+                "CANAL_TILING",
+                f"these canals cannot be laid with {used}: at most {count_dominoes(dug)} "
+                "double tiles fit on them",
+            )
 
     def _check_bridges(self):
         bridges = self.fields["bridges"]
-        self._check_spaces("bridges[{}].at", [bridge["at"] for bridge in bridges], self.canals, "a canal space")
+        self._check_spaces(
+            "bridges[{}].at", [bridge["at"] for bridge in bridges], self.canals, "a canal space"
+        )
         if len(bridges) > board.NUM_BRIDGES:
-            self.add("bridges", "BRIDGES_COUNT", f"has {len(bridges)} entries; expected {board.NUM_BRIDGES} at most")
+            self.add(
+                "bridges",
+                "BRIDGES_COUNT",
+                f"has {len(bridges)} entries; expected {board.NUM_BRIDGES} at most",
+            )
         for index, bridge in enumerate(bridges):
             wet = [_place(cell) for cell in board.ramps(bridge["at"], bridge["axis"]) if cell not in self.dry]
             if wet:
-                self.add(f"bridges[{index}]", "BRIDGE_RAMPS",
-                         f"the {bridge['axis']} bridge on {format_space(bridge['at'])} would end at {' and '.join(wet)}; "
-                         "expected dry land at both ends")
+                self.add(
+                    f"bridges[{index}]",
+                    "BRIDGE_RAMPS",
+                    f"the {bridge['axis']} bridge on {format_space(bridge['at'])} would end at "
+                    f"{' and '.join(wet)}; expected dry land at both ends",
+                )
 
     def _check_temples(self):
         temples = self.fields["temples"]
-        self._check_spaces("temples[{}].at", [temple["at"] for temple in temples], self.dry - board.PALACE,
-                           "dry land that is not palace")
+        self._check_spaces(
+            "temples[{}].at",
+            [temple["at"] for temple in temples],
+            self.dry - board.PALACE,
+            "dry land that is not palace",
+        )
         neutral = 0
         for index, temple in enumerate(temples):
             self.check_range(f"temples[{index}].level", temple["level"], 1, 4)
@@ -197,16 +265,23 @@ class _Checker:
         for index, seat in enumerate(self.seats):
             where = f"seats[{index}].temples"
             if len(seat["temples"]) != 4:
-                self.add(where, "TEMPLES_COUNT", f"has {len(seat['temples'])} entries; expected four, for levels 1-4")
+                self.add(
+                    where,
+                    "TEMPLES_COUNT",
+                    f"has {len(seat['temples'])} entries; expected four, for levels 1-4",
+                )
                 continue
             for level, stock in enumerate(seat["temples"], start=1):
                 on_board = built[index, level]
                 if stock < 0:
                     self.check_range(f"{where}[{level - 1}]", stock, 0, 6)
                 elif totals and stock + on_board != totals[level - 1]:
-                    self.add(f"{where}[{level - 1}]", "TEMPLES_COUNT",
-                             f"{quote(stock)} left and {on_board} on the board of level {level}; expected "
-                             f"{totals[level - 1]} together in period {self.fields['period']}")
+                    self.add(
+                        f"{where}[{level - 1}]",
+                        "TEMPLES_COUNT",
+                        f"{quote(stock)} left and {on_board} on the board of level {level}; expected "
+                        f"{totals[level - 1]} together in period {self.fields['period']}",
+                    )
 
     def _check_pillis(self):
         placing = self.fields["phase"] == "placement"
@@ -215,33 +290,57 @@ class _Checker:
             where, cell = f"seats[{index}].pilli", seat["pilli"]
             expected_on_board = not placing or index < self.fields["to_move"]
             if bool(cell) != expected_on_board:
-                self.add(where, "PILLI_PLACEMENT",
-                         f"given {quote(format_space(cell) if cell else '')}; expected " +
-                         ("a space" if expected_on_board else "\"\" until this seat has placed its pilli"))
+                self.add(
+                    where,
+                    "PILLI_PLACEMENT",
+                    f"given {quote(format_space(cell) if cell else '')}; expected "
+                    + ("a space" if expected_on_board else '"" until this seat has placed its pilli'),
+                )
             if not cell:
                 continue
             if cell in stood_on:
-                self.add(where, "SPACE_OCCUPIED", f"{format_space(cell)} is taken by seat {stood_on[cell]}'s pilli; "
-                                                  "expected one pilli a space at most")
+                self.add(
+                    where,
+                    "SPACE_OCCUPIED",
+                    f"{format_space(cell)} is taken by seat {stood_on[cell]}'s pilli; "
+                    "expected one pilli a space at most",
+                )
             stood_on.setdefault(cell, index)
             if cell in self.temple_cells or cell in self.token_cells:
                 thing = "temple" if cell in self.temple_cells else "calpulli token"
-                self.add(where, "SPACE_OCCUPIED", f"{format_space(cell)} holds a {thing}; expected a free space")
+                self.add(
+                    where, "SPACE_OCCUPIED", f"{format_space(cell)} holds a {thing}; expected a free space"
+                )
             if placing and cell not in board.STARTING_SPACES:
-                self.add(where, "WRONG_SPACE", f"given {format_space(cell)}; expected a starting space "
-                                               f"({', '.join(map(format_space, board.STARTING_SPACES))}) while placing")
+                self.add(
+                    where,
+                    "WRONG_SPACE",
+                    f"given {format_space(cell)}; expected a starting space "
+                    f"({', '.join(map(format_space, board.STARTING_SPACES))}) while placing",
+                )
             elif cell not in self.dry and not (cell in self.canals and cell in self.bridge_cells):
-                self.add(where, "WRONG_SPACE", f"given {format_space(cell)}, which is {self._describe(cell)}; expected dry "
-                                               "land or a bridge")
+                self.add(
+                    where,
+                    "WRONG_SPACE",
+                    f"given {format_space(cell)}, which is {self._describe(cell)}; expected dry "
+                    "land or a bridge",
+                )
 
     def _check_tokens(self):
         calpulli = self.fields["calpulli"]
         placed = calpulli["placed"]
         free = self.dry - board.PALACE - self.temple_cells
-        self._check_spaces("calpulli.placed[{}].at", [token["at"] for token in placed], free,
-                           "dry land without a temple that is not palace")
-        sizes = {"display": calpulli["display"], "placed": [token["size"] for token in placed],
-                 "removed": calpulli["removed"]}
+        self._check_spaces(
+            "calpulli.placed[{}].at",
+            [token["at"] for token in placed],
+            free,
+            "dry land without a temple that is not palace",
+        )
+        sizes = {
+            "display": calpulli["display"],
+            "placed": [token["size"] for token in placed],
+            "removed": calpulli["removed"],
+        }
         check_pool(calpulli["pool"], f"{self.path}.calpulli.pool", self.findings)
         for key in ("display", "placed", "removed", "upcoming"):
             suffix = ".size" if key == "placed" else ""
@@ -252,27 +351,42 @@ class _Checker:
         shown = Counter()
         for part in sizes.values():
             shown.update(part)
-        expected = {1: board.NUM_DISPLAYED, 2: board.NUM_DISPLAYED + board.NUM_UPCOMING}.get(self.fields["period"])
+        expected = {1: board.NUM_DISPLAYED, 2: board.NUM_DISPLAYED + board.NUM_UPCOMING}.get(
+            self.fields["period"]
+        )
         if expected and shown.total() != expected:
             counts = ", ".join(f"{len(part)} {key}" for key, part in sizes.items())
-            self.add("calpulli", "TOKENS_COUNT", f"shows {shown.total()} tokens ({counts}); expected {expected} in period "
-                                                 f"{self.fields['period']}")
+            self.add(
+                "calpulli",
+                "TOKENS_COUNT",
+                f"shows {shown.total()} tokens ({counts}); expected {expected} in period "
+                f"{self.fields['period']}",
+            )
         surplus = shown - pool
         if surplus:
-            self.add("calpulli", "TOKENS_NOT_IN_POOL",
-                     f"display, placed and removed have more tokens {_sizes(surplus)} than the pool {_sizes(pool)}")
+            self.add(
+                "calpulli",
+                "TOKENS_NOT_IN_POOL",
+                f"display, placed and removed have {_sizes(surplus)} more than the pool {_sizes(pool)}",
+            )
         elif calpulli["upcoming"] is not None:
             self._check_upcoming(calpulli["upcoming"], pool - shown)
 
     def _check_upcoming(self, upcoming, unseen):
         expected = board.NUM_UPCOMING if self.fields["period"] == 1 else 0
         if len(upcoming) != expected:
-            self.add("calpulli.upcoming", "UPCOMING_COUNT",
-                     f"has {len(upcoming)} tokens; expected {expected} in period {self.fields['period']}")
+            self.add(
+                "calpulli.upcoming",
+                "UPCOMING_COUNT",
+                f"has {len(upcoming)} tokens; expected {expected} in period {self.fields['period']}",
+            )
         surplus = Counter(upcoming) - unseen
         if surplus:
-            self.add("calpulli.upcoming", "TOKENS_NOT_IN_POOL",
-                     f"has more tokens {_sizes(surplus)} than the pool still hides: {_sizes(unseen)}")
+            self.add(
+                "calpulli.upcoming",
+                "TOKENS_NOT_IN_POOL",
+                f"has more tokens {_sizes(surplus)} than the pool still hides: {_sizes(unseen)}",
+            )
 
     def _check_founded_districts(self):
         placed = self.fields["calpulli"]["placed"]
@@ -280,36 +394,52 @@ class _Checker:
             inside = [index for index, token in enumerate(placed) if token["at"] in district]
             for index in inside:
                 if placed[index]["size"] != len(district):
-                    self.add(f"calpulli.placed[{index}].size", "DISTRICT_SIZE",
-                             f"given {quote(placed[index]['size'])}; expected {len(district)}, the spaces of the district "
-                             f"of {format_space(placed[index]['at'])}")
+                    self.add(
+                        f"calpulli.placed[{index}].size",
+                        "DISTRICT_SIZE",
+                        f"given {quote(placed[index]['size'])}; expected {len(district)}, the spaces of "
+                        f"the district of {format_space(placed[index]['at'])}",
+                    )
             for index in inside[1:]:
-                self.add(f"calpulli.placed[{index}].at", "DISTRICT_TOKENS",
-                         f"{format_space(placed[index]['at'])} is in the district of the token on "
-                         f"{format_space(placed[inside[0]]['at'])}; expected one token a district")
+                self.add(
+                    f"calpulli.placed[{index}].at",
+                    "DISTRICT_TOKENS",
+                    f"{format_space(placed[index]['at'])} is in the district of the token on "
+                    f"{format_space(placed[inside[0]]['at'])}; expected one token a district",
+                )
 
     def _check_period_still_runs(self):
-        """A period ends between two rounds, so only a position at the very start of a round shows that its end is overdue.
+        """Refuse a period that should have ended with the last round.
 
-        Within a round the display may just have become empty. (Not even the start of a round tells a period that should
-        have ended from one where the first seat has just declared the last token out of play; the first is refused.)
+        Only the very start of a round shows that: within a round the display may just have become empty. (Not
+        even the start of a round tells a period that should have ended from one where the first seat has just
+        declared the last token out of play; the first is refused.)
         """
         fields = self.fields
-        round_begins = (fields["phase"] == "play" and fields["to_move"] == 0 and fields["tokens_taken"] == 0
-                        and fields["action_points"] == board.ACTION_POINTS and not fields["built_this_round"])
+        round_begins = (
+            fields["phase"] == "play"
+            and fields["to_move"] == 0
+            and fields["tokens_taken"] == 0
+            and fields["action_points"] == board.ACTION_POINTS
+            and not fields["built_this_round"]
+        )
         if round_begins and not fields["calpulli"]["display"]:
             done = [index for index, seat in enumerate(self.seats) if not any(seat["temples"])]
             if done:
-                self.add("period", "PERIOD_OVERDUE", f"the display is empty and seat {done[0]} has no temple left at the "
-                                                     f"start of a round; expected period {fields['period']} to be over")
+                self.add(
+                    "period",
+                    "PERIOD_OVERDUE",
+                    f"the display is empty and seat {done[0]} has no temple left at the "
+                    f"start of a round; expected period {fields['period']} to be over",
+                )
 
 
 def count_dominoes(cells):
     """Return how many double tiles fit on these cells at most, without overlapping.
 
-    A maximum matching between the two colours of the chequered grid, found by augmenting paths. Any smaller number of
-    doubles fits as well, with singles on what is left: so canals can be laid with d doubles and s singles exactly if
-    they number 2 d + s and this is at least d.
+    A maximum matching between the two colours of the chequered grid, found by augmenting paths. Any smaller
+    number of doubles fits as well, with singles on what is left: so canals can be laid with d doubles and s
+    singles exactly if they number 2 d + s and this is at least d.
     """
     partner = {}
 

@@ -1,9 +1,10 @@
 """The text forms of Mexica: actions, and the JSON position. The only reader and writer of both.
 
-Reading is strict: a position has exactly the right shape (`NotationError` otherwise) and keeps every invariant of
-`mexica_ai.games.mexica.invariants` (`PositionError` otherwise), or it is refused; both errors list all that they found.
-Lists may come in any order and are written in the canonical one: spaces in reading order, sizes ascending, the standard
-pool left out. An action's integer has these bits, and canonical order is ascending:
+Reading is strict: a position has exactly the right shape (`NotationError` otherwise) and keeps every
+invariant of `mexica_ai.games.mexica.invariants` (`PositionError` otherwise), or it is refused; both errors
+list all that they found. Lists may come in any order and are written in the canonical one: spaces in reading
+order, sizes ascending, the standard pool left out. An action's integer has these bits, and canonical order is
+ascending:
 
 ======  ===========================================================================================
 bits    meaning
@@ -14,12 +15,13 @@ bits    meaning
 22-25   verb, the position of its word in `VERBS` counted from 1
 ======  ===========================================================================================
 """
+
 import re
 from collections import Counter
 
 import numpy as np
+from cext.games.mexica.ops import state_from_fields, state_to_fields
 
-from cext.games.mexica.ops import GAME, state_from_fields, state_to_fields
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
@@ -27,7 +29,20 @@ from mexica_ai.games.mexica.invariants import check_fields, check_num_neutral, c
 from mexica_ai.strict import Findings, Nullable, Text, check_shape, choice, quote
 
 VERSION = 1  # of the JSON form
-VERBS = ("place", "canal", "bridge", "relocate", "found", "temple", "walk", "sail", "teleport", "token", "end", "remove")
+VERBS = (
+    "place",
+    "canal",
+    "bridge",
+    "relocate",
+    "found",
+    "temple",
+    "walk",
+    "sail",
+    "teleport",
+    "token",
+    "end",
+    "remove",
+)
 AXES = ("ns", "ew")
 OPTIONS = ("pool", "neutral_levels")  # of new_state
 MIN_NEUTRAL_DISTANCE, MAX_NEUTRAL_TRIES = 5, 10_000  # D1
@@ -66,12 +81,14 @@ _SHAPE = {
     "tokens_taken": int,
     "idle_rounds": int,
     "built_this_round": bool,
-    "seats": [{
-        "score": int,
-        "action_tokens": int,
-        "pilli": Text(rf"|{_SPACE}", _SPACE_TEXT + ', or "" if not placed yet', "BAD_SPACE"),
-        "temples": [int],
-    }],
+    "seats": [
+        {
+            "score": int,
+            "action_tokens": int,
+            "pilli": Text(rf"|{_SPACE}", _SPACE_TEXT + ', or "" if not placed yet', "BAD_SPACE"),
+            "temples": [int],
+        }
+    ],
     "canals": [_AT],
     "canal_tiles": {"single": int, "double": int},
     "bridges": [{"at": _AT, "axis": choice(*AXES)}],
@@ -107,29 +124,39 @@ def parse_action(text, path="action"):
         If the text is not exactly one action in its one spelling.
     """
     if not isinstance(text, str):
-        raise NotationError(f"{path}: given {quote(text)}; expected an action such as \"walk H5\"", reason="WRONG_TYPE",
-                            path=path)
+        raise NotationError(
+            f'{path}: given {quote(text)}; expected an action such as "walk H5"',
+            reason="WRONG_TYPE",
+            path=path,
+        )
     verb = text.partition(" ")[0]
     if verb not in _FORMS:
-        raise NotationError(f"{path}: {quote(text)} is not an action; expected one of the verbs {', '.join(VERBS)}",
-                            reason="UNKNOWN_VERB", path=path)
+        raise NotationError(
+            f"{path}: {quote(text)} is not an action; expected one of the verbs {', '.join(VERBS)}",
+            reason="UNKNOWN_VERB",
+            path=path,
+        )
     pattern, example = _FORMS[verb]
     match = re.fullmatch(pattern, text)
     if not match:
-        raise NotationError(f"{path}: {quote(text)} is not an action; expected the form {example}", reason="BAD_OPERANDS",
-                            path=path)
+        raise NotationError(
+            f"{path}: {quote(text)} is not an action; expected the form {example}",
+            reason="BAD_OPERANDS",
+            path=path,
+        )
     operands = {name: operand for name, operand in match.groupdict().items() if operand}
     first = parse_space(operands["first"]) if "first" in operands else 0
     second = parse_space(operands["second"]) if "second" in operands else 0
-    if "axis" in operands:
-        argument = AXES.index(operands["axis"])
-    else:
-        argument = int(operands.get("number", 0))
+    argument = AXES.index(operands["axis"]) if "axis" in operands else int(operands.get("number", 0))
     if verb == "canal" and second:
         argument = 1
         if second <= first:
-            raise NotationError(f"{path}: {quote(text)} is not an action; expected its two spaces in reading order (row by "
-                                "row, left to right)", reason="READING_ORDER", path=path)
+            raise NotationError(
+                f"{path}: {quote(text)} is not an action; expected its two spaces in reading order (row by "
+                "row, left to right)",
+                reason="READING_ORDER",
+                path=path,
+            )
     return VERBS.index(verb) + 1 << 22 | argument << 18 | first << 9 | second
 
 
@@ -143,7 +170,9 @@ def format_action(action):
     """
     number, argument = action >> 22, action >> 18 & 15
     verb = VERBS[number - 1] if 1 <= number <= len(VERBS) else ""
-    first, second = (format_space(cell) if cell in board.GRID else "?" for cell in (action >> 9 & 511, action & 511))
+    first, second = (
+        format_space(cell) if cell in board.GRID else "?" for cell in (action >> 9 & 511, action & 511)
+    )
     if verb == "canal":
         words = [verb, f"{first}-{second}" if argument else first]
     elif verb == "bridge":
@@ -192,13 +221,18 @@ def parse_position(data, path="position"):
 
 
 def parse_fields(data, path="position"):
-    """Check a position's JSON object completely and return its fields: what `state_from_fields` takes, and the board too."""
+    """Check a position's JSON object completely and return its fields, as `state_from_fields` takes them."""
     check_shape(data, _SHAPE, path)
     if data["version"] != VERSION:
-        raise NotationError(f"{path}.version: given {quote(data['version'])}; expected {VERSION}",
-                            reason="UNSUPPORTED_VERSION", path=f"{path}.version")
+        raise NotationError(
+            f"{path}.version: given {quote(data['version'])}; expected {VERSION}",
+            reason="UNSUPPORTED_VERSION",
+            path=f"{path}.version",
+        )
     fields = {key: value for key, value in data.items() if key not in ("game", "version")}
-    fields["seats"] = [seat | {"pilli": parse_space(seat["pilli"]) if seat["pilli"] else 0} for seat in data["seats"]]
+    fields["seats"] = [
+        seat | {"pilli": parse_space(seat["pilli"]) if seat["pilli"] else 0} for seat in data["seats"]
+    ]
     fields["canals"] = [parse_space(name) for name in data["canals"]]
     for key in ("bridges", "temples"):
         fields[key] = [thing | {"at": parse_space(thing["at"])} for thing in data[key]]
@@ -227,13 +261,20 @@ def _known_upcoming(fields):
 
 def _canonical(fields):
     """Return the fields with spaces in reading order and sizes ascending."""
+
     def in_reading_order(things):
         return sorted(things, key=lambda thing: thing["at"])
 
-    calpulli = {key: in_reading_order(value) if key == "placed" else value and sorted(value)
-                for key, value in fields["calpulli"].items()}
-    return fields | {"canals": sorted(fields["canals"]), "bridges": in_reading_order(fields["bridges"]),
-                     "temples": in_reading_order(fields["temples"]), "calpulli": calpulli}
+    calpulli = {
+        key: in_reading_order(value) if key == "placed" else value and sorted(value)
+        for key, value in fields["calpulli"].items()
+    }
+    return fields | {
+        "canals": sorted(fields["canals"]),
+        "bridges": in_reading_order(fields["bridges"]),
+        "temples": in_reading_order(fields["temples"]),
+        "calpulli": calpulli,
+    }
 
 
 def format_position(state):
@@ -248,19 +289,44 @@ def format_fields(fields):
     return {
         "game": "mexica",
         "version": VERSION,
-        **{key: fields[key] for key in ("players", "phase", "period", "round", "to_move", "action_points", "tokens_taken",
-                                        "idle_rounds", "built_this_round")},
-        "seats": [{"score": seat["score"], "action_tokens": seat["action_tokens"],
-                   "pilli": format_space(seat["pilli"]) if seat["pilli"] else "", "temples": list(seat["temples"])}
-                  for seat in fields["seats"]],
+        **{
+            key: fields[key]
+            for key in (
+                "players",
+                "phase",
+                "period",
+                "round",
+                "to_move",
+                "action_points",
+                "tokens_taken",
+                "idle_rounds",
+                "built_this_round",
+            )
+        },
+        "seats": [
+            {
+                "score": seat["score"],
+                "action_tokens": seat["action_tokens"],
+                "pilli": format_space(seat["pilli"]) if seat["pilli"] else "",
+                "temples": list(seat["temples"]),
+            }
+            for seat in fields["seats"]
+        ],
         "canals": [format_space(cell) for cell in fields["canals"]],
         "canal_tiles": {key: fields["canal_tiles"][key] for key in ("single", "double")},
-        "bridges": [{"at": format_space(bridge["at"]), "axis": bridge["axis"]} for bridge in fields["bridges"]],
-        "temples": [{"at": format_space(temple["at"]), "seat": temple["seat"], "level": temple["level"]}
-                    for temple in fields["temples"]],
-        "calpulli": pool | {
+        "bridges": [
+            {"at": format_space(bridge["at"]), "axis": bridge["axis"]} for bridge in fields["bridges"]
+        ],
+        "temples": [
+            {"at": format_space(temple["at"]), "seat": temple["seat"], "level": temple["level"]}
+            for temple in fields["temples"]
+        ],
+        "calpulli": pool
+        | {
             "display": calpulli["display"],
-            "placed": [{"at": format_space(token["at"]), "size": token["size"]} for token in calpulli["placed"]],
+            "placed": [
+                {"at": format_space(token["at"]), "size": token["size"]} for token in calpulli["placed"]
+            ],
             "removed": calpulli["removed"],
             "upcoming": calpulli["upcoming"],
         },
@@ -277,7 +343,8 @@ def new_state(players, seed, *, pool=None, neutral_levels=None):
     seed : int
         Decides the deal of the tokens and the places of the neutral temples.
     pool : list of int, optional
-        Sizes of all tokens, 15-255 of them; the printed 15 by default. Eight are displayed, seven come in period 2.
+        Sizes of all tokens, 15-255 of them; the printed 15 by default. Eight are displayed, seven come in
+        period 2.
     neutral_levels : list of int, optional
         Levels of the neutral temples of a two-seat game, 40 at most; by default the rulebook's ten.
 
@@ -306,17 +373,33 @@ def deal(players, seed, *, pool=None, neutral_levels=None):
     shown = board.NUM_DISPLAYED
     levels = rng.permutation(neutral_levels).tolist()
     return {
-        "players": players, "phase": "placement", "period": 1, "round": 0, "to_move": 0,
-        "action_points": board.ACTION_POINTS, "tokens_taken": 0, "idle_rounds": 0, "built_this_round": False,
-        "seats": [{"score": 0, "action_tokens": 0, "pilli": 0, "temples": list(board.TEMPLES_BY_PERIOD[1])}
-                  for _ in range(players)],
+        "players": players,
+        "phase": "placement",
+        "period": 1,
+        "round": 0,
+        "to_move": 0,
+        "action_points": board.ACTION_POINTS,
+        "tokens_taken": 0,
+        "idle_rounds": 0,
+        "built_this_round": False,
+        "seats": [
+            {"score": 0, "action_tokens": 0, "pilli": 0, "temples": list(board.TEMPLES_BY_PERIOD[1])}
+            for _ in range(players)
+        ],
         "canals": list(board.PRINTED_CANALS),
         "canal_tiles": {"single": board.NUM_SINGLE_TILES, "double": board.NUM_DOUBLE_TILES - 2},
         "bridges": [],
-        "temples": [{"at": cell, "seat": board.NEUTRAL, "level": level}
-                    for cell, level in sorted(zip(draw_neutral_spaces(len(levels), rng), levels, strict=True))],
-        "calpulli": {"pool": sorted(pool), "display": sorted(tokens[:shown]), "placed": [], "removed": [],
-                     "upcoming": sorted(tokens[shown:shown + board.NUM_UPCOMING])},
+        "temples": [
+            {"at": cell, "seat": board.NEUTRAL, "level": level}
+            for cell, level in sorted(zip(draw_neutral_spaces(len(levels), rng), levels, strict=True))
+        ],
+        "calpulli": {
+            "pool": sorted(pool),
+            "display": sorted(tokens[:shown]),
+            "placed": [],
+            "removed": [],
+            "upcoming": sorted(tokens[shown : shown + board.NUM_UPCOMING]),
+        },
     }
 
 
@@ -332,12 +415,17 @@ def check_options(players, pool, neutral_levels):
 
 
 def draw_neutral_spaces(count, rng):
-    """Draw spaces for the neutral temples by D1: random order, far enough apart, started afresh until all fit."""
-    spaces = [cell for cell in sorted(board.LAND - board.PALACE)
-              if cell not in board.PRINTED_CANALS and board.LAND.issuperset(board.neighbours(cell))]
+    """Draw spaces for neutral temples by D1: random order, far apart, started afresh until all fit."""
+    spaces = [
+        cell
+        for cell in sorted(board.LAND - board.PALACE)
+        if cell not in board.PRINTED_CANALS and board.LAND.issuperset(board.neighbours(cell))
+    ]
     # Bit i of near[j]: spaces i and j are too close together.
-    near = [sum(1 << i for i, other in enumerate(spaces) if board.distance(cell, other) < MIN_NEUTRAL_DISTANCE)
-            for cell in spaces]
+    near = [
+        sum(1 << i for i, other in enumerate(spaces) if board.distance(cell, other) < MIN_NEUTRAL_DISTANCE)
+        for cell in spaces
+    ]
     for _ in range(MAX_NEUTRAL_TRIES):
         chosen, taken = [], 0
         for index in rng.permutation(len(spaces)).tolist():
@@ -348,8 +436,12 @@ def draw_neutral_spaces(count, rng):
                 taken |= near[index]
         if len(chosen) == count:
             return chosen
-    raise PositionError(f"options.neutral_levels: {count} neutral temples found no room in {MAX_NEUTRAL_TRIES} tries; "
-                        "expected fewer", reason="NO_ROOM", path="options.neutral_levels")
+    raise PositionError(
+        f"options.neutral_levels: {count} neutral temples found no room in {MAX_NEUTRAL_TRIES} tries; "
+        "expected fewer",
+        reason="NO_ROOM",
+        path="options.neutral_levels",
+    )
 
 
 def scores(state):

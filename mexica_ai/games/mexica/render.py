@@ -1,13 +1,15 @@
-"""Mexica as text: the island, then what each seat and the table have. Plain characters, 80 columns, no colours.
+"""Mexica as text: the island, then what each seat and the table have. No colours, 80 columns.
 
-`render_fields` is the main function. A district shows its letter on its free spaces, so that one can see at once which
-spaces belong together, and look its size up below.
+`render_fields` is the main function. A district shows its letter on its free spaces, so that one can see at
+once which spaces belong together, and look its size up below.
 """
+
 import textwrap
 from collections import Counter
 from string import ascii_lowercase
 
 from cext.games.mexica.ops import state_to_fields
+
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
 
@@ -19,8 +21,10 @@ MIN_LETTERED = 3  # no token is smaller
 WIDTH = 80
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
-LEGEND = (f"{CANAL} canal   {BRIDGES['ns']} {BRIDGES['ew']} bridge   {SEAT_MARKS[0]}3 temple of level 3   "
-          f"({SEAT_MARKS[0]}) pilli   #13 calpulli   +*+ palace")
+LEGEND = (
+    f"{CANAL} canal   {BRIDGES['ns']} {BRIDGES['ew']} bridge   {SEAT_MARKS[0]}3 temple of level 3   "
+    f"({SEAT_MARKS[0]}) pilli   #13 calpulli   +*+ palace"
+)
 
 
 def render(state):
@@ -31,7 +35,14 @@ def render(state):
 def render_fields(fields):
     """Return a position's fields as text; see `render`."""
     districts = _name_districts(fields)
-    blocks = (_heading(fields), _island(fields, districts), LEGEND, _seats(fields), _table(fields), _district_lines(fields, districts))
+    blocks = (
+        _heading(fields),
+        _island(fields, districts),
+        LEGEND,
+        _seats(fields),
+        _table(fields),
+        _district_lines(fields, districts),
+    )
     return "\n\n".join(blocks)
 
 
@@ -41,8 +52,15 @@ def _name_districts(fields):
     districts = sorted(board.districts(fields["canals"]), key=len, reverse=True)
     widest_open = next((district for district in districts if not tokens & district), None)
     letters = iter(ascii_lowercase)
-    return [(ANY_DISTRICT if district is widest_open or len(district) < MIN_LETTERED else next(letters, ANY_DISTRICT), district)
-            for district in districts]
+    return [
+        (
+            ANY_DISTRICT
+            if district is widest_open or len(district) < MIN_LETTERED
+            else next(letters, ANY_DISTRICT),
+            district,
+        )
+        for district in districts
+    ]
 
 
 def _heading(fields):
@@ -52,7 +70,8 @@ def _heading(fields):
     mover = f"{SEAT_MARKS[fields['to_move']]} seat {fields['to_move']}"
     if fields["phase"] == "placement":
         return f"{game}: {mover} places its pilli"
-    heading = f"{game}, period {fields['period']}, round {fields['round']}: {mover} to move, {fields['action_points']} AP left"
+    heading = f"{game}, period {fields['period']}, round {fields['round']}: {mover} to move"
+    heading += f", {fields['action_points']} AP left"
     if fields["tokens_taken"]:
         heading += f", {_count(fields['tokens_taken'], 'action token')} taken"
     if fields["idle_rounds"]:
@@ -88,25 +107,32 @@ def _seats(fields):
         arrow = ">" if index == fields["to_move"] and fields["phase"] != "over" else " "
         pilli = format_space(seat["pilli"]) if seat["pilli"] else "-"
         stock = "".join(f"{number:3}" for number in seat["temples"])
-        lines.append(f"{arrow} {SEAT_MARKS[index]} {index}{seat['score']:9}{seat['action_tokens']:15}{pilli:>7}{'':17}{stock}")
+        lines.append(
+            f"{arrow} {SEAT_MARKS[index]} {index}{seat['score']:9}{seat['action_tokens']:15}{pilli:>7}"
+            f"{'':17}{stock}"
+        )
     return "\n".join(lines)
 
 
 def _table(fields):
     calpulli = fields["calpulli"]
-    if calpulli["upcoming"] is None:
-        upcoming = "unknown"
-    else:
-        upcoming = _sizes_text(calpulli["upcoming"])
+    upcoming = "unknown" if calpulli["upcoming"] is None else _sizes_text(calpulli["upcoming"])
     rows = {
         "display": _sizes_text(calpulli["display"]),
         "founded": _sizes_text(sorted(token["size"] for token in calpulli["placed"])),
         "removed": _sizes_text(calpulli["removed"]),
         "period 2": upcoming if fields["period"] == 1 else None,
-        "supply": ", ".join((
-            _count(fields["canal_tiles"]["double"], "double canal"), _count(fields["canal_tiles"]["single"], "single canal"),
-            _count(board.NUM_BRIDGES - len(fields["bridges"]), "bridge"),
-            _count(board.NUM_ACTION_TOKENS - sum(seat["action_tokens"] for seat in fields["seats"]), "action token"))),
+        "supply": ", ".join(
+            (
+                _count(fields["canal_tiles"]["double"], "double canal"),
+                _count(fields["canal_tiles"]["single"], "single canal"),
+                _count(board.NUM_BRIDGES - len(fields["bridges"]), "bridge"),
+                _count(
+                    board.NUM_ACTION_TOKENS - sum(seat["action_tokens"] for seat in fields["seats"]),
+                    "action token",
+                ),
+            )
+        ),
     }
     return "\n".join(f"  {name:10}{text}" for name, text in rows.items() if text is not None)
 
@@ -115,22 +141,26 @@ def _district_lines(fields, districts):
     """List the districts: letter, spaces, and the sum of temple levels of each seat that has any."""
     tokens = {token["at"] for token in fields["calpulli"]["placed"]}
     rows = {"founded": [], "open": [], "tiny": []}
+    num_bare = 0
     for letter, district in districts:
         levels = Counter()
         for temple in fields["temples"]:
             if temple["at"] in district:
                 levels[temple["seat"]] += temple["level"]
-        entry = [letter, str(len(district))] + [f"{SEAT_MARKS[seat]}{total}" for seat, total in levels.most_common()]
         status = "founded" if tokens & district else "open" if len(district) >= MIN_LETTERED else "tiny"
-        rows[status].append(NO_BREAK.join(entry))
-    if tiny := rows["tiny"]:
-        bare = sum(entry.count(NO_BREAK) == 1 for entry in tiny)
-        rows["tiny"] = [entry for entry in tiny if entry.count(NO_BREAK) > 1]
-        if bare:
-            rows["tiny"].append(f"{bare} without temples".replace(" ", NO_BREAK))
+        if status == "tiny" and not levels:
+            num_bare += 1
+            continue
+        ranked = sorted(levels.items(), key=lambda item: (-item[1], item[0]))
+        entry = [letter, str(len(district)), *(f"{SEAT_MARKS[seat]}{total}" for seat, total in ranked)]
+        rows[status].append(" ".join(entry))
+    if num_bare:
+        rows["tiny"].append(f"{num_bare} without temples")
     lines = ["  districts: letter, spaces, levels of temples"]
     for name, entries in rows.items():
-        lines += textwrap.wrap("   ".join(entries) or "-", WIDTH, initial_indent=f"  {name:10}", subsequent_indent=" " * 12)
+        # An entry is kept on one line.
+        text = "   ".join(entry.replace(" ", NO_BREAK) for entry in entries) or "-"
+        lines += textwrap.wrap(text, WIDTH, initial_indent=f"  {name:10}", subsequent_indent=" " * 12)
     return "\n".join(lines).replace(NO_BREAK, " ")
 
 

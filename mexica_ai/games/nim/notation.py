@@ -1,14 +1,16 @@
 """The text forms of nim: actions, and the JSON position. The only reader and writer of both.
 
-``take 2 1`` takes two objects from the first pile. A position is
-``{"game": "nim", "version": 1, "players": 2, "piles": [3, 4, 5], "to_move": 0, "plies_left": 1, "plies_per_turn": 1}``;
-when no object is left, `to_move` is the seat that took the last one and has won.
+``take 2 1`` takes two objects from the first pile. A position is ``{"game": "nim", "version": 1, "players":
+2, "piles": [3, 4, 5], "to_move": 0, "plies_left": 1, "plies_per_turn": 1}``; when no object is left,
+`to_move` is the seat that took the last one and has won.
 
 An action's integer: bits 0-7 the count (1-63), bits 8-15 the pile (from 0); canonical order is ascending.
 """
+
 import re
 
-from cext.games.nim.ops import GAME, state_from_fields, state_to_fields
+from cext.games.nim.ops import state_from_fields, state_to_fields
+
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.strict import Findings, check_shape, choice, quote
 
@@ -17,8 +19,15 @@ OPTIONS = ("piles", "plies_per_turn")  # of new_state
 MAX_PILES, MAX_PILE = 8, 63
 MAX_PLAYERS, MAX_PLIES = 4, 3
 
-_SHAPE = {"game": choice("nim"), "version": int, "players": int, "piles": [int], "to_move": int, "plies_left": int,
-          "plies_per_turn": int}
+_SHAPE = {
+    "game": choice("nim"),
+    "version": int,
+    "players": int,
+    "piles": [int],
+    "to_move": int,
+    "plies_left": int,
+    "plies_per_turn": int,
+}
 _ACTION = r"take ([1-9]|[1-5][0-9]|6[0-3]) ([1-8])"
 
 
@@ -26,8 +35,12 @@ def parse_action(text, path="action"):
     """Return the integer of an action such as ``take 2 1``; raise NotationError if the text is none."""
     match = re.fullmatch(_ACTION, text) if isinstance(text, str) else None
     if not match:
-        raise NotationError(f"{path}: {quote(text)} is not an action; expected the form take COUNT PILE, with COUNT 1-63 "
-                            "and PILE 1-8, such as \"take 2 1\"", reason="BAD_ACTION", path=path)
+        raise NotationError(
+            f"{path}: {quote(text)} is not an action; expected the form take COUNT PILE, with COUNT 1-63 "
+            'and PILE 1-8, such as "take 2 1"',
+            reason="BAD_ACTION",
+            path=path,
+        )
     return int(match[2]) - 1 << 8 | int(match[1])
 
 
@@ -51,8 +64,11 @@ def parse_position(data, path="position"):
     """
     check_shape(data, _SHAPE, path)
     if data["version"] != VERSION:
-        raise NotationError(f"{path}.version: given {quote(data['version'])}; expected {VERSION}",
-                            reason="UNSUPPORTED_VERSION", path=f"{path}.version")
+        raise NotationError(
+            f"{path}.version: given {quote(data['version'])}; expected {VERSION}",
+            reason="UNSUPPORTED_VERSION",
+            path=f"{path}.version",
+        )
     findings = Findings()
     _check_setup(data["players"], data["piles"], data["plies_per_turn"], path, findings)
     findings.check_range(f"{path}.to_move", data["to_move"], 0, data["players"] - 1)
@@ -82,19 +98,29 @@ def new_state(players, seed, *, piles=None, plies_per_turn=None):
     """
     piles = [3, 4, 5] if piles is None else piles
     plies_per_turn = 1 if plies_per_turn is None else plies_per_turn
-    check_shape({"players": players, "piles": piles, "plies_per_turn": plies_per_turn},
-                {"players": int, "piles": [int], "plies_per_turn": int}, "options")
+    check_shape(
+        {"players": players, "piles": piles, "plies_per_turn": plies_per_turn},
+        {"players": int, "piles": [int], "plies_per_turn": int},
+        "options",
+    )
     findings = Findings()
     _check_setup(players, piles, plies_per_turn, "options", findings)
     if piles and not any(piles):
         findings.add("options.piles", "NO_OBJECTS", "all piles are empty; expected an object to take")
     findings.raise_as(PositionError)
-    return state_from_fields({"players": players, "piles": piles, "to_move": 0, "plies_left": plies_per_turn,
-                              "plies_per_turn": plies_per_turn})
+    return state_from_fields(
+        {
+            "players": players,
+            "piles": piles,
+            "to_move": 0,
+            "plies_left": plies_per_turn,
+            "plies_per_turn": plies_per_turn,
+        }
+    )
 
 
 def scores(state):
-    """Return one point for the seat that took the last object, once the game is over; nim has no other points."""
+    """Return one point for the seat that took the last object, once the game is over; there are no others."""
     return [int(points) for points in state.scores()]
 
 
@@ -106,7 +132,9 @@ def has_one_world(state):
 def _check_setup(players, piles, plies_per_turn, path, findings):
     findings.check_range(f"{path}.players", players, 2, MAX_PLAYERS)
     if not 1 <= len(piles) <= MAX_PILES:
-        findings.add(f"{path}.piles", "PILES_COUNT", f"has {len(piles)} entries; expected 1 to {MAX_PILES} piles")
+        findings.add(
+            f"{path}.piles", "PILES_COUNT", f"has {len(piles)} entries; expected 1 to {MAX_PILES} piles"
+        )
     for index, pile in enumerate(piles):
         findings.check_range(f"{path}.piles[{index}]", pile, 0, MAX_PILE)
     findings.check_range(f"{path}.plies_per_turn", plies_per_turn, 1, MAX_PLIES)

@@ -1,4 +1,5 @@
 """Nim as text: one line a pile."""
+
 from cext.games.nim.ops import state_to_fields
 
 
@@ -7,9 +8,13 @@ def render(state):
     fields = state_to_fields(state)
     seat, players = fields["to_move"], fields["players"]
     if state.is_terminal:
-        head = f"Nim   {players} players   seat {seat} took the last object and wins"
+        head = f"Nim, {players} players: seat {seat} took the last object and wins"
     else:
         plies = fields["plies_left"]
-        head = f"Nim   {players} players   seat {seat} to move, {plies} {'action' if plies == 1 else 'actions'} left"
-    rows = [f"  pile {number}  {pile:2}  {'o' * pile}".rstrip() for number, pile in enumerate(fields["piles"], start=1)]
+        actions = "1 action" if plies == 1 else f"{plies} actions"
+        head = f"Nim, {players} players: seat {seat} to move, {actions} left"
+    rows = [
+        f"  pile {number}  {pile:2}  {'o' * pile}".rstrip()
+        for number, pile in enumerate(fields["piles"], start=1)
+    ]
     return "\n".join([head, "", *rows])
