@@ -212,4 +212,4 @@ def _violation(fault: error_details_pb2.BadRequest.FieldViolation) -> Violation:
 
 def _local_paths(text: str) -> str:
     """Rewrite paths in the request to paths in the position's JSON form: that is what the caller has."""
-    return re.sub(r"^position(\.[a-z_]+)?", "$", text)
+    return re.sub(r"^position(\.[a-z_]+)?(?=[.:\[]|$)", "$", text)

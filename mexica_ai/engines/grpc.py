@@ -45,6 +45,8 @@ class GrpcEngine(Engine):
         try:
             position.copy().push(result.turn)
         except MexicaAIError as error:
+            if error.reason == "UPCOMING_UNKNOWN":  # legal, but only the table can draw what follows
+                return result
             raise SearchError(f"engine {self.name}: plays the turn {'; '.join(result.turn)!r}: {error}",
                               reason="ILLEGAL_TURN") from error
         return result

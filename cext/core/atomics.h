@@ -1,0 +1,53 @@
+/* Atomics, locks and clock for the core: thin names for GCC's builtins and POSIX, which Cython cannot spell. */
+#ifndef CEXT_ATOMICS_H
+#define CEXT_ATOMICS_H
+
+#include <sched.h>
+#include <stdint.h>
+#include <time.h>
+
+static inline uint32_t atomic_load_u32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline void atomic_store_u32(uint32_t *p, uint32_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+static inline uint32_t atomic_add_u32(uint32_t *p, uint32_t v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+static inline uint64_t atomic_load_u64(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+static inline uint64_t atomic_add_u64(uint64_t *p, uint64_t v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+static inline int atomic_cas_u32(uint32_t *p, uint32_t expected, uint32_t desired) {
+    return __atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* A double that one thread at a time adds to (under a lock) while others read it. */
+static inline double atomic_load_f64(const double *p) {
+    double v;
+    __atomic_load(p, &v, __ATOMIC_RELAXED);
+    return v;
+}
+static inline void atomic_add_f64_locked(double *p, double v) {
+    double sum = *p + v;
+    __atomic_store(p, &sum, __ATOMIC_RELAXED);
+}
+
+/* Spin lock for sections of well under a microsecond; yields if its holder was put to sleep. */
+static inline void spin_lock(uint32_t *lock) {
+    int spins = 0;
+    while (__atomic_exchange_n(lock, 1u, __ATOMIC_ACQUIRE)) {
+        while (__atomic_load_n(lock, __ATOMIC_RELAXED)) {
+#if defined(__x86_64__) || defined(__i386__)
+            __builtin_ia32_pause();
+#endif
+            if (++spins > 200) {
+                sched_yield();
+                spins = 0;
+            }
+        }
+    }
+}
+static inline void spin_unlock(uint32_t *lock) { __atomic_store_n(lock, 0u, __ATOMIC_RELEASE); }
+
+/* Seconds on a clock that never jumps. */
+static inline double monotonic_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+#endif

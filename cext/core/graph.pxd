@@ -1,0 +1,80 @@
+"""The search graph: nodes keyed by hash, so that permutations of commuting actions meet. Knows no game, no search.
+
+Memory is one block for nodes, one for edges, one for the hash table, reserved at the start and committed by the
+operating system as it is touched. Indexes are 32 bits; index 0 is no node.
+
+Threads: statistics and edges of a node are written under its lock. `visits`, `sums` and an edge's fields may be read
+without it; such readers see values that may be a moment old.
+"""
+
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from cext.core.types cimport MAX_SEATS, action_t
+
+cdef enum:
+    NO_NODE = 0
+    SEVERAL_NODES = 0xffffffff      # the edge has led to different nodes: chance, or different worlds
+
+
+# 32 bytes.
+ctypedef struct EdgeC:
+    action_t action
+    double utility_sum          # of the seat to move, over the finished descents through this edge
+    float prior                 # share of the policy's weight, (0, 1]
+    uint32_t visits             # descents through this edge, those under way included
+    uint32_t available          # descents that came by while the action was legal and in view
+    uint32_t child              # node it leads to, NO_NODE before the first descent, or SEVERAL_NODES
+
+
+ctypedef struct NodeC:
+    uint64_t key                # hash of what the searching seat may know of the state
+    double utility_sum[MAX_SEATS]   # what the search maximises, [0, 1] a descent
+    double value_sum[MAX_SEATS]     # share of the win, [0, 1] a descent
+    double score_sum[MAX_SEATS]     # final score in game points
+    uint32_t lock
+    uint32_t visits             # descents to or through the node, those under way included
+    uint32_t finished           # descents backed up: what the sums are divided by
+    uint32_t first_edge         # index of its block of edges
+    uint32_t parent             # node from which it was first reached, NO_NODE for the root
+    uint32_t next_end           # next in the list of ends of the root's turn, NO_NODE at its end
+    action_t from_action        # action by which it was first reached
+    int32_t turn                # GameOps.turn of its state
+    int32_t num_legal           # legal actions of its state; -1 while not expanded
+    uint16_t num_edges          # edges in its block, sorted by descending prior
+    uint16_t max_edges          # length of its block
+    int32_t player              # seat to move, or TERMINAL
+
+
+cdef struct GraphC:
+    NodeC* nodes
+    EdgeC* edges
+    uint32_t* table             # open addressing, linear probing; holds node indexes
+    uint32_t node_capacity
+    uint32_t edge_capacity
+    uint32_t table_mask
+    uint32_t nodes_used         # next free index; index 0 is never used
+    uint32_t edges_used
+    uint32_t nodes_spare        # taken but lost in a race, not part of the graph
+    uint32_t first_end          # list of the distinct ends of the root's turn
+    uint32_t num_ends
+
+
+# Reserves a graph of about memory_mb MiB. Returns 0, or -1 without memory.
+cdef int graph_init(GraphC* graph, double memory_mb) noexcept nogil
+cdef void graph_free(GraphC* graph) noexcept nogil
+
+# Finds the node of a key or adds it (is_new is set then; its statistics are zero). NO_NODE when memory is used up.
+cdef uint32_t graph_find_or_add(GraphC* graph, uint64_t key, int player, int turn, uint32_t parent,
+                                action_t from_action, bint* is_new) noexcept nogil
+
+# Gives a node a block of max_edges edges, keeping those it has. Under its lock. Returns 0, or -1 without memory.
+cdef int graph_grow_edges(GraphC* graph, NodeC* node, int max_edges) noexcept nogil
+
+# Adds a node to the list of ends of the root's turn.
+cdef void graph_add_end(GraphC* graph, uint32_t index) noexcept nogil
+
+cdef inline EdgeC* graph_edges(GraphC* graph, const NodeC* node) noexcept nogil:
+    return graph.edges + node.first_edge
+
+# Bytes touched so far.
+cdef uint64_t graph_memory(const GraphC* graph) noexcept nogil

@@ -1,0 +1,109 @@
+"""The search graph's memory. Contracts in ``graph.pxd``."""
+
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+
+from cext.core.atomics cimport atomic_add_u32, atomic_cas_u32, atomic_load_u32, atomic_store_u32
+
+cdef enum:
+    EDGES_PER_NODE = 8      # share of the memory that edges get; most nodes are leaves and have none
+
+
+cdef int graph_init(GraphC* graph, double memory_mb) noexcept nogil:
+    # A table of at least two slots a node keeps probing short.
+    cdef double bytes_per_node = sizeof(NodeC) + EDGES_PER_NODE * sizeof(EdgeC) + 4 * sizeof(uint32_t)
+    cdef double capacity = memory_mb * 1024 * 1024 / bytes_per_node
+    cdef uint32_t slots = 1024
+    if capacity > 200e6:
+        capacity = 200e6
+    graph.node_capacity = <uint32_t>capacity if capacity > 64 else 64
+    graph.edge_capacity = graph.node_capacity * EDGES_PER_NODE
+    if graph.edge_capacity < 8192:
+        graph.edge_capacity = 8192
+    while slots < 2 * graph.node_capacity:
+        slots *= 2
+    graph.table_mask = slots - 1
+    graph.nodes_used = 1
+    graph.edges_used = 0
+    graph.nodes_spare = 0
+    graph.first_end = NO_NODE
+    graph.num_ends = 0
+    graph.nodes = <NodeC*>calloc(graph.node_capacity, sizeof(NodeC))
+    graph.edges = <EdgeC*>calloc(graph.edge_capacity, sizeof(EdgeC))
+    graph.table = <uint32_t*>calloc(slots, sizeof(uint32_t))
+    if graph.nodes == NULL or graph.edges == NULL or graph.table == NULL:
+        graph_free(graph)
+        return -1
+    return 0
+
+
+cdef void graph_free(GraphC* graph) noexcept nogil:
+    free(graph.nodes)
+    free(graph.edges)
+    free(graph.table)
+    graph.nodes = NULL
+    graph.edges = NULL
+    graph.table = NULL
+
+
+cdef uint32_t graph_find_or_add(GraphC* graph, uint64_t key, int player, int turn, uint32_t parent,
+                                action_t from_action, bint* is_new) noexcept nogil:
+    cdef uint32_t slot = <uint32_t>(key ^ (key >> 32)) & graph.table_mask
+    cdef uint32_t found, mine = NO_NODE
+    cdef NodeC* node
+    is_new[0] = False
+    while True:
+        found = atomic_load_u32(&graph.table[slot])
+        if found == NO_NODE:
+            if mine == NO_NODE:
+                if atomic_load_u32(&graph.nodes_used) >= graph.node_capacity:
+                    return NO_NODE
+                mine = atomic_add_u32(&graph.nodes_used, 1)
+                if mine >= graph.node_capacity:
+                    atomic_add_u32(&graph.nodes_used, <uint32_t>-1)
+                    return NO_NODE
+                node = graph.nodes + mine
+                node.key = key
+                node.player = player
+                node.turn = turn
+                node.parent = parent
+                node.from_action = from_action
+                node.num_legal = -1
+            if atomic_cas_u32(&graph.table[slot], NO_NODE, mine):
+                is_new[0] = True
+                return mine
+            continue        # another thread took the slot: look at what it put there
+        if graph.nodes[found].key == key:
+            if mine != NO_NODE:
+                atomic_add_u32(&graph.nodes_spare, 1)
+            return found
+        slot = (slot + 1) & graph.table_mask
+
+
+cdef int graph_grow_edges(GraphC* graph, NodeC* node, int max_edges) noexcept nogil:
+    cdef uint32_t first
+    if atomic_load_u32(&graph.edges_used) + <uint32_t>max_edges > graph.edge_capacity:
+        return -1
+    first = atomic_add_u32(&graph.edges_used, <uint32_t>max_edges)
+    if first + <uint32_t>max_edges > graph.edge_capacity:
+        atomic_add_u32(&graph.edges_used, <uint32_t>-max_edges)
+        return -1
+    memcpy(graph.edges + first, graph.edges + node.first_edge, node.num_edges * sizeof(EdgeC))
+    node.first_edge = first
+    node.max_edges = <uint16_t>max_edges
+    return 0
+
+
+cdef void graph_add_end(GraphC* graph, uint32_t index) noexcept nogil:
+    cdef uint32_t head
+    while True:
+        head = atomic_load_u32(&graph.first_end)
+        atomic_store_u32(&graph.nodes[index].next_end, head)
+        if atomic_cas_u32(&graph.first_end, head, index):
+            atomic_add_u32(&graph.num_ends, 1)
+            return
+
+
+cdef uint64_t graph_memory(const GraphC* graph) noexcept nogil:
+    return (graph.nodes_used * sizeof(NodeC) + graph.edges_used * sizeof(EdgeC)
+            + (<uint64_t>graph.table_mask + 1) * sizeof(uint32_t))

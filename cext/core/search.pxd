@@ -1,0 +1,65 @@
+"""One search of one position by a team of threads on a shared graph."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from numpy.random cimport bitgen_t
+
+from cext.core.game cimport GameOps
+from cext.core.graph cimport GraphC
+from cext.core.types cimport action_t
+
+cdef enum:
+    MAX_PATH = 1024             # depth of a descent in actions; deeper ones are evaluated where they are
+
+
+# What the search may be told; defaults and meaning of each number in SearchOptions of search.pyx.
+ctypedef struct OptionsC:
+    double exploration
+    double exploration_in_turn
+    double first_play_reduction
+    double widening_base
+    double widening_factor
+    double widening_exponent
+    double playout_weight
+    double margin_weight
+    double margin_scale
+
+
+ctypedef enum StopReason:
+    RUNNING = 0
+    BY_TIME = 1
+    BY_ITERATIONS = 2
+    BY_MEMORY = 3
+    BY_STOP = 4
+    BY_FORCE = 5
+
+
+ctypedef struct SearchC:
+    const GameOps* ops
+    const void* root_state      # owned by the Python object
+    GraphC graph
+    OptionsC options
+    int num_players
+    int viewer                  # the seat that asks: information sets are its
+    int root_turn
+    uint32_t root               # node of the root state
+    bint several_worlds         # what the viewer may know leaves more than one state
+    double deadline_s           # on the monotonic clock; 0 none
+    uint64_t max_iterations     # 0 none
+    uint64_t started            # iterations begun
+    uint64_t iterations         # iterations backed up
+    uint32_t stop               # StopReason; every worker reads it each iteration
+    uint32_t workers_running
+
+
+# What each thread owns.
+ctypedef struct WorkerC:
+    SearchC* search
+    bitgen_t* rng
+    void* state                 # scratch state of the descent
+    action_t* actions           # legal actions of a node, max_actions
+    float* priors               # theirs
+    uint32_t path_nodes[MAX_PATH + 1]
+    int path_edges[MAX_PATH]    # index of the edge taken within its node's block
+    int path_length             # edges
+

@@ -1,0 +1,863 @@
+"""The search: information-set Monte Carlo tree search over atomic actions, on a graph, by native threads.
+
+It supports games of 2 to MAX_SEATS seats with deterministic actions, chance events and hidden information, whose
+seats may move many plies running. The main loop is `_iterate`: select, expand, evaluate, back up.
+
+Sources
+* PUCT selection with priors: Rosin, "Multi-armed bandits with episode context" (2011); Silver et al. (2017).
+* Back-up of a vector, max^n: Luckhardt and Irani (1986); in Monte Carlo trees: Nijssen and Winands (2012).
+* Progressive widening: Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007).
+* Information sets and availability counts: Cowling, Powley, Whitehouse, "Information Set MCTS" (2012).
+* Statistics on a graph, value of the child and visits of the edge: Childs, Brodeur, Kocsis (2008), UCT2.
+* Virtual loss: Chaslot, Winands, van den Herik, "Parallel Monte-Carlo tree search" (2008).
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint16_t
+from libc.math cimport fabs, pow, sqrt
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from cext.core.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_add_u64, atomic_cas_u32,
+                                atomic_load_f64, atomic_load_u32, atomic_load_u64, atomic_store_u32, monotonic_s,
+                                spin_lock, spin_unlock)
+from cext.core.game cimport State, game_apply, game_settle_chance
+from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_end, graph_edges, graph_find_or_add,
+                              graph_free, graph_grow_edges, graph_init, graph_memory)
+from cext.core.playout cimport playout_round
+from cext.core.rng cimport Stream
+from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical_order, turn_finish, turn_scratch_free,
+                              turn_scratch_init)
+from cext.core.types cimport MAX_SEATS, TERMINAL, aligned_alloc
+
+from cext.core.errors import GameOverError, SearchError
+
+cdef extern from "<pthread.h>" nogil:
+    ctypedef unsigned long pthread_t
+    int pthread_create(pthread_t* thread, const void* attributes, void* (*start)(void*) noexcept nogil, void* argument)
+    int pthread_join(pthread_t thread, void** result)
+
+cdef extern from "<unistd.h>" nogil:
+    int usleep(unsigned int microseconds)
+
+STOP_REASONS = ("", "time", "iterations", "memory", "stopped", "forced")
+
+# Name: (default, smallest, largest). All of them are numbers without a unit unless said.
+OPTIONS = {
+    # PUCT constant at the first decision of a turn.
+    "exploration": (1.0, 0.0, 100.0),
+    # PUCT constant within a turn: low, since the same seat goes on choosing.
+    "exploration_in_turn": (0.5, 0.0, 100.0),
+    # How far below its parent's mean an action without visits is assumed to be (utility).
+    "first_play_reduction": (0.05, 0.0, 1.0),
+    # Actions in view after n visits: base + factor * n ** exponent, best priors first.
+    "widening_base": (4.0, 1.0, 10000.0),
+    "widening_factor": (1.0, 0.0, 1000.0),
+    "widening_exponent": (0.5, 0.0, 1.0),
+    # Weight of the evaluation after a playout to the end of the round, against the evaluation of the leaf itself.
+    "playout_weight": (0.5, 0.0, 1.0),
+    # Weight of the score margin in what is maximised, and the margin in game points that counts for half of it.
+    "margin_weight": (0.3, 0.0, 1.0),
+    "margin_scale": (20.0, 0.001, 1e6),
+}
+
+
+# --- the main loop
+
+cdef int _iterate(WorkerC* worker) noexcept nogil:
+    """One iteration. Returns 0, or -1 when memory is used up (nothing is counted then)."""
+    cdef SearchC* search = worker.search
+    cdef const GameOps* ops = search.ops
+    cdef void* state = worker.state
+    cdef double values[MAX_SEATS]
+    cdef double scores[MAX_SEATS]
+    cdef uint32_t index = search.root, child
+    cdef int edge
+    cdef bint is_leaf = False
+
+    # Step 1. Draw a world that agrees with what the asking seat knows.
+    memcpy(state, search.root_state, ops.state_size)
+    if search.several_worlds:
+        ops.determinize(state, search.viewer, worker.rng)
+    worker.path_length = 0
+    worker.path_nodes[0] = index
+    is_leaf = _enter(search, index)
+
+    # Step 2. Select: descend by PUCT until a node is new, or the game is over.
+    while not is_leaf and ops.current_player(state) != TERMINAL and worker.path_length < MAX_PATH:
+        edge = _select(worker, index)
+        if edge < 0:
+            _leave(worker)
+            return -1
+        game_apply(ops, state, _edge_action(search, index, edge))
+        game_settle_chance(ops, state, worker.rng)
+        child = _follow(worker, index, edge)
+        if child == NO_NODE:
+            worker.path_edges[worker.path_length] = edge
+            _leave_edge(search, index, edge)
+            _leave(worker)
+            return -1
+        worker.path_edges[worker.path_length] = edge
+        worker.path_length += 1
+        worker.path_nodes[worker.path_length] = child
+        index = child
+        is_leaf = _enter(search, index)
+
+    # Step 3. Evaluate.
+    _evaluate(worker, values, scores)
+
+    # Step 4. Back up.
+    _back_up(worker, values, scores)
+    return 0
+
+
+cdef bint _enter(SearchC* search, uint32_t index) noexcept nogil:
+    # Counts a descent as under way, which is its virtual loss; returns whether it is the first.
+    return atomic_add_u32(&search.graph.nodes[index].visits, 1) == 0
+
+
+cdef void _leave(WorkerC* worker) noexcept nogil:
+    # Takes a descent back that could not be finished.
+    cdef SearchC* search = worker.search
+    cdef int i
+    for i in range(worker.path_length + 1):
+        atomic_add_u32(&search.graph.nodes[worker.path_nodes[i]].visits, <uint32_t>-1)
+        if i < worker.path_length:
+            _leave_edge(search, worker.path_nodes[i], worker.path_edges[i])
+
+
+cdef void _leave_edge(SearchC* search, uint32_t index, int edge) noexcept nogil:
+    cdef NodeC* node = search.graph.nodes + index
+    spin_lock(&node.lock)
+    graph_edges(&search.graph, node)[edge].visits -= 1
+    spin_unlock(&node.lock)
+
+
+cdef inline action_t _edge_action(SearchC* search, uint32_t index, int edge) noexcept nogil:
+    cdef NodeC* node = search.graph.nodes + index
+    cdef action_t action
+    spin_lock(&node.lock)
+    action = graph_edges(&search.graph, node)[edge].action
+    spin_unlock(&node.lock)
+    return action
+
+
+# --- select and expand
+
+cdef int _select(WorkerC* worker, uint32_t index) noexcept nogil:
+    """Choose an edge of a node and count a descent through it. Returns its index, or -1 without memory."""
+    cdef SearchC* search = worker.search
+    cdef NodeC* node = search.graph.nodes + index
+    cdef int chosen
+    spin_lock(&node.lock)
+    if search.several_worlds:
+        chosen = _select_available(worker, node)
+    else:
+        chosen = _select_known(worker, node)
+    if chosen >= 0:
+        graph_edges(&search.graph, node)[chosen].visits += 1
+    spin_unlock(&node.lock)
+    return chosen
+
+
+cdef inline double _exploration(SearchC* search, NodeC* node) noexcept nogil:
+    # The first decision of a turn weighs the seat's plans; the later ones carry one out.
+    if node.parent != NO_NODE and search.graph.nodes[node.parent].turn == node.turn:
+        return search.options.exploration_in_turn
+    return search.options.exploration
+
+
+cdef inline double _edge_utility(SearchC* search, const EdgeC* edge, int player) noexcept nogil:
+    # Mean utility beyond an edge with visits. All paths that lead to the child inform it; a descent under way counts
+    # as a loss.
+    cdef NodeC* child
+    cdef uint32_t visits
+    if edge.child != SEVERAL_NODES and edge.child != NO_NODE:
+        child = search.graph.nodes + edge.child
+        visits = atomic_load_u32(&child.visits)
+        if visits > 0:
+            return atomic_load_f64(&child.utility_sum[player]) / visits
+    return edge.utility_sum / edge.visits
+
+
+cdef inline double _node_utility(NodeC* node, int player) noexcept nogil:
+    cdef uint32_t finished = atomic_load_u32(&node.finished)
+    return atomic_load_f64(&node.utility_sum[player]) / finished if finished > 0 else 0.5
+
+
+cdef int _width(SearchC* search, NodeC* node, int num_legal) noexcept nogil:
+    # Progressive widening.
+    cdef OptionsC* options = &search.options
+    cdef double width = (options.widening_base
+                         + options.widening_factor * pow(node.visits, options.widening_exponent))
+    return num_legal if width >= num_legal else <int>width
+
+
+cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
+    # One world: the edges are the legal actions with the best priors, in that order, visited ones first.
+    cdef SearchC* search = worker.search
+    cdef EdgeC* edges
+    cdef double factor, utility, first_play, score, best_score = -1e300
+    cdef int i, width, player = node.player, best = 0
+    if node.num_legal < 0:
+        if _expand(worker, node) < 0:
+            return -1
+    width = _width(search, node, node.num_legal)
+    if width > node.num_edges:
+        if _widen(worker, node, width) < 0:
+            return -1
+    edges = graph_edges(&search.graph, node)
+    factor = _exploration(search, node) * sqrt(<double>node.visits)
+    first_play = _node_utility(node, player) - search.options.first_play_reduction
+    for i in range(width):
+        if edges[i].visits == 0:
+            # Those after it have no visits either, and smaller priors.
+            score = first_play + factor * edges[i].prior
+            if score > best_score:
+                best = i
+            break
+        utility = _edge_utility(search, &edges[i], player)
+        score = utility + factor * edges[i].prior / (1 + edges[i].visits)
+        if score > best_score:
+            best_score = score
+            best = i
+    return best
+
+
+cdef int _select_available(WorkerC* worker, NodeC* node) noexcept nogil:
+    # Several worlds: only edges that are legal in this one count, and each is measured against the descents in which
+    # it was (availability).
+    cdef SearchC* search = worker.search
+    cdef EdgeC* edges
+    cdef double exploration, utility, score, best_score = -1e300
+    cdef int i, j, n, width, best = -1, player = node.player
+    n = _list_by_prior(worker)
+    if node.num_legal < 0:
+        node.num_legal = n
+    width = _width(search, node, n)
+    _sort_best(worker, n, width)
+    exploration = _exploration(search, node)
+    for i in range(width):
+        edges = graph_edges(&search.graph, node)
+        j = 0
+        while j < node.num_edges and edges[j].action != worker.actions[i]:
+            j += 1
+        if j == node.num_edges:
+            if _append_edge(search, node, worker.actions[i], worker.priors[i]) < 0:
+                return -1
+            edges = graph_edges(&search.graph, node)
+        edges[j].available += 1
+        if edges[j].visits == 0:
+            utility = _node_utility(node, player) - search.options.first_play_reduction
+        else:
+            utility = _edge_utility(search, &edges[j], player)
+        score = utility + exploration * edges[j].prior * sqrt(<double>edges[j].available) / (1 + edges[j].visits)
+        if score > best_score:
+            best_score = score
+            best = j
+    return best
+
+
+cdef int _list_by_prior(WorkerC* worker) noexcept nogil:
+    """List the legal actions of the worker's state with their priors (summing to 1), unsorted; return how many."""
+    cdef const GameOps* ops = worker.search.ops
+    cdef int i, n = ops.legal_actions(worker.state, worker.actions)
+    cdef double total = 0
+    if ops.policy == NULL:
+        for i in range(n):
+            worker.priors[i] = <float>(1.0 / n)
+        return n
+    ops.policy(worker.state, worker.actions, n, worker.priors)
+    for i in range(n):
+        total += worker.priors[i]
+    for i in range(n):
+        worker.priors[i] = <float>(worker.priors[i] / total)
+    return n
+
+
+cdef inline bint _is_before(WorkerC* worker, int i, int j) noexcept nogil:
+    # Descending prior; canonical order among equals.
+    if worker.priors[i] != worker.priors[j]:
+        return worker.priors[i] > worker.priors[j]
+    return worker.actions[i] < worker.actions[j]
+
+
+cdef inline void _swap(WorkerC* worker, int i, int j) noexcept nogil:
+    cdef action_t action = worker.actions[i]
+    cdef float prior = worker.priors[i]
+    worker.actions[i] = worker.actions[j]
+    worker.priors[i] = worker.priors[j]
+    worker.actions[j] = action
+    worker.priors[j] = prior
+
+
+cdef void _sift_down(WorkerC* worker, int root, int n) noexcept nogil:
+    # Heap whose top comes last of the order.
+    cdef int child
+    while 2 * root + 1 < n:
+        child = 2 * root + 1
+        if child + 1 < n and _is_before(worker, child, child + 1):
+            child += 1
+        if not _is_before(worker, root, child):
+            return
+        _swap(worker, root, child)
+        root = child
+
+
+cdef void _sort_best(WorkerC* worker, int n, int k) noexcept nogil:
+    """Move the k best of n actions to the front, in order."""
+    cdef int i
+    for i in range(k // 2 - 1, -1, -1):
+        _sift_down(worker, i, k)
+    for i in range(k, n):
+        if _is_before(worker, i, 0):
+            _swap(worker, i, 0)
+            _sift_down(worker, 0, k)
+    for i in range(k - 1, 0, -1):
+        _swap(worker, 0, i)
+        _sift_down(worker, 0, i)
+
+
+cdef int _expand(WorkerC* worker, NodeC* node) noexcept nogil:
+    """Give a node its first edges: the legal actions with the best priors. Returns 0, or -1 without memory."""
+    node.num_legal = worker.search.ops.legal_actions(worker.state, worker.actions)
+    return _widen(worker, node, _width(worker.search, node, node.num_legal))
+
+
+cdef int _widen(WorkerC* worker, NodeC* node, int width) noexcept nogil:
+    """Bring the actions with the `width` best priors into view. Returns 0, or -1 without memory."""
+    cdef SearchC* search = worker.search
+    cdef EdgeC* edges
+    cdef int i, n, target
+    # The policy is asked again for each doubling; it gives the same order, so what is there stays in place.
+    target = min(node.num_legal, max(width, 2 * node.num_edges))
+    n = _list_by_prior(worker)
+    _sort_best(worker, n, target)
+    if graph_grow_edges(&search.graph, node, target) < 0:
+        return -1
+    edges = graph_edges(&search.graph, node)
+    for i in range(node.num_edges, target):
+        _fill_edge(&edges[i], worker.actions[i], worker.priors[i])
+    node.num_edges = <uint16_t>target
+    return 0
+
+
+cdef inline void _fill_edge(EdgeC* edge, action_t action, float prior) noexcept nogil:
+    memset(edge, 0, sizeof(EdgeC))
+    edge.action = action
+    edge.prior = prior
+
+
+cdef int _append_edge(SearchC* search, NodeC* node, action_t action, float prior) noexcept nogil:
+    if node.num_edges == node.max_edges:
+        if graph_grow_edges(&search.graph, node, max(4, 2 * node.num_edges)) < 0:
+            return -1
+    _fill_edge(&graph_edges(&search.graph, node)[node.num_edges], action, prior)
+    node.num_edges += 1
+    return 0
+
+
+cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge) noexcept nogil:
+    """Find or add the node of the worker's state, reached by an edge of a node. NO_NODE without memory."""
+    cdef SearchC* search = worker.search
+    cdef const GameOps* ops = search.ops
+    cdef NodeC* node = search.graph.nodes + index
+    cdef EdgeC* c_edge
+    cdef int turn = ops.turn(worker.state)
+    cdef action_t action
+    cdef uint32_t child
+    cdef bint is_new
+    # Equal positions of different turns stay apart, so that a node knows whose turn it belongs to.
+    child = graph_find_or_add(&search.graph, _key(ops, worker.state, search.viewer), ops.current_player(worker.state),
+                              turn, index, _edge_action(search, index, edge), &is_new)
+    if child == NO_NODE:
+        return NO_NODE
+    if is_new and turn != search.root_turn and node.turn == search.root_turn:
+        graph_add_end(&search.graph, child)
+    spin_lock(&node.lock)
+    c_edge = &graph_edges(&search.graph, node)[edge]
+    if c_edge.child == NO_NODE:
+        c_edge.child = child
+    elif c_edge.child != child:
+        c_edge.child = SEVERAL_NODES
+    spin_unlock(&node.lock)
+    return child
+
+
+cdef inline uint64_t _key(const GameOps* ops, const void* state, int viewer) noexcept nogil:
+    return ops.hash(state, viewer) + <uint64_t>ops.turn(state) * <uint64_t>0x9e3779b97f4a7c15
+
+
+# --- evaluate and back up
+
+cdef void _evaluate(WorkerC* worker, double* values, double* scores) noexcept nogil:
+    """Each seat's expected share of the win and final score in the worker's state, which a playout may change."""
+    cdef SearchC* search = worker.search
+    cdef const GameOps* ops = search.ops
+    cdef double leaf_values[MAX_SEATS]
+    cdef double leaf_scores[MAX_SEATS]
+    cdef double weight = search.options.playout_weight
+    cdef int seat
+    if ops.current_player(worker.state) == TERMINAL:
+        ops.returns(worker.state, values)
+        ops.scores(worker.state, scores)
+        return
+    if ops.evaluate == NULL:
+        weight = 1.0
+    elif weight < 1.0:
+        ops.evaluate(worker.state, leaf_values, leaf_scores)
+    if weight > 0.0:
+        playout_round(ops, worker.state, worker.rng, worker.actions)
+        if ops.current_player(worker.state) == TERMINAL:
+            ops.returns(worker.state, values)
+            ops.scores(worker.state, scores)
+        else:
+            ops.evaluate(worker.state, values, scores)
+    for seat in range(search.num_players):
+        if weight == 0.0:
+            values[seat] = leaf_values[seat]
+            scores[seat] = leaf_scores[seat]
+        elif weight < 1.0:
+            values[seat] = weight * values[seat] + (1 - weight) * leaf_values[seat]
+            scores[seat] = weight * scores[seat] + (1 - weight) * leaf_scores[seat]
+
+
+cdef void _utilities(SearchC* search, const double* values, const double* scores, double* utilities) noexcept nogil:
+    """What each seat maximises, in [0, 1]: its share of the win, blended with its margin over the best other."""
+    cdef OptionsC* options = &search.options
+    cdef double margin, best_other
+    cdef int seat, other
+    for seat in range(search.num_players):
+        best_other = -1e300
+        for other in range(search.num_players):
+            if other != seat and scores[other] > best_other:
+                best_other = scores[other]
+        margin = scores[seat] - best_other
+        margin = 0.5 + 0.5 * margin / (fabs(margin) + options.margin_scale)
+        utilities[seat] = (1 - options.margin_weight) * values[seat] + options.margin_weight * margin
+
+
+cdef void _back_up(WorkerC* worker, const double* values, const double* scores) noexcept nogil:
+    cdef SearchC* search = worker.search
+    cdef double utilities[MAX_SEATS]
+    cdef NodeC* node
+    cdef int i, seat
+    _utilities(search, values, scores, utilities)
+    for i in range(worker.path_length + 1):
+        node = search.graph.nodes + worker.path_nodes[i]
+        spin_lock(&node.lock)
+        for seat in range(search.num_players):
+            atomic_add_f64_locked(&node.utility_sum[seat], utilities[seat])
+            atomic_add_f64_locked(&node.value_sum[seat], values[seat])
+            atomic_add_f64_locked(&node.score_sum[seat], scores[seat])
+        atomic_add_u32(&node.finished, 1)
+        if i < worker.path_length:
+            graph_edges(&search.graph, node)[worker.path_edges[i]].utility_sum += utilities[node.player]
+        spin_unlock(&node.lock)
+
+
+# --- the team of threads
+
+cdef void* _work(void* argument) noexcept nogil:
+    cdef WorkerC* worker = <WorkerC*>argument
+    cdef SearchC* search = worker.search
+    while atomic_load_u32(&search.stop) == RUNNING:
+        if search.max_iterations > 0 and atomic_add_u64(&search.started, 1) >= search.max_iterations:
+            atomic_cas_u32(&search.stop, RUNNING, BY_ITERATIONS)
+            break
+        if _iterate(worker) < 0:
+            atomic_cas_u32(&search.stop, RUNNING, BY_MEMORY)
+            break
+        atomic_add_u64(&search.iterations, 1)
+        if search.deadline_s > 0 and monotonic_s() >= search.deadline_s:
+            atomic_cas_u32(&search.stop, RUNNING, BY_TIME)
+    atomic_add_u32(&search.workers_running, <uint32_t>-1)
+    return NULL
+
+
+cdef class Search:
+    """One search of one position.
+
+    Parameters
+    ----------
+    state : State
+        Copied. A seat must be to move.
+    threads : int
+        Native threads, 1 to 256, on one shared graph.
+    memory_mb : float
+        Memory for the graph in MiB; the search ends with stop reason ``memory`` when it is used up.
+    seed : int
+        0 <= seed < 2**63. With one thread and an iteration limit the same seed gives the same result.
+    options : float
+        Any of the names in `OPTIONS`, whose comments say what they scale.
+
+    Raises
+    ------
+    GameOverError
+        If the game is over.
+    SearchError
+        If an option is unknown or out of range, or there is no memory for the graph.
+    """
+
+    cdef SearchC search
+    cdef readonly State state
+    cdef readonly int threads
+    cdef readonly object seed
+    cdef list _streams
+    cdef WorkerC* _workers
+    cdef double _began_s
+    cdef double _seconds
+    cdef bint _has_run
+
+    def __cinit__(self, State state not None, *, int threads=1, double memory_mb=256, seed=0, **options):
+        cdef int i
+        cdef const GameOps* ops = state.game.ops
+        cdef Stream stream
+        if ops.current_player(state.data) == TERMINAL:
+            raise GameOverError("the game is over: there is no turn to search", reason="GAME_OVER")
+        if ops.current_player(state.data) < 0:
+            raise SearchError("a random event is pending: no seat is to move", reason="CHANCE_PENDING")
+        if not 1 <= threads <= 256:
+            raise SearchError(f"threads: {threads}, expected 1 to 256", reason="INVALID_LIMITS")
+        if not 1 <= memory_mb <= 1e6:
+            raise SearchError(f"memory_mb: {memory_mb}, expected 1 to 1000000", reason="INVALID_LIMITS")
+        memset(&self.search, 0, sizeof(SearchC))
+        self._set_options(options)
+        self.state = state.copy()
+        self.threads = threads
+        self.seed = seed
+        self._streams = [Stream(seed, i) for i in range(threads + 1)]
+        self.search.ops = ops
+        self.search.root_state = self.state.data
+        self.search.num_players = ops.num_players(state.data)
+        self.search.viewer = ops.current_player(state.data)
+        self.search.root_turn = ops.turn(state.data)
+        if graph_init(&self.search.graph, memory_mb) < 0:
+            raise SearchError(f"no memory for a graph of {memory_mb} MiB", reason="OUT_OF_MEMORY")
+        self._workers = <WorkerC*>calloc(threads, sizeof(WorkerC))
+        if self._workers == NULL:
+            raise MemoryError
+        for i in range(threads):
+            stream = self._streams[i]
+            self._workers[i].search = &self.search
+            self._workers[i].rng = stream.bitgen
+            self._workers[i].state = aligned_alloc(64, ops.state_size)
+            self._workers[i].actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
+            self._workers[i].priors = <float*>malloc(ops.max_actions * sizeof(float))
+            if (self._workers[i].state == NULL or self._workers[i].actions == NULL
+                    or self._workers[i].priors == NULL):
+                raise MemoryError
+        self._open_root()
+
+    cdef _set_options(self, dict given):
+        values = {name: default for name, (default, _, _) in OPTIONS.items()}
+        for name, value in given.items():
+            if name not in OPTIONS:
+                raise SearchError(f"unknown search option {name!r}, expected one of {', '.join(OPTIONS)}",
+                                  reason="UNKNOWN_OPTION")
+            _, low, high = OPTIONS[name]
+            if not low <= value <= high:
+                raise SearchError(f"search option {name}: {value}, expected {low} to {high}", reason="INVALID_OPTION")
+            values[name] = float(value)
+        self.search.options.exploration = values["exploration"]
+        self.search.options.exploration_in_turn = values["exploration_in_turn"]
+        self.search.options.first_play_reduction = values["first_play_reduction"]
+        self.search.options.widening_base = values["widening_base"]
+        self.search.options.widening_factor = values["widening_factor"]
+        self.search.options.widening_exponent = values["widening_exponent"]
+        self.search.options.playout_weight = values["playout_weight"]
+        self.search.options.margin_weight = values["margin_weight"]
+        self.search.options.margin_scale = values["margin_scale"]
+
+    cdef _open_root(self):
+        # One draw tells whether the asking seat's knowledge leaves several worlds.
+        cdef const GameOps* ops = self.search.ops
+        cdef Stream stream = self._streams[self.threads]
+        cdef bint is_new
+        if ops.determinize != NULL:
+            self.search.several_worlds = ops.determinize(self.state.data, self.search.viewer, stream.bitgen)
+        self.search.root = graph_find_or_add(&self.search.graph, _key(ops, self.state.data, self.search.viewer),
+                                             self.search.viewer, self.search.root_turn, NO_NODE, 0, &is_new)
+
+    def __dealloc__(self):
+        cdef int i
+        if self._workers != NULL:
+            for i in range(self.threads):
+                free(self._workers[i].state)
+                free(self._workers[i].actions)
+                free(self._workers[i].priors)
+            free(self._workers)
+        graph_free(&self.search.graph)
+
+    def run(self, time_s=None, iterations=None):
+        """Search until a limit is reached or `stop` is called. Releases the GIL; may be called once.
+
+        Parameters
+        ----------
+        time_s : float, optional
+            Seconds for the whole turn, > 0.
+        iterations : int, optional
+            Iterations of all threads together, >= 1. Without any limit only `stop` or memory ends the search.
+
+        Raises
+        ------
+        SearchError
+            If the search has run before or a limit is out of range.
+        KeyboardInterrupt
+            On Ctrl-C, after the threads have stopped; `result` is valid then.
+        """
+        cdef pthread_t* ids
+        cdef int i, created = 0, error = 0
+        if self._has_run:
+            raise SearchError("a search runs once", reason="SEARCH_REUSED")
+        if time_s is not None and not 0 < time_s < 1e9:
+            raise SearchError(f"time_s: {time_s}, expected more than 0 and less than 1e9", reason="INVALID_LIMITS")
+        if iterations is not None and not 1 <= iterations < 2**63:
+            raise SearchError(f"iterations: {iterations}, expected at least 1", reason="INVALID_LIMITS")
+        self._has_run = True
+        self._began_s = monotonic_s()
+        self.search.deadline_s = self._began_s + time_s if time_s is not None else 0.0
+        self.search.max_iterations = iterations if iterations is not None else 0
+        if self._is_forced():
+            atomic_cas_u32(&self.search.stop, RUNNING, BY_FORCE)
+        ids = <pthread_t*>malloc(self.threads * sizeof(pthread_t))
+        if ids == NULL:
+            raise MemoryError
+        self.search.workers_running = self.threads
+        with nogil:
+            for i in range(self.threads):
+                error = pthread_create(&ids[i], NULL, _work, &self._workers[i])
+                if error != 0:
+                    atomic_cas_u32(&self.search.stop, RUNNING, BY_STOP)
+                    break
+                created += 1
+        try:
+            self._wait(created)
+        finally:
+            atomic_cas_u32(&self.search.stop, RUNNING, BY_STOP)
+            with nogil:
+                for i in range(created):
+                    pthread_join(ids[i], NULL)
+            free(ids)
+            self._seconds = monotonic_s() - self._began_s
+        if error != 0:
+            raise SearchError(f"the system refused thread {created + 1} of {self.threads} (error {error})",
+                              reason="NO_THREADS")
+
+    cdef _wait(self, int created):
+        # The calling thread sleeps, and wakes for signals and for the end.
+        cdef int naps = 0, left = self.threads - created
+        while True:
+            with nogil:
+                while <int>atomic_load_u32(&self.search.workers_running) > left:
+                    usleep(500)
+                    naps += 1
+                    if naps % 64 == 0:
+                        break
+            if <int>atomic_load_u32(&self.search.workers_running) <= left:
+                return
+            PyErr_CheckSignals()
+
+    cdef bint _is_forced(self):
+        """Whether only one whole turn is legal. (A chain of single actions; branches that meet again do not count.)"""
+        cdef const GameOps* ops = self.search.ops
+        cdef State state = self.state.copy()
+        cdef action_t* actions = self._workers[0].actions
+        while ops.turn(state.data) == self.search.root_turn and ops.current_player(state.data) >= 0:
+            if ops.legal_actions(state.data, actions) != 1:
+                return False
+            game_apply(ops, state.data, actions[0])
+        return True
+
+    def stop(self):
+        """Ask a running search to end, from any thread; a search that has not begun ends at once when run."""
+        atomic_cas_u32(&self.search.stop, RUNNING, BY_STOP)
+
+    # --- reading the result
+
+    def result(self, int num_candidates=5):
+        """Return what the search has found so far.
+
+        May be called while `run` works in another thread.
+
+        Parameters
+        ----------
+        num_candidates : int
+            Candidate turns at most, >= 1. There may be fewer, and there is always one.
+
+        Returns
+        -------
+        dict
+            ``candidates`` (list of dict: ``actions``, ``visits``, ``value``, ``expected_scores``, ``prior``,
+            ``line``), ``iterations``, ``nodes``, ``seconds``, ``stop_reason`` (empty while running),
+            ``distinct_turns`` (distinct end-of-turn states reached), ``memory_bytes``, ``threads``, ``seed``.
+        """
+        cdef GraphC* graph = &self.search.graph
+        cdef TurnScratchC scratch
+        cdef int stop = atomic_load_u32(&self.search.stop)
+        if num_candidates < 1:
+            raise SearchError(f"candidates: {num_candidates}, expected at least 1", reason="INVALID_LIMITS")
+        if turn_scratch_init(&scratch, self.search.ops) < 0:
+            raise MemoryError
+        try:
+            candidates = [self._describe(index, &scratch) for index in self._best_ends(num_candidates)]
+            if not candidates:
+                candidates = [self._describe_unfinished(&scratch)]
+        finally:
+            turn_scratch_free(&scratch)
+        running = not self._has_run or atomic_load_u32(&self.search.workers_running) > 0
+        return {
+            "candidates": candidates,
+            "iterations": atomic_load_u64(&self.search.iterations),
+            "nodes": atomic_load_u32(&graph.nodes_used) - 1 - atomic_load_u32(&graph.nodes_spare),
+            "seconds": monotonic_s() - self._began_s if running and self._has_run else self._seconds,
+            "stop_reason": STOP_REASONS[RUNNING if running and self._has_run else stop],
+            "distinct_turns": atomic_load_u32(&graph.num_ends),
+            "memory_bytes": graph_memory(graph),
+            "threads": self.threads,
+            "seed": self.seed,
+        }
+
+    cdef list _best_ends(self, int count):
+        """The most visited ends of the root's turn, best first; equal visits by value, then by order of discovery."""
+        cdef GraphC* graph = &self.search.graph
+        cdef uint32_t index = atomic_load_u32(&graph.first_end), visits
+        cdef uint32_t least = 0
+        best = []
+        while index != NO_NODE:
+            visits = atomic_load_u32(&graph.nodes[index].finished)
+            if visits > 0 and (len(best) < count or visits >= least):
+                best.append((-<long long>visits, -_node_utility(&graph.nodes[index], self.search.viewer), index))
+                if len(best) >= 4 * count:
+                    best = sorted(best)[:count]
+                    least = -best[count - 1][0]
+            index = atomic_load_u32(&graph.nodes[index].next_end)
+        return [entry[2] for entry in sorted(best)[:count]]
+
+    cdef dict _describe(self, uint32_t index, TurnScratchC* scratch):
+        cdef GraphC* graph = &self.search.graph
+        cdef action_t actions[MAX_TURN]
+        cdef uint32_t node = index, parent
+        cdef int n = 0, i
+        cdef double prior = 1.0
+        # The path by which the state was first reached, backwards.
+        while graph.nodes[node].parent != NO_NODE and n < MAX_TURN:
+            parent = graph.nodes[node].parent
+            actions[n] = graph.nodes[node].from_action
+            prior *= self._edge_prior(parent, actions[n])
+            n += 1
+            node = parent
+        for i in range(n // 2):
+            actions[i], actions[n - 1 - i] = actions[n - 1 - i], actions[i]
+        with nogil:
+            turn_canonical_order(self.search.ops, self.search.root_state, actions, n, scratch)
+        return self._candidate(index, [actions[i] for i in range(n)], prior)
+
+    cdef dict _candidate(self, uint32_t index, list actions, double prior):
+        cdef NodeC* node = &self.search.graph.nodes[index]
+        cdef int seat
+        spin_lock(&node.lock)
+        visits = node.finished
+        value = [node.value_sum[seat] / visits if visits else 1.0 / self.search.num_players
+                 for seat in range(self.search.num_players)]
+        scores = [node.score_sum[seat] / visits if visits else 0.0 for seat in range(self.search.num_players)]
+        spin_unlock(&node.lock)
+        return {"actions": actions, "visits": visits, "value": value, "expected_scores": scores, "prior": prior,
+                "line": self._line(index)}
+
+    cdef dict _describe_unfinished(self, TurnScratchC* scratch):
+        """A whole turn when no end of the turn was reached: the most visited actions, then the policy's."""
+        cdef action_t actions[MAX_TURN]
+        cdef int n = 0, i
+        cdef double prior = 1.0
+        cdef uint32_t index = self.search.root, child
+        while n < MAX_TURN:
+            child = self._most_visited(index, &actions[n])
+            if child == NO_NODE or child == SEVERAL_NODES:
+                break
+            prior *= self._edge_prior(index, actions[n])
+            n += 1
+            index = child
+        with nogil:
+            n = turn_finish(self.search.ops, self.search.root_state, actions, n, scratch)
+            turn_canonical_order(self.search.ops, self.search.root_state, actions, n, scratch)
+        candidate = self._candidate(self.search.root, [actions[i] for i in range(n)], prior)
+        candidate["line"] = []
+        return candidate
+
+    cdef double _edge_prior(self, uint32_t index, action_t action):
+        cdef NodeC* node = &self.search.graph.nodes[index]
+        cdef EdgeC* edges
+        cdef int i
+        cdef double prior = 0.0
+        spin_lock(&node.lock)
+        edges = graph_edges(&self.search.graph, node)
+        for i in range(node.num_edges):
+            if edges[i].action == action:
+                prior = edges[i].prior
+        spin_unlock(&node.lock)
+        return prior
+
+    cdef uint32_t _most_visited(self, uint32_t index, action_t* action):
+        """The child that a node's most visited edge leads to, and the edge's action; NO_NODE if it has no visits."""
+        cdef NodeC* node = &self.search.graph.nodes[index]
+        cdef EdgeC* edges
+        cdef uint32_t child = NO_NODE, visits = 0
+        cdef int i
+        spin_lock(&node.lock)
+        edges = graph_edges(&self.search.graph, node)
+        for i in range(node.num_edges):
+            if edges[i].visits > visits and edges[i].child != NO_NODE:
+                visits = edges[i].visits
+                child = edges[i].child
+                action[0] = edges[i].action
+        spin_unlock(&node.lock)
+        return child
+
+    cdef list _line(self, uint32_t index):
+        """The whole turns expected after a node, by most visits."""
+        cdef NodeC* nodes = self.search.graph.nodes
+        cdef action_t action = 0
+        cdef uint32_t child
+        turns = []
+        turn = []
+        while len(turns) < 2 * self.search.num_players:
+            child = self._most_visited(index, &action)
+            if child == NO_NODE or child == SEVERAL_NODES:
+                break
+            turn.append(action)
+            if nodes[child].turn != nodes[index].turn:
+                turns.append(turn)
+                turn = []
+            index = child
+        return turns
+
+    def check_visits(self):
+        """Raise `SearchError` unless visits add up: every descent through a node ended in it or left by one edge.
+
+        Only for a search that has ended. With one thread every node but the root's was ended in exactly once.
+        """
+        cdef GraphC* graph = &self.search.graph
+        cdef NodeC* node
+        cdef EdgeC* edges
+        cdef uint32_t index
+        cdef uint64_t left
+        cdef int i
+        for index in range(1, graph.nodes_used):
+            node = &graph.nodes[index]
+            if node.visits != node.finished:
+                raise SearchError(f"node {index}: {node.visits} visits, {node.finished} finished")
+            edges = graph_edges(graph, node)
+            left = 0
+            for i in range(node.num_edges):
+                left += edges[i].visits
+            if node.player == TERMINAL:
+                if left != 0:
+                    raise SearchError(f"node {index}: edges out of the end of the game")
+            elif self.threads == 1 and node.visits != left + (node.visits > 0):
+                raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
+            elif left >= node.visits and node.visits > 0:
+                raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
+        node = &graph.nodes[self.search.root]
+        if node.visits != self.search.iterations:
+            raise SearchError(f"root: {node.visits} visits, {self.search.iterations} iterations")
