@@ -11,6 +11,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from cext.core.search import Search
+
 from mexica_ai import registry
 from mexica_ai.errors import GameOverError, SearchError
 from mexica_ai.limits import DEFAULT_TIME_S, Limits, resolve_seed
@@ -96,12 +98,14 @@ def run_search(
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
     stop: threading.Event | None = None,
+    search_class: type | None = None,
 ) -> Result:
     """Search within `limits` and return the result; see `best_turn`.
 
-    Setting `stop`, from any thread, ends the search with the best turn found so far.
+    Setting `stop`, from any thread, ends the search with the best turn found so far. `search_class` is a
+    compiled search with the interface of `cext.core.search.Search`, which is the default.
     """
-    search = _new_search(position, limits, seed, candidates)
+    search = _new_search(position, limits, seed, candidates, search_class)
     done = threading.Event()
     watcher = None
     if stop is not None:
@@ -131,6 +135,7 @@ def watch_search(
     candidates: int = DEFAULT_CANDIDATES,
     interval_s: float = 0.5,
     stop: threading.Event | None = None,
+    search_class: type | None = None,
 ) -> Iterator[Result]:
     """Search within `limits` and yield results as they grow; see `analyze` and `run_search`."""
     if not isinstance(interval_s, (int, float)) or not 0 < interval_s <= threading.TIMEOUT_MAX:
@@ -139,7 +144,7 @@ def watch_search(
             reason="INVALID_LIMITS",
             path="interval_s",
         )
-    search = _new_search(position, limits, seed, candidates)
+    search = _new_search(position, limits, seed, candidates, search_class)
     return _watch(position.game, search, limits, candidates, interval_s, stop)
 
 
@@ -175,7 +180,7 @@ def _watch(game, search, limits, candidates, interval_s, stop):
     yield _to_result(game, search.result(candidates))
 
 
-def _new_search(position, limits, seed, candidates):
+def _new_search(position, limits, seed, candidates, search_class):
     if position.is_over:
         raise GameOverError("the game is over; expected a position in which a seat is to move")
     if type(candidates) is not int or not 1 <= candidates <= 2**31 - 1:
@@ -184,8 +189,6 @@ def _new_search(position, limits, seed, candidates):
             reason="INVALID_LIMITS",
             path="candidates",
         )
-    from cext.core.search import Search
-
     return Search(
         position.state.copy(), threads=limits.threads, memory_mb=limits.memory_mb, seed=resolve_seed(seed)
     )

@@ -1,4 +1,5 @@
-"""Every invariant of a Mexica position is refused by its name, with the JSON path of the place that breaks it."""
+"""Every invariant of a Mexica position is refused by its name, with the JSON path of where it breaks."""
+
 import copy
 import random
 
@@ -190,7 +191,9 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("change", "path", "reason"), BROKEN, ids=[f"{path} {reason}" for _, path, reason in BROKEN])
+@pytest.mark.parametrize(
+    ("change", "path", "reason"), BROKEN, ids=[f"{case[1]} {case[2]}" for case in BROKEN]
+)
 def test_a_broken_invariant_is_refused_by_name_and_path(change, path, reason):
     data = base()
     change(data)
@@ -224,7 +227,9 @@ def test_a_position_with_a_thousand_faults_lists_a_hundred():
 def test_messages_say_what_was_given_what_was_expected_and_where():
     data = base()
     data["seats"][0]["pilli"] = "K4"
-    with pytest.raises(PositionError, match=r"^\$\.seats\[0\]\.pilli: K4 holds a temple; expected a free space$"):
+    with pytest.raises(
+        PositionError, match=r"^\$\.seats\[0\]\.pilli: K4 holds a temple; expected a free space$"
+    ):
         Position.from_json(data)
 
 
@@ -281,7 +286,14 @@ def test_a_period_whose_end_is_due_is_not_still_running(period):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"to_move": 1}, {"points": 5}, {"built": True}, {"taken": 1, "points": 5}, {"built_all": []}, {"display": None}],
+    [
+        {"to_move": 1},
+        {"points": 5},
+        {"built": True},
+        {"taken": 1, "points": 5},
+        {"built_all": []},
+        {"display": None},
+    ],
 )
 def test_a_period_may_be_due_at_the_end_of_the_round(changes):
     Position.from_json(overdue(**changes))
@@ -299,14 +311,17 @@ def test_neutral_temples_only_with_two_seats():
 
 def test_forty_neutral_temples_at_most():
     ground = [f"{column}{row}" for row in (3, 4, 11, 12) for column in "BCDEFGHIJKL"]
-    neutral = {space: (-1, 1) for space in ground}
+    neutral = dict.fromkeys(ground, (-1, 1))
     assert violations(build(2, temples=neutral)) == {("$.temples", "NEUTRAL_TEMPLES")}
     Position.from_json(build(2, temples=dict(list(neutral.items())[:40])))
 
 
 def test_eleven_bridges_at_most():
     canals = ["C3-J3", "C10-F10"]
-    bridges = [f"{space} ns" for space in ("C3", "D3", "E3", "F3", "G3", "H3", "I3", "J3", "C10", "D10", "E10", "F10")]
+    bridges = [
+        f"{space} ns"
+        for space in ("C3", "D3", "E3", "F3", "G3", "H3", "I3", "J3", "C10", "D10", "E10", "F10")
+    ]
     assert violations(build(canals=canals, bridges=bridges)) == {("$.bridges", "BRIDGES_COUNT")}
     Position.from_json(build(canals=canals, bridges=bridges[1:]))
 
@@ -421,7 +436,12 @@ def test_lists_may_come_in_any_order_and_are_written_in_one():
     position = Position.from_json(data)
     shuffled = copy.deepcopy(data)
     rng = random.Random(1)
-    for entries in (shuffled["canals"], shuffled["bridges"], shuffled["temples"], *shuffled["calpulli"].values()):
+    for entries in (
+        shuffled["canals"],
+        shuffled["bridges"],
+        shuffled["temples"],
+        *shuffled["calpulli"].values(),
+    ):
         rng.shuffle(entries)
     assert shuffled != data
     assert Position.from_json(shuffled) == position
@@ -432,8 +452,13 @@ def test_lists_may_come_in_any_order_and_are_written_in_one():
 
 def test_not_invariants_unfoundable_tokens_and_close_neutral_temples():
     # D5 would remove the 13 from this display, D1 would never put two neutral temples side by side.
-    data = build(2, display=[7, 8, 9, 10, 11, 12, 13, 6], canals=["C9-E9", "B11-E11", "F10"],
-                 temples={"L10": (-1, 1), "M10": (-1, 2)}, no_tiles=False)
+    data = build(
+        2,
+        display=[7, 8, 9, 10, 11, 12, 13, 6],
+        canals=["C9-E9", "B11-E11", "F10"],
+        temples={"L10": (-1, 1), "M10": (-1, 2)},
+        no_tiles=False,
+    )
     Position.from_json(data)
 
 
@@ -482,7 +507,10 @@ def most_dominoes(cells):
         return 0
     first = min(cells)
     rest = cells - {first}
-    return max([most_dominoes(rest)] + [1 + most_dominoes(rest - {other}) for other in neighbours(first) if other in rest])
+    return max(
+        [most_dominoes(rest)]
+        + [1 + most_dominoes(rest - {other}) for other in neighbours(first) if other in rest]
+    )
 
 
 def test_dominoes_are_counted_exactly():

@@ -1,0 +1,132 @@
+"""The simple players that a search must beat: random and greedy. (`uct` has a module of its own.)"""
+
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from cext.core.game cimport GameOps, State, game_apply
+from cext.core.playout cimport playout_random_action
+from cext.core.rng cimport Stream
+from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, aligned_alloc
+
+from cext.core.errors import GameOverError
+
+
+cdef _require_seat(State state):
+    if state.game.ops.current_player(state.data) < 0:
+        raise GameOverError("the game is over: there is no turn to play", reason="GAME_OVER")
+
+
+cdef void _evaluate(const GameOps* ops, const void* state, double* values, double* scores) noexcept nogil:
+    # As GameOps.evaluate, for any state; without one, everybody is as likely to win.
+    cdef int seat
+    if ops.current_player(state) == TERMINAL:
+        ops.returns(state, values)
+        ops.scores(state, scores)
+    elif ops.evaluate != NULL:
+        ops.evaluate(state, values, scores)
+    else:
+        ops.scores(state, scores)
+        for seat in range(ops.num_players(state)):
+            values[seat] = 1.0 / ops.num_players(state)
+
+
+def evaluate(State state not None):
+    """Return the game's static evaluation of a state.
+
+    Returns
+    -------
+    tuple of (list of float, list of float)
+        Per seat: expected share of the win (summing to 1), expected final score. The true ones when the game is over.
+    """
+    cdef double values[MAX_SEATS]
+    cdef double scores[MAX_SEATS]
+    cdef int seat
+    _evaluate(state.game.ops, state.data, values, scores)
+    seats = range(state.num_players)
+    return [values[seat] for seat in seats], [scores[seat] for seat in seats]
+
+
+def random_turn(State state not None, seed):
+    """Return a whole turn of the game's reference random player, as a list of actions.
+
+    Parameters
+    ----------
+    state : State
+        A seat must be to move; left as it is.
+    seed : int
+        0 <= seed < 2**63.
+    """
+    cdef Stream stream = Stream(seed)
+    cdef State now = state.copy()
+    cdef const GameOps* ops = state.game.ops
+    cdef int start = ops.turn(state.data)
+    cdef action_t action
+    cdef action_t* buffer
+    _require_seat(state)
+    buffer = <action_t*>malloc(ops.max_actions * sizeof(action_t))
+    if buffer == NULL:
+        raise MemoryError
+    turn = []
+    while ops.turn(now.data) == start:
+        action = playout_random_action(ops, now.data, stream.bitgen, buffer)
+        game_apply(ops, now.data, action)
+        turn.append(action)
+    free(buffer)
+    return turn
+
+
+cdef action_t _greedy_action(const GameOps* ops, const void* state, void* after, action_t* actions) noexcept nogil:
+    # An action that ends the turn wins against one that goes on at equal value; otherwise canonical order decides.
+    cdef int n = ops.legal_actions(state, actions), i, seat = ops.current_player(state), start = ops.turn(state)
+    cdef double values[MAX_SEATS]
+    cdef double scores[MAX_SEATS]
+    cdef double best_end = -1.0, best_other = -1.0
+    cdef action_t end = actions[0], other = actions[0]
+    for i in range(n):
+        memcpy(after, state, ops.state_size)
+        game_apply(ops, after, actions[i])
+        _evaluate(ops, after, values, scores)
+        if ops.turn(after) != start:
+            if values[seat] > best_end:
+                best_end = values[seat]
+                end = actions[i]
+        elif values[seat] > best_other:
+            best_other = values[seat]
+            other = actions[i]
+    return end if best_end >= best_other else other
+
+
+def greedy_turn(State state not None):
+    """Return the turn that takes the best action by `evaluate` after it, until ending is at least as good.
+
+    Parameters
+    ----------
+    state : State
+        A seat must be to move; left as it is.
+
+    Returns
+    -------
+    list of int
+    """
+    cdef State now = state.copy()
+    cdef const GameOps* ops = state.game.ops
+    cdef int start = ops.turn(state.data)
+    cdef action_t action
+    cdef action_t* actions
+    cdef void* after
+    _require_seat(state)
+    actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
+    after = aligned_alloc(64, ops.state_size)
+    turn = []
+    try:
+        if actions == NULL or after == NULL:
+            raise MemoryError
+        while ops.turn(now.data) == start:
+            with nogil:
+                action = _greedy_action(ops, now.data, after, actions)
+                game_apply(ops, now.data, action)
+            turn.append(action)
+        return turn
+    finally:
+        free(actions)
+        free(after)
