@@ -6,6 +6,10 @@ import ipaddress
 import math
 import os
 from dataclasses import dataclass
+from typing import NoReturn
+
+from mexica_ai.errors import SearchError
+from mexica_ai.strict import quote
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,8 @@ class ServerConfig:
 
     Raises
     ------
-    ValueError
-        Naming the field, what was given and what was expected.
+    SearchError
+        Reason INVALID_CONFIG, naming the field, what was given and what was expected.
     """
 
     host: str = "127.0.0.1"
@@ -75,8 +79,8 @@ class ServerConfig:
         self._check_seconds("deadline_margin_s", 0.02)
         self._check_seconds("grace_s", 0)
         if not self.insecure and not is_loopback(self.host):
-            raise ValueError(f"host: {self.host!r} is not a loopback address; expected 127.0.0.1, ::1 or localhost, "
-                             "because there is neither encryption nor authentication (insecure allows it)")
+            self._refuse("host", "a loopback address (127.0.0.1, ::1 or localhost), because there is neither encryption "
+                                 "nor authentication, or else insecure")
 
     @property
     def address(self) -> str:
@@ -86,13 +90,17 @@ class ServerConfig:
     def _check_integer(self, name: str, low: int, high: int) -> None:
         value = getattr(self, name)
         if type(value) is not int or not low <= value <= high:
-            raise ValueError(f"{name}: given {value!r}; expected an integer from {low} to {high}")
+            self._refuse(name, f"an integer from {low} to {high}")
 
     def _check_seconds(self, name: str, low: float) -> None:
         value = getattr(self, name)
         if type(value) not in (int, float) or not math.isfinite(value) or value < low or value == 0:
             expected = f"of at least {low}" if low else "above 0"
-            raise ValueError(f"{name}: given {value!r}; expected a finite number of seconds {expected}")
+            self._refuse(name, f"a finite number of seconds {expected}")
+
+    def _refuse(self, name: str, expected: str) -> NoReturn:
+        raise SearchError(f"{name}: given {quote(getattr(self, name))}; expected {expected}", reason="INVALID_CONFIG",
+                          path=name)
 
 
 def is_loopback(host: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig
@@ -14,7 +13,7 @@ def serve(host: str = "127.0.0.1", port: int = 50051, *, threads: int = 1, slots
           max_time_s: float = 60.0, memory_mb: int = 1024, insecure: bool = False) -> int:
     """Serve until SIGTERM or SIGINT, then drain; a second signal stops the searches that still run.
 
-    Prints ``listening on HOST:PORT`` when ready, errors in one line on stderr. Call it in the main thread.
+    Prints ``listening on HOST:PORT`` when ready. Call it in the main thread.
 
     Parameters
     ----------
@@ -24,18 +23,22 @@ def serve(host: str = "127.0.0.1", port: int = 50051, *, threads: int = 1, slots
     Returns
     -------
     int
-        An exit code: 0 drained, 2 a bad configuration, 1 the address cannot be listened on.
+        The exit code 0, once drained.
+
+    Raises
+    ------
+    SearchError
+        Reason INVALID_CONFIG.
+    OSError
+        The address cannot be listened on.
     """
-    try:
-        config = ServerConfig(host=host, port=port, threads=threads, slots=slots, max_time_s=max_time_s,
-                              memory_mb=memory_mb, insecure=insecure)
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return asyncio.run(_serve(config))
+    config = ServerConfig(host=host, port=port, threads=threads, slots=slots, max_time_s=max_time_s,
+                          memory_mb=memory_mb, insecure=insecure)
+    asyncio.run(_serve(config))
+    return 0
 
 
-async def _serve(config: ServerConfig) -> int:
+async def _serve(config: ServerConfig) -> None:
     server = Server(config)
     signalled = asyncio.Event()
 
@@ -47,12 +50,7 @@ async def _serve(config: ServerConfig) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, handle_signal)
-    try:
-        await server.start()
-    except OSError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    await server.start()
     print(f"listening on {server.address}", flush=True)
     await signalled.wait()
     await server.drain()
-    return 0

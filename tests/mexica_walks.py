@@ -10,6 +10,7 @@ from collections import Counter
 from mexica_builder import BOTH_TEMPLES, FIRST_TEMPLES, build
 from reference.mexica import (
     LAND,
+    NEIGHBOURS,
     NEUTRAL,
     PALACE,
     STANDARD_POOL,
@@ -68,6 +69,9 @@ def choose(rng, leaning: str, position: dict, legal: list[str]) -> str:
         return rng.choice(by_kind["found"])
     kinds = sorted(by_kind)
     chosen = rng.choices(kinds, [weights.get(name, 1) + 1e-6 for name in kinds])[0]
+    if chosen == "sail" and rng.random() < 0.5:  # the longest way
+        sails = Table(position).board.sails(position["to_move"])
+        return max(by_kind["sail"], key=lambda action: sails[action.split()[1]])
     if chosen == "teleport" and rng.random() < 0.6:
         useful = _useful_teleports(position, by_kind["teleport"])
         return rng.choice(useful or by_kind["teleport"])
@@ -91,7 +95,12 @@ def _useful_teleports(position, teleports):
 
 
 def scramble(rng, players: int) -> dict:
-    """Return a random position of the second half of an imagined game, or of its odd first round."""
+    """Return a random position of the second half of an imagined game, or of its odd first round.
+
+    One in five is full of boats: all pillis on bridges. Another one in five is crowded: all pillis in one district,
+    which can be founded if there is a token of its size.
+    """
+    mood = rng.choice(["mixed", "mixed", "mixed", "boats", "crowd"])
     if rng.random() < 0.5:
         runs, no_tiles = rng.choice(CARVED), False
         share = rng.choice([1, 1, 1, 0.9, 0.5])
@@ -100,10 +109,17 @@ def scramble(rng, players: int) -> dict:
         runs, no_tiles = rng.choice(OPEN), rng.random() < 0.5
     table = Table(build(players, canals=runs, no_tiles=no_tiles))
     _scramble_time(rng, table)
-    _scramble_bridges(rng, table)
+    _scramble_bridges(rng, table, 11 if mood == "boats" else rng.choice([0, 4, 11]))
     districts = table.board.districts()
     focus = [space for district in rng.sample(districts, min(3, len(districts))) for space in district]
-    _scramble_pillis(rng, table, focus)
+    small = [sorted(district) for district in districts if players < len(district) <= 13]
+    grounds = [focus, STARTING_SPACES, sorted(table.board.bridges), _lonely(table.board), LAND]
+    if mood == "boats":
+        grounds = [sorted(table.board.bridges)]
+    elif mood == "crowd" and small:
+        focus = rng.choice(small)
+        grounds = [focus]
+    _scramble_pillis(rng, table, grounds)
     _scramble_temples(rng, table, focus)
     _scramble_tokens(rng, table, districts)
     _scramble_counts(rng, table)
@@ -117,34 +133,29 @@ def _scramble_time(rng, table):
     table.action_points, table.tokens_taken = rng.choice([0, 1, 2, 5, 6, 6, 6]), rng.choice([0, 0, 1, 2])
 
 
-def _scramble_bridges(rng, table):
+def _scramble_bridges(rng, table, number):
     board = table.board
     places = [(space, axis) for space in LAND for axis in ("ns", "ew") if board.can_carry_bridge(space, axis)]
     rng.shuffle(places)
-    number = rng.choice([0, 4, 11, 11])
     for space, axis in places:
         if len(board.bridges) < number and space not in board.bridges:
             board.bridges[space] = axis
 
 
-def _scramble_pillis(rng, table, focus):
+def _lonely(board):
+    """Return the spaces with a single way out, or none."""
+    return [space for space in LAND if board.is_dry(space) and sum(map(board.is_dry, NEIGHBOURS[space])) <= 1]
+
+
+def _scramble_pillis(rng, table, grounds):
     board = table.board
-    lonely = [space for space in LAND if board.is_dry(space) and sum(map(board.is_dry, _beside(space))) <= 1]
     for seat in range(table.players):
-        grounds = [focus, STARTING_SPACES, sorted(board.bridges), sorted(board.bridges), lonely, LAND]
-        ground = [
-            space for space in rng.choice(grounds)
-            if (board.is_dry(space) or space in board.bridges) and board.is_open(space)
-        ]
-        if not ground:
-            ground = [space for space in LAND if board.is_dry(space) and board.is_open(space)]
-        board.pillis[seat] = rng.choice(ground)
-
-
-def _beside(space):
-    column, row = ord(space[0]), int(space[1:])
-    around = [(column + 1, row), (column - 1, row), (column, row + 1), (column, row - 1)]
-    return [f"{chr(x)}{y}" for x, y in around if f"{chr(x)}{y}" in LAND]
+        for ground in (rng.choice(grounds), LAND):
+            free = [space for space in ground
+                    if (board.is_dry(space) or space in board.bridges) and board.is_open(space)]
+            if free:
+                board.pillis[seat] = rng.choice(free)
+                break
 
 
 def _scramble_temples(rng, table, focus):

@@ -5,7 +5,7 @@ from libc.string cimport memset
 
 from cext.core.rng cimport rng_below, rng_uniform
 from cext.games.mexica.board cimport STARTS
-from cext.games.mexica.rows cimport rows_count, rows_first, rows_flood, rows_list, rows_select
+from cext.games.mexica.rows cimport rows_beside, rows_count, rows_first, rows_flood, rows_select
 from cext.games.mexica.rules cimport *
 from cext.games.mexica.state cimport *
 
@@ -200,21 +200,316 @@ cdef action_t _random_from_list(const MexicaStateC* state, int wanted, bitgen_t*
 # --- playouts of the search
 
 cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) noexcept nogil:
+    # A sensible but varied player: founds, builds the largest temple it can pay where it stands, else plays at random.
+    cdef int levels, level
+    cdef rows_t sites
+    if state.phase != PLAY or state.round == 1 or rng_uniform(rng) < PLAYOUT_RANDOMNESS:
+        return policy_random_action(state, rng)
+    if rules_can_found(state):
+        return _sample(state, FOUND, rng)
+    # The vast undivided land is no place for temples.
+    if state.district_size <= WORTHWHILE_SIZE:
+        levels = rules_temple_levels(state, state_budget(state))
+        sites = rules_building_sites(state)
+        if levels != 0 and rows_any(sites):
+            level = 4
+            while not levels >> (level - 1) & 1:
+                level -= 1
+            return _pick(sites, TEMPLE, level, rng)
     return policy_random_action(state, rng)
 
 
 # --- priors
+#
+# Weights, not probabilities: only their ratios matter. Hand-made from what tournament players say:
+# found at once, build where it pays, dig where a district closes. Kinds with hundreds of actions get a fixed sum.
+
+cdef enum:
+    WORTHWHILE_SIZE = 20            # districts above this are still land to be divided
+
+cdef double PLAYOUT_RANDOMNESS = 0.3
+
+cdef float W_FOUND = 60
+cdef float W_TEMPLE = 12            # on the preferred site; others get a tenth
+cdef float W_TEMPLE_WASTE = 2       # the same in undivided land
+cdef float W_CLOSES_OWN = 40        # a canal that leaves the pilli in a district of a size on display
+cdef float W_CLOSES = 8             # one that makes such a district elsewhere
+cdef float W_DIVIDES = 2            # one that divides a district otherwise
+cdef float W_CANALS = 24            # sum over the canals that touch water, and a tenth of it over the others
+cdef float W_BRIDGES = 8            # sum; those that the pilli could step on count eight times
+cdef float W_RELOCATIONS = 4        # sum
+cdef float W_WALK = 3
+cdef float W_SAIL = 3
+cdef float W_TELEPORTS = 3          # sum over all targets
+cdef float W_TELEPORT_TO_FOUND = 15     # to a district that could be founded at once
+cdef float W_TOKEN = 4
+cdef float W_END = 1
+cdef float W_END_SPENT = 60         # nothing left to spend
+
+
+cdef struct PriorsC:
+    rows_t dry
+    rows_t touching                 # spaces next to water, corners included
+    rows_t foundable                # unfounded districts of a size on display that have room
+    rows_t near                     # canal spaces that the pilli could step on if there were a bridge
+    int preferred_site              # for temples and tokens
+
+
+cdef inline int _ring(const rows_t* dry, int cell, int width, int height) noexcept nogil:
+    # The spaces around a tile as bits, clockwise from the upper left corner; 1 dry.
+    cdef int i, bits = 0, n = 0
+    for i in range(-1, width + 1):
+        bits |= rows_has(dry, cell - 32 + i) << n
+        n += 1
+    for i in range(height):
+        bits |= rows_has(dry, cell + 32 * i + width) << n
+        n += 1
+    for i in range(width, -2, -1):
+        bits |= rows_has(dry, cell + 32 * height + i) << n
+        n += 1
+    for i in range(height - 1, -1, -1):
+        bits |= rows_has(dry, cell + 32 * i - 1) << n
+        n += 1
+    return bits
+
+
+cdef inline bint _may_divide(int ring, int length) noexcept nogil:
+    # More than one run of dry spaces around the tile: it may cut a district (corner contact closes one too).
+    cdef int turned = (ring >> 1) | ((ring & 1) << (length - 1))
+    cdef int starts = ring & ~turned
+    return (starts & (starts - 1)) != 0
+
+
+cdef float _canal_weight(const MexicaStateC* state, const PriorsC* facts, int cell, int width, int height,
+                         float plain) noexcept nogil:
+    """Weight of a canal on width x height spaces from `cell` on; `plain` if it divides nothing."""
+    cdef int length = 2 * (width + height) + 4, size
+    cdef int last = cell + (width - 1) + 32 * (height - 1)
+    cdef rows_t left, part, around
+    cdef float weight
+    cdef bint divides = False
+    if not _may_divide(_ring(&facts.dry, cell, width, height), length):
+        return plain
+    left = facts.dry & ~(rows_of(cell) | rows_of(last))
+    around = rows_beside(rows_of(cell) | rows_of(last)) & left
+    weight = W_DIVIDES
+    part = rows_flood(rows_of(rows_first(&around)), left)
+    around = around & ~part
+    divides = rows_any(around)
+    while divides:
+        size = rows_count(part)
+        if MIN_SIZE <= size <= MAX_SIZE and state.display[size] > 0:
+            weight = max(weight, W_CLOSES_OWN if rows_has(&part, state.pilli[state.to_move]) else W_CLOSES)
+        if not rows_any(around):
+            break
+        part = rows_flood(rows_of(rows_first(&around)), left)
+        around = around & ~part
+    return weight if divides else plain
+
+
+cdef void _find_foundable(const MexicaStateC* state, PriorsC* facts) noexcept nogil:
+    cdef rows_t rest = facts.dry & ~state.founded, district
+    cdef int size
+    facts.foundable = rows_none()
+    while rows_any(rest):
+        district = rows_flood(rows_of(rows_first(&rest)), rest)
+        rest = rest & ~district
+        size = rows_count(district)
+        if MIN_SIZE <= size <= MAX_SIZE and state.display[size] > 0 and rows_any(
+                district & ~PALACE & ~state.buildings):
+            facts.foundable = facts.foundable | district
+
+
+cdef int _preferred_site(const MexicaStateC* state) noexcept nogil:
+    # A building should not stand in the way: off the ramps, and away from the pilli if possible.
+    cdef rows_t sites = rules_building_sites(state)
+    cdef rows_t better = sites & ~state_ramps(state)
+    if rows_any(better):
+        sites = better
+    better = sites & ~rows_beside(state.pillis)
+    if rows_any(better):
+        sites = better
+    return rows_first(&sites)
+
 
 cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int n, float* priors) noexcept nogil:
-    cdef int i
+    cdef PriorsC facts
+    cdef int count[16]
+    cdef int i, verb, cell, second, num_touching = 0
+    cdef float weight, touching_share, other_share
+    cdef rows_t water
+    memset(count, 0, sizeof(count))
     for i in range(n):
-        priors[i] = 1.0
+        count[action_verb(actions[i])] += 1
+    if count[PLACE] > 0:
+        for i in range(n):
+            priors[i] = 1
+        return
+    facts.dry = state_dry(state)
+    water = ~facts.dry
+    facts.touching = rows_beside(water)
+    facts.touching = (facts.touching | rows_east(rows_north(water)) | rows_west(rows_north(water))
+                      | rows_east(rows_south(water)) | rows_west(rows_south(water))) & facts.dry
+    facts.preferred_site = _preferred_site(state)
+    facts.near = rows_beside(rows_of(state.pilli[state.to_move])) & state.canals
+    if count[TELEPORT] > 0:
+        _find_foundable(state, &facts)
+    touching_share = W_CANALS / (1 + count[CANAL] // 4)
+    other_share = touching_share / 10
+    for i in range(n):
+        verb = action_verb(actions[i])
+        cell = action_first(actions[i])
+        if verb == CANAL:
+            second = action_second(actions[i])
+            weight = touching_share if (rows_has(&facts.touching, cell)
+                                        or (second != 0 and rows_has(&facts.touching, second))) else other_share
+            if weight != other_share:
+                weight = _canal_weight(state, &facts, cell, 2 if second == cell + 1 else 1,
+                                       2 if second == cell + 32 else 1, weight)
+        elif verb == BRIDGE:
+            weight = W_BRIDGES / count[BRIDGE]
+            if rows_has(&facts.near, cell):
+                weight *= 8
+        elif verb == RELOCATE:
+            weight = W_RELOCATIONS / count[RELOCATE]
+            if rows_has(&facts.near, action_second(actions[i])):
+                weight *= 8
+        elif verb == FOUND:
+            weight = W_FOUND if cell == facts.preferred_site else W_FOUND / 20
+        elif verb == TEMPLE:
+            weight = W_TEMPLE if state.district_size <= WORTHWHILE_SIZE else W_TEMPLE_WASTE
+            if cell != facts.preferred_site:
+                weight /= 10
+        elif verb == WALK:
+            weight = W_WALK
+        elif verb == SAIL:
+            weight = W_SAIL
+        elif verb == TELEPORT:
+            weight = W_TELEPORTS / count[TELEPORT]
+            if rows_has(&facts.foundable, cell):
+                weight += W_TELEPORT_TO_FOUND / 8
+        elif verb == TOKEN:
+            weight = W_TOKEN
+        else:
+            weight = W_END_SPENT if state_budget(state) == 0 else W_END
+        priors[i] = weight
 
 
 # --- evaluation
+#
+# Hand-made: points on the table, plus what each district would pay, softened by the room left in it for others to
+# change the order. Scale of everything: prestige points.
+
+cdef double TOKEN_VALUE = 0.7           # an action token, for the first four
+cdef double FOUNDABLE_VALUE = 0.35      # standing in a district that could be founded, as a share of its blue number
+cdef double STILL_FOUNDED = 0.75        # share of the tokens not yet placed that will be
+cdef double LATER_SCORING = 0.6         # what a district's order in period 1 is worth for the scoring of period 2
+
+
+cdef inline double _overtakes(double lead, double softness) noexcept nogil:
+    # Probability-like: how surely a rival with this lead (levels) ranks strictly above in the end.
+    if softness == 0.0:
+        return 1.0 if lead > 0 else 0.0
+    lead -= 0.5
+    return 0.5 + 0.5 * lead / (lead + softness if lead > 0 else softness - lead)
+
+
+cdef void _add_district(const MexicaStateC* state, rows_t district, double value, double weight,
+                        double* points) noexcept nogil:
+    """Add to each seat what it may expect a district of this value to pay in one scoring, times the weight."""
+    cdef int levels[NUM_OWNERS]
+    cdef int seat, other, present = 0
+    cdef double rank, softness
+    rules_levels(state, district, levels)
+    for other in range(NUM_OWNERS):
+        present += levels[other]
+    if present == 0:
+        return
+    softness = rows_count(district & ~PALACE & ~state.buildings)
+    if softness > 6:
+        softness = 6
+    softness *= 0.4
+    for seat in range(state.num_players):
+        if levels[seat] == 0:
+            continue
+        rank = 0.0
+        for other in range(NUM_OWNERS):
+            if other == seat or (levels[other] == 0 and (other >= state.num_players or softness == 0.0)):
+                continue
+            # An owner who is not there yet is a threat only in part.
+            rank += _overtakes(levels[other] - levels[seat], softness) * (1.0 if levels[other] > 0 else 0.6)
+        # First, second, third place pay the value, a half, a quarter; in between, what lies in between.
+        if rank < 1.0:
+            points[seat] += weight * value * (1.0 - 0.5 * rank)
+        elif rank < 2.0:
+            points[seat] += weight * value * (0.75 - 0.25 * rank)
+        elif rank < 3.0:
+            points[seat] += weight * value * 0.25 * (3.0 - rank)
+
+
+cdef double _tokens_to_come(const MexicaStateC* state) noexcept nogil:
+    # Points that the tokens not yet placed will bring, all seats together: foundings, and first and second places.
+    cdef int size, count
+    cdef double total = 0.0
+    for size in range(MIN_SIZE, MAX_SIZE + 1):
+        count = state.display[size]
+        total += count * (0.5 * size + (3.0 if state.period == 1 else 1.5) * size)
+        total += state.upcoming[size] * 2.0 * size
+    return STILL_FOUNDED * total
+
 
 cdef void policy_evaluate(const MexicaStateC* state, double* values, double* points) noexcept nogil:
-    cdef int seat
+    cdef rows_t dry = state_dry(state), rest, district
+    cdef double weight, total, temperature, best, tiles_left, stock_left
+    cdef double to_come = _tokens_to_come(state) / state.num_players
+    cdef int seat, i, size, least_stock = 1000, stock, all_stock = 0
+
     for seat in range(state.num_players):
-        points[seat] = state.score[seat]
-        values[seat] = 1.0 / state.num_players
+        points[seat] = state.score[seat] + to_come
+        stock = (state.stock[seat][0] + 2 * state.stock[seat][1] + 3 * state.stock[seat][2]
+                 + 4 * state.stock[seat][3])
+        all_stock += stock
+        least_stock = min(least_stock, stock)
+        points[seat] += TOKEN_VALUE * min(state.action_tokens[seat], 4)
+
+    # Founded districts pay at this period's scoring, and those of period 1 once more.
+    weight = 1.0 + (LATER_SCORING if state.period == 1 else 0.0)
+    for i in range(state.num_placed):
+        district = rows_flood(rows_of(state.placed_at[i]), dry)
+        _add_district(state, district, state.placed_size[i], weight, points)
+
+    # The others pay by size after period 2, if nobody divides them further; many will be founded before.
+    tiles_left = (state.singles + state.doubles) / 41.0
+    weight = (1.0 - 0.6 * tiles_left) if state.period == 2 else 0.5
+    rest = dry & ~state.founded
+    while rows_any(rest):
+        district = rows_flood(rows_of(rows_first(&rest)), rest)
+        rest = rest & ~district
+        size = rows_count(district)
+        if size > WORTHWHILE_SIZE and (state.period == 1 or tiles_left > 0.1):
+            _add_district(state, district, MAX_SIZE, weight * 0.4, points)
+            continue
+        _add_district(state, district, size, weight, points)
+        if MIN_SIZE <= size <= MAX_SIZE and state.display[size] > 0:
+            for seat in range(state.num_players):
+                if rows_has(&district, state.pilli[seat]):
+                    points[seat] += FOUNDABLE_VALUE * ((size + 1) >> 1)
+
+    # A pilli at home when the period is about to end.
+    if state.num_display == 0 and least_stock <= 8:
+        for seat in range(state.num_players):
+            if rows_has(&STARTS, state.pilli[seat]):
+                points[seat] += 5.0 * (0.7 if least_stock <= 2 else 0.3)
+
+    # Shares of the win: a soft maximum that hardens towards the end of the game.
+    stock_left = all_stock / (20.0 * state.num_players)
+    temperature = 4.0 + 6.0 * stock_left + (8.0 if state.period == 1 else 0.0)
+    best = -1e300
+    for seat in range(state.num_players):
+        best = max(best, points[seat])
+    total = 0.0
+    for seat in range(state.num_players):
+        values[seat] = exp((points[seat] - best) / temperature)
+        total += values[seat]
+    for seat in range(state.num_players):
+        values[seat] /= total

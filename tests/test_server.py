@@ -1,0 +1,592 @@
+"""The gRPC service over real loopback connections, and its client.
+
+Most tests put a stand-in in the place of the search, which waits instead of computing: they are about time, slots and
+errors. Those that use the search say so.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from grpc_status import rpc_status
+
+import mexica_ai as ai
+from mexica_ai import wire
+from mexica_ai.client import AsyncClient, Client
+from mexica_ai.engines import make_engine
+from mexica_ai.server.app import Server
+from mexica_ai.server.config import ServerConfig
+from mexica_ai.server.service import SERVICE_NAME
+from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
+
+BEST_TURN = f"/{SERVICE_NAME}/BestTurn"
+# A search that was stopped must have ended this soon (really within 10 ms; test machines are shared).
+STOPPED_S = 0.2
+LONG_S = 20.0  # the budget of searches that are to be stopped
+
+
+class IdleSearch:
+    """Stands in for the search: waits until stopped or out of time, and notes when searches began and ended."""
+
+    def __init__(self):
+        self.started = threading.Semaphore(0)
+        self.ended = threading.Semaphore(0)
+        self.end_times = []
+        self.stop_reasons = []
+        self.limits = []
+
+    def __call__(self, position, limits, *, seed, candidates, stop):
+        self.limits.append(limits)
+        self.started.release()
+        begin = time.monotonic()
+        stop_reason = "stopped" if stop.wait(limits.time_s) else "time"
+        self.end_times.append(time.monotonic())
+        self.stop_reasons.append(stop_reason)
+        self.ended.release()
+        turn = ["take 1 1"] if position.game == "nim" else ["end"]
+        share, scores = [1 / position.players] * position.players, [0.0] * position.players
+        found = [ai.Candidate(turn, 1, share, scores, 1.0, [])] * candidates
+        return ai.Result(turn, share, scores, found, 1, 1, 1, self.end_times[-1] - begin, stop_reason, seed,
+                         limits.threads)
+
+    def await_start(self):
+        assert self.started.acquire(timeout=5)
+
+    def await_end(self):
+        assert self.ended.acquire(timeout=5)
+
+
+class RunningServer:
+    """A server in an event loop of its own thread."""
+
+    def __init__(self, search, **config):
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self._config = ServerConfig(**{"port": 0, "slots": 2, "grace_s": 0.1, **config})
+        self._server = None
+        self._search = search
+        self.run(self._start())
+        self.address = self._server.address
+        self.channel = grpc.insecure_channel(self.address)
+        self.stub = engine_pb2_grpc.EngineServiceStub(self.channel)
+        self.health = health_pb2_grpc.HealthStub(self.channel)
+
+    async def _start(self):
+        self._server = Server(self._config, **({"search": self._search} if self._search else {}))
+        await self._server.start()
+
+    def run(self, coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(30)
+
+    def drain(self):
+        self.run(self._server.drain())
+
+    def close(self):
+        self.channel.close()
+        self.drain()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+@pytest.fixture(scope="module")
+def nim():
+    return ai.new_game("nim", piles=[7, 6, 5])
+
+
+@pytest.fixture(scope="module")
+def mexica():
+    position = ai.new_game("mexica", players=3, seed=4)
+    for _ in range(3):
+        position.push([position.legal_actions()[0]])
+    return position
+
+
+@pytest.fixture
+def start_server():
+    """Start servers that wait instead of searching: `server, search = start_server(slots=1)`."""
+    with contextlib.ExitStack() as stack:
+        def start(search=None, **config):
+            search = search or IdleSearch()
+            server = RunningServer(search, **config)
+            stack.callback(server.close)
+            return server, search
+
+        yield start
+
+
+@pytest.fixture(scope="module")
+def real_server():
+    """A server with the real search."""
+    server = RunningServer(None, max_time_s=0.3, threads=1, memory_mb=64)
+    yield server
+    server.close()
+
+
+def request_for(position, seed=None, num_candidates=0, **limits):
+    return engine_pb2.BestTurnRequest(position=wire.position_to_message(position), seed=seed,
+                                      num_candidates=num_candidates, limits=engine_pb2.Limits(**limits))
+
+
+def failure(call, *args, **kwargs):
+    """Return the code, the message and the details of a call that fails."""
+    with pytest.raises(grpc.RpcError) as caught:
+        call(*args, **kwargs)
+    info, faults = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
+    status = rpc_status.from_call(caught.value)
+    for detail in status.details if status else ():
+        detail.Unpack(info)
+        detail.Unpack(faults)
+    return caught.value.code(), caught.value.details(), info, list(faults.field_violations)
+
+
+# ---- answers
+
+
+def test_best_turn_of_mexica_with_the_real_search(real_server, mexica):
+    result = real_server.stub.BestTurn(request_for(mexica, time_s=0.2, num_candidates=3)).result
+    position = mexica.copy()
+    position.push(list(result.turn))
+    assert list(result.turn) == list(result.candidates[0].turn)
+    assert 1 <= len(result.candidates) <= 3
+    assert len(result.value) == len(result.expected_scores) == 3
+    assert sum(result.value) == pytest.approx(1)
+    assert result.iterations > 0
+    assert result.stop_reason != engine_pb2.STOP_REASON_UNSPECIFIED
+    assert result.rules_version >= 1
+    assert result.engine_version
+
+
+def test_the_answer_is_that_of_a_local_search(real_server, nim):
+    with Client(real_server.address) as client:
+        remote = client.best_turn(nim, iterations=300, seed=11, candidates=4)
+    local = ai.best_turn(nim, iterations=300, seed=11, candidates=4, memory_mb=64)
+    assert remote.candidates == local.candidates
+    assert (remote.turn, remote.iterations, remote.seed) == (local.turn, local.iterations, 11)
+
+
+def test_the_engine_kind_grpc_with_the_real_search(real_server, mexica):
+    with make_engine(f"grpc:{real_server.address},time=0.1") as engine:
+        result = engine.best_turn(mexica, seed=5)
+    assert result.seed == 5
+    mexica.copy().push(result.turn)
+
+
+def test_two_calls_on_one_async_client(start_server, nim):
+    server, _ = start_server()
+
+    async def ask_twice():
+        async with AsyncClient(server.address) as client:
+            return await asyncio.gather(*(client.best_turn(nim, time_s=0.05, seed=seed) for seed in (1, 2)))
+
+    assert [result.seed for result in server.run(ask_twice())] == [1, 2]
+
+
+def test_a_seed_is_drawn_and_reported(start_server, nim):
+    server, _ = start_server()
+    seeds = {server.stub.BestTurn(request_for(nim, time_s=0.01)).result.seed for _ in range(3)}
+    assert len(seeds) == 3
+    assert server.stub.BestTurn(request_for(nim, time_s=0.01, seed=0)).result.seed == 0
+
+
+# ---- limits and time
+
+
+def test_defaults(start_server, nim):
+    server, search = start_server(default_time_s=0.05, memory_mb=33, threads=3)
+    result = server.stub.BestTurn(engine_pb2.BestTurnRequest(position=wire.position_to_message(nim))).result
+    assert search.limits == [ai.Limits(time_s=0.05, memory_mb=33, threads=3)]
+    assert len(result.candidates) == 5
+
+
+def test_limits_are_capped(start_server, nim):
+    server, search = start_server(max_time_s=0.05, memory_mb=33, threads=3, max_iterations=9, max_candidates=2)
+    request = request_for(nim, num_candidates=2**32 - 1, time_s=1e300, iterations=2**64 - 1, memory_mb=2**32 - 1,
+                          threads=2**32 - 1)
+    result = server.stub.BestTurn(request).result
+    assert search.limits == [ai.Limits(time_s=0.05, iterations=9, memory_mb=33, threads=3)]
+    assert len(result.candidates) == 2
+
+
+def test_smaller_limits_are_kept(start_server, nim):
+    server, search = start_server(threads=3)
+    server.stub.BestTurn(request_for(nim, time_s=0.02, iterations=7, memory_mb=5, threads=2))
+    assert search.limits == [ai.Limits(time_s=0.02, iterations=7, memory_mb=5, threads=2)]
+
+
+def test_iterations_without_a_time_get_the_servers_longest(start_server, nim):
+    server, search = start_server(default_time_s=0.01, max_time_s=0.03)
+    server.stub.BestTurn(request_for(nim, iterations=5))
+    assert search.limits == [ai.Limits(time_s=0.03, iterations=5, memory_mb=1024)]
+
+
+def test_the_answer_comes_before_the_deadline(start_server, nim):
+    server, search = start_server()
+    result = server.stub.BestTurn(request_for(nim, time_s=LONG_S), timeout=0.5).result
+    assert result.stop_reason == engine_pb2.STOP_REASON_TIME
+    assert 0.2 < search.limits[0].time_s < 0.5 - 0.03 + 0.005
+
+
+def test_the_real_search_answers_before_the_deadline(real_server, mexica):
+    result = real_server.stub.BestTurn(request_for(mexica, iterations=10**9), timeout=0.25).result
+    assert result.seconds < 0.25
+
+
+def test_a_deadline_that_leaves_nothing(start_server, nim):
+    server, search = start_server(deadline_margin_s=5.0)
+    code, _, info, _ = failure(server.stub.BestTurn, request_for(nim, time_s=0.01), timeout=2)
+    assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_TIME_LEFT")
+    assert search.limits == []
+
+
+# ---- cancelling
+
+
+def test_a_cancelled_call_stops_its_search(start_server, nim):
+    server, search = start_server()
+    call = server.stub.BestTurn.future(request_for(nim, time_s=LONG_S))
+    search.await_start()
+    cancelled = time.monotonic()
+    call.cancel()
+    search.await_end()
+    assert search.stop_reasons == ["stopped"]
+    assert search.end_times[0] - cancelled < STOPPED_S
+
+
+def test_a_cancelled_call_stops_the_real_search(mexica):
+    ended = threading.Event()
+    results = []
+
+    def watched_search(*args, **kwargs):
+        results.append(ai.search.run_search(*args, **kwargs))
+        ended.set()
+        return results[0]
+
+    server = RunningServer(watched_search, max_time_s=LONG_S, threads=2, memory_mb=64)
+    try:
+        call = server.stub.BestTurn.future(request_for(mexica, time_s=LONG_S))
+        assert not ended.wait(0.3)
+        cancelled = time.monotonic()
+        call.cancel()
+        assert ended.wait(5)
+        assert time.monotonic() - cancelled < STOPPED_S
+        assert results[0].stop_reason == "stopped"
+        assert results[0].seconds < LONG_S / 2
+    finally:
+        server.close()
+
+
+def test_a_client_that_goes_away_frees_its_slot(start_server, nim):
+    server, search = start_server(slots=1)
+    with Client(server.address) as client, contextlib.ExitStack() as waiting:
+        thread = threading.Thread(target=lambda: pytest.raises(ai.SearchError, client.best_turn, nim, time_s=LONG_S))
+        thread.start()
+        waiting.callback(thread.join)
+        search.await_start()
+        client.close()
+        search.await_end()
+    assert server.stub.BestTurn(request_for(nim, time_s=0.01), timeout=5).result.turn
+
+
+def test_a_deadline_that_passes_stops_the_search(start_server, nim):
+    def deaf_search(position, limits, *, seed, candidates, stop):
+        assert stop.wait(5)  # pays no heed to its time
+        return idle(position, limits, seed=seed, candidates=candidates, stop=stop)
+
+    idle = IdleSearch()
+    server, _ = start_server(deaf_search)
+    code, *_ = failure(server.stub.BestTurn, request_for(nim, time_s=LONG_S), timeout=0.2)
+    assert code is grpc.StatusCode.DEADLINE_EXCEEDED
+    idle.await_end()
+
+
+def test_stopping_a_client_and_an_engine(start_server, nim):
+    server, search = start_server()
+    for ask in (Client(server.address).best_turn, make_engine(f"grpc:{server.address},time=20").best_turn):
+        stop = threading.Event()
+        threading.Timer(0.05, stop.set).start()
+        with pytest.raises(ai.SearchError) as caught:
+            ask(nim, stop=stop)
+        assert caught.value.reason == "CANCELLED"
+        search.await_end()
+    assert search.stop_reasons == ["stopped", "stopped"]
+
+
+# ---- slots
+
+
+def test_calls_wait_for_a_slot_and_health_checks_do_not(start_server, nim):
+    server, search = start_server(slots=1)
+    first = server.stub.BestTurn.future(request_for(nim, time_s=0.3))
+    search.await_start()
+    second = server.stub.BestTurn.future(request_for(nim, time_s=0.01))
+    for service in ("", SERVICE_NAME):
+        answer = server.health.Check(health_pb2.HealthCheckRequest(service=service), timeout=2)
+        assert answer.status == health_pb2.HealthCheckResponse.SERVING
+    assert not first.done()
+    assert first.result(5).result.turn
+    assert second.result(5).result.turn
+    assert len(search.limits) == 2
+    assert search.end_times[1] - search.end_times[0] < 0.2
+
+
+def test_waiting_takes_from_the_deadline(start_server, nim):
+    server, search = start_server(slots=1)
+    first = server.stub.BestTurn.future(request_for(nim, time_s=0.3))
+    search.await_start()
+    result = server.stub.BestTurn(request_for(nim, time_s=LONG_S), timeout=0.8).result
+    assert result.stop_reason == engine_pb2.STOP_REASON_TIME
+    assert search.limits[1].time_s < 0.55
+    first.result(5)
+
+
+def test_a_slot_that_comes_too_late(start_server, nim):
+    server, search = start_server(slots=1)
+    first = server.stub.BestTurn.future(request_for(nim, time_s=LONG_S))
+    search.await_start()
+    code, _, info, _ = failure(server.stub.BestTurn, request_for(nim, time_s=0.01), timeout=0.3)
+    assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_TIME_LEFT")
+    first.cancel()
+    search.await_end()
+    assert server.stub.BestTurn(request_for(nim, time_s=0.01), timeout=5).result.turn
+
+
+def test_too_many_waiting(start_server, nim):
+    server, search = start_server(slots=1, max_waiting=0)
+    first = server.stub.BestTurn.future(request_for(nim, time_s=LONG_S))
+    search.await_start()
+    code, _, info, _ = failure(server.stub.BestTurn, request_for(nim))
+    assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_WAITING")
+    first.cancel()
+
+
+def test_cancelled_waiters_leave_the_queue(start_server, nim):
+    server, search = start_server(slots=1)
+    first = server.stub.BestTurn.future(request_for(nim, time_s=0.3))
+    search.await_start()
+    for waiting in [server.stub.BestTurn.future(request_for(nim, time_s=LONG_S)) for _ in range(5)]:
+        waiting.cancel()
+    first.result(5)
+    assert server.stub.BestTurn(request_for(nim, time_s=0.01), timeout=5).result.turn
+    # A waiter whose cancellation came late may have begun; none may go on.
+    assert all(limits.time_s < LONG_S for limits in search.limits) or "stopped" in search.stop_reasons
+
+
+# ---- errors
+
+
+def test_a_bad_position_gets_field_violations(start_server, mexica):
+    server, search = start_server()
+    request = request_for(mexica)
+    request.position.mexica.seats[0].score = -3
+    request.position.mexica.seats[2].score = 1000
+    code, message, info, faults = failure(server.stub.BestTurn, request)
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert (info.domain, info.metadata["error"]) == ("mexica_ai", "PositionError")
+    assert [fault.field for fault in faults] == ["position.mexica.seats[0].score", "position.mexica.seats[2].score"]
+    assert "-3" in faults[0].description
+    assert faults[0].reason == info.reason == "OUT_OF_RANGE"
+    assert message.startswith("position.mexica.seats[0].score: ")
+    request.position.mexica.seats[0].pilli = "Z9"
+    _, _, info, faults = failure(server.stub.BestTurn, request)
+    assert info.metadata["error"] == "NotationError"
+    assert [fault.field for fault in faults] == ["position.mexica.seats[0].pilli"]
+    assert search.limits == []
+
+
+@pytest.mark.parametrize(("change", "field"), [
+    (lambda request: request.ClearField("position"), "position"),
+    (lambda request: request.position.ClearField("mexica"), "position"),
+    (lambda request: request.position.mexica.ClearField("to_move"), "position.mexica"),
+    (lambda request: setattr(request.limits, "time_s", -1.0), "limits.time_s"),
+    (lambda request: setattr(request.limits, "time_s", float("nan")), "limits.time_s"),
+    (lambda request: setattr(request.limits, "time_s", float("inf")), "limits.time_s"),
+    (lambda request: setattr(request, "seed", 2**63), "seed"),
+], ids=["no position", "no game", "a missing field", "negative time", "NaN", "infinite time", "seed too large"])
+def test_bad_requests(start_server, mexica, change, field):
+    server, search = start_server()
+    request = request_for(mexica)
+    change(request)
+    code, _, _, faults = failure(server.stub.BestTurn, request)
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert [fault.field for fault in faults] == [field]
+    assert search.limits == []
+
+
+def test_a_finished_game(start_server):
+    server, _ = start_server()
+    position = ai.new_game("nim", piles=[1])
+    position.push(["take 1 1"])
+    code, _, info, _ = failure(server.stub.BestTurn, request_for(position))
+    assert (code, info.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "GAME_OVER")
+    with Client(server.address) as client, pytest.raises(ai.GameOverError):
+        client.best_turn(position)
+
+
+def test_internal_errors_are_told_to_the_log_only(start_server, nim, caplog):
+    def broken_search(position, limits, *, seed, candidates, stop):
+        raise RuntimeError("a secret of the machine")
+
+    server, _ = start_server(broken_search)
+    with caplog.at_level(logging.ERROR, logger="mexica_ai.server"):
+        code, message, info, _ = failure(server.stub.BestTurn, request_for(nim))
+    assert code is grpc.StatusCode.INTERNAL
+    assert "secret" not in message
+    request_id = info.metadata["request_id"]
+    assert message == f"internal error; request id {request_id}"
+    assert request_id in caplog.text
+    assert "a secret of the machine" in caplog.text
+
+
+def test_hundreds_of_faults_fit_into_one_answer(start_server, mexica):
+    server, _ = start_server()
+    request = request_for(mexica)
+    request.position.mexica.canals.extend(["\N{SNOWMAN}" * 90] * 200)
+    code, message, _, faults = failure(server.stub.BestTurn, request)
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert len(faults) > 5
+    assert len(message) <= 500
+
+
+def test_what_is_no_request_at_all(start_server, nim):
+    server, _ = start_server()
+    send_bytes = server.channel.unary_unary(BEST_TURN)  # sends and receives bytes as they are
+    for garbage in (b"\xff" * 100, b"\x0a\x05\x0a\x03\x1a\x01\xff", os.urandom(1000)):
+        code, *_ = failure(send_bytes, garbage, timeout=5)
+        assert code in (grpc.StatusCode.INTERNAL, grpc.StatusCode.INVALID_ARGUMENT)
+    code, *_ = failure(send_bytes, b"\x00" * (1 << 17), timeout=5)
+    assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert server.stub.BestTurn(request_for(nim, time_s=0.01)).result.turn
+
+
+# ---- the client
+
+
+def test_the_client_raises_the_errors_of_a_local_call(start_server, mexica, nim):
+    server, _ = start_server()
+
+    class Broken:
+        """A position that our own code would never send."""
+
+        def to_json(self):
+            data = mexica.to_json()
+            data["seats"][1]["score"] = 1000
+            return data
+
+    with Client(server.address) as client:
+        with pytest.raises(ai.PositionError) as remote:
+            client.best_turn(Broken())
+        with pytest.raises(ai.PositionError) as local:
+            ai.Position.from_json(Broken().to_json())
+        assert str(remote.value) == str(local.value)
+        assert remote.value.reason == local.value.reason
+        assert remote.value.path == local.value.path == "$.seats[1].score"
+        assert remote.value.violations == local.value.violations
+        for bad in ({"time_s": -1}, {"iterations": 0}, {"threads": 1.5}, {"seed": -1}, {"candidates": 0}):
+            with pytest.raises(ai.SearchError) as caught:
+                client.best_turn(nim, **bad)
+            assert caught.value.reason.startswith("INVALID_")
+
+
+def test_nobody_listens(nim):
+    with Client("127.0.0.1:1") as client, pytest.raises(ai.SearchError, match=r"127\.0\.0\.1:1") as caught:
+        client.best_turn(nim, timeout_s=5)
+    assert caught.value.reason == "UNAVAILABLE"
+
+
+# ---- standard services, start and end
+
+
+def test_reflection_lists_the_services(start_server):
+    server, _ = start_server()
+    stub = reflection_pb2_grpc.ServerReflectionStub(server.channel)
+    answers = stub.ServerReflectionInfo(iter([reflection_pb2.ServerReflectionRequest(list_services="")]))
+    names = {service.name for service in next(answers).list_services_response.service}
+    assert {SERVICE_NAME, "grpc.health.v1.Health"} <= names
+
+
+def test_draining_reports_first_and_answers_what_runs(start_server, nim):
+    server, search = start_server(slots=1, grace_s=0.2)
+    statuses = server.health.Watch(health_pb2.HealthCheckRequest(service=SERVICE_NAME))
+    assert next(statuses).status == health_pb2.HealthCheckResponse.SERVING
+    running = server.stub.BestTurn.future(request_for(nim, time_s=LONG_S))
+    search.await_start()
+    waiting = server.stub.BestTurn.future(request_for(nim, time_s=LONG_S))
+    time.sleep(0.05)
+    draining = threading.Thread(target=server.drain)
+    draining.start()
+    assert next(statuses).status == health_pb2.HealthCheckResponse.NOT_SERVING
+    assert not running.done()
+    assert running.result(5).result.stop_reason == engine_pb2.STOP_REASON_STOPPED
+    with pytest.raises(grpc.RpcError) as caught:
+        waiting.result(5)
+    assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+    draining.join()
+
+
+def run_serve(arguments):
+    return subprocess.Popen([sys.executable, "-c", f"from mexica_ai.server.main import serve; serve({arguments})"],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_serve_until_a_signal(number, nim):
+    with run_serve("port=0") as process:
+        try:
+            words = process.stdout.readline().split()
+            assert words[:2] == ["listening", "on"]
+            with Client(words[2]) as client:
+                assert client.best_turn(nim, iterations=20, seed=1).turn
+            process.send_signal(number)
+            assert process.wait(10) == 0
+            assert process.stderr.read() == ""
+        finally:
+            process.kill()
+
+
+def test_a_port_that_is_taken():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{port}"):
+            asyncio.run(Server(ServerConfig(port=port)).start())
+
+
+def test_two_servers_do_not_share_a_port(start_server):
+    server, _ = start_server()
+    with pytest.raises(OSError, match="cannot listen"):
+        RunningServerError = start_server(port=int(server.address.rpartition(":")[2]))  # noqa: N806, F841
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])
+def test_other_than_loopback_is_refused(host):
+    with pytest.raises(ai.SearchError, match="expected a loopback address") as caught:
+        ServerConfig(host=host)
+    assert caught.value.reason == "INVALID_CONFIG"
+    assert ServerConfig(host=host, insecure=True).host == host
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_loopback_is_accepted(host):
+    assert ServerConfig(host=host).address.endswith(":50051")
+
+
+@pytest.mark.parametrize("field", [
+    {"port": 65536}, {"threads": 0}, {"slots": 0}, {"slots": True}, {"max_time_s": 0}, {"max_time_s": float("nan")},
+    {"memory_mb": 0}, {"deadline_margin_s": 0.01}, {"max_candidates": 0}, {"grace_s": "1"}])
+def test_bad_configurations(field):
+    with pytest.raises(ai.SearchError) as caught:
+        ServerConfig(**field)
+    assert caught.value.path == next(iter(field))
