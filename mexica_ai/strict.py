@@ -1,9 +1,9 @@
 """Strict reading of JSON: one parser of JSON text and one checker of shapes, shared by positions and records.
 
 A *shape* says what a JSON value must look like: `int`, `str`, `bool`, `float` (any finite number), a `Text`,
-a `Choice`, `Nullable(shape)`, `[shape]` (a list of any length) or a dict from keys to shapes, where a key
-that ends in ``?`` may be left out. Nothing is converted: an integer is an integer, neither ``"3"`` nor
-``3.0`` nor ``true``.
+a `Choice`, `dict` (any object), `Nullable(shape)`, `[shape]` (a list of any length) or a dict from keys to
+shapes, where a key that ends in ``?`` may be left out. Nothing is converted: an integer is an integer,
+neither ``"3"`` nor ``3.0`` nor ``true``.
 """
 
 import json
@@ -16,7 +16,13 @@ from mexica_ai.errors import NotationError, Violation
 # Enough for a person to mend an input; a hostile one with a million faults must not fill the memory or a log.
 MAX_VIOLATIONS = 100
 
-_TYPE_NAMES = {int: "an integer", str: "a string", bool: "true or false", float: "a finite number"}
+_TYPE_NAMES = {
+    int: "an integer",
+    str: "a string",
+    bool: "true or false",
+    float: "a finite number",
+    dict: "an object",
+}
 
 
 class Text(NamedTuple):

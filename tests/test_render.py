@@ -61,7 +61,7 @@ def test_what_stands_on_a_space(space, picture):
 
 def test_large_tokens_and_bridges_with_pillis():
     text = midgame(
-        canals=["B10-K10", "A12", "B11", "A11"], tokens={}, bridges=["O7 ew", "C10 ns"], pillis=["O7", "C10"]
+        canals=["C10-K10"], tokens={}, bridges=["O7 ew", "C10 ns"], pillis=["O7", "C10"]
     )
     assert cell(text, "O7") == "═▲═"
     assert cell(text, "C10") == "║●║"
@@ -107,7 +107,6 @@ def test_every_board_fits_into_80_columns():
             text = str(Position.from_json(json.loads(line)["position"]))
             assert max(map(len, text.splitlines())) <= 80
             assert not any(line.endswith(" ") for line in text.splitlines())
-            assert text.isprintable() or set(text) - {"\n"} == {char for char in text if char.isprintable()}
 
 
 def test_nim():

@@ -21,9 +21,15 @@ MIN_LETTERED = 3  # no token is smaller
 WIDTH = 80
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
-LEGEND = (
-    f"{CANAL} canal   {BRIDGES['ns']} {BRIDGES['ew']} bridge   {SEAT_MARKS[0]}3 temple of level 3   "
-    f"({SEAT_MARKS[0]}) pilli   #13 calpulli   +*+ palace"
+LEGEND = "  ".join(
+    (
+        f"{CANAL} canal",
+        f"{BRIDGES['ns']} {BRIDGES['ew']} bridge",
+        f"{SEAT_MARKS[0]}3 temple level 3",
+        f"({SEAT_MARKS[0]}) pilli",
+        "#9 calpulli",
+        "+*+ palace",
+    )
 )
 
 
@@ -70,13 +76,13 @@ def _heading(fields):
     mover = f"{SEAT_MARKS[fields['to_move']]} seat {fields['to_move']}"
     if fields["phase"] == "placement":
         return f"{game}: {mover} places its pilli"
-    heading = f"{game}, period {fields['period']}, round {fields['round']}: {mover} to move"
-    heading += f", {fields['action_points']} AP left"
-    if fields["tokens_taken"]:
-        heading += f", {_count(fields['tokens_taken'], 'action token')} taken"
+    game += f", period {fields['period']}, round {fields['round']}"
     if fields["idle_rounds"]:
-        heading += f" (after {_count(fields['idle_rounds'], 'idle round')})"
-    return heading
+        game += f", after {_count(fields['idle_rounds'], 'idle round')}"
+    turn = f"{mover} to move, {fields['action_points']} AP left"
+    if fields["tokens_taken"]:
+        turn += f", {_count(fields['tokens_taken'], 'action token')} taken this turn"
+    return f"{game}\n{turn}"
 
 
 def _island(fields, districts):
