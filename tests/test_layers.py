@@ -40,10 +40,8 @@ def cython_imports(path):
     """Return the modules that a Cython file imports or cimports."""
     found = []
     for line in path.read_text().splitlines():
-        if match := re.match(r"\s*from\s+([\w.]+)\s+c?import\b", line):
-            found.append(match[1])
-        elif match := re.match(r"\s*c?import\s+([\w.]+)", line):
-            found.append(match[1])
+        if match := re.match(r"\s*(?:from\s+([\w.]+)\s+c?import\b|c?import\s+([\w.]+))", line):
+            found.append(match[1] or match[2])
     return found
 
 
