@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mexica_ai import IllegalActionError, MexicaAIError, NotationError, PositionError, new_game, replay
+from mexica_ai import IllegalActionError, MexicaAIError, NotationError, PositionError, load, new_game, replay
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
 GAMES = Path(__file__).parent / "data" / "vectors" / "mexica_games.jsonl.gz"
 
 
@@ -175,3 +176,26 @@ def test_a_start_has_one_world():
     assert (refused(record).path, refused(record).reason) == ("$.start", "UPCOMING_UNKNOWN")
     start["calpulli"]["upcoming"] = [3] * 7
     replay(record)
+
+
+# --- the examples of the README
+
+
+def test_the_example_positions_are_valid_and_canonical():
+    files = sorted(EXAMPLES.glob("*.json"))
+    assert {file.name for file in files} >= {"mexica_midgame.json", "mexica_opening_4p.json", "nim.json"}
+    for file in files:
+        assert load(file).to_json() == json.loads(file.read_text())
+
+
+def test_the_midgame_example_has_a_district_to_found():
+    position = load(EXAMPLES / "mexica_midgame.json")
+    position.push("walk T7; walk S7; canal Q6-Q7; canal R8-R9; found 6 R6; temple 3 S8; end")
+    assert position.scores == [5, 7, 4]
+
+
+def test_the_example_records_are_complete_games():
+    records = (EXAMPLES / "mexica_game.jsonl").read_text().splitlines()
+    assert len(records) == 2
+    for record in records:
+        assert replay(record).is_over
