@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import signal
+import threading
 from collections import Counter
 
 import pytest
@@ -11,6 +13,7 @@ import mexica_ai as ai
 from mexica_ai import GameOverError, IllegalActionError, NotationError, Position, PositionError
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
+from mexica_ai.search import run_search
 
 
 def opening(players=3, seed=7):
@@ -350,6 +353,25 @@ def test_analyze_ends_with_the_one_final_result():
     results = list(ai.analyze(opening(), time_s=0.3, interval_s=0.05, seed=1))
     assert [bool(result.stop_reason) for result in results] == [False] * (len(results) - 1) + [True]
     assert len(results) > 1
+
+
+def test_ctrl_c_stops_an_analysis():
+    num_threads = threading.active_count()
+    main = threading.main_thread().ident
+    interrupt = threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT))
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        next(ai.analyze(opening(), interval_s=60))
+    interrupt.join()
+    assert threading.active_count() == num_threads
+
+
+def test_a_stop_event_ends_a_search():
+    stop = threading.Event()
+    threading.Timer(0.1, stop.set).start()
+    result = run_search(opening(), ai.Limits(time_s=60), stop=stop)
+    assert result.stop_reason == "stopped"
+    assert result.turn
 
 
 def test_closing_an_analysis_stops_it():
