@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Iterator
 
 from mexica_ai.cli import common, report
 from mexica_ai.engines import make_engine, parse_spec
@@ -46,18 +47,18 @@ def run(args: argparse.Namespace) -> int:
     position = common.read_position(args.position)
     with common.stop_on_interrupt() as stop, make_engine(spec, **common.search_defaults(args)) as engine:
         search = (engine.best_turn(position, candidates=args.candidates, stop=stop) for _ in range(1))
-        result = wait_for(search, f"{engine.name} searches")
+        result = wait_for(search, f"{engine.name} searches", "Ctrl-C: the best so far")
     print_result(result, position, args.json)
     return 0
 
 
-def wait_for(search, text: str) -> Result:
-    """Run a search that yields one result, with progress."""
+def wait_for(search: Iterator[Result], text: str, hint: str) -> Result:
+    """Run a search that yields one result, and show meanwhile `text`, the time and `hint`."""
     started = time.monotonic()
     with common.Progress(text) as progress:
         (result,) = common.in_thread(
             search,
-            lambda: progress.show(f"{text}, {time.monotonic() - started:.0f} s (Ctrl-C: the best so far)"),
+            lambda: progress.show(f"{text}, {time.monotonic() - started:.0f} s ({hint})"),
         )
     return result
 

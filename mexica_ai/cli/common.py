@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, TypeVar
 
 from mexica_ai.engines.specs import KEYS, KINDS
-from mexica_ai.errors import MexicaAIError, NotationError
+from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.position import Position
 from mexica_ai.strict import parse_json
 
@@ -24,7 +24,7 @@ ENGINES_HELP = (
     + "\n".join(
         f"  {kind + ':TARGET' * bool(entry.target):12} {entry.summary}" for kind, entry in KINDS.items()
     )
-    + "\nKeys such as time=2 or threads=2 override the options of the command line; name= is a label."
+    + "\nKeys such as time=2 or threads=2 override the options below; name= is a label."
 )
 
 
@@ -40,14 +40,19 @@ def add_json_option(parser: argparse.ArgumentParser, help_text: str) -> None:
     parser.add_argument("--json", action="store_true", help=help_text)
 
 
-def add_search_options(parser: argparse.ArgumentParser, default_limit: str) -> None:
+def add_search_options(
+    parser: argparse.ArgumentParser,
+    time_default: str,
+    memory_default: str = "1024",
+    threads_default: str = "1",
+) -> None:
     """Add the options that limit and steer a search; those not given are None."""
     options = parser.add_argument_group("search")
     options.add_argument(
         "--time",
         type=spec_value("time"),
         metavar="SECONDS",
-        help=f"limit for the whole turn (default: {default_limit})",
+        help=f"limit for the whole turn (default: {time_default})",
     )
     options.add_argument(
         "--iterations",
@@ -59,10 +64,13 @@ def add_search_options(parser: argparse.ArgumentParser, default_limit: str) -> N
         "--memory",
         type=spec_value("memory"),
         metavar="MB",
-        help="limit for the memory of the search tree (default: 1024)",
+        help=f"limit for the memory of the search tree (default: {memory_default})",
     )
     options.add_argument(
-        "--threads", type=spec_value("threads"), metavar="N", help="threads that search (default: 1)"
+        "--threads",
+        type=spec_value("threads"),
+        metavar="N",
+        help=f"threads that search (default: {threads_default})",
     )
     options.add_argument(
         "--seed",
@@ -196,6 +204,17 @@ def in_thread(results: Iterator[T], tick: Callable[[], None] = lambda: None) -> 
             raise outcome
         else:
             return
+
+
+@contextlib.contextmanager
+def needing(packages: str) -> Iterator[None]:
+    """Turn a failed import of what only some commands need into an error that says what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise SearchError(
+            f"this command needs {packages} ({error}); install them with pip", reason="MISSING_PACKAGE"
+        ) from None
 
 
 class Progress:

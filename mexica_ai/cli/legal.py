@@ -49,7 +49,7 @@ def _answer_lines() -> int:
     for number, line in enumerate(sys.stdin.buffer, 1):
         try:
             with common.located(f"line {number}"):
-                answer = Position.from_json(line, path="position").legal_actions()
+                answer = Position.from_json(line.strip(), path="position").legal_actions()
         except MexicaAIError as error:
             answer = {"error": str(error)}
             code = 2
