@@ -213,6 +213,20 @@ def test_positions_are_printed_as_they_were_read():
         assert Position.from_json(json.dumps(data)) == position
 
 
+def test_every_position_of_a_game_is_printed_and_read_back():
+    with gzip.open(VECTORS / "mexica_games.jsonl.gz", "rt") as file:
+        game = json.loads(file.readline())
+    position = Position.from_json(game["start"])
+    for turn in game["turns"]:
+        for action in turn:
+            position.push_action(action)
+            data = position.to_json()
+            again = Position.from_json(data)
+            assert again == position
+            assert again.to_json() == data
+    assert position.is_over
+
+
 @given(st.integers(0, 2**63 - 1), st.integers(2, 4))
 def test_new_games_are_printed_and_read_back(seed, players):
     position = new_game("mexica", players=players, seed=seed)

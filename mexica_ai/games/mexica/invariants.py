@@ -411,9 +411,9 @@ class _Checker:
     def _check_period_still_runs(self):
         """Refuse a period that should have ended with the last round.
 
-        Only the very start of a round shows that: within a round the display may just have become empty. (Not
-        even the start of a round tells a period that should have ended from one where the first seat has just
-        declared the last token out of play; the first is refused.)
+        Only the very start of a round shows that: within a round the display may just have become empty. The
+        moment after the first seat's first action has declared the last token out of play (D8) looks the same, and
+        is refused as well.
         """
         fields = self.fields
         round_begins = (
