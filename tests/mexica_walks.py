@@ -1,8 +1,9 @@
 """Steered random walks over Mexica positions, and what is noteworthy about their steps.
 
-Purely random play rarely founds a district, never pens anybody in and hardly ever sees a tie. So the walks start
-from `scramble`, which throws bridges, temples, tokens and pillis over carved islands, and go on by `choose`, which
-has a leaning. `events` names what happened in a step, for tests that count whether all of it was seen.
+Purely random play rarely founds a district, never pens anybody in and hardly ever sees a tie. So the walks
+start from `scramble`, which throws bridges, temples, tokens and pillis over carved islands, and go on by
+`choose`, which has a leaning. `events` names what happened in a step, for tests that count whether all of it
+was seen.
 """
 
 from collections import Counter
@@ -19,33 +20,37 @@ from reference.mexica import (
     legal_actions,
 )
 
-# Islands: runs of canals. The first two use all tiles but two doubles and a single; no district has over 10 spaces.
-CARVED = [
-    (
-        "J6-J7 F8-G8 J8-K8 F6-G6 E2-F2 L9-L10 G3-G4 K6-L6 B4-B5 D4-D5 G12-H12 G10-G11 I13-I14 M4-M5 J2-J3 R7-R8 "
-        "H9-I9 E9-F9 K4-K5 P6-Q6 K11-K12 I12-J12 D8-E8 C10-D10 D2-D3 E11-F11 D12-D13 C6-C7 S9-T9 M6-N6 H5-I5 "
-        "N10-O10 G1-H1 E7 G2 Q8 C13 M10"
-    ).split(),
-    (
-        "E13-F13 C7-D7 J7-J8 C12-C13 R7-R8 F2-G2 H12-H13 F8-G8 C8-C9 G9-H9 N10-N11 G4-H4 D2-E2 I11-J11 J6-K6 "
-        "L9-M9 K12-K13 F6-F7 J1-J2 N5-N6 E8-E9 B6-B7 D10-E10 S9-T9 I4-I5 L7-M7 J3-J4 J10-K10 K4-L4 I9-I10 P7-Q7 "
-        "D11-E11 D3-D4 Q9 F3 C5 F5 F12"
-    ).split(),
-]
-OPEN = [
+# Islands: runs of canals. These use all tiles but two doubles and a single; no district has more than ten spaces.
+CARVED = (
+    "J6-J7 F8-G8 J8-K8 F6-G6 E2-F2 L9-L10 G3-G4 K6-L6 B4-B5 D4-D5 G12-H12 G10-G11 I13-I14 M4-M5 J2-J3 R7-R8 "
+    "H9-I9 E9-F9 K4-K5 P6-Q6 K11-K12 I12-J12 D8-E8 C10-D10 D2-D3 E11-F11 D12-D13 C6-C7 S9-T9 M6-N6 H5-I5 "
+    "N10-O10 G1-H1 E7 G2 Q8 C13 M10",
+    "E13-F13 C7-D7 J7-J8 C12-C13 R7-R8 F2-G2 H12-H13 F8-G8 C8-C9 G9-H9 N10-N11 G4-H4 D2-E2 I11-J11 J6-K6 "
+    "L9-M9 K12-K13 F6-F7 J1-J2 N5-N6 E8-E9 B6-B7 D10-E10 S9-T9 I4-I5 L7-M7 J3-J4 J10-K10 K4-L4 I9-I10 P7-Q7 "
+    "D11-E11 D3-D4 Q9 F3 C5 F5 F12",
+)
+OPEN = (
     # the palace square of nine; districts of 5 and 4 on the coast
-    "G5-H5 I5 G9-H9 I9 F6-F7 F8 J6-J7 J8 F2-J2 S7 T8-U8".split(),
+    "G5-H5 I5 G9-H9 I9 F6-F7 F8 J6-J7 J8 F2-J2 S7 T8-U8",
     # the palace and F7, a district of six; corners where a pilli has a single way out
-    "H4-H5 H9-H10 J7-K7 F6-G6 F8-G8 E7 I6 I8 A3-B3 P8-S8".split(),
+    "H4-H5 H9-H10 J7-K7 F6-G6 F8-G8 E7 I6 I8 A3-B3 P8-S8",
     # one long canal, one inland, one on the other side of the lake
-    "B5-L5 D9-D10 U7 O5 F12-I12".split(),
-    "F2-J2 S7 T8-U8".split(),
-]
+    "B5-L5 D9-D10 U7 O5 F12-I12",
+    "F2-J2 S7 T8-U8",
+)
 # Kinds of action, and how much each leaning likes them.
 LEANINGS = {
     "even": {},
     "builder": {"canal": 12, "temple": 2, "teleport": 2, "end": 0.2},
-    "traveller": {"walk": 5, "sail": 25, "bridge": 8, "relocate": 8, "temple": 0.3, "canal": 0.5, "teleport": 0.5},
+    "traveller": {
+        "walk": 5,
+        "sail": 25,
+        "bridge": 8,
+        "relocate": 8,
+        "temple": 0.3,
+        "canal": 0.5,
+        "teleport": 0.5,
+    },
     "mason": {"temple": 10, "canal": 3, "teleport": 2, "end": 0.2},
     "idler": {"end": 6, "token": 3, "canal": 0, "temple": 0, "found": 0, "teleport": 0.2},
     "lurker": {"teleport": 8, "temple": 3, "walk": 5, "canal": 2, "end": 0.1},
@@ -97,16 +102,16 @@ def _useful_teleports(position, teleports):
 def scramble(rng, players: int) -> dict:
     """Return a random position of the second half of an imagined game, or of its odd first round.
 
-    One in five is full of boats: all pillis on bridges. Another one in five is crowded: all pillis in one district,
-    which can be founded if there is a token of its size.
+    One in five is full of boats: all pillis on bridges. Another one in five is crowded: all pillis in one
+    district, which can be founded if there is a token of its size.
     """
     mood = rng.choice(["mixed", "mixed", "mixed", "boats", "crowd"])
     if rng.random() < 0.5:
-        runs, no_tiles = rng.choice(CARVED), False
+        runs, no_tiles = rng.choice(CARVED).split(), False
         share = rng.choice([1, 1, 1, 0.9, 0.5])
         runs = [run for run in runs if rng.random() < share]
     else:
-        runs, no_tiles = rng.choice(OPEN), rng.random() < 0.5
+        runs, no_tiles = rng.choice(OPEN).split(), rng.random() < 0.5
     table = Table(build(players, canals=runs, no_tiles=no_tiles))
     _scramble_time(rng, table)
     _scramble_bridges(rng, table, 11 if mood == "boats" else rng.choice([0, 4, 11]))
@@ -124,6 +129,39 @@ def scramble(rng, players: int) -> dict:
     _scramble_tokens(rng, table, districts)
     _scramble_counts(rng, table)
     return table.to_position()
+
+
+def drills(players: int) -> list[dict]:
+    """Return positions in which a rare thing is one action away."""
+    others = ["B1", "K2", "L3"][: players - 1]
+    found_pens_in = build(players, pillis=["C2", *others], canals=["B3-C3", "D2"], display=[3], round_=1)
+    walls = dict.fromkeys(["N7", "M8", "N9"], (0, 1))
+    sail_pens_in = build(players, pillis=["O6", "N8"], bridges=["O6 ew", "O8 ew"], temples=walls, round_=1)
+    boats = ["O6", "O7", "O8"]
+    long_sail = build(players, pillis=boats[:players], bridges=[f"{space} ew" for space in [*boats, "O9"]])
+    far_bridges = ["O7 ew", "O9 ew", *(f"{column}5 ns" for column in "DEFGHIJKL")]
+    relocation_pens_in = build(
+        players,
+        pillis=["U8", "O7"],
+        canals=["D5-L5", "D9"],
+        bridges=far_bridges,
+        temples=dict.fromkeys(["N7", "P7"], (0, 1)),
+        round_=1,
+    )
+    ends = {"display": [], "idle": 3, "built": False, "to_move": players - 1}
+    ties = [
+        build(
+            players,
+            temples={
+                f"{column}9": (seat, level)
+                for column, seat, level in zip("CDEF", range(players), levels, strict=False)
+            },
+            period=2,
+            **ends,
+        )
+        for levels in ([3, 3, 2, 1], [3, 2, 1, 1], [3, 2, 2, 1], [3, 3, 2, 2], [3, 3, 3, 1], [3, 2, 2, 2])
+    ]
+    return [found_pens_in, sail_pens_in, long_sail, relocation_pens_in, *ties]
 
 
 def _scramble_time(rng, table):
@@ -151,8 +189,11 @@ def _scramble_pillis(rng, table, grounds):
     board = table.board
     for seat in range(table.players):
         for ground in (rng.choice(grounds), LAND):
-            free = [space for space in ground
-                    if (board.is_dry(space) or space in board.bridges) and board.is_open(space)]
+            free = [
+                space
+                for space in ground
+                if (board.is_dry(space) or space in board.bridges) and board.is_open(space)
+            ]
             if free:
                 board.pillis[seat] = rng.choice(free)
                 break
@@ -163,22 +204,51 @@ def _scramble_temples(rng, table, focus):
     table.stocks = [list(FIRST_TEMPLES if table.period == 1 else BOTH_TEMPLES) for _ in range(table.players)]
     share, near = rng.choice([0, 0.3, 0.6, 1]), rng.choice([0.5, 1])
     owners = list(range(table.players)) + [NEUTRAL] * (table.players == 2)
-    pieces = [(owner, level) for owner in owners for level in (1, 2, 3, 4)
-              for _ in range(table.stocks[owner][level - 1] if owner != NEUTRAL else 5 - level)
-              if rng.random() < share]
+    pieces = [
+        (owner, level)
+        for owner in owners
+        for level in (1, 2, 3, 4)
+        for _ in range(table.stocks[owner][level - 1] if owner != NEUTRAL else 5 - level)
+        if rng.random() < share
+    ]
     rng.shuffle(pieces)
+    if rng.random() < 0.5:
+        pieces.clear()
+        _scatter_evenly(rng, table, owners)
     for owner, level in pieces:
-        ground = [space for space in (focus if rng.random() < near else LAND) if board.is_building_space(space)]
+        ground = [
+            space for space in (focus if rng.random() < near else LAND) if board.is_building_space(space)
+        ]
         if ground:
             board.temples[rng.choice(ground)] = (owner, level)
             if owner != NEUTRAL:
                 table.stocks[owner][level - 1] -= 1
 
 
+def _scatter_evenly(rng, table, owners):
+    """Give most owners one low temple in each of some districts: ties of many shapes."""
+    districts = table.board.districts()
+    for district in rng.sample(districts, min(len(districts), 3)):
+        for owner in owners:
+            level = rng.choice([1, 1, 2])
+            ground = sorted(filter(table.board.is_building_space, district))
+            if ground and rng.random() < 0.9 and (owner == NEUTRAL or table.stocks[owner][level - 1]):
+                table.board.temples[rng.choice(ground)] = (owner, level)
+                if owner != NEUTRAL:
+                    table.stocks[owner][level - 1] -= 1
+
+
 def _scramble_tokens(rng, table, districts):
     board = table.board
-    pool = rng.choice([STANDARD_POOL, STANDARD_POOL, STANDARD_POOL,
-                       [*STANDARD_POOL, 3, 5, 9], [rng.randint(3, 13) for _ in range(15)]])
+    pool = rng.choice(
+        [
+            STANDARD_POOL,
+            STANDARD_POOL,
+            STANDARD_POOL,
+            [*STANDARD_POOL, 3, 5, 9],
+            [rng.randint(3, 13) for _ in range(15)],
+        ]
+    )
     table.pool = sorted(pool)
     rest = list(pool)
     most = 8 if table.period == 1 else 15
@@ -207,7 +277,9 @@ def _scramble_tokens(rng, table, districts):
 def _scramble_counts(rng, table):
     players = table.players
     table.scores = [20] * players if rng.random() < 0.5 else [rng.randint(0, 40) for _ in range(players)]
-    table.action_tokens = rng.choice([[0] * players, [3] * players, [rng.randint(0, 3) for _ in range(players)]])
+    table.action_tokens = rng.choice(
+        [[0] * players, [3] * players, [rng.randint(0, 3) for _ in range(players)]]
+    )
     table.built_this_round = rng.random() < 0.5
     table.idle_rounds = 0 if table.round == 1 else rng.choice([0, 1] if table.display else [0, 1, 2, 3, 3, 3])
     if not table.display and any(not any(stock) for stock in table.stocks):
@@ -228,11 +300,16 @@ def events(before: dict, action: str, after: dict) -> list[str]:
     elif verb == "bridge":
         named.append(f"bridge {operands[1]}")
     elif verb == "relocate":
-        named.append("relocate on the same place" if operands[0] == operands[1] else f"relocate {operands[2]}")
+        named.append(
+            "relocate on the same place" if operands[0] == operands[1] else f"relocate {operands[2]}"
+        )
     elif verb == "temple":
         named.append(f"temple {operands[0]}")
-        named.append("temple in a founded district" if table.board.is_founded(table.board.district_of_pilli(seat))
-                     else "temple in an unfounded district")
+        named.append(
+            "temple in a founded district"
+            if table.board.is_founded(table.board.district_of_pilli(seat))
+            else "temple in an unfounded district"
+        )
     elif verb == "walk":
         if operands[0] in table.board.bridges:
             named.append("walk onto a bridge")
@@ -324,7 +401,7 @@ def variants(rng, position: dict):
     players, seats, calpulli = position["players"], position["seats"], position["calpulli"]
 
     def seats_with(seat, **changes):
-        return position | {"seats": [*seats[:seat], seats[seat] | changes, *seats[seat + 1:]]}
+        return position | {"seats": [*seats[:seat], seats[seat] | changes, *seats[seat + 1 :]]}
 
     def calpulli_with(**changes):
         return position | {"calpulli": calpulli | changes}
@@ -354,10 +431,12 @@ def variants(rng, position: dict):
     for index, temple in enumerate(position["temples"]):
         temples = position["temples"]
         if free:
-            moved = sorted([*temples[:index], temple | {"at": rng.choice(free)}, *temples[index + 1:]],
-                           key=lambda temple: LAND.index(temple["at"]))
+            moved = sorted(
+                [*temples[:index], temple | {"at": rng.choice(free)}, *temples[index + 1 :]],
+                key=lambda temple: LAND.index(temple["at"]),
+            )
             yield "temple's space", position | {"temples": moved}
-        turned = [*temples[:index], temple | {"seat": NEUTRAL}, *temples[index + 1:]]
+        turned = [*temples[:index], temple | {"seat": NEUTRAL}, *temples[index + 1 :]]
         if temple["seat"] != NEUTRAL and players == 2:
             stock = [*seats[temple["seat"]]["temples"]]
             stock[temple["level"] - 1] += 1
@@ -373,9 +452,11 @@ def variants(rng, position: dict):
     for index, bridge in enumerate(position["bridges"]):
         bridges = position["bridges"]
         axis = "ew" if bridge["axis"] == "ns" else "ns"
-        yield "bridge's axis", position | {
-            "bridges": [*bridges[:index], bridge | {"axis": axis}, *bridges[index + 1:]]}
-        yield "bridge gone", position | {"bridges": [*bridges[:index], *bridges[index + 1:]]}
+        yield (
+            "bridge's axis",
+            position | {"bridges": [*bridges[:index], bridge | {"axis": axis}, *bridges[index + 1 :]]},
+        )
+        yield "bridge gone", position | {"bridges": [*bridges[:index], *bridges[index + 1 :]]}
     tiles = position["canal_tiles"]
     yield "tiles", position | {"canal_tiles": {"single": tiles["single"] - 2, "double": tiles["double"] + 1}}
     yield "tiles", position | {"canal_tiles": {"single": tiles["single"] + 2, "double": tiles["double"] - 1}}
