@@ -1,8 +1,9 @@
-"""A minimal external engine: it plays random legal actions and speaks the stdio protocol (docs/cli.md).
+"""A minimal external engine that plays random legal actions and speaks the stdio protocol (docs/cli.md).
 
     mexica-ai best examples/mexica_midgame.json --engine cmd:"python examples/engine_random.py"
 
-Only `mexica_ai.Position` is used, to know the legal actions; an engine in any other language brings its own rules.
+Only `mexica_ai.Position` is used, to know the legal actions; an engine in any other language brings its own
+rules.
 """
 
 import json
