@@ -412,7 +412,7 @@ class _Checker:
         """Refuse a period that should have ended with the last round.
 
         Only the very start of a round shows that: within a round the display may just have become empty. The
-        moment after the first seat's first action has declared the last token out of play (D8) looks the same,
+        moment after seat 0's first action has declared the last token out of play (D8) looks the same,
         and is refused as well.
         """
         fields = self.fields
