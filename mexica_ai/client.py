@@ -1,7 +1,7 @@
 """Clients of a running server (`mexica-ai serve`): `Client`, and `AsyncClient` for asyncio.
 
-Both ask as `mexica_ai.best_turn` does and fail with the same exceptions; what only a service can suffer from is a
-SearchError with the name of the gRPC status as its reason.
+Both ask as `mexica_ai.best_turn` does and fail with the same exceptions; what only a service can suffer from
+is a SearchError with the name of the gRPC status as its reason.
 """
 
 from __future__ import annotations
@@ -31,14 +31,23 @@ from mexica_ai.results import Result
 from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
-# How long a call waits beyond the time of its search, for a free slot above all; and the time of a search whose
-# length only the server knows.
+# How long a call waits beyond the time of its search, for a free slot above all; and the time of a search
+# whose length only the server knows.
 WAIT_S = 30.0
 UNKNOWN_TIME_S = 60.0
 
 _STOP_POLL_S = 0.005
-_ERROR_CLASSES = {error_class.__name__: error_class for error_class in (
-    GameOverError, IllegalActionError, NotationError, PositionError, SearchError, UnknownGameError)}
+_ERROR_CLASSES = {
+    error_class.__name__: error_class
+    for error_class in (
+        GameOverError,
+        IllegalActionError,
+        NotationError,
+        PositionError,
+        SearchError,
+        UnknownGameError,
+    )
+}
 
 
 class Client:
@@ -60,9 +69,19 @@ class Client:
         self._channel = grpc.insecure_channel(target)
         self._service = engine_pb2_grpc.EngineServiceStub(self._channel)
 
-    def best_turn(self, position: Position, *, time_s: float | None = None, iterations: int | None = None,
-                  threads: int | None = None, memory_mb: int | None = None, seed: int | None = None,
-                  candidates: int = 5, timeout_s: float | None = None, stop: threading.Event | None = None) -> Result:
+    def best_turn(
+        self,
+        position: Position,
+        *,
+        time_s: float | None = None,
+        iterations: int | None = None,
+        threads: int | None = None,
+        memory_mb: int | None = None,
+        seed: int | None = None,
+        candidates: int = 5,
+        timeout_s: float | None = None,
+        stop: threading.Event | None = None,
+    ) -> Result:
         """Have the server search the best turn for the seat to move.
 
         Parameters
@@ -70,14 +89,15 @@ class Client:
         position : Position
             Not changed.
         time_s, iterations, threads, memory_mb
-            Limits of the search, as for `mexica_ai.best_turn`; None leaves them to the server, which caps them all.
+            Limits of the search, as for `mexica_ai.best_turn`; None leaves them to the server, which caps
+            them all.
         seed : int, optional
             0 <= seed < 2**63; drawn by the server if None, and reported in the result.
         candidates : int
             How many turns the result lists at most, from 1.
         timeout_s : float, optional
-            Deadline of the whole call in seconds; the search gets less than that. By default `time_s` (60 if the
-            server decides) and 30 more for waiting until a search slot is free.
+            Deadline of the whole call in seconds; the search gets less than that. By default `time_s` (60 if
+            the server decides) and 30 more for waiting until a search slot is free.
         stop : threading.Event, optional
             Setting it cancels the call, which ends the search: SearchError with reason CANCELLED.
 
@@ -105,7 +125,9 @@ class Client:
                     break
             return _result(call.result(), self.target)
         except grpc.FutureCancelledError:
-            raise SearchError(f"server {self.target}: CANCELLED: the call was stopped", reason="CANCELLED") from None
+            raise SearchError(
+                f"server {self.target}: CANCELLED: the call was stopped", reason="CANCELLED"
+            ) from None
         except grpc.RpcError as error:
             raise _error(error, _rich_status(call), self.target) from None
         finally:
@@ -123,16 +145,25 @@ class Client:
 
 
 class AsyncClient:
-    """`Client` for asyncio: made, used and closed in one event loop. Cancelling the task cancels the search."""
+    """`Client` for asyncio: made, used and closed in one event loop. Cancelling the task stops the search."""
 
     def __init__(self, target: str) -> None:
         self.target = target
         self._channel = grpc.aio.insecure_channel(target)
         self._service = engine_pb2_grpc.EngineServiceStub(self._channel)
 
-    async def best_turn(self, position: Position, *, time_s: float | None = None, iterations: int | None = None,
-                        threads: int | None = None, memory_mb: int | None = None, seed: int | None = None,
-                        candidates: int = 5, timeout_s: float | None = None) -> Result:
+    async def best_turn(
+        self,
+        position: Position,
+        *,
+        time_s: float | None = None,
+        iterations: int | None = None,
+        threads: int | None = None,
+        memory_mb: int | None = None,
+        seed: int | None = None,
+        candidates: int = 5,
+        timeout_s: float | None = None,
+    ) -> Result:
         """Have the server search the best turn for the seat to move; see `Client.best_turn`."""
         request = _request(position, time_s, iterations, threads, memory_mb, seed, candidates)
         try:
@@ -152,14 +183,19 @@ class AsyncClient:
         await self.close()
 
 
-def _request(position, time_s, iterations, threads, memory_mb, seed, candidates) -> engine_pb2.BestTurnRequest:
+def _request(
+    position, time_s, iterations, threads, memory_mb, seed, candidates
+) -> engine_pb2.BestTurnRequest:
     """Return the request, checked as a search of our own would check it."""
     given = {"time_s": time_s, "iterations": iterations, "threads": threads, "memory_mb": memory_mb}
     given = {name: value for name, value in given.items() if value is not None}
     Limits(**given, unlimited=True)
     if type(candidates) is not int or not 1 <= candidates < 2**31:
-        raise SearchError(f"candidates: given {quote(candidates)}; expected an integer above 0",
-                          reason="INVALID_LIMITS", path="candidates")
+        raise SearchError(
+            f"candidates: given {quote(candidates)}; expected an integer above 0",
+            reason="INVALID_LIMITS",
+            path="candidates",
+        )
     return engine_pb2.BestTurnRequest(
         position=wire.position_to_message(position),
         limits=engine_pb2.Limits(**given),
@@ -176,13 +212,14 @@ def _timeout(time_s: float | None, timeout_s: float | None) -> float:
 
 def _result(response: engine_pb2.BestTurnResponse, target: str) -> Result:
     if not response.result.turn:
-        raise SearchError(f"server {target}: answered without a turn; expected at least one action",
-                          reason="NO_TURN_FOUND")
+        raise SearchError(
+            f"server {target}: answered without a turn; expected at least one action", reason="NO_TURN_FOUND"
+        )
     return wire.result_from_message(response.result)
 
 
 def _rich_status(call) -> status_pb2.Status | None:
-    """Return the google.rpc.Status of a failed call, None if it has none (or one that contradicts the call)."""
+    """Return the google.rpc.Status of a failed call, None if it has none or one that contradicts the call."""
     with contextlib.suppress(ValueError):
         return rpc_status.from_call(call)
 
@@ -200,8 +237,12 @@ def _error(error, status: status_pb2.Status | None, target: str) -> MexicaAIErro
     if code is grpc.StatusCode.INVALID_ARGUMENT:
         violations = [_violation(fault) for fault in faults.field_violations]
         error_class = _ERROR_CLASSES.get(info.metadata.get("error"), NotationError)
-        return error_class(_local_paths(message), reason=info.reason or None,
-                           path=violations[0].path if violations else "", violations=violations)
+        return error_class(
+            _local_paths(message),
+            reason=info.reason or None,
+            path=violations[0].path if violations else "",
+            violations=violations,
+        )
     return SearchError(f"server {target}: {code.name}: {message}", reason=code.name)
 
 

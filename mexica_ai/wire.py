@@ -1,8 +1,8 @@
 """Between protobuf messages and the package's own values; client and server use nothing else.
 
-A position's message has the field names of its JSON form, so the two are converted field by field, and the strict
-codec of the JSON form (`Position.from_json`) does all the checking. What the wire cannot say as JSON does is listed
-in `_ADJUST`, by game.
+A position's message has the field names of its JSON form, so the two are converted field by field, and the
+strict codec of the JSON form (`Position.from_json`) does all the checking. What the wire cannot say as JSON
+does is listed in `_ADJUST`, by game.
 """
 
 from __future__ import annotations
@@ -42,20 +42,22 @@ def position_from_message(message: engine_pb2.Position, path: str = "position") 
     Raises
     ------
     NotationError
-        If a field is missing or cannot be read, or no game is set (which a game that this version does not know looks
-        like, too).
+        If a field is missing or cannot be read, or no game is set (which a game that this version does not
+        know looks like, too).
     PositionError
         If it breaks an invariant; `violations` lists every one.
     """
     game = message.WhichOneof("game")
     if game is None:
         known = ", ".join(field.name for field in message.DESCRIPTOR.fields)
-        raise NotationError(f"{path}: no position of a known game; expected one of {known}", reason="MISSING_GAME",
-                            path=path)
-    # Lists have no presence on the wire and are always there; a scalar or a message only if it was set, so that the
-    # codec notices a forgotten one. All numbers of positions are 32-bit, which stay integers here.
-    data = json_format.MessageToDict(getattr(message, game), preserving_proto_field_name=True,
-                                     always_print_fields_with_no_presence=True)
+        raise NotationError(
+            f"{path}: no position of a known game; expected one of {known}", reason="MISSING_GAME", path=path
+        )
+    # Lists have no presence on the wire and are always there; a scalar or a message only if it was set, so
+    # that the codec notices a forgotten one. All numbers of positions are 32-bit, which stay integers here.
+    data = json_format.MessageToDict(
+        getattr(message, game), preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
     if game in _ADJUST:
         _ADJUST[game](data)
     return Position.from_json({"game": game, **data}, path=f"{path}.{game}")

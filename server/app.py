@@ -11,6 +11,7 @@ from grpc_reflection.v1alpha import reflection
 from mexica_ai.results import Result
 from mexica_ai.search import run_search
 from mexica_ai.server.config import ServerConfig, format_address
+from mexica_ai.server.errors import RefusesUnreadable
 from mexica_ai.server.service import SERVICE_NAME, EngineService
 from mexica_ai.v1 import engine_pb2_grpc
 
@@ -45,11 +46,12 @@ class Server:
         self.service = EngineService(config, search)
         self.address = config.address
         # maximum_concurrent_rpcs stays unset: it would reject health checks while all slots are taken.
-        self._server = grpc.aio.server(options=_OPTIONS)
+        self._server = grpc.aio.server(interceptors=[RefusesUnreadable()], options=_OPTIONS)
         engine_pb2_grpc.add_EngineServiceServicer_to_server(self.service, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection(
-            [SERVICE_NAME, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server)
+            [SERVICE_NAME, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server
+        )
 
     async def start(self) -> None:
         """Listen and serve.
@@ -69,7 +71,7 @@ class Server:
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
 
     async def drain(self) -> None:
-        """End gracefully: report NOT_SERVING, finish or stop the running searches, send the answers, close."""
+        """End gracefully: report NOT_SERVING, finish or stop running searches, send the answers, close."""
         await self._health.enter_graceful_shutdown()
         await self.service.close(self._config.grace_s)
         await self._server.stop(FLUSH_S)

@@ -19,13 +19,15 @@ class ServerConfig:
     Parameters
     ----------
     host : str
-        Address to listen on. Only loopback addresses unless `insecure`: whoever can connect can use the processor.
+        Address to listen on. Only loopback addresses unless `insecure`: whoever can connect can use the
+        processor.
     port : int
         0 to 65535; 0 takes a free one.
     threads : int
         Native threads of a search, default and cap; at least 1.
     slots : int, optional
-        Searches at the same time, at least 1; by default as many as the processor cores hold. Other calls wait.
+        Searches at the same time, at least 1; by default as many as the processor cores hold. Other calls
+        wait.
     max_waiting : int
         Calls that may wait for a slot, at least 0; the next one is rejected at once.
     default_time_s, max_time_s : float
@@ -37,10 +39,12 @@ class ServerConfig:
     max_candidates : int
         Cap of candidate turns in an answer; at least 1.
     deadline_margin_s : float
-        What a search leaves of the caller's remaining deadline for stopping, answering and the way back; at least
-        0.02. (The way back takes under 1 ms on loopback; stopping up to 10 ms, more if the cores are overbooked.)
+        What a search leaves of the caller's remaining deadline for stopping, answering and the way back; at
+        least 0.02. (The way back takes under 1 ms on loopback; stopping up to 10 ms, more if the cores are
+        overbooked.)
     grace_s : float
-        How long a server that shuts down lets searches run before it stops them; they then answer the best so far.
+        How long a server that shuts down lets searches run before it stops them; they then answer the best so
+        far.
     insecure : bool
         Allow addresses other than loopback, without encryption and without authentication.
 
@@ -79,8 +83,11 @@ class ServerConfig:
         self._check_seconds("deadline_margin_s", 0.02)
         self._check_seconds("grace_s", 0)
         if not self.insecure and not is_loopback(self.host):
-            self._refuse("host", "a loopback address (127.0.0.1, ::1 or localhost), because there is neither encryption "
-                                 "nor authentication, or else insecure")
+            self._refuse(
+                "host",
+                "a loopback address (127.0.0.1, ::1 or localhost), because there is neither encryption "
+                "nor authentication, or else insecure",
+            )
 
     @property
     def address(self) -> str:
@@ -99,8 +106,11 @@ class ServerConfig:
             self._refuse(name, f"a finite number of seconds {expected}")
 
     def _refuse(self, name: str, expected: str) -> NoReturn:
-        raise SearchError(f"{name}: given {quote(getattr(self, name))}; expected {expected}", reason="INVALID_CONFIG",
-                          path=name)
+        raise SearchError(
+            f"{name}: given {quote(getattr(self, name))}; expected {expected}",
+            reason="INVALID_CONFIG",
+            path=name,
+        )
 
 
 def is_loopback(host: str) -> bool:

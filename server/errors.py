@@ -1,7 +1,8 @@
 """From the package's exceptions to gRPC statuses: one table, and the details that go with them.
 
-Every status carries a google.rpc.ErrorInfo (domain ``mexica_ai``, the exception's `reason`, and its class under the
-metadata key ``error``); INVALID_ARGUMENT also a google.rpc.BadRequest with one violation for each fault.
+Every status carries a google.rpc.ErrorInfo (domain ``mexica_ai``, the exception's `reason`, and its class
+under the metadata key ``error``); INVALID_ARGUMENT also a google.rpc.BadRequest with one violation for each
+fault.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 
 import grpc
+from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
@@ -28,7 +30,8 @@ from mexica_ai.errors import (
 
 DOMAIN = "mexica_ai"
 
-# By the exception's class, the most special first; then by the reason of a SearchError. Anything else is INTERNAL.
+# By the exception's class, the most special first; then by the reason of a SearchError. Anything else is
+# INTERNAL.
 _CODE_BY_CLASS = {
     GameOverError: grpc.StatusCode.FAILED_PRECONDITION,
     NotationError: grpc.StatusCode.INVALID_ARGUMENT,
@@ -70,6 +73,35 @@ def answers_errors(method: Callable[..., Awaitable]) -> Callable[..., Awaitable]
     return answering
 
 
+class RefusesUnreadable(grpc.aio.ServerInterceptor):
+    """Answers bytes that are no request message by INVALID_ARGUMENT.
+
+    gRPC itself would answer UNKNOWN with the text of an exception, and log a traceback.
+    """
+
+    async def intercept_service(self, continuation, handler_call_details):
+        """Return the handler of a call, its requests read by us if it is unary."""
+        handler = await continuation(handler_call_details)
+        if handler is None or handler.unary_unary is None:
+            return handler
+
+        def deserialize(data):
+            try:
+                return handler.request_deserializer(data)
+            except DecodeError:
+                return NotationError(
+                    f"request: {len(data)} bytes that are no such message; expected the message of "
+                    f"{handler_call_details.method}"
+                )
+
+        async def answer(request, context):
+            if isinstance(request, NotationError):
+                await context.abort_with_status(rpc_status.to_status(status_of(request)))
+            return await handler.unary_unary(request, context)
+
+        return grpc.unary_unary_rpc_method_handler(answer, deserialize, handler.response_serializer)
+
+
 def status_of(error: Exception) -> status_pb2.Status:
     """Return the status that tells a caller of an exception."""
     code = _code_of(error)
@@ -77,7 +109,9 @@ def status_of(error: Exception) -> status_pb2.Status:
         return _internal_status(error)
     message = _shorten(str(error), MAX_MESSAGE_CHARS)
     status = status_pb2.Status(code=code.value[0], message=message)
-    info = error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata={"error": type(error).__name__})
+    info = error_details_pb2.ErrorInfo(
+        reason=error.reason, domain=DOMAIN, metadata={"error": type(error).__name__}
+    )
     status.details.add().Pack(info)
     if code is grpc.StatusCode.INVALID_ARGUMENT:
         _add_violations(status, error.violations or [Violation(error.path, error.reason, str(error))])
@@ -94,9 +128,13 @@ def _code_of(error: Exception) -> grpc.StatusCode | None:
 def _internal_status(error: Exception) -> status_pb2.Status:
     request_id = uuid.uuid4().hex
     _logger.error("internal error; request id %s", request_id, exc_info=error)
-    status = status_pb2.Status(code=grpc.StatusCode.INTERNAL.value[0], message=f"internal error; request id {request_id}")
+    status = status_pb2.Status(
+        code=grpc.StatusCode.INTERNAL.value[0], message=f"internal error; request id {request_id}"
+    )
     metadata = {"error": MexicaAIError.__name__, "request_id": request_id}
-    status.details.add().Pack(error_details_pb2.ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata=metadata))
+    status.details.add().Pack(
+        error_details_pb2.ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata=metadata)
+    )
     return status
 
 
@@ -106,12 +144,17 @@ def _add_violations(status: status_pb2.Status, violations: list[Violation]) -> N
     for path, reason, message in violations:
         # The field is named once, in `field`; the package's messages begin with it.
         description = _shorten(message.removeprefix(f"{path}: "), MAX_DESCRIPTION_CHARS)
-        fault = error_details_pb2.BadRequest.FieldViolation(field=path, description=description, reason=reason)
-        if faults.field_violations and status.ByteSize() + faults.ByteSize() + fault.ByteSize() > MAX_STATUS_BYTES:
+        fault = error_details_pb2.BadRequest.FieldViolation(
+            field=path, description=description, reason=reason
+        )
+        if (
+            faults.field_violations
+            and status.ByteSize() + faults.ByteSize() + fault.ByteSize() > MAX_STATUS_BYTES
+        ):
             break
         faults.field_violations.append(fault)
     status.details.add().Pack(faults)
 
 
 def _shorten(text: str, max_chars: int) -> str:
-    return text if len(text) <= max_chars else text[:max_chars - 3] + "..."
+    return text if len(text) <= max_chars else text[: max_chars - 3] + "..."

@@ -9,8 +9,16 @@ from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig
 
 
-def serve(host: str = "127.0.0.1", port: int = 50051, *, threads: int = 1, slots: int | None = None,
-          max_time_s: float = 60.0, memory_mb: int = 1024, insecure: bool = False) -> int:
+def serve(
+    host: str = "127.0.0.1",
+    port: int = 50051,
+    *,
+    threads: int = 1,
+    slots: int | None = None,
+    max_time_s: float = 60.0,
+    memory_mb: int = 1024,
+    insecure: bool = False,
+) -> int:
     """Serve until SIGTERM or SIGINT, then drain; a second signal stops the searches that still run.
 
     Prints ``listening on HOST:PORT`` when ready. Call it in the main thread.
@@ -32,8 +40,15 @@ def serve(host: str = "127.0.0.1", port: int = 50051, *, threads: int = 1, slots
     OSError
         The address cannot be listened on.
     """
-    config = ServerConfig(host=host, port=port, threads=threads, slots=slots, max_time_s=max_time_s,
-                          memory_mb=memory_mb, insecure=insecure)
+    config = ServerConfig(
+        host=host,
+        port=port,
+        threads=threads,
+        slots=slots,
+        max_time_s=max_time_s,
+        memory_mb=memory_mb,
+        insecure=insecure,
+    )
     asyncio.run(_serve(config))
     return 0
 

@@ -1,8 +1,9 @@
 """The servicer of `mexica_ai.v1.EngineService`: it translates, hands out search slots and keeps time.
 
-The event loop only waits: positions are read and searches run in worker threads, where the search releases the GIL
-and starts native threads of its own. A slot is taken before a search starts and given back when its thread has ended,
-whether or not anybody still waits for the answer, so there are never more searches than slots.
+The event loop only waits: positions are read and searches run in worker threads, where the search releases
+the GIL and starts native threads of its own. A slot is taken before a search starts and given back when its
+thread has ended, whether or not anybody still waits for the answer, so there are never more searches than
+slots.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ----------
     config : ServerConfig
     search : callable
-        What searches, in a worker thread; `mexica_ai.search.run_search`, or something of the same signature that
-        watches it.
+        What searches, in a worker thread; `mexica_ai.search.run_search`, or something of the same signature
+        that watches it.
     """
 
     def __init__(self, config: ServerConfig, search: Callable[..., Result] = run_search) -> None:
@@ -57,7 +58,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._limits(request.limits, None)  # refuses what makes no sense before anything is waited for
         position = await asyncio.to_thread(wire.position_from_message, request.position)
         if position.is_over:
-            raise GameOverError("the game is over; expected a position in which a seat is to move", path="position")
+            raise GameOverError(
+                "the game is over; expected a position in which a seat is to move", path="position"
+            )
         await self._take_slot(context)
         try:
             # Only now, so that what was spent waiting is taken off.
@@ -73,7 +76,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             stop.set()
 
     async def close(self, grace_s: float) -> None:
-        """Start no more searches, give the running ones `grace_s` seconds, stop them, and wait for their ends."""
+        """Start no more searches, give the running ones `grace_s` seconds, stop them, await their ends."""
         self._is_closing = True
         if self._searches:
             await asyncio.wait(self._searches, timeout=grace_s)
@@ -85,12 +88,17 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     async def _take_slot(self, context: grpc.aio.ServicerContext) -> None:
         """Wait for a search slot, at most as long as the caller can wait."""
         if self._slots.locked() and self._num_waiting >= self._config.max_waiting:
-            raise SearchError(f"all {self._config.slots} search slots are taken and {self._num_waiting} calls wait; "
-                              "expected a retry later", reason="TOO_MANY_WAITING")
+            raise SearchError(
+                f"all {self._config.slots} search slots are taken and {self._num_waiting} calls wait; "
+                "expected a retry later",
+                reason="TOO_MANY_WAITING",
+            )
         remaining_s = context.time_remaining()
         self._num_waiting += 1
         try:
-            async with asyncio.timeout(None if remaining_s is None else remaining_s - self._config.deadline_margin_s):
+            async with asyncio.timeout(
+                None if remaining_s is None else remaining_s - self._config.deadline_margin_s
+            ):
                 await self._slots.acquire()
         except TimeoutError:
             raise _no_time_left("no search slot became free before the deadline") from None
@@ -98,7 +106,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             self._num_waiting -= 1
         if self._is_closing:
             self._slots.release()
-            raise SearchError("the server is shutting down; expected a retry elsewhere", reason="SHUTTING_DOWN")
+            raise SearchError(
+                "the server is shutting down; expected a retry elsewhere", reason="SHUTTING_DOWN"
+            )
 
     def _limits(self, asked: engine_pb2.Limits, remaining_s: float | None) -> Limits:
         """Return the limits of a search that starts now: what was asked for, capped."""
@@ -119,12 +129,14 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             threads=min(asked.threads or config.threads, config.threads),
         )
 
-    async def _run(self, position: Position, limits: Limits, seed: int,
-                   num_candidates: int) -> engine_pb2.BestTurnResponse:
+    async def _run(
+        self, position: Position, limits: Limits, seed: int, num_candidates: int
+    ) -> engine_pb2.BestTurnResponse:
         """Search in a worker thread; the slot, already taken, is given back at the thread's end."""
         stop = threading.Event()
         search = asyncio.get_running_loop().run_in_executor(
-            self._workers, self._search_position, position, limits, seed, num_candidates, stop)
+            self._workers, self._search_position, position, limits, seed, num_candidates, stop
+        )
         self._searches[search] = stop
         search.add_done_callback(self._search_ended)
         try:
@@ -134,12 +146,16 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             stop.set()
             raise
 
-    def _search_position(self, position: Position, limits: Limits, seed: int, num_candidates: int,
-                         stop: threading.Event) -> engine_pb2.BestTurnResponse:
+    def _search_position(
+        self, position: Position, limits: Limits, seed: int, num_candidates: int, stop: threading.Event
+    ) -> engine_pb2.BestTurnResponse:
         result = self._search(position, limits, seed=seed, candidates=num_candidates, stop=stop)
         rules_version = registry.get(position.game).game.rules_version
         return engine_pb2.BestTurnResponse(
-            result=wire.result_to_message(result, engine_version=self._engine_version, rules_version=rules_version))
+            result=wire.result_to_message(
+                result, engine_version=self._engine_version, rules_version=rules_version
+            )
+        )
 
     def _search_ended(self, search: asyncio.Future) -> None:
         del self._searches[search]

@@ -26,7 +26,8 @@ class GrpcEngine(Engine):
     Raises
     ------
     SearchError
-        The call failed (`reason` is the name of the gRPC status), or the server plays an illegal turn (ILLEGAL_TURN).
+        The call failed (`reason` is the name of the gRPC status), or the server plays an illegal turn
+        (ILLEGAL_TURN).
     """
 
     def __init__(self, spec: EngineSpec, defaults: Mapping[str, Any] | None = None) -> None:
@@ -37,16 +38,26 @@ class GrpcEngine(Engine):
         """Close the connection."""
         self._client.close()
 
-    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int,
-                   stop: threading.Event) -> Result:
+    def _best_turn(
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+    ) -> Result:
         result = self._client.best_turn(
-            position, time_s=limits.time_s, iterations=limits.iterations, threads=limits.threads,
-            memory_mb=limits.memory_mb, seed=seed, candidates=candidates, stop=stop)
+            position,
+            time_s=limits.time_s,
+            iterations=limits.iterations,
+            threads=limits.threads,
+            memory_mb=limits.memory_mb,
+            seed=seed,
+            candidates=candidates,
+            stop=stop,
+        )
         try:
             position.copy().push(result.turn)
         except MexicaAIError as error:
             if error.reason == "UPCOMING_UNKNOWN":  # legal, but only the table can draw what follows
                 return result
-            raise SearchError(f"engine {self.name}: plays the turn {'; '.join(result.turn)!r}: {error}",
-                              reason="ILLEGAL_TURN") from error
+            raise SearchError(
+                f"engine {self.name}: plays the turn {'; '.join(result.turn)!r}: {error}",
+                reason="ILLEGAL_TURN",
+            ) from error
         return result
