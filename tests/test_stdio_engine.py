@@ -257,7 +257,7 @@ def test_a_program_may_answer_the_bare_minimum(tmp_path):
     assert (result.value, result.iterations, result.stop_reason, result.seed) == ([], 0, "settled", 8)
 
 
-REPLY = "sys.stdin.readline(); print({!r}, flush=True); time.sleep(30)"
+REPLY = "sys.stdin.readline(); print({!r}, flush=True); sys.stdin.read()"
 
 
 @pytest.mark.parametrize(
@@ -277,8 +277,12 @@ REPLY = "sys.stdin.readline(); print({!r}, flush=True); time.sleep(30)"
         ),
         ("os.kill(os.getpid(), 11)", "ENGINE_DIED", "signal 11"),
         ("os.close(1); time.sleep(30)", "ENGINE_DIED", "did not end by itself"),
-        ("while True: os.write(1, b'x' * 65536)", "ENGINE_PROTOCOL", "bytes"),
-        ("while True: os.write(1, b'x\\n' * 65536)", "ENGINE_PROTOCOL", "answers more than was asked"),
+        ("sys.stdin.readline()\nwhile True: os.write(1, b'x' * 65536)", "ENGINE_PROTOCOL", "bytes"),
+        (
+            "sys.stdin.readline()\nwhile True: os.write(1, b'x\\n' * 65536)",
+            "ENGINE_PROTOCOL",
+            "answers more than was asked",
+        ),
         ("while True: os.write(2, b'x' * 65536)", "ENGINE_TIMEOUT", ""),
         (REPLY.format("hello!"), "ENGINE_PROTOCOL", "'hello!'"),
         (REPLY.format("[" * 100_000), "ENGINE_PROTOCOL", "JSON object"),

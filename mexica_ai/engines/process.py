@@ -111,7 +111,10 @@ class ProcessEngine(Engine):
         try:
             position.copy().push(turn)
         except MexicaAIError as error:
-            raise self._error(f"plays the turn {'; '.join(turn)!r}: {error}", "ILLEGAL_TURN") from error
+            if (
+                error.reason != "UPCOMING_UNKNOWN"
+            ):  # that turn is legal, but what follows it is still to be drawn
+                raise self._error(f"plays the turn {'; '.join(turn)!r}: {error}", "ILLEGAL_TURN") from error
         return _result(
             turn, answer.get("info"), candidates, seconds, "stopped" if stop.is_set() else "settled", seed
         )

@@ -207,15 +207,13 @@ cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) no
         return policy_random_action(state, rng)
     if rules_can_found(state):
         return _sample(state, FOUND, rng)
-    # The vast undivided land is no place for temples.
-    if state.district_size <= WORTHWHILE_SIZE:
-        levels = rules_temple_levels(state, state_budget(state))
-        sites = rules_building_sites(state)
-        if levels != 0 and rows_any(sites):
-            level = 4
-            while not levels >> (level - 1) & 1:
-                level -= 1
-            return _pick(sites, TEMPLE, level, rng)
+    levels = rules_temple_levels(state, state_budget(state))
+    sites = rules_building_sites(state)
+    if levels != 0 and rows_any(sites):
+        level = 4
+        while not levels >> (level - 1) & 1:
+            level -= 1
+        return _pick(sites, TEMPLE, level, rng)
     return policy_random_action(state, rng)
 
 
@@ -225,13 +223,12 @@ cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) no
 # found at once, build where it pays, dig where a district closes. Kinds with hundreds of actions get a fixed sum.
 
 cdef enum:
-    WORTHWHILE_SIZE = 20            # districts above this are still land to be divided
+    WIDE = 6                        # free spaces from which on a district takes whatever temples come
 
 cdef double PLAYOUT_RANDOMNESS = 0.3
 
 cdef float W_FOUND = 60
 cdef float W_TEMPLE = 12            # on the preferred site; others get a tenth
-cdef float W_TEMPLE_WASTE = 2       # the same in undivided land
 cdef float W_CLOSES_OWN = 40        # a canal that leaves the pilli in a district of a size on display
 cdef float W_CLOSES = 8             # one that makes such a district elsewhere
 cdef float W_DIVIDES = 2            # one that divides a district otherwise
@@ -377,9 +374,7 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
         elif verb == FOUND:
             weight = W_FOUND if cell == facts.preferred_site else W_FOUND / 20
         elif verb == TEMPLE:
-            weight = W_TEMPLE if state.district_size <= WORTHWHILE_SIZE else W_TEMPLE_WASTE
-            if cell != facts.preferred_site:
-                weight /= 10
+            weight = W_TEMPLE if cell == facts.preferred_site else W_TEMPLE / 10
         elif verb == WALK:
             weight = W_WALK
         elif verb == SAIL:
@@ -403,6 +398,9 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
 cdef double TOKEN_VALUE = 0.7           # an action token, for the first four
 cdef double FOUNDABLE_VALUE = 0.35      # standing in a district that could be founded, as a share of its blue number
 cdef double STILL_FOUNDED = 0.75        # share of the tokens not yet placed that will be
+cdef double STOCK_ARRIVES = 0.35        # share of a seat's unbuilt temple levels, times the period, that a wide
+                                        # district can expect
+cdef double DUG_AWAY = 0.4              # share of an unfounded district that a full supply of tiles will take
 cdef double LATER_SCORING = 0.6         # what a district's order in period 1 is worth for the scoring of period 2
 
 
@@ -415,36 +413,43 @@ cdef inline double _overtakes(double lead, double softness) noexcept nogil:
 
 
 cdef void _add_district(const MexicaStateC* state, rows_t district, double value, double weight,
-                        double* points) noexcept nogil:
-    """Add to each seat what it may expect a district of this value to pay in one scoring, times the weight."""
+                        const double* arriving, double* points) noexcept nogil:
+    """Add to each seat what it may expect a district of this value to pay in one scoring, times the weight.
+
+    `arriving`: temple levels that each owner is expected to bring to a wide district; in a narrow one few fit.
+    """
     cdef int levels[NUM_OWNERS]
-    cdef int seat, other, present = 0
-    cdef double rank, softness
+    cdef double expected[NUM_OWNERS]
+    cdef int seat, other, present = 0, room
+    cdef double rank, softness, share
     rules_levels(state, district, levels)
     for other in range(NUM_OWNERS):
         present += levels[other]
     if present == 0:
         return
-    softness = rows_count(district & ~PALACE & ~state.buildings)
-    if softness > 6:
-        softness = 6
-    softness *= 0.4
+    room = rows_count(district & ~PALACE & ~state.buildings)
+    softness = 0.4 * (room if room < WIDE else WIDE)
+    share = 1.0 if room >= WIDE else room / (3.0 * WIDE)
+    for other in range(NUM_OWNERS):
+        expected[other] = levels[other] + share * arriving[other]
     for seat in range(state.num_players):
-        if levels[seat] == 0:
+        if expected[seat] == 0.0:
             continue
         rank = 0.0
         for other in range(NUM_OWNERS):
-            if other == seat or (levels[other] == 0 and (other >= state.num_players or softness == 0.0)):
-                continue
-            # An owner who is not there yet is a threat only in part.
-            rank += _overtakes(levels[other] - levels[seat], softness) * (1.0 if levels[other] > 0 else 0.6)
+            if other != seat and expected[other] > 0.0:
+                # An owner who is not there yet is a threat only in part.
+                rank += _overtakes(expected[other] - expected[seat], softness) * (1.0 if levels[other] > 0 else 0.6)
         # First, second, third place pay the value, a half, a quarter; in between, what lies in between.
         if rank < 1.0:
-            points[seat] += weight * value * (1.0 - 0.5 * rank)
+            rank = value * (1.0 - 0.5 * rank)
         elif rank < 2.0:
-            points[seat] += weight * value * (0.75 - 0.25 * rank)
+            rank = value * (0.75 - 0.25 * rank)
         elif rank < 3.0:
-            points[seat] += weight * value * 0.25 * (3.0 - rank)
+            rank = value * 0.25 * (3.0 - rank)
+        else:
+            rank = 0.0
+        points[seat] += weight * rank * (1.0 if levels[seat] > 0 else 0.3)
 
 
 cdef double _tokens_to_come(const MexicaStateC* state) noexcept nogil:
@@ -462,6 +467,7 @@ cdef void policy_evaluate(const MexicaStateC* state, double* values, double* poi
     cdef rows_t dry = state_dry(state), rest, district
     cdef double weight, total, temperature, best, tiles_left, stock_left
     cdef double to_come = _tokens_to_come(state) / state.num_players
+    cdef double arriving[NUM_OWNERS]
     cdef int seat, i, size, least_stock = 1000, stock, all_stock = 0
 
     for seat in range(state.num_players):
@@ -469,27 +475,28 @@ cdef void policy_evaluate(const MexicaStateC* state, double* values, double* poi
         stock = (state.stock[seat][0] + 2 * state.stock[seat][1] + 3 * state.stock[seat][2]
                  + 4 * state.stock[seat][3])
         all_stock += stock
+        arriving[seat] = STOCK_ARRIVES * stock * state.period
         least_stock = min(least_stock, stock)
         points[seat] += TOKEN_VALUE * min(state.action_tokens[seat], 4)
+
+    for i in range(state.num_players, NUM_OWNERS):
+        arriving[i] = 0.0
 
     # Founded districts pay at this period's scoring, and those of period 1 once more.
     weight = 1.0 + (LATER_SCORING if state.period == 1 else 0.0)
     for i in range(state.num_placed):
         district = rows_flood(rows_of(state.placed_at[i]), dry)
-        _add_district(state, district, state.placed_size[i], weight, points)
+        _add_district(state, district, state.placed_size[i], weight, arriving, points)
 
-    # The others pay by size after period 2, if nobody divides them further; many will be founded before.
+    # The others pay by size after period 2, less what is still dug away or founded apart.
     tiles_left = (state.singles + state.doubles) / 41.0
-    weight = (1.0 - 0.6 * tiles_left) if state.period == 2 else 0.5
+    weight = 1.0 if state.period == 2 else 0.6
     rest = dry & ~state.founded
     while rows_any(rest):
         district = rows_flood(rows_of(rows_first(&rest)), rest)
         rest = rest & ~district
         size = rows_count(district)
-        if size > WORTHWHILE_SIZE and (state.period == 1 or tiles_left > 0.1):
-            _add_district(state, district, MAX_SIZE, weight * 0.4, points)
-            continue
-        _add_district(state, district, size, weight, points)
+        _add_district(state, district, size * (1.0 - DUG_AWAY * tiles_left), weight, arriving, points)
         if MIN_SIZE <= size <= MAX_SIZE and state.display[size] > 0:
             for seat in range(state.num_players):
                 if rows_has(&district, state.pilli[seat]):

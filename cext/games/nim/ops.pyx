@@ -55,7 +55,9 @@ cdef int nim_num_players(const void* data) noexcept nogil:
 
 cdef int nim_current_player(const void* data) noexcept nogil:
     cdef const NimStateC* state = <const NimStateC*>data
-    return TERMINAL if _is_over(state) else state.player
+    if _is_over(state):
+        return TERMINAL
+    return state.player
 
 
 cdef int nim_legal_actions(const void* data, action_t* actions) noexcept nogil:
