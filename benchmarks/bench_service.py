@@ -1,4 +1,4 @@
-"""Measures the gRPC service over loopback: round trips, lateness of answers, and how fast a cancelled search ends.
+"""Measures the gRPC service over loopback: round trips, lateness of answers, the end of cancelled searches.
 
     python benchmarks/bench_service.py [--json] [--calls 200] [--threads 1]
 
@@ -52,8 +52,11 @@ class serving:  # noqa: N801, reads as a word in a with statement
 
     def __init__(self, threads):
         call = f"serve(port=0, slots=1, threads={threads}, max_time_s={LONG_S})"
-        self._process = subprocess.Popen([sys.executable, "-c", f"from mexica_ai.server.main import serve; {call}"],
-                                         stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", f"from mexica_ai.server.main import serve; {call}"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def __enter__(self):
         return self._process.stdout.readline().split()[-1]
@@ -87,12 +90,16 @@ def measure_calls(address, position, calls):
 
         budget_s = 0.1
         figures["after_the_budget_ms"] = summary(
-            timed(lambda: stub.BestTurn(request(time_s=budget_s))) - 1000 * budget_s for _ in range(calls // 4))
+            timed(lambda: stub.BestTurn(request(time_s=budget_s))) - 1000 * budget_s
+            for _ in range(calls // 4)
+        )
         deadline_s, left, missed = 0.2, [], 0
         for _ in range(calls // 4):
             try:
-                left.append(1000 * deadline_s - timed(
-                    lambda: stub.BestTurn(request(time_s=LONG_S), timeout=deadline_s)))
+                left.append(
+                    1000 * deadline_s
+                    - timed(lambda: stub.BestTurn(request(time_s=LONG_S), timeout=deadline_s))
+                )
             except grpc.RpcError:
                 missed += 1
         figures["before_the_deadline_ms"] = summary(left)
@@ -101,7 +108,7 @@ def measure_calls(address, position, calls):
 
 
 def measure_cancelling(position, calls, threads):
-    """Return the time from the client's cancel to the end of the search's thread, in ms; all in this process."""
+    """Return the time from the cancel of a call to the end of its search, in ms; all in this process."""
     started, ended = threading.Semaphore(0), threading.Semaphore(0)
     end_times = []
 
@@ -121,8 +128,9 @@ def measure_cancelling(position, calls, threads):
         return server
 
     server = asyncio.run_coroutine_threadsafe(start(), loop).result()
-    request = engine_pb2.BestTurnRequest(position=wire.position_to_message(position),
-                                         limits=engine_pb2.Limits(time_s=LONG_S))
+    request = engine_pb2.BestTurnRequest(
+        position=wire.position_to_message(position), limits=engine_pb2.Limits(time_s=LONG_S)
+    )
     latencies = []
     with grpc.insecure_channel(server.address) as channel:
         stub = engine_pb2_grpc.EngineServiceStub(channel)
@@ -150,8 +158,12 @@ def summary(values):
     values = sorted(values)
     if len(values) < 2:
         return None
-    return {"min": round(values[0], 2), "p50": round(statistics.median(values), 2),
-            "p99": round(statistics.quantiles(values, n=100, method="inclusive")[98], 2), "max": round(values[-1], 2)}
+    return {
+        "min": round(values[0], 2),
+        "p50": round(statistics.median(values), 2),
+        "p99": round(statistics.quantiles(values, n=100, method="inclusive")[98], 2),
+        "max": round(values[-1], 2),
+    }
 
 
 LABELS = {

@@ -13,7 +13,7 @@ position = ai.load(sys.argv[1])
 with Client(sys.argv[2] if len(sys.argv) > 2 else "127.0.0.1:50051") as client:
     result = client.best_turn(position, time_s=2.0)
 
-print("; ".join(result.turn))
-print(f"value {[round(share, 3) for share in result.value]}, {result.iterations} iterations, {result.stop_reason}")
+shares = ", ".join(f"{share:.3f}" for share in result.value)
+print(f"{'; '.join(result.turn)}\nvalue {shares}; {result.iterations} iterations; {result.stop_reason}")
 for candidate in result.candidates:
     print(f"{candidate.visits:>8} visits  {'; '.join(candidate.turn)}")
