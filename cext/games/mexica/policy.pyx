@@ -398,8 +398,9 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
 cdef double TOKEN_VALUE = 0.7           # an action token, for the first four
 cdef double FOUNDABLE_VALUE = 0.35      # standing in a district that could be founded, as a share of its blue number
 cdef double STILL_FOUNDED = 0.75        # share of the tokens not yet placed that will be
-cdef double STOCK_ARRIVES = 0.35        # share of a seat's unbuilt temple levels, times the period, that a wide
-                                        # district can expect
+cdef double STOCK_VALUE = 0.1           # a temple level not yet built
+cdef double SOFT_ROOM = 0.4             # levels of uncertainty that a free space brings, up to WIDE of them
+cdef double SOFT_STOCK = 0.2            # and in wide districts each level that anybody can still build
 cdef double DUG_AWAY = 0.4              # share of an unfounded district that a full supply of tiles will take
 cdef double LATER_SCORING = 0.6         # what a district's order in period 1 is worth for the scoring of period 2
 
@@ -412,44 +413,41 @@ cdef inline double _overtakes(double lead, double softness) noexcept nogil:
     return 0.5 + 0.5 * lead / (lead + softness if lead > 0 else softness - lead)
 
 
-cdef void _add_district(const MexicaStateC* state, rows_t district, double value, double weight,
-                        const double* arriving, double* points) noexcept nogil:
+cdef void _add_district(const MexicaStateC* state, rows_t district, double value, double weight, double arriving,
+                        double* points) noexcept nogil:
     """Add to each seat what it may expect a district of this value to pay in one scoring, times the weight.
 
-    `arriving`: temple levels that each owner is expected to bring to a wide district; in a narrow one few fit.
+    `arriving`: temple levels that all seats together can still build; they soften the order where there is room.
     """
     cdef int levels[NUM_OWNERS]
-    cdef double expected[NUM_OWNERS]
     cdef int seat, other, present = 0, room
-    cdef double rank, softness, share
+    cdef double rank, pay, softness
     rules_levels(state, district, levels)
     for other in range(NUM_OWNERS):
         present += levels[other]
     if present == 0:
         return
     room = rows_count(district & ~PALACE & ~state.buildings)
-    softness = 0.4 * (room if room < WIDE else WIDE)
-    share = 1.0 if room >= WIDE else room / (3.0 * WIDE)
-    for other in range(NUM_OWNERS):
-        expected[other] = levels[other] + share * arriving[other]
+    softness = SOFT_ROOM * room if room < WIDE else SOFT_ROOM * WIDE + SOFT_STOCK * arriving
     for seat in range(state.num_players):
-        if expected[seat] == 0.0:
+        if levels[seat] == 0:
             continue
         rank = 0.0
         for other in range(NUM_OWNERS):
-            if other != seat and expected[other] > 0.0:
-                # An owner who is not there yet is a threat only in part.
-                rank += _overtakes(expected[other] - expected[seat], softness) * (1.0 if levels[other] > 0 else 0.6)
+            if other == seat or (levels[other] == 0 and (other >= state.num_players or room == 0)):
+                continue
+            # An owner who is not there yet is a threat only in part.
+            rank += _overtakes(levels[other] - levels[seat], softness) * (1.0 if levels[other] > 0 else 0.6)
         # First, second, third place pay the value, a half, a quarter; in between, what lies in between.
         if rank < 1.0:
-            rank = value * (1.0 - 0.5 * rank)
+            pay = value * (1.0 - 0.5 * rank)
         elif rank < 2.0:
-            rank = value * (0.75 - 0.25 * rank)
+            pay = value * (0.75 - 0.25 * rank)
         elif rank < 3.0:
-            rank = value * 0.25 * (3.0 - rank)
+            pay = value * 0.25 * (3.0 - rank)
         else:
-            rank = 0.0
-        points[seat] += weight * rank * (1.0 if levels[seat] > 0 else 0.3)
+            pay = 0.0
+        points[seat] += weight * pay
 
 
 cdef double _tokens_to_come(const MexicaStateC* state) noexcept nogil:
@@ -467,7 +465,6 @@ cdef void policy_evaluate(const MexicaStateC* state, double* values, double* poi
     cdef rows_t dry = state_dry(state), rest, district
     cdef double weight, total, temperature, best, tiles_left, stock_left
     cdef double to_come = _tokens_to_come(state) / state.num_players
-    cdef double arriving[NUM_OWNERS]
     cdef int seat, i, size, least_stock = 1000, stock, all_stock = 0
 
     for seat in range(state.num_players):
@@ -475,18 +472,15 @@ cdef void policy_evaluate(const MexicaStateC* state, double* values, double* poi
         stock = (state.stock[seat][0] + 2 * state.stock[seat][1] + 3 * state.stock[seat][2]
                  + 4 * state.stock[seat][3])
         all_stock += stock
-        arriving[seat] = STOCK_ARRIVES * stock * state.period
+        points[seat] += STOCK_VALUE * stock
         least_stock = min(least_stock, stock)
         points[seat] += TOKEN_VALUE * min(state.action_tokens[seat], 4)
-
-    for i in range(state.num_players, NUM_OWNERS):
-        arriving[i] = 0.0
 
     # Founded districts pay at this period's scoring, and those of period 1 once more.
     weight = 1.0 + (LATER_SCORING if state.period == 1 else 0.0)
     for i in range(state.num_placed):
         district = rows_flood(rows_of(state.placed_at[i]), dry)
-        _add_district(state, district, state.placed_size[i], weight, arriving, points)
+        _add_district(state, district, state.placed_size[i], weight, all_stock, points)
 
     # The others pay by size after period 2, less what is still dug away or founded apart.
     tiles_left = (state.singles + state.doubles) / 41.0
@@ -496,7 +490,7 @@ cdef void policy_evaluate(const MexicaStateC* state, double* values, double* poi
         district = rows_flood(rows_of(rows_first(&rest)), rest)
         rest = rest & ~district
         size = rows_count(district)
-        _add_district(state, district, size * (1.0 - DUG_AWAY * tiles_left), weight, arriving, points)
+        _add_district(state, district, size * (1.0 - DUG_AWAY * tiles_left), weight, all_stock, points)
         if MIN_SIZE <= size <= MAX_SIZE and state.display[size] > 0:
             for seat in range(state.num_players):
                 if rows_has(&district, state.pilli[seat]):
