@@ -14,7 +14,6 @@ from typing import Any, BinaryIO, TypeVar
 from mexica_ai.engines.specs import KEYS, KINDS
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.position import Position
-from mexica_ai.strict import parse_json
 
 T = TypeVar("T")
 
@@ -151,7 +150,7 @@ def read_position(path: str) -> Position:
     with open_input(path) as file:
         text = file.read()
     with located(source_name(path)):
-        return Position.from_json(parse_json(text, "position"))
+        return Position.from_json(text, path="position")
 
 
 @contextlib.contextmanager
