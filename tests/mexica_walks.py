@@ -20,7 +20,7 @@ from reference.mexica import (
     legal_actions,
 )
 
-# Islands: runs of canals. These use all tiles but two doubles and a single; no district has more than ten spaces.
+# Islands: runs of canals. These use all tiles but two doubles and a single; their districts have 1-10 spaces.
 CARVED = (
     "J6-J7 F8-G8 J8-K8 F6-G6 E2-F2 L9-L10 G3-G4 K6-L6 B4-B5 D4-D5 G12-H12 G10-G11 I13-I14 M4-M5 J2-J3 R7-R8 "
     "H9-I9 E9-F9 K4-K5 P6-Q6 K11-K12 I12-J12 D8-E8 C10-D10 D2-D3 E11-F11 D12-D13 C6-C7 S9-T9 M6-N6 H5-I5 "
