@@ -21,8 +21,8 @@ until a limit is reached or Ctrl-C is pressed; the last print is the final
 result. Without --time and --iterations only Ctrl-C (or a search that has
 nothing more to find) ends it. On a terminal the table is redrawn in place.
 
-{common.ENGINES_HELP} The engines mcts and uct can be watched; the others print
-their final result only.
+{common.ENGINES_HELP}
+mcts and uct can be watched; the others print their final result only.
 
 Examples:
   mexica-ai analyze game.json

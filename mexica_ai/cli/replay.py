@@ -82,10 +82,10 @@ def _check(text: bytes) -> dict:
     except MexicaAIError as error:
         message = str(error)
         if error.turn_index is not None:
-            message = (
-                f"turn {error.turn_index}, action {error.action_index} (from 0): "
-                f"{message.removeprefix(f'{error.path}: ')}"
-            )
+            place = f"turn {error.turn_index}"
+            if error.action_index is not None:
+                place += f", action {error.action_index}"
+            message = f"{place} (from 0): {message.removeprefix(f'{error.path}: ')}"
         return {
             "error": message,
             "reason": error.reason,
