@@ -116,7 +116,8 @@ def scramble(rng, players: int) -> dict:
     _scramble_time(rng, table)
     _scramble_bridges(rng, table, 11 if mood == "boats" else rng.choice([0, 4, 11]))
     districts = table.board.districts()
-    focus = [space for district in rng.sample(districts, min(3, len(districts))) for space in sorted(district)]
+    chosen = rng.sample(districts, min(3, len(districts)))
+    focus = [space for district in chosen for space in sorted(district)]
     small = [sorted(district) for district in districts if players < len(district) <= 13]
     grounds = [focus, STARTING_SPACES, sorted(table.board.bridges), _lonely(table.board), LAND]
     if mood == "boats":
