@@ -98,7 +98,7 @@ def run_search(
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
     stop: threading.Event | None = None,
-    search_class: type | None = None,
+    search_class: type = Search,
 ) -> Result:
     """Search within `limits` and return the result; see `best_turn`.
 
@@ -135,7 +135,6 @@ def watch_search(
     candidates: int = DEFAULT_CANDIDATES,
     interval_s: float = 0.5,
     stop: threading.Event | None = None,
-    search_class: type | None = None,
 ) -> Iterator[Result]:
     """Search within `limits` and yield results as they grow; see `analyze` and `run_search`."""
     if not isinstance(interval_s, (int, float)) or not 0 < interval_s <= threading.TIMEOUT_MAX:
@@ -144,7 +143,7 @@ def watch_search(
             reason="INVALID_LIMITS",
             path="interval_s",
         )
-    search = _new_search(position, limits, seed, candidates, search_class)
+    search = _new_search(position, limits, seed, candidates)
     return _watch(position.game, search, limits, candidates, interval_s, stop)
 
 
@@ -180,7 +179,7 @@ def _watch(game, search, limits, candidates, interval_s, stop):
     yield _to_result(game, search.result(candidates))
 
 
-def _new_search(position, limits, seed, candidates, search_class):
+def _new_search(position, limits, seed, candidates, search_class=Search):
     if position.is_over:
         raise GameOverError("the game is over; expected a position in which a seat is to move")
     if type(candidates) is not int or not 1 <= candidates <= 2**31 - 1:
@@ -189,7 +188,7 @@ def _new_search(position, limits, seed, candidates, search_class):
             reason="INVALID_LIMITS",
             path="candidates",
         )
-    return Search(
+    return search_class(
         position.state.copy(), threads=limits.threads, memory_mb=limits.memory_mb, seed=resolve_seed(seed)
     )
 

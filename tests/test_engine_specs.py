@@ -3,6 +3,8 @@
 import contextlib
 
 import pytest
+from cext.core.search import Search
+from cext.core.uct import UCT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -195,12 +197,24 @@ def test_the_compiled_engines_answer_with_a_legal_turn(kind, game):
     position.push(result.turn)
 
 
+@pytest.mark.parametrize(("kind", "search_class"), [("mcts", Search), ("uct", UCT)])
+def test_each_kind_of_search_is_the_one_it_says(kind, search_class):
+    position = new_game("nim", piles=[7, 9])
+    search = search_class(position.state.copy(), threads=1, memory_mb=1024, seed=5)
+    search.run(iterations=200)
+    expected = search.result(5)["candidates"]
+    candidates = make_engine(f"{kind},iterations=200,seed=5").best_turn(position).candidates
+    assert [(each.visits, each.value) for each in candidates] == [
+        (each["visits"], each["value"]) for each in expected
+    ]
+
+
 @pytest.mark.parametrize("kind", ["mcts", "uct", "random"])
 def test_an_analysis_ends_with_the_one_final_result(kind):
     with make_engine(f"{kind},time=0.2") as engine:
         results = list(engine.analyze(new_game(seed=1), interval_s=0.05))
     assert [bool(result.stop_reason) for result in results] == [False] * (len(results) - 1) + [True]
-    assert len(results) > 1 or kind == "random"
+    assert len(results) > 1 or kind != "mcts"
 
 
 def test_an_engine_that_cannot_be_started_is_a_failure():

@@ -22,7 +22,7 @@ result. Without --time and --iterations only Ctrl-C (or a search that has
 nothing more to find) ends it. On a terminal the table is redrawn in place.
 
 {common.ENGINES_HELP}
-mcts and uct can be watched; the others print their final result only.
+Only mcts can be watched; the others print nothing but their final result.
 
 Examples:
   mexica-ai analyze game.json
@@ -67,11 +67,13 @@ def run(args: argparse.Namespace) -> int:
         else:
             if sys.stdout.isatty():
                 print(position)
-            _show(results)
+            result = _show(results)
+            print(f"Best turn of seat {position.to_move}: {report.format_turn(result.turn)}")
     return 0
 
 
-def _show(results: Iterator[Result]) -> None:
+def _show(results: Iterator[Result]) -> Result:
+    """Print results as they come; return the last one."""
     with _screen() as draw:
         for result in results:
             draw(
@@ -79,6 +81,7 @@ def _show(results: Iterator[Result]) -> None:
                     [*report.format_candidates(result.candidates), "", report.format_statistics(result), ""]
                 )
             )
+    return result
 
 
 @contextlib.contextmanager

@@ -7,7 +7,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator
 
-from cext.core.search import Search
 from cext.core.uct import UCT
 
 from cext.core import baselines
@@ -22,14 +21,10 @@ from mexica_ai.search import run_search, watch_search
 class MctsEngine(Engine):
     """The project's search."""
 
-    search_class: type = Search
-
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
     ) -> Result:
-        return run_search(
-            position, limits, seed=seed, candidates=candidates, stop=stop, search_class=self.search_class
-        )
+        return run_search(position, limits, seed=seed, candidates=candidates, stop=stop)
 
     def _analyze(
         self,
@@ -42,20 +37,17 @@ class MctsEngine(Engine):
         interval_s: float,
     ) -> Iterator[Result]:
         yield from watch_search(
-            position,
-            limits,
-            seed=seed,
-            candidates=candidates,
-            interval_s=interval_s,
-            stop=stop,
-            search_class=self.search_class,
+            position, limits, seed=seed, candidates=candidates, interval_s=interval_s, stop=stop
         )
 
 
-class UctEngine(MctsEngine):
+class UctEngine(Engine):
     """Textbook UCT over single actions, with playouts to the end of the game by the random policy."""
 
-    search_class = UCT
+    def _best_turn(
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+    ) -> Result:
+        return run_search(position, limits, seed=seed, candidates=candidates, stop=stop, search_class=UCT)
 
 
 class _InstantEngine(Engine):
