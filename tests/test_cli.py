@@ -185,7 +185,7 @@ def test_best_for_programs(cli, game):
 
 def test_best_takes_the_keys_of_the_spec_before_the_options(cli, game):
     result = cli.json(
-        "best", game, "--time", 9, "--seed", 1, "--engine", "uct,iterations=50,seed=2", "--json"
+        "best", game, "--time", 9, "--seed", 1, "--engine", "mcts,iterations=50,seed=2", "--json"
     )
     assert (result["iterations"], result["seed"], result["stop_reason"]) == (50, 2, "iterations")
 
