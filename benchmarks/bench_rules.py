@@ -1,0 +1,122 @@
+"""Measures the compiled rules of Mexica: random playouts, atomic actions, copies, lists of legal actions.
+
+    python benchmarks/bench_rules.py [--json] [--seconds 1] [--repeats 7] [--deals 4]
+
+A playout is the game's uniform random one, from the end of the placement to the end of the game, through
+`apply_action`; one thread. Each repeat measures everything once, in turn, so that a noisy neighbour does not
+hit one figure alone; the medians of the repeats are printed.
+"""
+
+import argparse
+import json
+import statistics
+import time
+
+from common import describe_machine, opening, positive
+
+from cext.core import playout
+
+PLAYERS = (2, 3, 4)
+# At least, by seats: (native build, portable build). They orient only: from a 2-core EPYC with AVX-512.
+PLAYOUT_BUDGETS = {2: (7500, 4100), 3: (4900, 2700), 4: (3600, 2000)}
+COPY_BUDGET = 50e6
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=positive(float), default=1.0, help="of each measurement, about")
+    parser.add_argument("--repeats", type=positive(int), default=7, help="whose median is printed")
+    parser.add_argument("--deals", type=positive(int), default=4, help="openings for each seat count")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    figures = describe_machine() | vars(args)
+    del figures["json"]
+    figures |= measure(args.seconds, args.repeats, args.deals)
+    if args.json:
+        print(json.dumps(figures))
+    else:
+        print_table(figures)
+
+
+def measure(seconds, repeats, deals):
+    """Return all figures; see the module."""
+    states = {n: [opening(n, seed).state for seed in range(1, deals + 1)] for n in PLAYERS}
+    state = states[2][0]
+    playout_counts = {
+        n: calibrated(lambda count, n=n: play(states[n], count)[1], seconds, deals) for n in PLAYERS
+    }
+    copy_count = calibrated(lambda count: playout.copies(state, count), seconds, 1000)
+    list_count = calibrated(lambda count: playout.legal_lists(state, count)[1], seconds, 10)
+
+    playouts, actions = ({n: [] for n in PLAYERS} for _ in range(2))
+    copies, lists = [], []
+    for _ in range(repeats):
+        for n, count in playout_counts.items():
+            num_actions, taken_s = play(states[n], count)
+            playouts[n].append(count / taken_s)
+            actions[n].append(num_actions / taken_s)
+        copies.append(copy_count / playout.copies(state, copy_count))
+        num_legal, taken_s = playout.legal_lists(state, list_count)
+        lists.append(list_count / taken_s)
+    playouts_per_s = {str(n): median(values) for n, values in playouts.items()}
+    actions_per_s = {str(n): median(values) for n, values in actions.items()}
+    return {
+        "playouts_per_s": playouts_per_s,
+        "actions_per_s": actions_per_s,
+        "actions_per_playout": {n: round(actions_per_s[n] / playouts_per_s[n], 1) for n in playouts_per_s},
+        "copies_per_s": median(copies),
+        "state_size": state.game.state_size,
+        "legal_lists_per_s": median(lists),
+        "legal_actions": num_legal,
+        "ns_per_legal_action": round(1e9 / statistics.median(lists) / num_legal, 2),
+    }
+
+
+def play(states, count):
+    """Play `count` playouts, the same number from each state; return (actions, seconds)."""
+    results = [
+        playout.random_playouts(state, count // len(states), seed) for seed, state in enumerate(states)
+    ]
+    return sum(actions for actions, _ in results), sum(taken_s for _, taken_s in results)
+
+
+def calibrated(run, seconds, unit):
+    """Return how often to do something for it to take about so long: a multiple of `unit`.
+
+    `run` does it a given number of times and returns the seconds taken.
+    """
+    count = unit
+    taken_s = run(count)
+    while taken_s < seconds / 10:
+        count *= 4
+        taken_s = run(count)
+    return max(1, round(count * seconds / taken_s / unit)) * unit
+
+
+def median(values):
+    return round(statistics.median(values), 1)
+
+
+def print_table(figures):
+    print(f"{figures['processor']}, {figures['python']}, one thread, {time.strftime('%Y-%m-%d')}")
+    print(f"medians of {figures['repeats']} x {figures['seconds']:g} s, {figures['deals']} deals\n")
+    print("seats    playouts/s   native/portable budget     actions/s   actions/playout")
+    for n in PLAYERS:
+        native, portable = PLAYOUT_BUDGETS[n]
+        key = str(n)
+        print(
+            f"{n:>5}{figures['playouts_per_s'][key]:>14,.0f}{f'{native:,}/{portable:,}':>25}"
+            f"{figures['actions_per_s'][key]:>14,.0f}{figures['actions_per_playout'][key]:>18,.1f}"
+        )
+    print(
+        f"\ncopies of a state ({figures['state_size']:,} bytes): {figures['copies_per_s'] / 1e6:,.1f} M/s"
+        f" (budget {COPY_BUDGET / 1e6:g} M/s)"
+    )
+    print(
+        f"lists of an opening's {figures['legal_actions']:,} legal actions: "
+        f"{figures['legal_lists_per_s']:,.0f}/s, {figures['ns_per_legal_action']:.2f} ns an action"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""Measures the search: iterations and nodes a second by threads, memory, how late it answers, how soon it stops.
+
+    python benchmarks/bench_search.py [--json] [--threads 1,2] [--seconds 2] [--repeats 7]
+                                      [--calls 200] [--position examples/mexica_midgame.json]
+
+The runs of different thread counts are interleaved: each repeat runs every count once, in an order that rotates,
+and its ratio is to the one-thread run of the same repeat. Medians of the repeats are printed. Lateness is how long
+after its budget `best_turn` returns; stopping is the time from `stop()` to the return of `run()`, all threads ended.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import threading
+import time
+from pathlib import Path
+
+from common import describe_machine, positive, quantiles
+
+import mexica_ai as ai
+from cext.core.search import Search
+
+MIDGAME = Path(__file__).parent.parent / "examples" / "mexica_midgame.json"
+LATE_BUDGET_MS = 10
+STOP_BUDGET_MS = 10
+RATIO_BUDGETS = {2: 1.8}
+RUN_BEFORE_STOP_S = 0.05
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--threads", type=thread_counts, default=[1, 2], help="counts, joined by commas; 1 always"
+    )
+    parser.add_argument("--seconds", type=positive(float), default=2.0, help="of a run that measures speed")
+    parser.add_argument("--repeats", type=positive(int), default=7, help="whose median is printed")
+    parser.add_argument(
+        "--calls", type=positive(int), default=200, help="short searches for lateness and stopping"
+    )
+    parser.add_argument("--time", type=positive(float), default=0.05, help="seconds of a short search")
+    parser.add_argument("--memory", type=positive(int), default=1024, help="MiB for a search")
+    parser.add_argument("--position", default=str(MIDGAME), help="a position's JSON file")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    position = ai.load(args.position)
+    figures = describe_machine() | vars(args) | {"cores": os.cpu_count()}
+    del figures["json"]
+    figures |= measure_speed(position.state, args.threads, args.seconds, args.repeats, args.memory)
+    figures["bytes_per_node"] = measure_memory(position.state)
+    figures["late_ms"] = {
+        str(n): measure_lateness(position, n, args.calls, args.time, args.memory) for n in args.threads
+    }
+    figures["stop_ms"] = {
+        str(n): measure_stopping(position.state, n, args.calls, args.memory) for n in args.threads
+    }
+    if args.json:
+        print(json.dumps(figures))
+    else:
+        print_table(figures)
+
+
+def thread_counts(text):
+    """Read `1,2,4`; 1 is always among them, since the others are measured against it."""
+    counts = [int(part) for part in text.split(",")]
+    if not all(1 <= count <= 256 for count in counts):
+        raise ValueError
+    return sorted({1, *counts})
+
+
+def measure_speed(state, threads, seconds, repeats, memory_mb):
+    """Return rates by thread count, and the ratio of the iterations to those of one thread."""
+    runs = {n: [] for n in threads}
+    for repeat in range(repeats):
+        shift = repeat % len(threads)
+        for n in threads[shift:] + threads[:shift]:
+            search = Search(state, threads=n, memory_mb=memory_mb, seed=repeat)
+            search.run(time_s=seconds)
+            runs[n].append(search.result(1))
+    if any(run["stop_reason"] != "time" for n in threads for run in runs[n]):
+        print(
+            "warning: not every run lasted its time; give more --memory or fewer --seconds", file=sys.stderr
+        )
+
+    def rates(key):
+        return {
+            str(n): round(statistics.median(run[key] / run["seconds"] for run in runs[n]), 1) for n in threads
+        }
+
+    return {
+        "iterations_per_s": rates("iterations"),
+        "nodes_per_s": rates("nodes"),
+        "distinct_turns_per_s": rates("distinct_turns"),
+        "ratio_to_one_thread": {
+            str(n): round(
+                statistics.median(
+                    (run["iterations"] / run["seconds"]) / (one["iterations"] / one["seconds"])
+                    for run, one in zip(runs[n], runs[1], strict=True)
+                ),
+                3,
+            )
+            for n in threads
+        },
+    }
+
+
+def measure_memory(state, memory_mb=8):
+    """Return the bytes a node, its edges and its share of the table take: what fills a small memory."""
+    search = Search(state, memory_mb=memory_mb, seed=1)
+    search.run(time_s=60)
+    return round(memory_mb * 2**20 / search.result(1)["nodes"], 1)
+
+
+def measure_lateness(position, threads, calls, time_s, memory_mb):
+    """Return how long after its budget `best_turn` returned, in ms."""
+    late = []
+    for seed in range(calls):
+        began = time.perf_counter()
+        ai.best_turn(position, time_s=time_s, threads=threads, memory_mb=memory_mb, seed=seed)
+        late.append(1000 * (time.perf_counter() - began - time_s))
+    return quantiles(late)
+
+
+def measure_stopping(state, threads, calls, memory_mb):
+    """Return the time from `stop()` to the return of `run()`, when all threads have ended, in ms."""
+    latencies = []
+    for seed in range(calls):
+        search = Search(state, threads=threads, memory_mb=memory_mb, seed=seed)
+        ended = []
+
+        def run(search=search, ended=ended):
+            search.run()
+            ended.append(time.perf_counter())
+
+        runner = threading.Thread(target=run)
+        runner.start()
+        time.sleep(RUN_BEFORE_STOP_S)
+        stopped = time.perf_counter()
+        search.stop()
+        runner.join()
+        latencies.append(1000 * (ended[0] - stopped))
+    return quantiles(latencies)
+
+
+def print_table(figures):
+    print(
+        f"{figures['processor']}, {figures['cores']} cores, {figures['python']}, {time.strftime('%Y-%m-%d')}\n"
+        f"{Path(figures['position']).name}: medians of {figures['repeats']} x {figures['seconds']:g} s\n"
+    )
+    print("threads  iterations/s      nodes/s  end-of-turn states/s  ratio to one thread")
+    for n in figures["threads"]:
+        key, budget = str(n), f"  (budget {RATIO_BUDGETS[n]})" if n in RATIO_BUDGETS else ""
+        print(
+            f"{n:>7}{figures['iterations_per_s'][key]:>14,.0f}{figures['nodes_per_s'][key]:>13,.0f}"
+            f"{figures['distinct_turns_per_s'][key]:>22,.0f}{figures['ratio_to_one_thread'][key]:>21.2f}{budget}"
+        )
+    print(
+        f"\nmemory: {figures['bytes_per_node']:.0f} bytes a node, with its edges and its share of the table"
+    )
+    print(f"\nms over {figures['calls']} searches{'threads':>23}{'min':>9}{'p50':>9}{'p99':>9}{'max':>9}")
+    print_quantiles(f"answer after {figures['time']:g} s, late by", figures["late_ms"], LATE_BUDGET_MS)
+    print_quantiles("stop() to the end of run()", figures["stop_ms"], STOP_BUDGET_MS)
+
+
+def print_quantiles(label, rows, budget):
+    for n, row in rows.items():
+        print(
+            f"{label:<33}{n:>8}"
+            + "".join(f"{row[name]:>9.2f}" for name in ("min", "p50", "p99", "max"))
+            + f"  (budget {budget})"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""What the benchmarks share: the machine's description, opening positions, summaries of repeated figures."""
+
+import platform
+import random
+import statistics
+from pathlib import Path
+
+import mexica_ai as ai
+
+
+def describe_machine():
+    """Return the names of the processor and of the Python that runs this."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return {
+        "processor": models[0] if models else platform.processor() or platform.machine(),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+    }
+
+
+def opening(players, seed):
+    """Return a Mexica position right after a random placement of the pillis."""
+    position = ai.new_game("mexica", players=players, seed=seed)
+    rng = random.Random(seed)
+    for _ in range(players):
+        position.push([rng.choice(position.legal_actions())])
+    return position
+
+
+def quantiles(values, digits=2):
+    """Return the smallest, the median, the 99 % quantile and the largest of some figures."""
+    values = sorted(values)
+    p99 = statistics.quantiles(values, n=100, method="inclusive")[98] if len(values) > 1 else values[0]
+    figures = {"min": values[0], "p50": statistics.median(values), "p99": p99, "max": values[-1]}
+    return {name: round(value, digits) for name, value in figures.items()}
+
+
+def positive(kind):
+    """Return an argument type: a number of this kind, above 0."""
+
+    def number(text):
+        value = kind(text)
+        if not 0 < value < float("inf"):
+            raise ValueError
+        return value
+
+    number.__name__ = f"positive {kind.__name__}"  # argparse puts it in its message
+    return number
