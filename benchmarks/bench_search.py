@@ -1,11 +1,12 @@
-"""Measures the search: iterations and nodes a second by threads, memory, how late it answers, how soon it stops.
+"""Measures the search: iterations and nodes a second by threads, memory, lateness, how soon it stops.
 
     python benchmarks/bench_search.py [--json] [--threads 1,2] [--seconds 2] [--repeats 7]
                                       [--calls 200] [--position examples/mexica_midgame.json]
 
-The runs of different thread counts are interleaved: each repeat runs every count once, in an order that rotates,
-and its ratio is to the one-thread run of the same repeat. Medians of the repeats are printed. Lateness is how long
-after its budget `best_turn` returns; stopping is the time from `stop()` to the return of `run()`, all threads ended.
+The runs of different thread counts are interleaved: each repeat runs every count once, in an order that
+rotates, and its ratio is to the one-thread run of the same repeat. Medians of the repeats are printed. Lateness
+is how long after its budget `best_turn` returns; stopping is the time from `stop()` to the return of `run()`,
+when all threads have ended.
 """
 
 import argparse
@@ -17,10 +18,10 @@ import threading
 import time
 from pathlib import Path
 
+from cext.core.search import Search
 from common import describe_machine, positive, quantiles
 
 import mexica_ai as ai
-from cext.core.search import Search
 
 MIDGAME = Path(__file__).parent.parent / "examples" / "mexica_midgame.json"
 LATE_BUDGET_MS = 10
@@ -145,7 +146,8 @@ def measure_stopping(state, threads, calls, memory_mb):
 
 def print_table(figures):
     print(
-        f"{figures['processor']}, {figures['cores']} cores, {figures['python']}, {time.strftime('%Y-%m-%d')}\n"
+        f"{figures['processor']}, {figures['cores']} cores, {figures['python']}, "
+        f"{time.strftime('%Y-%m-%d')}\n"
         f"{Path(figures['position']).name}: medians of {figures['repeats']} x {figures['seconds']:g} s\n"
     )
     print("threads  iterations/s      nodes/s  end-of-turn states/s  ratio to one thread")
