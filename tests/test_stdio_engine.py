@@ -1,5 +1,6 @@
 """The stdio protocol from both sides: `mexica-ai engine` fed with raw lines, and programs as engines."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -209,11 +210,14 @@ def fake(tmp_path, body, *, options="margin=0.3", hello=HELLO_ANSWER) -> Engine:
     return make_engine(f"cmd:\"{sys.executable} -S '{program}'\",{options}")
 
 
-def children() -> list[str]:
-    listed = subprocess.run(
-        ["ps", "-o", "pid=,stat=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True
-    )
-    return [line for line in listed.stdout.splitlines() if "ps -o" not in line]
+def children() -> set[int]:
+    """Return the process ids of our children, dead ones that nobody has reaped included."""
+    found = set()
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has gone meanwhile
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == os.getpid():
+                found.add(int(stat.parent.name))
+    return found
 
 
 @pytest.fixture(autouse=True)
