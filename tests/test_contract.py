@@ -1,8 +1,7 @@
 """What every registered game must keep: the contract of the compiled rules and of the text forms.
 
-A new game passes by adding its starts to `STARTS`. Every test looks at the states of a few games per start,
-played by a mixture of the game's reference random player and plain uniform choice; MEXICA_AI_SEED makes them
-others.
+A new game passes by adding its starts to `STARTS`. Every test looks at the states of a game per start, played
+by a mixture of the game's reference random player and plain uniform choice; MEXICA_AI_SEED makes them others.
 """
 
 import json
@@ -15,11 +14,11 @@ from cext.core.game import CHANCE, TERMINAL, Game, State
 from cext.core.playout import random_playout
 
 from mexica_ai import registry
-from mexica_ai.errors import IllegalActionError, NotationError, SearchError
+from mexica_ai.errors import IllegalActionError, SearchError
 
 SEED = int(os.environ.get("MEXICA_AI_SEED", "2015"))
 LARGE_POOL = [3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 13]
-# Game -> starts: seats and options of a new game, or a position.
+# Game -> starts: seats and options of a new game.
 STARTS = {
     "mexica": [
         (2, {}),
@@ -29,7 +28,6 @@ STARTS = {
         (2, {"neutral_levels": []}),
         (3, {"pool": LARGE_POOL}),
         (4, {"pool": [3] * 15}),
-        (2, {"pool": LARGE_POOL, "is_deal_unknown": True}),
     ],
     "nim": [
         (2, {}),
@@ -39,58 +37,264 @@ STARTS = {
         (4, {"piles": [1]}),
     ],
 }
+# Changes to a start's JSON position: a deal that nobody knows yet leads to a random event.
+EDITS = {("mexica", 5): lambda position: position["calpulli"].update(upcoming=None)}
 CASES = [
-    pytest.param(name, index, id=f"{name}-{players}-seats-{index}")
+    pytest.param((name, index), id=f"{name}-{index}-{players}seats")
     for name in registry.names()
     for index, (players, _) in enumerate(STARTS[name])
 ]
-# States between two looks at the expensive things.
-STRIDE = {"mexica": 11, "nim": 1}
-SAMPLE = 8  # actions looked at closely per state
+STRIDE = {"mexica": 3}  # states between two looks at what is expensive
+SAMPLE = 10  # actions looked at closely per state
 
 
-def make_start(name, index):
-    notation = registry.get(name).notation
-    players, options = STARTS[name][index]
-    options = dict(options)
-    is_deal_unknown = options.pop("is_deal_unknown", False)
-    state = notation.new_state(players, SEED + index, **options)
-    if is_deal_unknown:
-        position = notation.format_position(state)
-        position["calpulli"]["upcoming"] = None
-        state = notation.parse_position(position)
-    return state
+class Case:
+    """A game, a start, and the states of one random game from it."""
 
+    def __init__(self, name, index):
+        self.game, self.notation = registry.get(name).game, registry.get(name).notation
+        self.stride = STRIDE.get(name, 1)
+        self.rng = random.Random(SEED * 100 + index)
+        players, options = STARTS[name][index]
+        self.start = self.notation.new_state(players, SEED + index, **options)
+        if (name, index) in EDITS:
+            position = self.notation.format_position(self.start)
+            EDITS[name, index](position)
+            self.start = self.notation.parse_position(position)
 
-def walk(state, rng):
-    """Play a game, in place, yielding (action, state) before each action; the final state comes with None."""
-    planned = []
-    while not state.is_terminal:
-        if state.current_player == CHANCE:
-            planned = []
-            state.resolve_chance(rng.getrandbits(63))
-            continue
-        if not planned and rng.random() < 0.7:
-            planned = random_turn(state, rng.getrandbits(63))
-        action = planned.pop(0) if planned else rng.choice(state.legal_actions())
-        yield action, state
-        turn = state.turn
-        state.apply(action)
-        if state.turn != turn:
-            planned = []
-    yield None, state
+    def walk(self):
+        """Play a game; yield each state and the action that follows it, None at chance and at the end."""
+        state, rng, planned = self.start.copy(), self.rng, []
+        while not state.is_terminal:
+            if state.current_player == CHANCE:
+                yield state, None
+                state.resolve_chance(rng.getrandbits(63))
+                planned = []
+                continue
+            if not planned and rng.random() < 0.7:
+                planned = random_turn(state, rng.getrandbits(63))
+            action = planned.pop(0) if planned else rng.choice(state.legal_actions())
+            yield state, action
+            state.apply(action)
+        yield state, None
+
+    def some(self):
+        """Yield every few states of a game, the last one always."""
+        for number, (state, action) in enumerate(self.walk()):
+            if number % self.stride == 0 or action is None:
+                yield state, action
 
 
 @pytest.fixture(params=CASES)
 def case(request):
-    name, index = request.param
-    return registry.get(name), make_start(name, index), random.Random(SEED * 100 + index)
-
-
-def pytest_generate_tests(metafunc):
-    if "case" in metafunc.fixturenames:
-        metafunc.parametrize("case", [param.values for param in CASES], indirect=True, ids=[p.id for p in CASES])
+    return Case(*request.param)
 
 
 def test_every_game_has_starts():
     assert sorted(STARTS) == sorted(registry.names())
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_facts_of_a_game(name):
+    game = registry.get(name).game
+    assert game.name == name
+    assert game.rules_version >= 1
+    assert game.state_size % 64 == 0
+    assert 2 <= game.max_players <= 4
+    assert game.max_actions >= 1
+    assert game.max_game_length >= 1
+    assert name in repr(game)
+
+
+@pytest.mark.parametrize("owner", [Game, State])
+def test_owners_are_made_by_the_game_only(owner):
+    with pytest.raises(TypeError):
+        owner()
+
+
+def test_legal_actions_are_ascending_unique_and_as_many_as_declared(case):
+    for state, _ in case.walk():
+        legal = state.legal_actions()
+        assert all(one < other for one, other in zip(legal, legal[1:], strict=False))
+        assert len(legal) <= case.game.max_actions
+        assert (legal == []) == (state.current_player in (CHANCE, TERMINAL))
+        if legal:
+            assert 0 <= state.current_player < state.num_players
+            assert state.is_legal(legal[0])
+            assert state.is_legal(legal[-1])
+
+
+def test_check_passes_after_every_action(case):
+    for state, _ in case.walk():
+        state.check()
+
+
+def test_an_illegal_action_is_refused_and_changes_nothing(case):
+    earlier = {0, 1, 2**64 - 1}
+    for state, _ in case.some():
+        legal = state.legal_actions()
+        # Legal at other times, or one bit beside a legal one.
+        candidates = case.rng.sample(sorted(earlier), min(SAMPLE, len(earlier)))
+        candidates += [action ^ 1 << case.rng.randrange(64) for action in legal[:SAMPLE]]
+        before = case.notation.format_position(state)
+        for action in set(candidates) - set(legal):
+            assert not state.is_legal(action)
+            with pytest.raises(IllegalActionError):
+                state.apply(action)
+        assert case.notation.format_position(state) == before
+        state.check()
+        earlier.update(case.rng.sample(legal, min(SAMPLE, len(legal))))
+
+
+def test_a_copy_is_equal_and_independent(case):
+    for state, action in case.some():
+        position, hash_ = case.notation.format_position(state), state.hash
+        copy = state.copy()
+        assert copy == state
+        assert copy.hash == hash_
+        assert hash(copy) == hash(state)
+        assert (copy.turn, copy.round) == (state.turn, state.round)
+        if action is not None:
+            copy.apply(action)
+            assert copy != state
+            assert case.notation.format_position(copy) != position
+        assert case.notation.format_position(state) == position
+        assert state.hash == hash_
+
+
+def test_hashes_are_equal_exactly_if_the_printed_positions_are(case):
+    text_of, hash_of = {}, {}
+
+    def remember(state):
+        text, hash_ = json.dumps(case.notation.format_position(state)), state.hash
+        assert text_of.setdefault(hash_, text) == text
+        assert hash_of.setdefault(text, hash_) == hash_
+
+    for state, _ in case.some():
+        remember(state)
+        legal = state.legal_actions()
+        for action in case.rng.sample(legal, min(SAMPLE, len(legal))):
+            child = state.copy()
+            child.apply(action)
+            remember(child)
+
+
+def test_positions_and_actions_read_back_as_they_were_written(case):
+    for state, _ in case.some():
+        if state.current_player == CHANCE:
+            continue  # no position for people: the table is about to draw
+        position = json.loads(json.dumps(case.notation.format_position(state)))
+        again = case.notation.parse_position(position)
+        assert again == state
+        assert again.hash == state.hash
+        assert again.legal_actions() == state.legal_actions()
+        assert case.notation.format_position(again) == position
+        for action in state.legal_actions():
+            assert case.notation.parse_action(case.notation.format_action(action)) == action
+
+
+def test_a_position_that_was_read_plays_on_like_the_original(case):
+    for state, action in case.some():
+        if action is not None:
+            again = case.notation.parse_position(case.notation.format_position(state))
+            expected = state.copy()
+            for each in (again, expected):
+                each.apply(action)
+            assert again == expected
+
+
+def test_returns_come_at_the_end_only(case):
+    for state, _ in case.walk():
+        assert len(state.scores()) == state.num_players
+        assert case.notation.scores(state) == state.scores()
+        if not state.is_terminal:
+            with pytest.raises(SearchError) as error:
+                state.returns()
+            assert error.value.reason == "GAME_NOT_OVER"
+    shares = state.returns()
+    assert len(shares) == state.num_players
+    assert all(0 <= share <= 1 for share in shares)
+    assert sum(shares) == pytest.approx(1)
+
+
+def test_the_game_ends_within_its_declared_length(case):
+    length = sum(action is not None for _, action in case.walk())
+    assert length <= case.game.max_game_length
+
+
+def test_turns_and_rounds_are_counted(case):
+    before = None
+    for state, _ in case.walk():
+        now = (state.turn, state.round, state.current_player)
+        if before is not None:
+            assert now[0] >= before[0]
+            assert now[1] >= before[1]
+            if now[2] != before[2] and before[2] != CHANCE:
+                assert now[0] > before[0]
+            if now[1] > before[1]:
+                assert now[0] > before[0]
+        before = now
+    assert state.is_terminal
+
+
+def test_the_same_seed_plays_the_same_game(case):
+    end, actions = random_playout(case.start, 7)
+    again, actions_again = random_playout(case.start, 7)
+    assert end == again
+    assert actions == actions_again
+    assert end.is_terminal
+    assert len(actions) <= case.game.max_game_length
+    if len(case.start.legal_actions()) > 1:
+        assert any(random_playout(case.start, seed)[1] != actions for seed in range(8, 12))
+
+
+def test_the_reference_random_player_plays_legal_actions(case):
+    for seed in range(3):
+        end, actions = random_playout(case.start, seed)
+        state = case.start.copy()
+        for action in actions:
+            if state.current_player == CHANCE:
+                return  # what is drawn is not among the actions
+            assert action in state.legal_actions()
+            state.apply(action)
+        assert state == end
+
+
+def test_a_drawn_world_leaves_what_the_viewer_sees(case):
+    for state, _ in case.some():
+        if state.is_terminal:
+            continue
+        for viewer in range(state.num_players):
+            world = state.copy()
+            has_several = world.determinize(viewer, case.rng.getrandbits(63))
+            world.check()
+            assert world.view_hash(viewer) == state.view_hash(viewer)
+            assert world.legal_actions() == state.legal_actions()
+            assert (world.turn, world.round, world.scores()) == (state.turn, state.round, state.scores())
+            if not has_several:
+                assert world == state
+        one, other = state.copy(), state.copy()
+        assert one.determinize(0, 5) == other.determinize(0, 5)
+        assert one == other
+
+
+def test_what_cannot_be_seen_needs_a_seat(case):
+    for seat in (-1, case.start.num_players):
+        with pytest.raises(ValueError, match="seat"):
+            case.start.view_hash(seat)
+        with pytest.raises(ValueError, match="seat"):
+            case.start.determinize(seat, 1)
+
+
+def test_chance_is_resolved_only_where_it_is_pending(case):
+    for state, action in case.some():
+        if state.current_player == CHANCE:
+            one, other = state.copy(), state.copy()
+            for each in (one, other):
+                each.resolve_chance(3)
+            assert one == other
+            assert one.current_player >= 0
+            one.check()
+        elif action is not None:
+            with pytest.raises(SearchError):
+                state.resolve_chance(3)

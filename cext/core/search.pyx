@@ -618,8 +618,10 @@ cdef class Search:
         self._began_s = monotonic_s()
         self.search.deadline_s = self._began_s + time_s if time_s is not None else 0.0
         self.search.max_iterations = iterations if iterations is not None else 0
-        if self._is_forced():
-            atomic_cas_u32(&self.search.stop, RUNNING, BY_FORCE)
+        if self._is_forced() and atomic_cas_u32(&self.search.stop, RUNNING, BY_FORCE):
+            # One iteration, for the values.
+            _iterate(&self._workers[0])
+            self.search.iterations = 1
         ids = <pthread_t*>malloc(self.threads * sizeof(pthread_t))
         if ids == NULL:
             raise MemoryError
