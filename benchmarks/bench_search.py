@@ -4,9 +4,9 @@
                                       [--calls 200] [--position examples/mexica_midgame.json]
 
 The runs of different thread counts are interleaved: each repeat runs every count once, in an order that
-rotates, and its ratio is to the one-thread run of the same repeat. Medians of the repeats are printed. Lateness
-is how long after its budget `best_turn` returns; stopping is the time from `stop()` to the return of `run()`,
-when all threads have ended.
+rotates, and its ratio is to the one-thread run of the same repeat. Medians of the repeats are printed.
+Lateness is how long after its budget `best_turn` returns; stopping is the time from `stop()` to the return of
+`run()`, when all threads have ended.
 """
 
 import argparse
@@ -18,10 +18,10 @@ import threading
 import time
 from pathlib import Path
 
-from cext.core.search import Search
 from common import describe_machine, positive, quantiles
 
 import mexica_ai as ai
+from cext.core.search import Search
 
 MIDGAME = Path(__file__).parent.parent / "examples" / "mexica_midgame.json"
 LATE_BUDGET_MS = 10
@@ -46,7 +46,8 @@ def main():
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     position = ai.load(args.position)
-    figures = describe_machine() | vars(args) | {"cores": os.cpu_count()}
+    figures = describe_machine() | {"cores": os.cpu_count()} | vars(args)
+    figures["position"] = Path(args.position).name
     del figures["json"]
     figures |= measure_speed(position.state, args.threads, args.seconds, args.repeats, args.memory)
     figures["bytes_per_node"] = measure_memory(position.state)
@@ -148,7 +149,7 @@ def print_table(figures):
     print(
         f"{figures['processor']}, {figures['cores']} cores, {figures['python']}, "
         f"{time.strftime('%Y-%m-%d')}\n"
-        f"{Path(figures['position']).name}: medians of {figures['repeats']} x {figures['seconds']:g} s\n"
+        f"{figures['position']}: medians of {figures['repeats']} x {figures['seconds']:g} s\n"
     )
     print("threads  iterations/s      nodes/s  end-of-turn states/s  ratio to one thread")
     for n in figures["threads"]:
