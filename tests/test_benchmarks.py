@@ -1,0 +1,106 @@
+"""Each benchmark runs with tiny settings and prints what it promises; the figures mean nothing here."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+
+
+def run(script, *args):
+    command = [sys.executable, str(BENCHMARKS / script), *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def figures(script, *args):
+    """Return what a script prints with --json."""
+    done = run(script, *args, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_bench_rules():
+    found = figures("bench_rules.py", "--seconds", 0.01, "--repeats", 1, "--deals", 2)
+    for key in ("playouts_per_s", "actions_per_s", "actions_per_playout"):
+        assert list(found[key]) == ["2", "3", "4"]
+        assert min(found[key].values()) > 0
+    assert found["state_size"] > 0
+    assert 1360 <= found["legal_actions"] <= 1460
+    assert min(found[key] for key in ("copies_per_s", "legal_lists_per_s", "ns_per_legal_action")) > 0
+    assert found["processor"]
+    assert found["python"]
+
+
+def test_bench_rules_prints_the_budgets():
+    done = run("bench_rules.py", "--seconds", 0.001, "--repeats", 1, "--deals", 1)
+    assert done.returncode == 0, done.stderr
+    assert "7,500/4,100" in done.stdout
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_bench_search(as_json):
+    args = ("--seconds", 0.02, "--repeats", 2, "--calls", 3, "--time", 0.02, "--threads", "2", "--memory", 64)
+    if not as_json:
+        done = run("bench_search.py", *args)
+        assert done.returncode == 0, done.stderr
+        assert "budget 1.8" in done.stdout
+        return
+    found = figures("bench_search.py", *args)
+    for key in ("iterations_per_s", "nodes_per_s", "distinct_turns_per_s", "ratio_to_one_thread"):
+        assert list(found[key]) == ["1", "2"]
+        assert min(found[key].values()) > 0
+    assert found["ratio_to_one_thread"]["1"] == 1
+    assert found["bytes_per_node"] > 0
+    for key in ("late_ms", "stop_ms"):
+        assert list(found[key]) == ["1", "2"]
+        assert all(list(row) == ["min", "p50", "p99", "max"] for row in found[key].values())
+
+
+def test_a_match_is_repeatable_and_counts_every_game():
+    args = ("mcts", "random", "--games", 5, "--iterations", 20, "--seed", 7)
+    found = figures("match.py", *args, "--jobs", 2)
+    assert (found["games"], found["blocks"]) == (6, 3)
+    assert sum(found["wins"]) == 6
+    assert found["iterations_per_turn"][1] == 1
+    assert 0 <= found["interval_95"][0] <= found["share"] <= found["interval_95"][1] <= 1
+    assert 0 <= found["wilson_95"][0] <= found["share"] <= found["wilson_95"][1] <= 1
+    assert "--seed 7" in found["command"]
+    again = figures("match.py", *args)
+    same = ("wins", "share", "interval_95", "mean_margin", "iterations_per_turn", "seed")
+    assert [again[key] for key in same] == [found[key] for key in same]
+
+
+def test_a_match_of_four_seats():
+    done = run("match.py", "greedy", "random", "--games", 8, "--players", 4)
+    assert done.returncode == 0, done.stderr
+    assert "8 games in 2 blocks; 4 seats" in done.stdout
+
+
+def test_an_engine_that_fails_ends_the_match():
+    done = run("match.py", "random", "cmd:false", "--games", 2, "--game", "nim")
+    assert done.returncode == 1
+    assert "error: block 0, game 0: SearchError: engine cmd:false" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_bad_spec_is_refused():
+    done = run("match.py", "random", "nonsense")
+    assert done.returncode == 2
+    assert "unknown kind 'nonsense'" in done.stderr
+
+
+def test_an_interrupted_match_prints_the_result_so_far():
+    command = [sys.executable, str(BENCHMARKS / "match.py"), "random", "random", "--games", "400", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as match:
+        assert match.stderr.readline().startswith("40/400 games")
+        match.send_signal(signal.SIGINT)
+        output, errors = match.communicate(timeout=30)
+    assert match.returncode == 130, errors
+    assert "interrupted after" in errors
+    found = json.loads(output)
+    assert 19 <= found["blocks"] < 200
+    assert found["games"] == 2 * found["blocks"]
