@@ -34,7 +34,7 @@ cdef enum:
 STOP_REASONS = ("", "time", "iterations", "memory", "stopped")
 
 # Share of the remaining time or iterations that the next action of the turn gets.
-cdef double SHARE_OF_REST = 0.25
+cdef double SHARE_OF_REST = 1.0 / 3.0
 
 
 ctypedef struct UctNodeC:

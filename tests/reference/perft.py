@@ -1,0 +1,82 @@
+"""Perft counts that owe nothing to the compiled rules.
+
+Mexica: counted by the slow reference rules. Nim: by a formula. Run as a program, in the folder `tests`, this
+fills in `count` and `divide` of every entry of perft files, whose other fields are written by hand:
+
+    python -m reference.perft data/perft/mexica.json
+"""
+
+import json
+import sys
+from itertools import product
+from math import comb, factorial, prod
+
+from reference import mexica
+
+
+def mexica_divide(position: dict, depth: int) -> dict[str, int]:
+    """Return for each first action the number of sequences of `depth` legal actions that begin with it."""
+    counted: dict[tuple[str, int], int] = {}
+
+    def count(position, depth):
+        if depth == 0:
+            return 1
+        actions = mexica.legal_actions(position)
+        if depth == 1:
+            return len(actions)
+        key = (json.dumps(position), depth)  # different orders of actions meet in one position
+        if key not in counted:
+            counted[key] = sum(
+                count(mexica.apply(position, action, unchecked=True), depth - 1) for action in actions
+            )
+        return counted[key]
+
+    return {
+        action: count(mexica.apply(position, action, unchecked=True), depth - 1)
+        for action in mexica.legal_actions(position)
+    }
+
+
+def nim_count(piles: list[int], depth: int) -> int:
+    """Return the number of sequences of `depth` takes.
+
+    Taking d times from a pile of n leaves comb(n, d) choices (the objects that are left after each take), and
+    the takes from different piles may be interleaved in any way.
+    """
+    return sum(
+        factorial(depth) // prod(map(factorial, takes))
+        * prod(comb(pile, number) for pile, number in zip(piles, takes, strict=True))
+        for takes in product(range(depth + 1), repeat=len(piles))
+        if sum(takes) == depth
+    )
+
+
+def nim_divide(position: dict, depth: int) -> dict[str, int]:
+    """Return for each first action the number of sequences of `depth` legal actions that begin with it."""
+    piles = position["piles"]
+    return {
+        f"take {count} {index + 1}": nim_count([*piles[:index], pile - count, *piles[index + 1 :]], depth - 1)
+        for index, pile in enumerate(piles)
+        for count in range(1, pile + 1)
+    }
+
+
+DIVIDE = {"mexica": mexica_divide, "nim": nim_divide}
+
+
+def main(paths: list[str]) -> None:
+    for path in paths:
+        with open(path) as file:
+            entries = json.load(file)
+        for entry in entries:
+            divide = DIVIDE[entry["position"]["game"]]
+            entry["divide"] = dict(sorted(divide(entry["position"], entry["depth"]).items()))
+            entry["count"] = sum(entry["divide"].values())
+            print(entry["id"], entry["depth"], entry["count"])
+        with open(path, "w") as file:
+            lines = ",\n".join(json.dumps(entry) for entry in entries)
+            file.write(f"[\n{lines}\n]\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
