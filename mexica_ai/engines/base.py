@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mexica_ai.errors import GameOverError
+from mexica_ai.errors import GameOverError, MexicaAIError
 from mexica_ai.limits import DEFAULT_TIME_S, Limits, resolve_seed
 
 if TYPE_CHECKING:
@@ -153,3 +153,13 @@ class Engine(ABC):
         if seed is None:
             seed = self._defaults.get("seed")
         return limits, resolve_seed(options.get("seed", seed))
+
+
+def find_fault(position: Position, turn: list[str]) -> MexicaAIError | None:
+    """Return why a turn that somebody else's engine answered is not legal, or None if it is."""
+    try:
+        position.copy().push(turn)
+    except MexicaAIError as error:
+        # Legal, but only the table can draw what follows it.
+        return error if error.reason != "UPCOMING_UNKNOWN" else None
+    return None

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai.client import Client
-from mexica_ai.engines.base import Engine
-from mexica_ai.errors import MexicaAIError, SearchError
+from mexica_ai.engines.base import Engine, find_fault
+from mexica_ai.errors import SearchError
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Result
@@ -51,13 +51,9 @@ class GrpcEngine(Engine):
             candidates=candidates,
             stop=stop,
         )
-        try:
-            position.copy().push(result.turn)
-        except MexicaAIError as error:
-            if error.reason == "UPCOMING_UNKNOWN":  # legal, but only the table can draw what follows
-                return result
+        fault = find_fault(position, result.turn)
+        if fault is not None:
             raise SearchError(
-                f"engine {self.name}: plays the turn {'; '.join(result.turn)!r}: {error}",
-                reason="ILLEGAL_TURN",
-            ) from error
+                f"engine {self.name}: plays the turn {'; '.join(result.turn)!r}: {fault}", reason="ILLEGAL_TURN"
+            ) from fault
         return result

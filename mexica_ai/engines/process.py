@@ -21,7 +21,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from mexica_ai.engines.base import Engine
+from mexica_ai.engines.base import Engine, find_fault
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position
@@ -108,13 +108,9 @@ class ProcessEngine(Engine):
         turn = answer.get("turn")
         if not (isinstance(turn, list) and turn and all(isinstance(action, str) for action in turn)):
             raise self._failure(f"answered the turn {turn!r}: expected a list of actions", "ENGINE_PROTOCOL")
-        try:
-            position.copy().push(turn)
-        except MexicaAIError as error:
-            if (
-                error.reason != "UPCOMING_UNKNOWN"
-            ):  # that turn is legal, but what follows it is still to be drawn
-                raise self._error(f"plays the turn {'; '.join(turn)!r}: {error}", "ILLEGAL_TURN") from error
+        fault = find_fault(position, turn)
+        if fault is not None:
+            raise self._error(f"plays the turn {'; '.join(turn)!r}: {fault}", "ILLEGAL_TURN") from fault
         return _result(
             turn, answer.get("info"), candidates, seconds, "stopped" if stop.is_set() else "settled", seed
         )
