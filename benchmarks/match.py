@@ -28,7 +28,6 @@ from itertools import groupby
 from operator import itemgetter
 
 from common import describe_machine, positive
-from scipy.special import stdtrit
 
 import mexica_ai as ai
 from mexica_ai.engines import make_engine, parse_spec
@@ -181,6 +180,10 @@ def summarize(games, players):
 
 def block_interval(blocks):
     """Return the 95 % interval of the blocks' mean; None for a single block."""
+    from scipy.special import (
+        stdtrit,  # slow to import, and the workers, which import this module, need it not
+    )
+
     if len(blocks) < 2:
         return None
     mean, half = statistics.mean(blocks), statistics.stdev(blocks) / math.sqrt(len(blocks))

@@ -43,7 +43,7 @@ def test_bench_rules_prints_the_budgets():
 
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_search(as_json):
-    args = ("--seconds", 0.02, "--repeats", 2, "--calls", 3, "--time", 0.02, "--threads", "2", "--memory", 64)
+    args = ("--seconds", 0.02, "--repeats", 1, "--calls", 2, "--time", 0.02, "--threads", "2", "--memory", 64)
     if not as_json:
         done = run("bench_search.py", *args)
         assert done.returncode == 0, done.stderr
@@ -61,10 +61,10 @@ def test_bench_search(as_json):
 
 
 def test_a_match_is_repeatable_and_counts_every_game():
-    args = ("mcts", "random", "--games", 5, "--iterations", 20, "--seed", 7)
+    args = ("mcts", "random", "--games", 3, "--iterations", 20, "--seed", 7)
     found = figures("match.py", *args, "--jobs", 2)
-    assert (found["games"], found["blocks"]) == (6, 3)
-    assert sum(found["wins"]) == 6
+    assert (found["games"], found["blocks"]) == (4, 2)
+    assert sum(found["wins"]) == 4
     assert found["iterations_per_turn"][1] == 1
     assert 0 <= found["interval_95"][0] <= found["share"] <= found["interval_95"][1] <= 1
     assert 0 <= found["wilson_95"][0] <= found["share"] <= found["wilson_95"][1] <= 1
@@ -94,13 +94,13 @@ def test_a_bad_spec_is_refused():
 
 
 def test_an_interrupted_match_prints_the_result_so_far():
-    command = [sys.executable, str(BENCHMARKS / "match.py"), "random", "random", "--games", "400", "--json"]
+    command = [sys.executable, str(BENCHMARKS / "match.py"), "random", "random", "--games", "200", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as match:
-        assert match.stderr.readline().startswith("40/400 games")
+        assert match.stderr.readline().startswith("20/200 games")
         match.send_signal(signal.SIGINT)
         output, errors = match.communicate(timeout=30)
     assert match.returncode == 130, errors
     assert "interrupted after" in errors
     found = json.loads(output)
-    assert 19 <= found["blocks"] < 200
+    assert 9 <= found["blocks"] < 100
     assert found["games"] == 2 * found["blocks"]
