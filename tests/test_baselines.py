@@ -1,0 +1,257 @@
+"""The players that the search must beat: random, greedy, uct; as functions and as engines."""
+
+import functools
+import operator
+import threading
+
+import pytest
+from mexica_builder import build
+
+import mexica_ai
+from cext.core.baselines import evaluate, greedy_turn, random_turn
+from cext.core.uct import UCT
+from mexica_ai import GameOverError, Position, SearchError
+from mexica_ai.engines import make_engine
+
+OVER = Position.from_json(
+    mexica_ai.new_game("nim", players=2).to_json() | {"piles": [0, 0, 0], "to_move": 1}
+)
+MIDGAME = build(3, pillis=["C7", "F9"], canals=["D5-D12"], bridges=["O7 ew"], points=3)
+# A few points, so that the slow greedy player is quick; in boats, to be founded, at the end, with 2-4 seats.
+POSITIONS = {
+    "nim": mexica_ai.new_game("nim", players=3).to_json(),
+    "nim, two plies": mexica_ai.new_game("nim", players=2, piles=[2, 2, 1], plies_per_turn=2).to_json(),
+    "placement": mexica_ai.new_game(players=4, seed=3).to_json(),
+    "midgame": MIDGAME,
+    "in a boat": build(2, pillis=["O7", "O9"], bridges=["O7 ew", "O9 ew", "O6 ew"], points=2),
+    "can found": build(4, pillis=["C2"], canals=["B3-C3", "D2"], display=[3], points=2),
+    "last turn": build(
+        2, pillis=["K7", "G6"], no_tiles=True, built_all=[0], period=2, display=[], to_move=1, points=2
+    ),
+}
+
+
+def is_turn(state, actions):
+    """Tell whether the actions are one whole turn, no more and no less."""
+    state, start = state.copy(), state.turn
+    for action in actions:
+        if state.turn != start or action not in state.legal_actions():
+            return False
+        state.apply(action)
+    return state.turn != start
+
+
+def nim(players=2, plies=1, *, piles):
+    return mexica_ai.new_game("nim", players=players, piles=piles, plies_per_turn=plies).state
+
+
+@pytest.fixture(params=POSITIONS)
+def state(request):
+    return Position.from_json(POSITIONS[request.param]).state
+
+
+def test_evaluation_is_a_share_of_the_win_and_a_score_per_seat(state):
+    values, scores = evaluate(state)
+    assert len(values) == len(scores) == state.num_players
+    assert all(0 <= value <= 1 for value in values)
+    assert sum(values) == pytest.approx(1)
+
+
+def test_evaluation_of_a_finished_game_is_its_result():
+    assert evaluate(OVER.state) == ([0.0, 1.0], [0.0, 1.0])
+
+
+# random
+
+
+def test_random_turns_are_whole_turns_and_repeat_by_seed(state):
+    before = state.copy()
+    for seed in range(20):
+        turn = random_turn(state, seed)
+        assert is_turn(state, turn)
+        assert random_turn(state, seed) == turn
+    assert state == before
+    assert len({tuple(random_turn(state, seed)) for seed in range(20)}) > 1
+
+
+# greedy
+
+
+def slow_greedy_turn(state):
+    """The definition: the best action by `evaluate` after it, until ending is at least as good."""
+    state, start, seat, turn = state.copy(), state.turn, state.current_player, []
+    while state.turn == start:
+        best_end = best_other = None
+        for action in state.legal_actions():  # canonical order: the first of equals wins
+            after = state.copy()
+            after.apply(action)
+            value = evaluate(after)[0][seat]
+            if after.turn != start:
+                if best_end is None or value > best_end[0]:
+                    best_end = value, action
+            elif best_other is None or value > best_other[0]:
+                best_other = value, action
+        ends = best_other is None or (best_end is not None and best_end[0] >= best_other[0])
+        turn.append((best_end if ends else best_other)[1])
+        state.apply(turn[-1])
+    return turn
+
+
+def test_greedy_turns_are_those_of_the_definition(state):
+    before = state.copy()
+    turn = greedy_turn(state)
+    assert is_turn(state, turn)
+    assert turn == slow_greedy_turn(state)
+    assert state == before
+
+
+# uct
+
+
+@pytest.mark.parametrize(
+    ("piles", "plies", "players"),
+    [([5], 1, 2), ([1, 2], 1, 2), ([3, 3, 2], 1, 2), ([1, 3, 4], 1, 2), ([2, 2], 2, 2), ([1, 1, 3], 3, 3)],
+)
+def test_uct_wins_nim(piles, plies, players):
+    state = nim(players, plies, piles=piles)
+    search = UCT(state, seed=1)
+    search.run(iterations=20_000)
+    for action in search.result()["candidates"][0]["actions"]:
+        state.apply(action)
+    # Wins at once, or leaves piles of nim-sum 0.
+    if not state.is_terminal:
+        piles = Position("nim", state).to_json()["piles"]
+        assert plies == 1
+        assert functools.reduce(operator.xor, piles) == 0
+    else:
+        assert state.returns()[0] == 1
+
+
+def test_uct_answers_in_the_form_of_the_search(state):
+    search = UCT(state, seed=4)
+    search.run(iterations=200)
+    result = search.result()
+    (candidate,) = result.pop("candidates")
+    assert is_turn(state, candidate.pop("actions"))
+    assert sum(candidate["value"]) == pytest.approx(1)
+    assert len(candidate["value"]) == len(candidate["expected_scores"]) == state.num_players
+    assert sorted(candidate) == ["expected_scores", "line", "prior", "value", "visits"]
+    assert sorted(result) == [
+        "distinct_turns", "iterations", "memory_bytes", "nodes", "seconds", "seed", "stop_reason", "threads",
+    ]  # fmt: skip
+    assert result["seed"] == 4
+    assert result["nodes"] >= 1
+
+
+def test_uct_repeats_by_seed_and_iterations():
+    state = Position.from_json(MIDGAME).state
+    results = []
+    for seed in (1, 1, 2):
+        search = UCT(state, seed=seed)
+        search.run(iterations=300)
+        results.append(search.result() | {"seconds": 0, "seed": 0})
+    assert results[0] == results[1]
+    assert results[0] != results[2]
+
+
+def test_uct_keeps_its_limits():
+    state = Position.from_json(MIDGAME).state
+    search = UCT(state, seed=1)
+    search.run(iterations=500)
+    result = search.result()
+    assert result["stop_reason"] == "iterations"
+    # Each action of the turn is decided by one iteration at least.
+    assert result["iterations"] <= 500 + len(result["candidates"][0]["actions"])
+
+    search = UCT(state, seed=1)
+    search.run(time_s=0.05)
+    assert search.result()["stop_reason"] == "time"
+    assert search.result()["seconds"] < 0.55
+
+    search = UCT(state, seed=1, memory_mb=1)
+    search.run(iterations=2000)
+    assert search.result()["memory_bytes"] <= 1024 * 1024
+
+
+def test_uct_stops():
+    state = Position.from_json(MIDGAME).state
+    search = UCT(state, seed=1)
+    search.stop()
+    search.run(time_s=60)
+    result = search.result()
+    assert result["stop_reason"] == "stopped"
+    assert result["iterations"] <= len(result["candidates"][0]["actions"])
+    assert is_turn(state, result["candidates"][0]["actions"])
+
+
+def test_uct_refuses():
+    state = nim(piles=[1, 2])
+    with pytest.raises(SearchError):
+        UCT(state, seed=1).run()
+    with pytest.raises(SearchError):
+        UCT(state, seed=1, threads=2)
+    with pytest.raises(SearchError):
+        UCT(state, seed=1, memory_mb=0)
+    with pytest.raises(SearchError):
+        UCT(state, seed=1).result()
+
+
+# all of them
+
+
+@pytest.mark.parametrize("play", [lambda state: random_turn(state, 1), greedy_turn, UCT])
+def test_a_finished_game_has_no_turn(play):
+    with pytest.raises(GameOverError) as error:
+        play(OVER.state)
+    assert error.value.reason == "GAME_OVER"
+
+
+@pytest.mark.parametrize(
+    ("spec", "stop_reason"),
+    [("random", "settled"), ("greedy", "settled"), ("uct,iterations=200", "iterations")],
+)
+@pytest.mark.parametrize("name", ["nim", "midgame", "last turn"])
+def test_engines(spec, stop_reason, name):
+    position = Position.from_json(POSITIONS[name])
+    before = position.copy()
+    with make_engine(spec) as engine:
+        result = engine.best_turn(position, seed=5)
+        assert position == before
+        assert result.seed == 5
+        assert result.stop_reason == stop_reason
+        assert result.turn == result.candidates[0].turn
+        assert sum(result.value) == pytest.approx(1)
+        assert len(result.expected_scores) == position.players
+        assert engine.best_turn(position, seed=5).turn == result.turn
+        stop = threading.Event()
+        stop.set()
+        position.copy().push(engine.best_turn(position, seed=5, stop=stop).turn)
+    position.push(result.turn)
+    assert position.to_move != before.to_move
+    with pytest.raises(GameOverError):
+        engine.best_turn(OVER)
+
+
+def test_engines_play_as_the_functions_do():
+    position = Position.from_json(MIDGAME)
+    format_action = mexica_ai.registry.get("mexica").notation.format_action
+    uct = UCT(position.state, seed=9)
+    uct.run(iterations=150)
+    expected = {
+        "random": random_turn(position.state, 9),
+        "greedy": greedy_turn(position.state),
+        "uct,iterations=150": uct.result()["candidates"][0]["actions"],
+    }
+    for spec, actions in expected.items():
+        with make_engine(spec) as engine:
+            assert engine.best_turn(position, seed=9).turn == list(map(format_action, actions))
+
+
+def test_an_analysis_by_a_baseline_ends_with_its_result():
+    position = Position.from_json(MIDGAME)
+    for spec in ("random", "greedy", "uct,iterations=400"):
+        with make_engine(spec) as engine:
+            *partial, last = engine.analyze(position, seed=2, interval_s=0.001)
+            assert last.stop_reason
+            assert not any(result.stop_reason for result in partial)
+            position.copy().push(last.turn)
