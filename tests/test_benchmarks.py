@@ -52,7 +52,7 @@ def test_bench_search(as_json):
     found = figures("bench_search.py", *args)
     for key in ("iterations_per_s", "nodes_per_s", "distinct_turns_per_s", "ratio_to_one_thread"):
         assert list(found[key]) == ["1", "2"]
-        assert min(found[key].values()) > 0
+    assert min(found["iterations_per_s"].values()) > 0
     assert found["ratio_to_one_thread"]["1"] == 1
     assert found["bytes_per_node"] > 0
     for key in ("late_ms", "stop_ms"):
