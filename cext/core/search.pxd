@@ -23,6 +23,7 @@ ctypedef struct OptionsC:
     double playout_weight
     double margin_weight
     double margin_scale
+    double confirming_share
 
 
 ctypedef enum StopReason:
@@ -46,6 +47,9 @@ ctypedef struct SearchC:
     bint several_worlds         # what the viewer may know leaves more than one state
     double deadline_s           # on the monotonic clock; 0 none
     uint64_t max_iterations     # 0 none
+    double confirm_s            # when to stop exploring within the root's turn; and after how many iterations
+    uint64_t confirm_iterations
+    uint32_t is_confirming
     uint64_t started            # iterations begun
     uint64_t iterations         # iterations backed up
     uint32_t stop               # StopReason; every worker reads it each iteration

@@ -45,9 +45,9 @@ STOP_REASONS = ("", "time", "iterations", "memory", "stopped", "forced")
 # Name: (default, smallest, largest). All of them are numbers without a unit unless said.
 OPTIONS = {
     # PUCT constant at the first decision of a turn.
-    "exploration": (1.0, 0.0, 100.0),
+    "exploration": (0.3, 0.0, 100.0),
     # PUCT constant within a turn: low, since the same seat goes on choosing.
-    "exploration_in_turn": (0.5, 0.0, 100.0),
+    "exploration_in_turn": (0.15, 0.0, 100.0),
     # How far below its parent's mean an action without visits is assumed to be (utility).
     "first_play_reduction": (0.05, 0.0, 1.0),
     # Actions in view after n visits: base + factor * n ** exponent, best priors first.
@@ -59,6 +59,8 @@ OPTIONS = {
     # Weight of the score margin in what is maximised, and the margin in game points that counts for half of it.
     "margin_weight": (0.3, 0.0, 1.0),
     "margin_scale": (20.0, 0.001, 1e6),
+    # Last share of the time or iterations that is spent without exploration within the root's turn.
+    "confirming_share": (0.25, 0.0, 1.0),
 }
 
 
@@ -161,6 +163,9 @@ cdef int _select(WorkerC* worker, uint32_t index) noexcept nogil:
 
 
 cdef inline double _exploration(SearchC* search, NodeC* node) noexcept nogil:
+    # The end of the budget confirms the best turn found: visits then gather on it, not on its near twins.
+    if node.turn == search.root_turn and atomic_load_u32(&search.is_confirming):
+        return 0.0
     # The first decision of a turn weighs the seat's plans; the later ones carry one out.
     if node.parent != NO_NODE and search.graph.nodes[node.parent].turn == node.turn:
         return search.options.exploration_in_turn
@@ -461,6 +466,8 @@ cdef void _back_up(WorkerC* worker, const double* values, const double* scores) 
 cdef void* _work(void* argument) noexcept nogil:
     cdef WorkerC* worker = <WorkerC*>argument
     cdef SearchC* search = worker.search
+    cdef uint64_t done
+    cdef double now_s
     while atomic_load_u32(&search.stop) == RUNNING:
         if search.max_iterations > 0 and atomic_add_u64(&search.started, 1) >= search.max_iterations:
             atomic_cas_u32(&search.stop, RUNNING, BY_ITERATIONS)
@@ -468,9 +475,15 @@ cdef void* _work(void* argument) noexcept nogil:
         if _iterate(worker) < 0:
             atomic_cas_u32(&search.stop, RUNNING, BY_MEMORY)
             break
-        atomic_add_u64(&search.iterations, 1)
-        if search.deadline_s > 0 and monotonic_s() >= search.deadline_s:
-            atomic_cas_u32(&search.stop, RUNNING, BY_TIME)
+        done = atomic_add_u64(&search.iterations, 1) + 1
+        if search.max_iterations > 0 and done >= search.confirm_iterations:
+            atomic_store_u32(&search.is_confirming, 1)
+        if search.deadline_s > 0:
+            now_s = monotonic_s()
+            if now_s >= search.confirm_s:
+                atomic_store_u32(&search.is_confirming, 1)
+            if now_s >= search.deadline_s:
+                atomic_cas_u32(&search.stop, RUNNING, BY_TIME)
     atomic_add_u32(&search.workers_running, <uint32_t>-1)
     return NULL
 
@@ -568,6 +581,7 @@ cdef class Search:
         self.search.options.playout_weight = values["playout_weight"]
         self.search.options.margin_weight = values["margin_weight"]
         self.search.options.margin_scale = values["margin_scale"]
+        self.search.options.confirming_share = values["confirming_share"]
 
     cdef _open_root(self):
         # One draw tells whether the asking seat's knowledge leaves several worlds.
@@ -618,6 +632,9 @@ cdef class Search:
         self._began_s = monotonic_s()
         self.search.deadline_s = self._began_s + time_s if time_s is not None else 0.0
         self.search.max_iterations = iterations if iterations is not None else 0
+        share = 1.0 - self.search.options.confirming_share
+        self.search.confirm_s = self._began_s + share * time_s if time_s is not None else 0.0
+        self.search.confirm_iterations = <uint64_t>(share * iterations) if iterations is not None else 0
         if self._is_forced() and atomic_cas_u32(&self.search.stop, RUNNING, BY_FORCE):
             # One iteration, for the values.
             _iterate(&self._workers[0])
