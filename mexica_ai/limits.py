@@ -10,7 +10,8 @@ from mexica_ai.errors import SearchError
 from mexica_ai.strict import quote
 
 DEFAULT_TIME_S = 1.0
-MAX_THREADS = 1024
+MAX_THREADS = 256
+MAX_MEMORY_MB = 1_000_000
 _MAX_INT64 = 2**63 - 1
 
 
@@ -25,9 +26,9 @@ class Limits:
     iterations : int, optional
         Descents in all threads together, at least 1.
     memory_mb : int
-        Memory for the nodes of the search, in MiB, at least 1.
+        Memory for the nodes of the search, in MiB, 1-1,000,000.
     threads : int
-        Native threads, 1-1024.
+        Native threads, 1-256.
     unlimited : bool
         Allow neither `time_s` nor `iterations`: the search then runs until it is stopped, settled or out of
         memory.
@@ -49,7 +50,7 @@ class Limits:
         if time_s is not None and not (_is_number(time_s) and math.isfinite(time_s) and time_s > 0):
             self._refuse("time_s", "a finite number of seconds above 0")
         self._check_integer("iterations", _MAX_INT64, optional=True)
-        self._check_integer("memory_mb", 2**30)
+        self._check_integer("memory_mb", MAX_MEMORY_MB)
         self._check_integer("threads", MAX_THREADS)
         if time_s is None and self.iterations is None and not self.unlimited:
             raise SearchError(
