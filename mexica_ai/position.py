@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from cext.core.game import CHANCE, State
-
 from mexica_ai import registry
 from mexica_ai.errors import GameOverError, IllegalActionError, MexicaAIError, NotationError, PositionError
 from mexica_ai.limits import resolve_seed

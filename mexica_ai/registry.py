@@ -8,7 +8,6 @@ from types import ModuleType
 from typing import NamedTuple
 
 from cext.core.game import Game
-
 from mexica_ai.errors import UnknownGameError
 from mexica_ai.strict import quote
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from cext.core.search import Search
-
 from mexica_ai import registry
 from mexica_ai.errors import GameOverError, SearchError
 from mexica_ai.limits import DEFAULT_TIME_S, Limits, resolve_seed

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from mexica_ai.errors import SearchError
+from mexica_ai.limits import MAX_MEMORY_MB, MAX_THREADS
 from mexica_ai.strict import quote
 
 
@@ -70,7 +71,7 @@ class ServerConfig:
 
     def __post_init__(self) -> None:
         self._check_integer("port", 0, 65535)
-        self._check_integer("threads", 1, 1024)
+        self._check_integer("threads", 1, MAX_THREADS)
         if self.slots is None:
             object.__setattr__(self, "slots", max(1, (os.cpu_count() or 1) // self.threads))
         self._check_integer("slots", 1, 1024)
@@ -78,7 +79,7 @@ class ServerConfig:
         self._check_seconds("default_time_s", 0)
         self._check_seconds("max_time_s", 0)
         self._check_integer("max_iterations", 1, 2**63 - 1)
-        self._check_integer("memory_mb", 1, 2**30)
+        self._check_integer("memory_mb", 1, MAX_MEMORY_MB)
         self._check_integer("max_candidates", 1, 10_000)
         self._check_seconds("deadline_margin_s", 0.02)
         self._check_seconds("grace_s", 0)

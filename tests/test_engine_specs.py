@@ -3,11 +3,11 @@
 import contextlib
 
 import pytest
-from cext.core.search import Search
-from cext.core.uct import UCT
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cext.core.search import Search
+from cext.core.uct import UCT
 from mexica_ai import GameOverError, Limits, NotationError, Result, SearchError, new_game
 from mexica_ai.engines import KINDS, Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.position import Position

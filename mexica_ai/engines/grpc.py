@@ -54,6 +54,7 @@ class GrpcEngine(Engine):
         fault = find_fault(position, result.turn)
         if fault is not None:
             raise SearchError(
-                f"engine {self.name}: plays the turn {'; '.join(result.turn)!r}: {fault}", reason="ILLEGAL_TURN"
+                f"engine {self.name}: plays the turn {'; '.join(result.turn)!r}: {fault}",
+                reason="ILLEGAL_TURN",
             ) from fault
         return result

@@ -7,9 +7,8 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator
 
-from cext.core.uct import UCT
-
 from cext.core import baselines
+from cext.core.uct import UCT
 from mexica_ai import registry
 from mexica_ai.engines.base import Engine
 from mexica_ai.limits import Limits

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mexica_ai.engines.base import Engine, find_fault
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Candidate, Result

@@ -20,8 +20,8 @@ import re
 from collections import Counter
 
 import numpy as np
-from cext.games.mexica.ops import state_from_fields, state_to_fields
 
+from cext.games.mexica.ops import state_from_fields, state_to_fields
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space

@@ -9,7 +9,6 @@ from collections import Counter
 from string import ascii_lowercase
 
 from cext.games.mexica.ops import state_to_fields
-
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
 
