@@ -1,5 +1,5 @@
 # The commands of the README. `make install` is the set-up that all the others share.
-.PHONY: install demo test bench lint debug-test clean
+.PHONY: install demo test bench lint debug-test wheel-test clean
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
@@ -42,6 +42,11 @@ $(DEBUG_VENV)/.installed: $(SOURCES) $(shell find mexica_ai server -name '*.py')
 	test -x $(DEBUG_VENV)/bin/python || $(PYTHON) -m venv $(DEBUG_VENV)
 	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/python -m pip install --quiet '.[test]'
 	@touch $@
+
+# A portable wheel, installed and used outside the checkout.
+wheel-test:
+	@sh .ci/check-machine $(PYTHON)
+	MEXICA_AI_NATIVE=0 .ci/wheel-test $(PYTHON)
 
 clean:
 	rm -rf build $(VENV) $(DEBUG_VENV) *.egg-info
