@@ -175,6 +175,8 @@ class Position:
                     reason="TURN_NOT_ENDED",
                     path="turn",
                 )
+            if state.current_player == CHANCE and self._entry.notation.has_one_world(state):
+                state.resolve_chance(0)  # what is dealt is known, so the seed decides nothing
             if state.current_player == CHANCE:
                 raise PositionError(
                     "calpulli.upcoming: unknown, but this turn ends the first period; expected the "

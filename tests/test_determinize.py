@@ -189,7 +189,6 @@ def test_a_search_crosses_into_the_second_period(threads):
         assert sum(candidate["value"]) == pytest.approx(1)
 
 
-@pytest.mark.xfail(strict=True, reason="each deal counts as an end of the turn of its own")
 def test_candidates_before_a_deal_are_distinct_turns():
     # What is dealt after the turn is no part of it: the worlds count together.
     result = search(LAST)

@@ -13,7 +13,7 @@ from cext.core.types cimport MAX_SEATS, action_t
 
 cdef enum:
     NO_NODE = 0
-    SEVERAL_NODES = 0xffffffff      # the edge has led to different nodes: chance, or different worlds
+    SEVERAL_NODES = 0xffffffff      # the edge has led to different nodes, in different worlds
 
 
 # 32 bytes.

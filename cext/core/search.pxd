@@ -10,6 +10,7 @@ from cext.core.types cimport action_t
 
 cdef enum:
     MAX_PATH = 1024             # depth of a descent in actions; deeper ones are evaluated where they are
+    NO_EDGE = -1                # in a path: a random event, no choice
 
 
 # What the search may be told; defaults and meaning of each number in SearchOptions of search.pyx.
@@ -64,6 +65,6 @@ ctypedef struct WorkerC:
     action_t* actions           # legal actions of a node, max_actions
     float* priors               # theirs
     uint32_t path_nodes[MAX_PATH + 1]
-    int path_edges[MAX_PATH]    # index of the edge taken within its node's block
+    int path_edges[MAX_PATH]    # index of the edge taken within its node's block, or NO_EDGE
     int path_length             # edges
 

@@ -28,7 +28,7 @@ from cext.core.playout cimport playout_round
 from cext.core.rng cimport Stream
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical_order, turn_finish, turn_scratch_free,
                               turn_scratch_init)
-from cext.core.types cimport MAX_SEATS, TERMINAL, aligned_alloc
+from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
 
 from cext.core.errors import GameOverError, SearchError
 
@@ -87,16 +87,19 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
 
     # Step 2. Select: descend by PUCT until a node is new, or the game is over.
     while not is_leaf and ops.current_player(state) != TERMINAL and worker.path_length < MAX_PATH:
-        edge = _select(worker, index)
-        if edge < 0:
-            _leave(worker)
-            return -1
-        game_apply(ops, state, _edge_action(search, index, edge))
-        game_settle_chance(ops, state, worker.rng)
+        if ops.current_player(state) == CHANCE:
+            edge = NO_EDGE
+            ops.chance(state, worker.rng)
+        else:
+            edge = _select(worker, index)
+            if edge < 0:
+                _leave(worker)
+                return -1
+            game_apply(ops, state, _edge_action(search, index, edge))
         child = _follow(worker, index, edge)
         if child == NO_NODE:
-            worker.path_edges[worker.path_length] = edge
-            _leave_edge(search, index, edge)
+            if edge != NO_EDGE:
+                _leave_edge(search, index, edge)
             _leave(worker)
             return -1
         worker.path_edges[worker.path_length] = edge
@@ -124,7 +127,7 @@ cdef void _leave(WorkerC* worker) noexcept nogil:
     cdef int i
     for i in range(worker.path_length + 1):
         atomic_add_u32(&search.graph.nodes[worker.path_nodes[i]].visits, <uint32_t>-1)
-        if i < worker.path_length:
+        if i < worker.path_length and worker.path_edges[i] != NO_EDGE:
             _leave_edge(search, worker.path_nodes[i], worker.path_edges[i])
 
 
@@ -363,22 +366,27 @@ cdef int _append_edge(SearchC* search, NodeC* node, action_t action, float prior
 
 
 cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge) noexcept nogil:
-    """Find or add the node of the worker's state, reached by an edge of a node. NO_NODE without memory."""
+    """Find or add the node of the worker's state, reached from a node by an edge or a random event (NO_EDGE).
+
+    Returns NO_NODE without memory.
+    """
     cdef SearchC* search = worker.search
     cdef const GameOps* ops = search.ops
     cdef NodeC* node = search.graph.nodes + index
     cdef EdgeC* c_edge
     cdef int turn = ops.turn(worker.state)
-    cdef action_t action
+    cdef action_t action = _edge_action(search, index, edge) if edge != NO_EDGE else 0
     cdef uint32_t child
     cdef bint is_new
     # Equal positions of different turns stay apart, so that a node knows whose turn it belongs to.
     child = graph_find_or_add(&search.graph, _key(ops, worker.state, search.viewer), ops.current_player(worker.state),
-                              turn, index, _edge_action(search, index, edge), &is_new)
+                              turn, index, action, &is_new)
     if child == NO_NODE:
         return NO_NODE
     if is_new and turn != search.root_turn and node.turn == search.root_turn:
         graph_add_end(&search.graph, child)
+    if edge == NO_EDGE:
+        return child
     spin_lock(&node.lock)
     c_edge = &graph_edges(&search.graph, node)[edge]
     if c_edge.child == NO_NODE:
@@ -403,6 +411,7 @@ cdef void _evaluate(WorkerC* worker, double* values, double* scores) noexcept no
     cdef double leaf_scores[MAX_SEATS]
     cdef double weight = search.options.playout_weight
     cdef int seat
+    game_settle_chance(ops, worker.state, worker.rng)
     if ops.current_player(worker.state) == TERMINAL:
         ops.returns(worker.state, values)
         ops.scores(worker.state, scores)
@@ -456,7 +465,7 @@ cdef void _back_up(WorkerC* worker, const double* values, const double* scores) 
             atomic_add_f64_locked(&node.value_sum[seat], values[seat])
             atomic_add_f64_locked(&node.score_sum[seat], scores[seat])
         atomic_add_u32(&node.finished, 1)
-        if i < worker.path_length:
+        if i < worker.path_length and worker.path_edges[i] != NO_EDGE:
             graph_edges(&search.graph, node)[worker.path_edges[i]].utility_sum += utilities[node.player]
         spin_unlock(&node.lock)
 
@@ -870,9 +879,9 @@ cdef class Search:
             left = 0
             for i in range(node.num_edges):
                 left += edges[i].visits
-            if node.player == TERMINAL:
+            if node.player < 0:
                 if left != 0:
-                    raise SearchError(f"node {index}: edges out of the end of the game")
+                    raise SearchError(f"node {index}: edges where no seat is to move")
             elif self.threads == 1 and node.visits != left + (node.visits > 0):
                 raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
             elif left >= node.visits and node.visits > 0:

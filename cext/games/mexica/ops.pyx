@@ -65,11 +65,9 @@ cdef bint mexica_determinize(void* data, int viewer, bitgen_t* rng) noexcept nog
     cdef MexicaStateC* state = <MexicaStateC*>data
     cdef uint8_t unseen[14]
     cdef int total, size, k, drawn, num_sizes = 0
-    if state.period == 2:
+    if state.period == 2 or not state.is_hidden:
         return False
     total = _count_unseen(state, unseen)
-    if total == SECOND_DEAL:
-        return False
     for size in range(MIN_SIZE, MAX_SIZE + 1):
         num_sizes += unseen[size] > 0
     memset(state.upcoming, 0, sizeof(state.upcoming))

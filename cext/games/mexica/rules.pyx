@@ -441,7 +441,7 @@ cdef void _end_turn(MexicaStateC* state) noexcept nogil:
         return
     state.idle_rounds = 0
     state.chance_due = 1
-    if state.upcoming_known:
+    if not state.is_hidden:
         rules_deal(state)
 
 

@@ -94,7 +94,8 @@ ctypedef struct MexicaStateC:
     uint8_t upcoming[14]        # of the second period; all 0 while unknown
     uint8_t stock[4][4]         # temples that a seat can still build, by level - 1
     uint8_t action_tokens[4]
-    uint8_t upcoming_known      # 1, or 0: still hidden (then in period 1, or at CHANCE)
+    uint8_t upcoming_known      # 0 while nothing is put there (period 1 only)
+    uint8_t is_hidden           # 1: the pool has more than 15 tokens, so nobody at the table knows `upcoming`
     uint8_t num_display         # sum of display
     uint8_t num_players         # 2..4
     uint8_t phase               # Phase
@@ -109,7 +110,7 @@ ctypedef struct MexicaStateC:
     uint8_t bridges_left        # in the supply, 0..11
     uint8_t district_size       # rows_count(district)
     uint8_t display_due         # 1: D5 must look at the display after the next action
-    uint8_t chance_due          # 1: the second period waits for its draw
+    uint8_t chance_due          # 1: the second period waits for its hidden deal
 
 
 # Kinds of facts that zobrist keys are made for.

@@ -268,6 +268,7 @@ cdef void state_fill(MexicaStateC* state, dict fields) except *:
         for level in range(4):
             state.stock[i][level] = seat["temples"][level]
     _fill_sizes(state.pool, calpulli["pool"])
+    state.is_hidden = len(calpulli["pool"]) > FIRST_DEAL + SECOND_DEAL
     _fill_sizes(state.display, calpulli["display"])
     _fill_sizes(state.removed, calpulli["removed"])
     state.num_display = <uint8_t>len(calpulli["display"])
