@@ -435,7 +435,7 @@ class Table:
             if draw is None:
                 raise ValueError("the tokens of the second period are unknown: give a draw")
             self.upcoming = list(draw)
-        self.display, self.upcoming = self.upcoming, []
+        self.display, self.upcoming = list(self.upcoming), []
         for stock in self.stocks:
             for index, number in enumerate(SECOND_TEMPLES):
                 stock[index] += number
