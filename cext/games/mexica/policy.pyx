@@ -400,16 +400,16 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
 # over 2,000 positions of 250 two-seat games of the search against itself (600 or 1,500 iterations a turn).
 
 cdef double TOKEN_VALUE = 0.2               # an action token, for the first four
-cdef double STOCK_VALUE_FIRST = 1.5         # a temple level not yet built, in period 1
-cdef double STOCK_VALUE_SECOND = 0.9        # in period 2, for those that can still be built before the end
-cdef double FOUNDED_FIRST = 2.0             # what founded districts would pay now, in period 1 (it counts twice)
+cdef double ARRIVES_FIRST = 0.6             # share of a temple level not yet built that will stand in leftover land
+cdef double ARRIVES_SECOND = 0.75           # in period 2, of those that can still be built before the end
+cdef double FOUNDED_FIRST = 1.8             # what founded districts would pay now, in period 1 (it counts twice)
 cdef double FOUNDED_SECOND = 0.8
-cdef double WIDE_FIRST = 0.4                # what unfounded wide districts would pay now, in period 1
+cdef double WIDE_FIRST = 0.8                # what unfounded wide districts would pay now, in period 1
 cdef double WIDE_SECOND = 1.0
 cdef double NARROW = 0.25                   # unfounded districts without much room: they will be founded or dug away
 cdef double FOUNDABLE_VALUE = 0.35          # standing in a district that could be founded: share of its blue number
 cdef double SOFT_ROOM = 0.4                 # levels of uncertainty that a free space brings, up to WIDE of them
-cdef double SOFT_STOCK = 0.2                # and in wide districts each level that anybody can still build
+cdef double SOFT_STOCK = 0.05               # and in wide districts each level that anybody can still build
 cdef double STILL_FOUNDED = 0.75            # share of the tokens not yet placed that will be
 
 cdef inline double _overtakes(double lead, double softness) noexcept nogil:
@@ -420,13 +420,14 @@ cdef inline double _overtakes(double lead, double softness) noexcept nogil:
     return 0.5 + 0.5 * lead / (lead + softness if lead > 0 else softness - lead)
 
 
-cdef void _add_district(const MexicaStateC* state, rows_t district, double value, double weight, double arriving,
-                        double* points) noexcept nogil:
+cdef void _add_district(const MexicaStateC* state, rows_t district, double value, double weight, bint is_wide,
+                        const double* arriving, double* points) noexcept nogil:
     """Add to each seat what it may expect a district of this value to pay in one scoring, times the weight.
 
-    `arriving`: temple levels that all seats together can still build; they soften the order where there is room.
+    `arriving`: temple levels that each owner is still expected to bring to leftover land (`is_wide`).
     """
     cdef int levels[NUM_OWNERS]
+    cdef double expected[NUM_OWNERS]
     cdef int seat, other, present = 0, room
     cdef double rank, pay, softness
     rules_levels(state, district, levels)
@@ -435,16 +436,21 @@ cdef void _add_district(const MexicaStateC* state, rows_t district, double value
     if present == 0:
         return
     room = rows_count(district & ~PALACE & ~state.buildings)
-    softness = SOFT_ROOM * room if room < WIDE else SOFT_ROOM * WIDE + SOFT_STOCK * arriving
+    softness = SOFT_ROOM * (room if room < WIDE else WIDE)
+    for other in range(NUM_OWNERS):
+        expected[other] = levels[other]
+        if is_wide and other < state.num_players:
+            expected[other] += arriving[other]
+            softness += SOFT_STOCK * arriving[other]
     for seat in range(state.num_players):
-        if levels[seat] == 0:
+        if expected[seat] == 0:
             continue
         rank = 0.0
         for other in range(NUM_OWNERS):
-            if other == seat or (levels[other] == 0 and (other >= state.num_players or room == 0)):
+            if other == seat or (expected[other] == 0 and (other >= state.num_players or room == 0)):
                 continue
             # An owner who is not there yet is a threat only in part.
-            rank += _overtakes(levels[other] - levels[seat], softness) * (1.0 if levels[other] > 0 else 0.6)
+            rank += _overtakes(expected[other] - expected[seat], softness) * (1.0 if expected[other] > 0 else 0.6)
         # First, second, third place pay the value, a half, a quarter; in between, what lies in between.
         if rank < 1.0:
             pay = value * (1.0 - 0.5 * rank)
@@ -480,6 +486,8 @@ cdef void policy_evaluate(const MexicaStateC* state, double* values, double* poi
     cdef int seat, i, size, least_stock = 1000, all_stock = 0
 
     cdef int stocks[4]
+    cdef double arriving[4]
+    cdef bint is_wide
 
     for seat in range(state.num_players):
         stocks[seat] = (state.stock[seat][0] + 2 * state.stock[seat][1] + 3 * state.stock[seat][2]
@@ -490,15 +498,15 @@ cdef void policy_evaluate(const MexicaStateC* state, double* values, double* poi
         points[seat] = state.score[seat] + to_come + TOKEN_VALUE * min(state.action_tokens[seat], 4)
         # The period may end once somebody has built everything; what is left over in period 1 stays.
         if state.period == 1:
-            points[seat] += STOCK_VALUE_FIRST * stocks[seat]
+            arriving[seat] = ARRIVES_FIRST * stocks[seat]
         else:
-            points[seat] += STOCK_VALUE_SECOND * min(stocks[seat], least_stock + TURN_AP)
+            arriving[seat] = ARRIVES_SECOND * min(stocks[seat], least_stock + TURN_AP)
 
     # Founded districts pay at this period's scoring, and those of period 1 once more.
     weight = FOUNDED_FIRST if state.period == 1 else FOUNDED_SECOND
     for i in range(state.num_placed):
         district = rows_flood(rows_of(state.placed_at[i]), dry)
-        _add_district(state, district, state.placed_size[i], weight, all_stock, points)
+        _add_district(state, district, state.placed_size[i], weight, False, arriving, points)
 
     # The others pay by size after period 2, unless they are founded or divided before.
     weight = WIDE_FIRST if state.period == 1 else WIDE_SECOND
@@ -507,8 +515,9 @@ cdef void policy_evaluate(const MexicaStateC* state, double* values, double* poi
         district = rows_flood(rows_of(rows_first(&rest)), rest)
         rest = rest & ~district
         size = rows_count(district)
-        _add_district(state, district, size, weight if size > WIDE_SIZE or _is_late(state) else NARROW,
-                      all_stock, points)
+        is_wide = size > WIDE_SIZE
+        _add_district(state, district, size, weight if is_wide or _is_late(state) else NARROW, is_wide, arriving,
+                      points)
         if MIN_SIZE <= size <= MAX_SIZE and state.display[size] > 0:
             for seat in range(state.num_players):
                 if rows_has(&district, state.pilli[seat]):
