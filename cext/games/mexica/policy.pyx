@@ -226,7 +226,7 @@ cdef enum:
     WIDE = 6                        # free spaces from which on a district takes whatever temples come
     WIDE_SIZE = 20                  # spaces above which an unfounded district is leftover land
 
-cdef double PLAYOUT_RANDOMNESS = 0.3
+cdef double PLAYOUT_RANDOMNESS = 0.1
 
 cdef float W_FOUND = 60
 cdef float W_TEMPLE = 12            # on the preferred site; others get a tenth
