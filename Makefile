@@ -12,11 +12,13 @@ export MEXICA_AI_NATIVE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CEXT_JOBS ?= 2
 
+# The stamp alone does not tell that files were deleted behind its back, or that they were built elsewhere.
 install: $(VENV)/.installed
+	@$(BIN)/python -P .ci/check_install.py || { rm $(VENV)/.installed; $(MAKE) $(VENV)/.installed; }
 
 $(VENV)/.installed: $(SOURCES)
 	@sh .ci/check-machine $(PYTHON)
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	@touch $@
 
@@ -24,7 +26,7 @@ demo: install
 	@$(BIN)/mexica-ai best examples/mexica_midgame.json --time 2
 
 test: install
-	$(BIN)/python -m pytest
+	$(BIN)/python -P -m pytest
 
 bench: install
 	$(BIN)/python benchmarks/bench_rules.py
@@ -35,18 +37,19 @@ lint: install
 
 # The core with bounds checks, overflow checks and check() after every action, in an environment of its own.
 debug-test: $(DEBUG_VENV)/.installed
-	$(DEBUG_VENV)/bin/pytest
+	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/python -P -m pytest
 
-$(DEBUG_VENV)/.installed: $(SOURCES) $(shell find mexica_ai server -name '*.py')
+# Not an editable install: that would put its modules in the place of those of $(VENV).
+$(DEBUG_VENV)/.installed: $(SOURCES) $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
 	@sh .ci/check-machine $(PYTHON)
-	test -x $(DEBUG_VENV)/bin/python || $(PYTHON) -m venv $(DEBUG_VENV)
+	$(DEBUG_VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(DEBUG_VENV)
 	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/python -m pip install --quiet '.[test]'
 	@touch $@
 
 # A portable wheel, installed and used outside the checkout.
 wheel-test:
 	@sh .ci/check-machine $(PYTHON)
-	MEXICA_AI_NATIVE=0 .ci/wheel-test $(PYTHON)
+	.ci/wheel-test $(PYTHON)
 
 clean:
 	rm -rf build $(VENV) $(DEBUG_VENV) *.egg-info

@@ -4,6 +4,7 @@ Environment:
 
 ``MEXICA_AI_NATIVE=1``  compile for this machine's processor (``-march=native``); portable otherwise.
 ``CEXT_DEBUG=1``        bounds checks, overflow checks, and ``check()`` after every action.
+``CEXT_JOBS=2``         so many processes translate the Cython modules; one if not set.
 """
 
 import os
@@ -36,13 +37,17 @@ MODULES = [
 ROOT = Path(__file__).parent
 DEBUG = os.environ.get("CEXT_DEBUG") == "1"
 NATIVE = os.environ.get("MEXICA_AI_NATIVE") == "1"
+# Both cythonize and build_ext compare nothing but time stamps, so every variant has files of its own.
+BUILD_DIR = f"build/{'debug' if DEBUG else 'release'}-{'native' if NATIVE else 'portable'}"
 
 # Warnings about passing 64-byte vectors by value do not apply: such functions are all inlined.
 compile_args = ["-std=gnu11", "-Wno-psabi", "-pthread"]
 if DEBUG:
-    # Traps need no sanitizer runtime inside the interpreter.
-    compile_args += ["-O1", "-g", "-DCEXT_DEBUG=1", "-fsanitize=bounds,shift,signed-integer-overflow",
-                     "-fsanitize-undefined-trap-on-error"]
+    # Traps need no sanitizer runtime inside the interpreter. Python compiles with -fwrapv, which would make
+    # signed overflow legal and its check void. Cython's own overflowcheck is of no use here: it also refuses
+    # unsigned overflow, on which hashes and random numbers rest, and cannot return a vector where it does.
+    compile_args += ["-O1", "-g", "-DCEXT_DEBUG=1", "-fno-wrapv", "-fsanitize-undefined-trap-on-error",
+                     "-fsanitize=bounds,shift,signed-integer-overflow,integer-divide-by-zero"]
 else:
     compile_args += ["-O3"]
 if NATIVE:
@@ -86,17 +91,18 @@ setup(
     package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi"]},
     ext_modules=cythonize(
         extensions,
+        build_dir=f"{BUILD_DIR}/cython",
         compiler_directives={
             "language_level": 3,
             "embedsignature": True,
             "boundscheck": DEBUG,
             "wraparound": False,
             "initializedcheck": DEBUG,
-            "overflowcheck": DEBUG,
             "cdivision": True,
         },
         nthreads=int(os.environ.get("CEXT_JOBS", "0")),
     ),
     cmdclass={"build_py": BuildPy},
+    options={"build": {"build_base": BUILD_DIR}},
     zip_safe=False,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass
 
@@ -10,9 +9,11 @@ from mexica_ai.errors import SearchError
 from mexica_ai.strict import quote
 
 DEFAULT_TIME_S = 1.0
+MAX_TIME_S = 100_000_000  # three years
 MAX_THREADS = 256
 MAX_MEMORY_MB = 1_000_000
-_MAX_INT64 = 2**63 - 1
+MAX_CANDIDATES = 10_000
+MAX_INT64 = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Limits:
     Parameters
     ----------
     time_s : float, optional
-        Wall-clock seconds, more than 0.
+        Wall-clock seconds, more than 0 and at most 100,000,000.
     iterations : int, optional
         Descents in all threads together, at least 1.
     memory_mb : int
@@ -47,9 +48,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         time_s = self.time_s
-        if time_s is not None and not (_is_number(time_s) and math.isfinite(time_s) and time_s > 0):
-            self._refuse("time_s", "a finite number of seconds above 0")
-        self._check_integer("iterations", _MAX_INT64, optional=True)
+        if time_s is not None and not is_time(time_s):
+            self._refuse("time_s", f"a number of seconds above 0, at most {MAX_TIME_S}")
+        self._check_integer("iterations", MAX_INT64, optional=True)
         self._check_integer("memory_mb", MAX_MEMORY_MB)
         self._check_integer("threads", MAX_THREADS)
         if time_s is None and self.iterations is None and not self.unlimited:
@@ -84,7 +85,7 @@ def resolve_seed(seed: int | None) -> int:
     """
     if seed is None:
         return int.from_bytes(os.urandom(8), "little") >> 1
-    if type(seed) is not int or not 0 <= seed <= _MAX_INT64:
+    if type(seed) is not int or not 0 <= seed <= MAX_INT64:
         raise SearchError(
             f"seed: given {quote(seed)}; expected an integer from 0 to 2**63 - 1",
             reason="INVALID_SEED",
@@ -93,5 +94,6 @@ def resolve_seed(seed: int | None) -> int:
     return seed
 
 
-def _is_number(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e18
+def is_time(value: object) -> bool:
+    """Return whether a value is a number of seconds above 0, at most `MAX_TIME_S`."""
+    return type(value) in (int, float) and 0 < value <= MAX_TIME_S

@@ -7,8 +7,8 @@ neither ``"3"`` nor ``3.0`` nor ``true``.
 """
 
 import json
-import math
 import re
+import sys
 from typing import NamedTuple
 
 from mexica_ai.errors import NotationError, Violation
@@ -169,7 +169,8 @@ class Findings:
             elif not re.fullmatch(shape.pattern, value):
                 self.add(path, shape.reason, f"given {quote(value)}; expected {shape.expected}")
         elif shape is float:
-            if type(value) not in (int, float) or (type(value) is float and not math.isfinite(value)):
+            # An integer may be too large for any float; NaN is not even equal to itself.
+            if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
                 self._wrong_type(path, value, _TYPE_NAMES[float])
         elif type(value) is not shape:
             self._wrong_type(path, value, _TYPE_NAMES[shape])

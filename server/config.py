@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-import math
 import os
 from dataclasses import dataclass
 from typing import NoReturn
 
 from mexica_ai.errors import SearchError
-from mexica_ai.limits import MAX_MEMORY_MB, MAX_THREADS
+from mexica_ai.limits import MAX_CANDIDATES, MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time
 from mexica_ai.strict import quote
 
 
@@ -78,9 +77,9 @@ class ServerConfig:
         self._check_integer("max_waiting", 0, 10**6)
         self._check_seconds("default_time_s", 0)
         self._check_seconds("max_time_s", 0)
-        self._check_integer("max_iterations", 1, 2**63 - 1)
+        self._check_integer("max_iterations", 1, MAX_INT64)
         self._check_integer("memory_mb", 1, MAX_MEMORY_MB)
-        self._check_integer("max_candidates", 1, 10_000)
+        self._check_integer("max_candidates", 1, MAX_CANDIDATES)
         self._check_seconds("deadline_margin_s", 0.02)
         self._check_seconds("grace_s", 0)
         if not self.insecure and not is_loopback(self.host):
@@ -102,9 +101,9 @@ class ServerConfig:
 
     def _check_seconds(self, name: str, low: float) -> None:
         value = getattr(self, name)
-        if type(value) not in (int, float) or not math.isfinite(value) or value < low or value == 0:
+        if not is_time(value) or value < low:
             expected = f"of at least {low}" if low else "above 0"
-            self._refuse(name, f"a finite number of seconds {expected}")
+            self._refuse(name, f"a number of seconds {expected}, at most {MAX_TIME_S}")
 
     def _refuse(self, name: str, expected: str) -> NoReturn:
         raise SearchError(

@@ -62,13 +62,20 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 "the game is over; expected a position in which a seat is to move", path="position"
             )
         await self._take_slot(context)
+        stop = threading.Event()
         try:
             # Only now, so that what was spent waiting is taken off.
             limits = self._limits(request.limits, context.time_remaining())
-        except SearchError:
+            search = self._start(position, limits, seed, num_candidates, stop)
+        except BaseException:
             self._slots.release()
             raise
-        return await self._run(position, limits, seed, num_candidates)
+        try:
+            # Shielded: a thread cannot be cancelled, and its end must still be noticed.
+            return await asyncio.shield(search)
+        except asyncio.CancelledError:
+            stop.set()
+            raise
 
     def stop_searches(self) -> None:
         """Stop all running searches; they answer the best so far."""
@@ -129,22 +136,20 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             threads=min(asked.threads or config.threads, config.threads),
         )
 
-    async def _run(
-        self, position: Position, limits: Limits, seed: int, num_candidates: int
-    ) -> engine_pb2.BestTurnResponse:
+    def _start(
+        self, position: Position, limits: Limits, seed: int, num_candidates: int, stop: threading.Event
+    ) -> asyncio.Future[engine_pb2.BestTurnResponse]:
         """Search in a worker thread; the slot, already taken, is given back at the thread's end."""
-        stop = threading.Event()
-        search = asyncio.get_running_loop().run_in_executor(
-            self._workers, self._search_position, position, limits, seed, num_candidates, stop
-        )
+        try:
+            search = asyncio.get_running_loop().run_in_executor(
+                self._workers, self._search_position, position, limits, seed, num_candidates, stop
+            )
+        except RuntimeError as error:
+            stop.set()  # what could not be started is still queued, for the next worker that is free
+            raise SearchError(f"{error}; expected a retry later", reason="NO_THREADS") from None
         self._searches[search] = stop
         search.add_done_callback(self._search_ended)
-        try:
-            # Shielded: a thread cannot be cancelled, and its end must still be noticed.
-            return await asyncio.shield(search)
-        except asyncio.CancelledError:
-            stop.set()
-            raise
+        return search
 
     def _search_position(
         self, position: Position, limits: Limits, seed: int, num_candidates: int, stop: threading.Event

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import subprocess
-import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ import mexica_ai as ai
 from cext.core.search import OPTIONS
 
 ROOT = Path(__file__).parent.parent
+SCRIPTS = Path(sysconfig.get_path("scripts"))
 PAGES = ["README.md", "cext/README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 PAGES += ["benchmarks/README.md"]
 SEARCH_S = 0.1  # what the examples' time limits are replaced by
@@ -59,8 +60,7 @@ def shortened(text, server):
 @pytest.fixture(scope="module")
 def server():
     process = subprocess.Popen(
-        [sys.executable, "-m", "mexica_ai", "serve", "--port", "0", "--max-time", str(SEARCH_S)],
-        cwd=ROOT,
+        [SCRIPTS / "mexica-ai", "serve", "--port", "0", "--max-time", str(SEARCH_S)],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -73,12 +73,7 @@ def server():
 def workplace(tmp_path):
     """Return a directory with examples/ at hand, and the environment in which commands are found."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    (tmp_path / "bin").mkdir()
-    for name, arguments in (("mexica-ai", "-m mexica_ai"), ("python", "")):
-        (tmp_path / "bin" / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
-        (tmp_path / "bin" / name).chmod(0o755)
-    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-    return tmp_path, {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    return tmp_path, {**os.environ, "PATH": f"{SCRIPTS}:{os.environ['PATH']}"}
 
 
 def python_pages():

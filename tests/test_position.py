@@ -392,6 +392,7 @@ def test_closing_an_analysis_stops_it():
         ({"time_s": "1"}, "limits.time_s"),
         ({"time_s": True}, "limits.time_s"),
         ({"time_s": 10**400}, "limits.time_s"),
+        ({"time_s": 1e8 + 1}, "limits.time_s"),
         ({"iterations": 0}, "limits.iterations"),
         ({"iterations": 1.5}, "limits.iterations"),
         ({"iterations": 2**64}, "limits.iterations"),

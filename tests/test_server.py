@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
@@ -231,7 +232,7 @@ def test_limits_are_capped(start_server, nim):
     request = request_for(
         nim,
         num_candidates=2**32 - 1,
-        time_s=1e9,
+        time_s=1e8,
         iterations=2**64 - 1,
         memory_mb=2**32 - 1,
         threads=2**32 - 1,
@@ -495,6 +496,38 @@ def test_internal_errors_are_told_to_the_log_only(start_server, nim, caplog):
     assert "a secret of the machine" in caplog.text
 
 
+@pytest.mark.parametrize("reason", ["OUT_OF_MEMORY", "NO_THREADS"])
+def test_what_the_machine_lacks_is_told(start_server, nim, reason):
+    def poor_search(position, limits, *, seed, candidates, stop):
+        raise ai.SearchError("too poor", reason=reason)
+
+    server, _ = start_server(poor_search)
+    code, message, info, _ = failure(server.stub.BestTurn, request_for(nim))
+    assert (code, message, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "too poor", reason)
+
+
+def test_a_thread_that_cannot_be_started_takes_no_slot(start_server, nim, monkeypatch):
+    server, search = start_server(slots=1)
+    with monkeypatch.context() as patch:
+
+        def refuse(self, *args):
+            raise RuntimeError("can't start new thread")
+
+        patch.setattr(ThreadPoolExecutor, "_adjust_thread_count", refuse)
+        # Reading the position would fail too: let it be done at once.
+        patch.setattr(asyncio, "to_thread", run_at_once)
+        for _ in range(2):
+            code, message, info, _ = failure(server.stub.BestTurn, request_for(nim, time_s=LONG_S))
+            assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_THREADS")
+            assert "can't start new thread" in message
+    assert server.stub.BestTurn(request_for(nim, time_s=0.01)).result.turn
+    assert search.stop_reasons == ["stopped", "stopped", "time"]
+
+
+async def run_at_once(function, *args):
+    return function(*args)
+
+
 def test_hundreds_of_faults_fit_into_one_answer(start_server, mexica):
     server, _ = start_server()
     request = request_for(mexica)
@@ -586,7 +619,7 @@ def test_draining_reports_first_and_answers_what_runs(start_server, nim):
 
 def run_serve(arguments):
     return subprocess.Popen(
-        [sys.executable, "-c", f"from mexica_ai.server.main import serve; serve({arguments})"],
+        [sys.executable, "-P", "-c", f"from mexica_ai.server.main import serve; serve({arguments})"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -643,6 +676,7 @@ def test_loopback_is_accepted(host):
         {"slots": True},
         {"max_time_s": 0},
         {"max_time_s": float("nan")},
+        {"max_time_s": 1e9},
         {"memory_mb": 0},
         {"deadline_margin_s": 0.01},
         {"max_candidates": 0},

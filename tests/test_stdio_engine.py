@@ -7,6 +7,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 
@@ -17,7 +18,7 @@ from mexica_ai.engines import make_engine
 from mexica_ai.engines.base import Engine
 
 ROOT = pathlib.Path(__file__).parent.parent
-ENGINE = [sys.executable, "-m", "mexica_ai", "engine"]
+ENGINE = [str(pathlib.Path(sysconfig.get_path("scripts")) / "mexica-ai"), "engine"]
 POSITION = new_game(players=3, seed=7)
 START = POSITION.to_json()
 HELLO_ANSWER = '{"hello": 1, "name": "fake", "games": ["mexica"]}'
@@ -32,7 +33,6 @@ class Driver:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd=ROOT,
         )
 
     def send(self, request):
@@ -100,7 +100,12 @@ def test_a_whole_conversation(drive):
         ({"position": START, "limits": {"time_s": "1"}}, "request.limits.time_s"),
         ({"position": START, "limits": {"iterations": 0}}, "iterations"),
         ({"position": START, "seed": -1}, "seed"),
-        ({"position": START, "clock": {"remaining_s": -1.0}}, "clock"),
+        ({"position": START, "limits": {"time_s": 1e9}}, "limits.time_s: given 1000000000.0; expected"),
+        ({"position": START, "limits": {"time_s": 10**400}}, "request.limits.time_s: given an integer of"),
+        ({"position": START, "clock": {"remaining_s": -1.0}}, "request.clock.remaining_s: given -1.0"),
+        ({"position": START, "clock": {"remaining_s": 1e30}}, "request.clock.remaining_s: given 1e+30"),
+        ({"position": START, "clock": {"remaining_s": 10**400}}, "request.clock.remaining_s: given an int"),
+        ({"position": START, "clock": {"remaining_s": 9, "increment_s": 1e9}}, "request.clock.increment_s"),
         ({"position": START, "colour": "red"}, "colour"),
     ]:
         refused = driver.ask({"id": 9, **fields})
@@ -174,9 +179,7 @@ def test_the_end_of_the_input_ends_it_in_the_middle_of_a_search(drive):
 def test_requests_from_a_file_are_all_answered_in_their_order():
     requests = [{"hello": 1}, *({"id": i, "position": START, "limits": {"iterations": 20}} for i in range(3))]
     text = "\n".join(map(json.dumps, [*requests, "bad"]))  # no line end behind the last one
-    done = subprocess.run(
-        ENGINE, input=text, capture_output=True, text=True, timeout=30, cwd=ROOT, check=True
-    )
+    done = subprocess.run(ENGINE, input=text, capture_output=True, text=True, timeout=30, check=True)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [answer.get("id") for answer in answers] == [None, 0, 1, 2, None]
     assert all("turn" in answer for answer in answers[1:4])

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from mexica_ai.cli import common, report
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.base import LIMIT_KEYS
+from mexica_ai.engines.specs import seconds
 from mexica_ai.limits import Limits
 from mexica_ai.results import Result
 
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_candidates_option(parser)
     parser.add_argument(
         "--interval",
-        type=common.spec_value("time"),
+        type=common.argument(seconds),
         default=0.5,
         metavar="SECONDS",
         help="time between two prints (default: 0.5)",

@@ -11,8 +11,9 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, TypeVar
 
-from mexica_ai.engines.specs import KEYS, KINDS
+from mexica_ai.engines.specs import KEYS, KINDS, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.limits import MAX_CANDIDATES
 from mexica_ai.position import Position
 
 T = TypeVar("T")
@@ -49,31 +50,31 @@ def add_search_options(
     options = parser.add_argument_group("search")
     options.add_argument(
         "--time",
-        type=spec_value("time"),
+        type=argument(KEYS["time"]),
         metavar="SECONDS",
         help=f"limit for the whole turn (default: {time_default})",
     )
     options.add_argument(
         "--iterations",
-        type=spec_value("iterations"),
+        type=argument(KEYS["iterations"]),
         metavar="N",
         help="limit for the iterations of the search; with --time, whichever ends first",
     )
     options.add_argument(
         "--memory",
-        type=spec_value("memory"),
+        type=argument(KEYS["memory"]),
         metavar="MB",
         help=f"limit for the memory of the search tree (default: {memory_default})",
     )
     options.add_argument(
         "--threads",
-        type=spec_value("threads"),
+        type=argument(KEYS["threads"]),
         metavar="N",
         help=f"threads that search (default: {threads_default})",
     )
     options.add_argument(
         "--seed",
-        type=spec_value("seed"),
+        type=argument(KEYS["seed"]),
         metavar="N",
         help="seed of everything random, 0 to 2**63 - 1 (default: drawn, and reported)",
     )
@@ -83,10 +84,10 @@ def add_candidates_option(parser: argparse.ArgumentParser) -> None:
     """Add `--candidates`."""
     parser.add_argument(
         "--candidates",
-        type=spec_value("iterations"),
+        type=argument(whole_number(1, MAX_CANDIDATES)),
         default=5,
         metavar="N",
-        help="list the N best turns at most (default: 5)",
+        help=f"list the N best turns at most, 1 to {MAX_CANDIDATES} (default: 5)",
     )
 
 
@@ -102,12 +103,12 @@ def search_defaults(args: argparse.Namespace) -> dict[str, Any]:
     return {key: getattr(args, key) for key in ("time", "iterations", "memory", "threads", "seed")}
 
 
-def spec_value(key: str) -> Callable[[str], Any]:
-    """Return an argument type that reads values as the key of an engine spec does."""
+def argument(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Return the type of an argument that a parser of `mexica_ai.engines.specs` reads."""
 
-    def convert(text: str) -> Any:
+    def convert(text: str) -> T:
         try:
-            return KEYS[key](text)
+            return parse(text)
         except ValueError as expected:
             raise argparse.ArgumentTypeError(f"{text!r} is not {expected}") from None
 

@@ -20,7 +20,7 @@ from mexica_ai import registry
 from mexica_ai.cli import common
 from mexica_ai.engines import Engine, make_engine
 from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.limits import DEFAULT_TIME_S, Limits
+from mexica_ai.limits import DEFAULT_TIME_S, MAX_TIME_S, Limits
 from mexica_ai.position import Position
 from mexica_ai.strict import Nullable, check_shape, parse_json, quote
 
@@ -162,7 +162,7 @@ class _Server:
         given = data.get("limits") or {}
         time_s, iterations = given.get("time_s"), given.get("iterations")
         if time_s is None and data.get("clock"):
-            time_s = _time_from_clock(**data["clock"])
+            time_s = _time_from_clock(data["clock"])
         if time_s is None and iterations is None:
             time_s, iterations = args.time, args.iterations
         if time_s is None and iterations is None:
@@ -173,10 +173,17 @@ class _Server:
         )
 
 
-def _time_from_clock(remaining_s: float, increment_s: float = 0.0) -> float:
+def _time_from_clock(clock: dict) -> float:
     """Return the time for one turn of a game with a clock: docs/cli.md states the rule."""
-    if remaining_s < 0 or increment_s < 0:
-        raise NotationError("request.clock: given a negative number; expected seconds from 0")
+    for key, value in clock.items():
+        if not 0 <= value <= MAX_TIME_S:
+            raise NotationError(
+                f"request.clock.{key}: given {quote(value)}; expected a number of seconds from 0 to "
+                f"{MAX_TIME_S}",
+                reason="OUT_OF_RANGE",
+                path=f"request.clock.{key}",
+            )
+    remaining_s, increment_s = clock["remaining_s"], clock.get("increment_s", 0.0)
     return max(0.01, min(remaining_s / 20 + increment_s, remaining_s / 2))
 
 

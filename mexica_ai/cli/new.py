@@ -8,6 +8,7 @@ import re
 
 from mexica_ai import registry
 from mexica_ai.cli import common
+from mexica_ai.engines.specs import KEYS, whole_number
 from mexica_ai.position import new_game
 
 SUMMARY = "deal a new game"
@@ -30,14 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--players",
-        type=common.spec_value("iterations"),
+        type=common.argument(whole_number(2, _max_players())),
         default=2,
         metavar="N",
         help="number of seats (default: 2)",
     )
     parser.add_argument(
         "--seed",
-        type=common.spec_value("seed"),
+        type=common.argument(KEYS["seed"]),
         metavar="N",
         help="the same seed deals the same game, 0 to 2**63 - 1 (default: drawn)",
     )
@@ -61,7 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--piles", type=_numbers, metavar="SIZES", help="nim: sizes of the piles, with commas between"
     )
     options.add_argument(
-        "--plies-per-turn", type=common.spec_value("iterations"), metavar="N", help="nim: actions a turn"
+        "--plies-per-turn",
+        type=common.argument(whole_number(1, 3)),
+        metavar="N",
+        help="nim: actions a turn, 1 to 3 (default: 1)",
     )
 
 
@@ -72,6 +76,10 @@ def run(args: argparse.Namespace) -> int:
     position = new_game(args.game, players=args.players, seed=args.seed, **options)
     print(json.dumps(position.to_json()))
     return 0
+
+
+def _max_players() -> int:
+    return max(registry.get(name).game.max_players for name in registry.names())
 
 
 def _numbers(text: str) -> list[int]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from cext.core import perft
 from mexica_ai import registry
 from mexica_ai.cli import common
+from mexica_ai.engines.specs import whole_number
 from mexica_ai.position import Position
 
 SUMMARY = "count action sequences (to check the rules)"
@@ -24,16 +25,18 @@ Examples:
   mexica-ai perft game.json --depth 2 --divide
 """
 
+MAX_DEPTH = 32  # of cext.core.perft
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     common.add_position_argument(parser)
     parser.add_argument(
         "--depth",
-        type=common.spec_value("seed"),
+        type=common.argument(whole_number(0, MAX_DEPTH)),
         required=True,
         metavar="N",
-        help="length of the sequences in actions, 0 to 32",
+        help=f"length of the sequences in actions, 0 to {MAX_DEPTH}",
     )
     parser.add_argument(
         "--divide", action="store_true", help="print the count of each first action (depth 1 or more)"

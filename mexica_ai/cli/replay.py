@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
 
 from mexica_ai.cli import common
-from mexica_ai.errors import MexicaAIError
+from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.records import replay
 from mexica_ai.strict import parse_json
 
@@ -51,9 +52,7 @@ def run(args: argparse.Namespace) -> int:
                         answer = _check(text)
                         _print(common.source_name(path), line_number, answer, args.json)
                         code = 2 if "error" in answer else code
-            except (
-                MexicaAIError
-            ) as error:  # a file that cannot be read does not keep the others from being checked
+            except MexicaAIError as error:  # the other files are checked all the same
                 print(f"mexica-ai: error: {error}", file=sys.stderr)
                 code = 2
     return code
@@ -61,17 +60,27 @@ def run(args: argparse.Namespace) -> int:
 
 def _records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Yield the records' texts and the lines where they begin; blank lines are passed over."""
-    number = 1
+    first = 1
     while (line := file.readline()).isspace():
-        number += 1
-    if line.strip() in (b"{", b"["):  # the first line of a pretty-printed record
-        yield number, line + file.read()
-        return
-    while line:
-        if not line.isspace():
-            yield number, line
-        line = file.readline()
-        number += 1
+        first += 1
+    rest: Iterable[bytes] = file
+    if line and _parse(line) is None:
+        # A single record over several lines, or a bad line before others? A line of the former is no record.
+        rest = file.readlines()
+        if not any(isinstance(record := _parse(text), dict) and "turns" in record for text in rest):
+            yield first, line + b"".join(rest)
+            return
+    for number, text in enumerate(itertools.chain([line], rest), first):
+        if text and not text.isspace():
+            yield number, text
+
+
+def _parse(text: bytes) -> Any:
+    """Return the JSON value of a text, or None if it is none."""
+    try:
+        return parse_json(text)
+    except NotationError:
+        return None
 
 
 def _check(text: bytes) -> dict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mexica_ai.cli import common
+from mexica_ai.engines.specs import KEYS, seconds, whole_number
 
 SUMMARY = "answer requests over gRPC"
 DESCRIPTION = """\
@@ -24,34 +25,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
     parser.add_argument(
         "--port",
-        type=common.spec_value("seed"),
+        type=common.argument(whole_number(0, 65535)),
         default=50051,
         metavar="N",
         help="the port to listen on; 0: any that is free (default: 50051)",
     )
     parser.add_argument(
         "--threads",
-        type=common.spec_value("threads"),
+        type=common.argument(KEYS["threads"]),
         default=1,
         metavar="N",
         help="threads of one search at most (default: 1)",
     )
     parser.add_argument(
         "--slots",
-        type=common.spec_value("threads"),
+        type=common.argument(whole_number(1, 1024)),
         metavar="N",
         help="searches at a time (default: as many as the processors allow with --threads each)",
     )
     parser.add_argument(
         "--max-time",
-        type=common.spec_value("time"),
+        type=common.argument(seconds),
         default=60.0,
         metavar="SECONDS",
         help="time of one search at most (default: 60)",
     )
     parser.add_argument(
         "--memory",
-        type=common.spec_value("memory"),
+        type=common.argument(KEYS["memory"]),
         default=1024,
         metavar="MB",
         help="memory of one search's tree at most (default: 1024)",

@@ -7,18 +7,16 @@ The one list of engine kinds is `KINDS`. Examples: ``mcts``, ``mcts,time=2,threa
 from __future__ import annotations
 
 import importlib
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai.errors import NotationError
+from mexica_ai.limits import MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time
 
 if TYPE_CHECKING:
     from mexica_ai.engines.base import Engine
-
-MAX_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -45,23 +43,25 @@ class EngineSpec:
         return ",".join([head, *(f"{key}={_quoted(_text(value))}" for key, value in self.options.items())])
 
 
-def _seconds(text: str) -> float:
-    value = float(text) if re.fullmatch(r"\d+(\.\d*)?|\.\d+", text, re.ASCII) else math.nan
-    if not (value > 0 and math.isfinite(value)):
-        raise ValueError("a number of seconds above 0")
+# Parsers of values: their ValueError says what is expected. The command line uses them too.
+
+
+def seconds(text: str) -> float:
+    """Read a time."""
+    if not (re.fullmatch(r"\d+(\.\d*)?|\.\d+", text, re.ASCII) and is_time(value := float(text))):
+        raise ValueError(f"a number of seconds above 0, at most {MAX_TIME_S}")
     return value
 
 
-def _count(text: str) -> int:
-    if not re.fullmatch(r"0*[1-9]\d{0,17}", text, re.ASCII):
-        raise ValueError("a whole number from 1")
-    return int(text)
+def whole_number(low: int, high: int = MAX_INT64) -> Callable[[str], int]:
+    """Return the parser of a whole number from `low` (0 or more) to `high`."""
 
+    def parse(text: str) -> int:
+        if not (re.fullmatch(r"0*\d{1,19}", text, re.ASCII) and low <= int(text[-19:]) <= high):
+            raise ValueError(f"a whole number from {low} to {'2**63 - 1' if high == MAX_INT64 else high}")
+        return int(text[-19:])
 
-def _seed(text: str) -> int:
-    if not re.fullmatch(r"\d{1,19}", text, re.ASCII) or int(text) > MAX_SEED:
-        raise ValueError("a whole number from 0 to 2**63 - 1")
-    return int(text)
+    return parse
 
 
 def _label(text: str) -> str:
@@ -71,12 +71,12 @@ def _label(text: str) -> str:
 
 
 KEYS: dict[str, Callable[[str], Any]] = {
-    "time": _seconds,
-    "iterations": _count,
-    "threads": _count,
-    "memory": _count,
-    "margin": _seconds,
-    "seed": _seed,
+    "time": seconds,
+    "iterations": whole_number(1),
+    "threads": whole_number(1, MAX_THREADS),
+    "memory": whole_number(1, MAX_MEMORY_MB),
+    "margin": seconds,
+    "seed": whole_number(0),
     "name": _label,
 }
 _BUDGET = ("time", "iterations", "threads", "memory", "seed", "name")

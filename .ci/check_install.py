@@ -1,0 +1,14 @@
+"""Says by its exit status whether all that the tests need can be imported; silent if it can."""
+
+import importlib
+import sys
+from pathlib import Path
+
+MODULES = ["mexica_ai.cli.main", "mexica_ai.server.main", "pytest", "hypothesis", "scipy", "ruff"]
+MODULES += [".".join(path.with_suffix("").parts) for path in sorted(Path("cext").rglob("*.pyx"))]
+
+for module in MODULES:
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        sys.exit(f"installing again: {error}")
