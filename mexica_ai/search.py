@@ -14,13 +14,14 @@ from typing import Any
 from cext.core.search import Search
 from mexica_ai import registry
 from mexica_ai.errors import GameOverError, SearchError
-from mexica_ai.limits import DEFAULT_TIME_S, MAX_TIME_S, Limits, is_time, resolve_seed
+from mexica_ai.limits import DEFAULT_TIME_S, Limits, resolve_seed
 from mexica_ai.position import Position
 from mexica_ai.results import Candidate, Result
 from mexica_ai.strict import quote
 
 DEFAULT_CANDIDATES = 5
-STOP_POLL_S = 0.002  # how late the thread that waits for a stop notices the end of its search at most
+MAX_CANDIDATES = 10_000
+STOP_POLL_S = 0.002  # how late a stop event is noticed at most
 
 
 def best_turn(
@@ -136,10 +137,9 @@ def watch_search(
     stop: threading.Event | None = None,
 ) -> Iterator[Result]:
     """Search within `limits` and yield results as they grow; see `analyze` and `run_search`."""
-    if not is_time(interval_s):
+    if not isinstance(interval_s, (int, float)) or not 0 < interval_s <= threading.TIMEOUT_MAX:
         raise SearchError(
-            f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0, at most "
-            f"{MAX_TIME_S}",
+            f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0",
             reason="INVALID_LIMITS",
             path="interval_s",
         )
@@ -167,7 +167,7 @@ def _watch(game, search, limits, candidates, interval_s, stop):
     try:
         while not done.wait(interval_s):
             partial = search.result(candidates)
-            if not partial["stop_reason"]:
+            if partial["candidates"] and not partial["stop_reason"]:
                 yield _to_result(game, partial)
     finally:
         # Also when the caller closes the iterator or presses Ctrl-C.
@@ -182,9 +182,9 @@ def _watch(game, search, limits, candidates, interval_s, stop):
 def _new_search(position, limits, seed, candidates, search_class=Search):
     if position.is_over:
         raise GameOverError("the game is over; expected a position in which a seat is to move")
-    if type(candidates) is not int or not 1 <= candidates <= 2**31 - 1:
+    if type(candidates) is not int or not 1 <= candidates <= MAX_CANDIDATES:
         raise SearchError(
-            f"candidates: given {quote(candidates)}; expected an integer above 0",
+            f"candidates: given {quote(candidates)}; expected an integer from 1 to {MAX_CANDIDATES}",
             reason="INVALID_LIMITS",
             path="candidates",
         )
@@ -211,7 +211,12 @@ def _to_result(game: str, found: dict[str, Any]) -> Result:
         )
         for candidate in found["candidates"]
     ]
-    best = candidates[0]  # there is always one
+    if not candidates:
+        raise SearchError(
+            "the search ended before it had reached the end of any turn; expected a higher limit",
+            reason="NO_TURN_FOUND",
+        )
+    best = candidates[0]
     return Result(
         turn=best.turn,
         value=best.value,

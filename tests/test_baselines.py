@@ -160,17 +160,54 @@ def test_uct_keeps_its_limits():
     search.run(iterations=500)
     result = search.result()
     assert result["stop_reason"] == "iterations"
-    # Each action of the turn is decided by one iteration at least.
-    assert result["iterations"] <= 500 + len(result["candidates"][0]["actions"])
+    assert 333 <= result["iterations"] <= 500
 
     search = UCT(state, seed=1)
     search.run(time_s=0.05)
     assert search.result()["stop_reason"] == "time"
     assert search.result()["seconds"] < 0.55
 
-    search = UCT(state, seed=1, memory_mb=1)
-    search.run(iterations=2000)
-    assert search.result()["memory_bytes"] <= 1024 * 1024
+
+@pytest.mark.parametrize("iterations", range(1, 21))
+def test_uct_answers_with_few_iterations(iterations):
+    for position in POSITIONS.values():
+        state = Position.from_json(position).state
+        search = UCT(state, seed=1)
+        search.run(iterations=iterations)
+        result = search.result()
+        assert 1 <= result["iterations"] <= iterations
+        assert is_turn(state, result["candidates"][0]["actions"])
+        assert sum(result["candidates"][0]["value"]) == pytest.approx(1)
+
+
+def test_uct_spends_all_on_a_single_decision():
+    search = UCT(nim(piles=[2, 3]), seed=1)
+    search.run(iterations=1000)
+    assert search.result()["iterations"] == 1000
+
+
+def test_uct_goes_on_with_a_full_tree():
+    # Each placement is one decision; a turn of nim of three decisions begins each of them with room.
+    for state in (nim(2, 3, piles=[9, 9, 9, 9, 9]), nim(piles=[20, 20, 20])):
+        search = UCT(state, seed=1, memory_mb=1)
+        search.run(iterations=50_000)
+        result = search.result()
+        assert 30_000 < result["iterations"] <= 50_000
+        assert 0 < result["memory_bytes"] <= 1024 * 1024
+        assert is_turn(state, result["candidates"][0]["actions"])
+        assert sum(result["candidates"][0]["value"]) == pytest.approx(1)
+
+
+def test_uct_recognizes_a_forced_turn():
+    for state in (nim(piles=[1]), nim(3, 3, piles=[0, 1]), Position.from_json(build(2, points=0)).state):
+        for limits in ({"time_s": 60}, {"iterations": 1}, {"iterations": 1000}):
+            search = UCT(state, seed=1)
+            search.run(**limits)
+            result = search.result()
+            assert result["stop_reason"] == "forced"
+            assert result["iterations"] == 1
+            assert is_turn(state, result["candidates"][0]["actions"])
+            assert sum(result["candidates"][0]["value"]) == pytest.approx(1)
 
 
 def test_uct_stops():
@@ -180,7 +217,7 @@ def test_uct_stops():
     search.run(time_s=60)
     result = search.result()
     assert result["stop_reason"] == "stopped"
-    assert result["iterations"] <= len(result["candidates"][0]["actions"])
+    assert result["iterations"] == 1
     assert is_turn(state, result["candidates"][0]["actions"])
 
 
@@ -188,12 +225,23 @@ def test_uct_refuses():
     state = nim(piles=[1, 2])
     with pytest.raises(SearchError):
         UCT(state, seed=1).run()
+    for limits in ({"time_s": 0}, {"time_s": -1}, {"time_s": float("nan")}, {"iterations": 0}):
+        with pytest.raises(SearchError):
+            UCT(state, seed=1).run(**limits)
     with pytest.raises(SearchError):
         UCT(state, seed=1, threads=2)
+    search = UCT(state, seed=1)
+    search.run(iterations=5)
+    with pytest.raises(SearchError):
+        search.run(iterations=5)
     with pytest.raises(SearchError):
         UCT(state, seed=1, memory_mb=0)
     with pytest.raises(SearchError):
         UCT(state, seed=1).result()
+    for seed in (-1, 2**63, None):
+        with pytest.raises(SearchError) as error:
+            UCT(state, seed=seed)
+        assert error.value.reason == "INVALID_SEED"
 
 
 # all of them

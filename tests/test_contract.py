@@ -4,6 +4,8 @@ A new game passes by adding its starts to `STARTS`. Every test looks at the stat
 by a mixture of the game's reference random player and plain uniform choice; MEXICA_AI_SEED makes them others.
 """
 
+import functools
+import importlib
 import itertools
 import json
 import os
@@ -13,7 +15,8 @@ import pytest
 
 from cext.core.baselines import random_turn
 from cext.core.game import CHANCE, TERMINAL, Game, State
-from cext.core.playout import random_playout
+from cext.core.perft import divide, perft
+from cext.core.playout import copies, legal_lists, random_playout, random_playouts
 from mexica_ai import registry
 from mexica_ai.errors import IllegalActionError, SearchError
 
@@ -109,8 +112,49 @@ def test_facts_of_a_game(name):
 
 @pytest.mark.parametrize("owner", [Game, State])
 def test_owners_are_made_by_the_game_only(owner):
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="made by"):
         owner()
+    with pytest.raises(TypeError, match="made by"):
+        owner.__new__(owner)
+    with pytest.raises(TypeError, match="made by"):
+        type("Heir", (owner,), {})()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: perft(None, 1),
+        lambda: divide(None, 1),
+        lambda: random_playout(None, 1),
+        lambda: random_playouts(None, 1, 1),
+        lambda: copies(None, 1),
+        lambda: legal_lists(None, 1),
+        *(functools.partial(importlib.import_module(f"cext.games.{name}.ops").state_from_fields, None)
+          for name in registry.names()),
+        *(functools.partial(importlib.import_module(f"cext.games.{name}.ops").state_to_fields, None)
+          for name in registry.names()),
+    ],
+)  # fmt: skip
+def test_nothing_is_no_state(call):
+    with pytest.raises(TypeError):
+        call()
+
+
+@pytest.mark.parametrize("depth", [-1, 33, 2**31, 2**200])
+@pytest.mark.parametrize("count", [perft, divide])
+def test_a_depth_out_of_range_is_refused(count, depth):
+    with pytest.raises(SearchError) as error:
+        count(Case("nim", 0).start, depth)
+    assert error.value.reason == "INVALID_DEPTH"
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 2**200, None, 1.5, "1"])
+def test_a_seed_out_of_range_is_refused(seed):
+    state = Case("nim", 0).start
+    for use in (random_playout, random_turn, lambda state, seed: state.determinize(0, seed)):
+        with pytest.raises(SearchError) as error:
+            use(state, seed)
+        assert error.value.reason == "INVALID_SEED"
 
 
 def test_legal_actions_are_ascending_unique_and_as_many_as_declared(case):
@@ -236,6 +280,15 @@ def test_turns_and_rounds_are_counted(case):
                 assert now[0] > before[0]
         before = now
     assert state.is_terminal
+
+
+def test_random_events_occur_between_turns_only(case):
+    before = None
+    for state, _ in case.walk():
+        if state.current_player == CHANCE:
+            assert before is not None
+            assert state.turn > before
+        before = state.turn
 
 
 def test_the_same_seed_plays_the_same_game(case):

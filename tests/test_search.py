@@ -266,6 +266,22 @@ def test_fewer_candidates_are_the_first_ones():
         assert search.result(number)["candidates"] == every[:number]
 
 
+def test_many_more_candidates_than_there_are():
+    search = Search(nim([1, 2]), seed=1)
+    assert len(search.result(2**31 - 1)["candidates"]) == 1  # none yet: one by the priors
+    search.run(iterations=50)
+    for number in (2**29, 2**31 - 1):
+        assert search.result(number)["candidates"] == search.result(100)["candidates"]
+
+
+@pytest.mark.parametrize("candidates", [0, 10_001, 10**9, 2**31, True, 1.0])
+def test_the_number_of_candidates_has_a_range(candidates):
+    with pytest.raises(SearchError, match="10000") as error:
+        mexica_ai.best_turn(mexica_ai.new_game("nim"), iterations=5, candidates=candidates)
+    assert error.value.reason == "INVALID_LIMITS"
+    assert error.value.path == "candidates"
+
+
 def first_order(state, actions):
     """Return the lexicographically least legal order of a turn's actions that ends in the same state."""
     goal = after(state, actions).hash
@@ -360,7 +376,7 @@ def test_the_first_limit_counts():
     assert run(state_of(MIDGAME), time_s=0.02, iterations=10**9)["stop_reason"] == "time"
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [1, 2, 4])
 @pytest.mark.parametrize("name", ["first turn", "midgame", "hidden tokens"])
 def test_the_memory_cap_is_kept(name, threads):
     state = state_of(POSITIONS[name])
@@ -480,6 +496,9 @@ def test_options_have_a_range(name):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
+        ({"seed": -1}, "INVALID_SEED"),
+        ({"seed": 2**63}, "INVALID_SEED"),
+        ({"seed": None}, "INVALID_SEED"),
         ({"depth": 3}, "UNKNOWN_OPTION"),
         ({"threads": 0}, "INVALID_LIMITS"),
         ({"threads": 257}, "INVALID_LIMITS"),
@@ -489,7 +508,7 @@ def test_options_have_a_range(name):
 )
 def test_bad_arguments_are_refused(arguments, reason):
     with pytest.raises(SearchError) as error:
-        Search(nim([1, 2]), seed=1, **arguments)
+        Search(nim([1, 2]), **({"seed": 1} | arguments))
     assert error.value.reason == reason
 
 

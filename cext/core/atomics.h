@@ -26,7 +26,8 @@ static inline void atomic_add_f64_locked(double *p, double v) {
     __atomic_store(p, &sum, __ATOMIC_RELAXED);
 }
 
-/* Spin lock for sections of well under a microsecond; yields if its holder was put to sleep. */
+/* Spin lock for short sections: some sums, or a pass over a node's edges, of which there may be hundreds: up to
+ * microseconds. Nothing of a game is called under it. It yields if its holder was put to sleep. */
 static inline void spin_lock(uint32_t *lock) {
     int spins = 0;
     while (__atomic_exchange_n(lock, 1u, __ATOMIC_ACQUIRE)) {

@@ -7,7 +7,14 @@ Rules that hold for every function of the table
 * `noexcept nogil`; no Python object, no allocation, no global that changes. Failures cannot be reported:
   preconditions are the caller's duty, and the one place that checks them for Python is `State`.
 * A state is `state_size` bytes without pointers, aligned to 64 bytes; copying is one memcpy. Padding is zero.
-* A *turn* is what one seat plays until it hands over; the same seat usually moves many plies running.
+* A *turn* is what one seat plays until it hands over; the same seat usually moves many plies running, 64 at most.
+* Random events occur between turns only: an action that leads to CHANCE ends the turn, and what is drawn changes
+  no seat's share in it. A turn is therefore a sequence of actions and nothing else.
+* A seat knows its own legal actions, and so does whoever sees what it sees: `legal_actions` and `policy` depend only
+  on what the seat to move knows, and two seats with equal hashes of a state know the same of it.
+
+How a game starts is not in the table: starts have options, so they are made by the game's codec
+(`state_from_fields`), as every position is.
 """
 
 from libc.stdint cimport uint64_t
@@ -22,7 +29,7 @@ ctypedef struct GameOps:
     int rules_version           # raised when behaviour changes, not when it gets faster
     size_t state_size           # bytes, a multiple of 64
     int max_players             # 2..MAX_SEATS
-    int max_actions             # legal actions of any state at most: the length of a buffer for them
+    int max_actions             # legal actions of any state at most (1..65535): the length of a buffer for them
     int max_game_length         # actions of any game at most
 
     # --- rules: every game has these
@@ -50,8 +57,8 @@ ctypedef struct GameOps:
     int (*round)(const void* state) noexcept nogil
 
     # --- hidden information and chance: NULL where the game has none
-    # Replaces what `viewer` cannot know by a uniform draw consistent with what it knows. Returns 1 if more than one
-    # world was possible, 0 if the state was left as it is.
+    # Replaces what `viewer` cannot know by a uniform draw consistent with what it knows, and returns 1; or returns 0
+    # and leaves the state as it is if it knows of one world only.
     bint (*determinize)(void* state, int viewer, bitgen_t* rng) noexcept nogil
     # Resolves the pending random event. Precondition: current_player is CHANCE.
     void (*chance)(void* state, bitgen_t* rng) noexcept nogil
@@ -120,5 +127,5 @@ cdef inline void game_apply(const GameOps* ops, void* state, action_t action) no
 
 # Resolves pending random events until a seat is to move or the game is over.
 cdef inline void game_settle_chance(const GameOps* ops, void* state, bitgen_t* rng) noexcept nogil:
-    while ops.current_player(state) == -1:      # CHANCE
+    while ops.current_player(state) == -1:      # CHANCE, a name that game.pyx gives to Python
         ops.chance(state, rng)

@@ -16,12 +16,16 @@ CHANCE = C_CHANCE
 TERMINAL = C_TERMINAL
 IS_DEBUG_BUILD = bool(CEXT_IS_DEBUG)
 
+# What only this module can pass: an owner made without it would own nothing, and its methods would crash.
+cdef object _maker = object()
+
 
 cdef class Game:
     """The static facts of a game: sizes, limits, version. Made by the game's module only."""
 
-    def __init__(self):
-        raise TypeError("a Game is made by its own module, see mexica_ai.registry")
+    def __cinit__(self, maker=None):
+        if maker is not _maker:
+            raise TypeError("a Game is made by its own module, see mexica_ai.registry")
 
     @property
     def name(self):
@@ -58,15 +62,15 @@ cdef class Game:
 
 
 cdef Game game_create(const GameOps* ops):
-    if not 2 <= ops.max_players <= MAX_SEATS or ops.state_size % 64 != 0 or ops.max_actions < 1:
+    if not 2 <= ops.max_players <= MAX_SEATS or ops.state_size % 64 != 0 or not 1 <= ops.max_actions <= 65535:
         raise ValueError(f"game table of {ops.name.decode()!r}: seats, state_size or max_actions out of range")
-    cdef Game game = Game.__new__(Game)
+    cdef Game game = Game.__new__(Game, _maker)
     game.ops = ops
     return game
 
 
 cdef State state_wrap(Game game, const void* data):
-    cdef State state = State.__new__(State)
+    cdef State state = State.__new__(State, _maker)
     state.game = game
     state.data = aligned_alloc(64, game.ops.state_size)
     if state.data == NULL:
@@ -95,8 +99,9 @@ cdef class State:
     documents; the text forms live in ``mexica_ai.games``.
     """
 
-    def __init__(self):
-        raise TypeError("a State is made by its game's codec or by State.copy()")
+    def __cinit__(self, maker=None):
+        if maker is not _maker:
+            raise TypeError("a State is made by its game's codec or by State.copy()")
 
     def __dealloc__(self):
         free(self.data)
@@ -194,7 +199,7 @@ cdef class State:
         Returns
         -------
         bool
-            Whether more than one world was possible; False leaves the state as it is.
+            Whether more than one world was possible; if not, the state is left as it is.
         """
         cdef Stream stream = Stream(seed)
         self._require_seat(viewer)

@@ -40,7 +40,7 @@ ctypedef struct NodeC:
     action_t from_action        # action by which it was first reached
     int32_t turn                # GameOps.turn of its state
     int32_t num_legal           # legal actions of its state; -1 while not expanded
-    uint16_t num_edges          # edges in its block, sorted by descending prior
+    uint16_t num_edges          # edges in its block: by descending prior, or in order of discovery, see search
     uint16_t max_edges          # length of its block
     int32_t player              # seat to move, or TERMINAL
 
@@ -61,6 +61,8 @@ cdef struct GraphC:
 
 # Reserves a graph of about memory_mb MiB. Returns 0, or -1 without memory.
 cdef int graph_init(GraphC* graph, double memory_mb) noexcept nogil
+
+# Gives the memory back, in the background.
 cdef void graph_free(GraphC* graph) noexcept nogil
 
 # Finds the node of a key or adds it (is_new is set then; its statistics are zero). NO_NODE when memory is used up.

@@ -22,10 +22,10 @@ cdef uint64_t _count(const GameOps* ops, char* states, action_t* buffers, int de
     return total
 
 
-def perft(State state, int depth):
-    """Count the sequences of `depth` legal actions from a state.
+def perft(State state not None, depth):
+    """Count the sequences of exactly `depth` legal actions from a state.
 
-    A random event that is pending ends a sequence, as the end of the game does.
+    Sequences that cannot go on before that, at the end of the game or at a random event, are not counted.
 
     Parameters
     ----------
@@ -36,29 +36,36 @@ def perft(State state, int depth):
     Returns
     -------
     int
+
+    Raises
+    ------
+    SearchError
+        Reason INVALID_DEPTH, if the depth is out of range.
     """
     cdef const GameOps* ops = state.game.ops
     cdef char* states
     cdef action_t* buffers
     cdef uint64_t total = 1
+    cdef int plies
     if not 0 <= depth <= 32:
         raise SearchError(f"perft depth {depth}: expected 0 to 32", reason="INVALID_DEPTH")
-    states = <char*>aligned_alloc(64, ops.state_size * (depth + 1))
-    buffers = <action_t*>malloc(ops.max_actions * sizeof(action_t) * (depth + 1))
+    plies = depth
+    states = <char*>aligned_alloc(64, ops.state_size * (plies + 1))
+    buffers = <action_t*>malloc(ops.max_actions * sizeof(action_t) * (plies + 1))
     try:
         if states == NULL or buffers == NULL:
             raise MemoryError
         memcpy(states, state.data, ops.state_size)
-        if depth > 0:
+        if plies > 0:
             with nogil:
-                total = _count(ops, states, buffers, depth)
+                total = _count(ops, states, buffers, plies)
         return total
     finally:
         free(states)
         free(buffers)
 
 
-def divide(State state, int depth):
+def divide(State state not None, depth):
     """Split `perft(state, depth)` by first action.
 
     Returns
@@ -67,8 +74,8 @@ def divide(State state, int depth):
         First action to the number of sequences that begin with it. `depth` must be at least 1.
     """
     cdef State child
-    if depth < 1:
-        raise SearchError(f"perft depth {depth}: a split needs at least 1", reason="INVALID_DEPTH")
+    if not 1 <= depth <= 32:
+        raise SearchError(f"perft depth {depth}: a split needs 1 to 32", reason="INVALID_DEPTH")
     counts = {}
     for action in state.legal_actions():
         child = state.copy()

@@ -47,7 +47,7 @@ cdef int playout_round(const GameOps* ops, void* state, bitgen_t* rng, action_t*
     return n
 
 
-def random_playout(State start, seed):
+def random_playout(State start not None, seed):
     """Play the game's reference random player from a state to the end of the game.
 
     Parameters
@@ -83,7 +83,7 @@ def random_playout(State start, seed):
         free(buffer)
 
 
-def random_playouts(State start, int count, seed):
+def random_playouts(State start not None, int count, seed):
     """Play many random playouts without the GIL and time them.
 
     Returns
@@ -112,7 +112,7 @@ def random_playouts(State start, int count, seed):
     return actions, seconds
 
 
-def copies(State start, long long count):
+def copies(State start not None, long long count):
     """Copy a state `count` times between rotating slots without the GIL; return the seconds taken."""
     cdef const GameOps* ops = start.game.ops
     cdef size_t size = ops.state_size
@@ -131,7 +131,7 @@ def copies(State start, long long count):
     return seconds
 
 
-def legal_lists(State start, long long count):
+def legal_lists(State start not None, long long count):
     """Generate a state's legal actions `count` times without the GIL; return (actions of one list, seconds)."""
     cdef const GameOps* ops = start.game.ops
     cdef action_t* buffer = <action_t*>malloc(ops.max_actions * sizeof(action_t))

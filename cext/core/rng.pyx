@@ -4,6 +4,8 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 
 from numpy.random import SFC64, SeedSequence
 
+from cext.core.errors import SearchError
+
 
 cdef class Stream:
     """One independent random stream.
@@ -15,8 +17,15 @@ cdef class Stream:
     stream : int
         Which of the seed's streams: a thread's index, for instance. Streams are independent of each other
         (`numpy.random.SeedSequence` with a spawn key).
+
+    Raises
+    ------
+    SearchError
+        Reason INVALID_SEED, if the seed is no such integer.
     """
 
     def __cinit__(self, seed, stream=0):
+        if not isinstance(seed, int) or not 0 <= seed < 2**63:
+            raise SearchError(f"seed: {seed!r}, expected an integer from 0 to 2**63 - 1", reason="INVALID_SEED")
         self._bit_generator = SFC64(SeedSequence(entropy=seed, spawn_key=(stream,)))
         self.bitgen = <bitgen_t*>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")

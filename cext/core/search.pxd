@@ -13,7 +13,7 @@ cdef enum:
     NO_EDGE = -1                # in a path: a random event, no choice
 
 
-# What the search may be told; defaults and meaning of each number in SearchOptions of search.pyx.
+# What the search may be told; defaults and meaning of each number in OPTIONS of search.pyx.
 ctypedef struct OptionsC:
     double exploration
     double exploration_in_turn

@@ -149,15 +149,27 @@ cdef inline action_t _edge_action(SearchC* search, uint32_t index, int edge) noe
 
 # --- select and expand
 
+cdef inline bint _shares_view(SearchC* search, const void* state, int player) noexcept nogil:
+    # Where the mover sees what the asking seat sees, the legal actions and their priors are the same in every world
+    # of a node (a rule of the contract), and need not be listed anew at each visit.
+    return (player == search.viewer
+            or search.ops.hash(state, player) == search.ops.hash(state, search.viewer))
+
+
 cdef int _select(WorkerC* worker, uint32_t index) noexcept nogil:
     """Choose an edge of a node and count a descent through it. Returns its index, or -1 without memory."""
     cdef SearchC* search = worker.search
     cdef NodeC* node = search.graph.nodes + index
-    cdef int chosen
-    spin_lock(&node.lock)
-    if search.several_worlds:
-        chosen = _select_available(worker, node)
+    cdef int chosen, n, width
+    if search.several_worlds and not _shares_view(search, worker.state, node.player):
+        # Ranked before the lock is taken, for which others may wait.
+        n = _list_by_prior(worker)
+        width = _width(search, node, n)
+        _sort_best(worker, n, width)
+        spin_lock(&node.lock)
+        chosen = _select_available(worker, node, n, width)
     else:
+        spin_lock(&node.lock)
         chosen = _select_known(worker, node)
     if chosen >= 0:
         graph_edges(&search.graph, node)[chosen].visits += 1
@@ -197,25 +209,23 @@ cdef int _width(SearchC* search, NodeC* node, int num_legal) noexcept nogil:
     # Progressive widening.
     cdef OptionsC* options = &search.options
     cdef double width = (options.widening_base
-                         + options.widening_factor * pow(node.visits, options.widening_exponent))
+                         + options.widening_factor * pow(atomic_load_u32(&node.visits), options.widening_exponent))
     return num_legal if width >= num_legal else <int>width
 
 
 cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
-    # One world: the edges are the legal actions with the best priors, in that order, visited ones first.
+    # The same actions in every world: the edges are those with the best priors, in that order, visited ones first.
     cdef SearchC* search = worker.search
     cdef EdgeC* edges
     cdef double factor, utility, first_play, score, best_score = -1e300
     cdef int i, width, player = node.player, best = 0
-    if node.num_legal < 0:
-        if _expand(worker, node) < 0:
-            return -1
     width = _width(search, node, node.num_legal)
-    if width > node.num_edges:
-        if _widen(worker, node, width) < 0:
+    if node.num_legal < 0 or width > node.num_edges:
+        width = _widen(worker, node)
+        if width < 0:
             return -1
     edges = graph_edges(&search.graph, node)
-    factor = _exploration(search, node) * sqrt(<double>node.visits)
+    factor = _exploration(search, node) * sqrt(<double>atomic_load_u32(&node.visits))
     first_play = _node_utility(node, player) - search.options.first_play_reduction
     for i in range(width):
         if edges[i].visits == 0:
@@ -232,18 +242,15 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
     return best
 
 
-cdef int _select_available(WorkerC* worker, NodeC* node) noexcept nogil:
-    # Several worlds: only edges that are legal in this one count, and each is measured against the descents in which
-    # it was (availability).
+cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width) noexcept nogil:
+    # Other actions in other worlds: only edges that are legal in this one count, and each is measured against the
+    # descents in which it was (availability). The first `width` of this world's `n` actions are in view.
     cdef SearchC* search = worker.search
     cdef EdgeC* edges
     cdef double exploration, utility, score, best_score = -1e300
-    cdef int i, j, n, width, best = -1, player = node.player
-    n = _list_by_prior(worker)
+    cdef int i, j, best = -1, player = node.player
     if node.num_legal < 0:
         node.num_legal = n
-    width = _width(search, node, n)
-    _sort_best(worker, n, width)
     exploration = _exploration(search, node)
     for i in range(width):
         edges = graph_edges(&search.graph, node)
@@ -326,28 +333,31 @@ cdef void _sort_best(WorkerC* worker, int n, int k) noexcept nogil:
         _sift_down(worker, 0, i)
 
 
-cdef int _expand(WorkerC* worker, NodeC* node) noexcept nogil:
-    """Give a node its first edges: the legal actions with the best priors. Returns 0, or -1 without memory."""
-    node.num_legal = worker.search.ops.legal_actions(worker.state, worker.actions)
-    return _widen(worker, node, _width(worker.search, node, node.num_legal))
+cdef int _widen(WorkerC* worker, NodeC* node) noexcept nogil:
+    """Bring the actions with the best priors into view. Returns how many count now, or -1 without memory.
 
-
-cdef int _widen(WorkerC* worker, NodeC* node, int width) noexcept nogil:
-    """Bring the actions with the `width` best priors into view. Returns 0, or -1 without memory."""
+    Called under the node's lock, which it lets go of while it ranks the actions.
+    """
     cdef SearchC* search = worker.search
     cdef EdgeC* edges
-    cdef int i, n, target
-    # The policy is asked again for each doubling; it gives the same order, so what is there stays in place.
-    target = min(node.num_legal, max(width, 2 * node.num_edges))
+    cdef int i, n, width, target, num_edges = node.num_edges
+    spin_unlock(&node.lock)
     n = _list_by_prior(worker)
+    width = _width(search, node, n)
+    target = min(n, max(width, 2 * num_edges))
     _sort_best(worker, n, target)
-    if graph_grow_edges(&search.graph, node, target) < 0:
-        return -1
-    edges = graph_edges(&search.graph, node)
-    for i in range(node.num_edges, target):
-        _fill_edge(&edges[i], worker.actions[i], worker.priors[i])
-    node.num_edges = <uint16_t>target
-    return 0
+    spin_lock(&node.lock)
+    node.num_legal = n
+    # The policy is asked again for each doubling, by several threads perhaps; it gives the same order each time, so
+    # what is there stays in place.
+    if node.num_edges < target:
+        if graph_grow_edges(&search.graph, node, target) < 0:
+            return -1
+        edges = graph_edges(&search.graph, node)
+        for i in range(node.num_edges, target):
+            _fill_edge(&edges[i], worker.actions[i], worker.priors[i])
+        node.num_edges = <uint16_t>target
+    return width
 
 
 cdef inline void _fill_edge(EdgeC* edge, action_t action, float prior) noexcept nogil:
@@ -358,7 +368,9 @@ cdef inline void _fill_edge(EdgeC* edge, action_t action, float prior) noexcept 
 
 cdef int _append_edge(SearchC* search, NodeC* node, action_t action, float prior) noexcept nogil:
     if node.num_edges == node.max_edges:
-        if graph_grow_edges(&search.graph, node, max(4, 2 * node.num_edges)) < 0:
+        # As many as fit the 16 bits of the count.
+        if node.num_edges == 65535 or graph_grow_edges(&search.graph, node,
+                                                       min(max(4, 2 * node.num_edges), 65535)) < 0:
             return -1
     _fill_edge(&graph_edges(&search.graph, node)[node.num_edges], action, prior)
     node.num_edges += 1
@@ -751,7 +763,11 @@ cdef class Search:
         cdef GraphC* graph = &self.search.graph
         cdef uint32_t index = atomic_load_u32(&graph.first_end), visits
         cdef uint32_t least = 0
+        # No more than there are: four times a larger count might not fit.
+        count = min(count, <int>atomic_load_u32(&graph.num_ends))
         best = []
+        if count == 0:
+            return best
         while index != NO_NODE:
             visits = atomic_load_u32(&graph.nodes[index].finished)
             if visits > 0 and (len(best) < count or visits >= least):

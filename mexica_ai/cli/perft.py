@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from cext.core import perft
 from mexica_ai import registry
 from mexica_ai.cli import common
-from mexica_ai.engines.specs import whole_number
 from mexica_ai.position import Position
 
 SUMMARY = "count action sequences (to check the rules)"
 DESCRIPTION = """\
-Count the sequences of N legal actions from a position; a sequence also ends
-where the game does. Two sets of rules that agree in these counts are very
+Count the sequences of exactly N legal actions from a position; where the game
+ends sooner there is none. Two sets of rules that agree in these counts are very
 likely the same; --divide splits the count by first action to find where they
 differ.
 
@@ -25,18 +24,16 @@ Examples:
   mexica-ai perft game.json --depth 2 --divide
 """
 
-MAX_DEPTH = 32  # of cext.core.perft
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     common.add_position_argument(parser)
     parser.add_argument(
         "--depth",
-        type=common.argument(whole_number(0, MAX_DEPTH)),
+        type=common.spec_value("seed"),
         required=True,
         metavar="N",
-        help=f"length of the sequences in actions, 0 to {MAX_DEPTH}",
+        help="length of the sequences in actions, 0 to 32",
     )
     parser.add_argument(
         "--divide", action="store_true", help="print the count of each first action (depth 1 or more)"

@@ -60,16 +60,9 @@ cdef int _count_unseen(const MexicaStateC* state, uint8_t* unseen) noexcept nogi
     return total
 
 
-cdef bint mexica_determinize(void* data, int viewer, bitgen_t* rng) noexcept nogil:
-    # The same for every viewer: seven tokens without replacement from the unseen ones.
-    cdef MexicaStateC* state = <MexicaStateC*>data
-    cdef uint8_t unseen[14]
-    cdef int total, size, k, drawn, num_sizes = 0
-    if state.period == 2 or not state.is_hidden:
-        return False
-    total = _count_unseen(state, unseen)
-    for size in range(MIN_SIZE, MAX_SIZE + 1):
-        num_sizes += unseen[size] > 0
+cdef void _draw_upcoming(MexicaStateC* state, uint8_t* unseen, int total, bitgen_t* rng) noexcept nogil:
+    # Seven tokens without replacement from the unseen ones, which are used up.
+    cdef int size, k, drawn
     memset(state.upcoming, 0, sizeof(state.upcoming))
     for drawn in range(SECOND_DEAL):
         k = rng_below(rng, total - drawn)
@@ -80,13 +73,29 @@ cdef bint mexica_determinize(void* data, int viewer, bitgen_t* rng) noexcept nog
         unseen[size] -= 1
         state.upcoming[size] += 1
     state.upcoming_known = 1
-    return num_sizes > 1
+
+
+cdef bint mexica_determinize(void* data, int viewer, bitgen_t* rng) noexcept nogil:
+    # The same for every viewer.
+    cdef MexicaStateC* state = <MexicaStateC*>data
+    cdef uint8_t unseen[14]
+    cdef int total, size, num_sizes = 0
+    if state.period == 2 or not state.is_hidden:
+        return False
+    total = _count_unseen(state, unseen)
+    for size in range(MIN_SIZE, MAX_SIZE + 1):
+        num_sizes += unseen[size] > 0
+    if num_sizes <= 1:
+        return False
+    _draw_upcoming(state, unseen, total, rng)
+    return True
 
 
 cdef void mexica_chance(void* data, bitgen_t* rng) noexcept nogil:
     cdef MexicaStateC* state = <MexicaStateC*>data
+    cdef uint8_t unseen[14]
     if not state.upcoming_known:
-        mexica_determinize(data, 0, rng)
+        _draw_upcoming(state, unseen, _count_unseen(state, unseen), rng)
     rules_deal(state)
 
 

@@ -83,8 +83,8 @@ ROWS_INLINE rows_t rows_beside(rows_t set) {
 
 /* All cells of `mask` that are joined to `seed` edge to edge within it.
  *
- * The one loop worth a processor's widest registers. A portable build chooses among three versions of it when the
- * program starts; a native one has the right one inlined. (Written as a macro over the body: the compiler splits
+ * The one loop worth a processor's widest registers. It is inlined in a build for a processor with AVX-512; others
+ * choose among three versions of it when the program starts. (Written as a macro over the body: the compiler splits
  * vectors for the target of the function in which the operators stand, so inline helpers would lose the target.)
  */
 #define ROWS_STEP(set, mask)                                                                              \
@@ -102,7 +102,7 @@ ROWS_INLINE rows_t rows_beside(rows_t set) {
         before ^= set;                                                                                    \
     } while (changed)
 
-#if defined(__AVX512F__) || !defined(__x86_64__) || !defined(__GNUC__)
+#if defined(__AVX512F__) || !defined(__x86_64__)
 ROWS_INLINE rows_t rows_flood(rows_t seed, rows_t mask) {
     ROWS_FLOOD_BODY(seed, mask, rows_any(before));
     return set;

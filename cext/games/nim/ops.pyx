@@ -145,7 +145,7 @@ _ops.round = nim_round
 GAME = game_create(&_ops)
 
 
-def state_from_fields(dict fields):
+def state_from_fields(dict fields not None):
     """Return the `State` of a validated position object (keys of the JSON form but `game` and `version`)."""
     cdef NimStateC state
     cdef int i

@@ -1,0 +1,4 @@
+"""Declarations of ``release.h``."""
+
+cdef extern from "release.h" nogil:
+    void release(void* block)
