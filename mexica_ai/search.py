@@ -14,14 +14,14 @@ from typing import Any
 from cext.core.search import Search
 from mexica_ai import registry
 from mexica_ai.errors import GameOverError, SearchError
-from mexica_ai.limits import DEFAULT_TIME_S, Limits, resolve_seed
+from mexica_ai.limits import DEFAULT_TIME_S, MAX_TIME_S, Limits, is_time, resolve_seed
 from mexica_ai.position import Position
 from mexica_ai.results import Candidate, Result
 from mexica_ai.strict import quote
 
 DEFAULT_CANDIDATES = 5
 MAX_CANDIDATES = 10_000
-STOP_POLL_S = 0.002  # how late a stop event is noticed at most
+STOP_POLL_S = 0.002  # how late the thread that waits for a stop notices the end of its search at most
 
 
 def best_turn(
@@ -137,9 +137,10 @@ def watch_search(
     stop: threading.Event | None = None,
 ) -> Iterator[Result]:
     """Search within `limits` and yield results as they grow; see `analyze` and `run_search`."""
-    if not isinstance(interval_s, (int, float)) or not 0 < interval_s <= threading.TIMEOUT_MAX:
+    if not is_time(interval_s):
         raise SearchError(
-            f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0",
+            f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0, at most "
+            f"{MAX_TIME_S}",
             reason="INVALID_LIMITS",
             path="interval_s",
         )
@@ -167,7 +168,7 @@ def _watch(game, search, limits, candidates, interval_s, stop):
     try:
         while not done.wait(interval_s):
             partial = search.result(candidates)
-            if partial["candidates"] and not partial["stop_reason"]:
+            if not partial["stop_reason"]:
                 yield _to_result(game, partial)
     finally:
         # Also when the caller closes the iterator or presses Ctrl-C.
@@ -211,12 +212,7 @@ def _to_result(game: str, found: dict[str, Any]) -> Result:
         )
         for candidate in found["candidates"]
     ]
-    if not candidates:
-        raise SearchError(
-            "the search ended before it had reached the end of any turn; expected a higher limit",
-            reason="NO_TURN_FOUND",
-        )
-    best = candidates[0]
+    best = candidates[0]  # there is always one
     return Result(
         turn=best.turn,
         value=best.value,

@@ -10,19 +10,22 @@ from collections.abc import Iterator
 from cext.core import perft
 from mexica_ai import registry
 from mexica_ai.cli import common
+from mexica_ai.engines.specs import whole_number
 from mexica_ai.position import Position
 
 SUMMARY = "count action sequences (to check the rules)"
 DESCRIPTION = """\
-Count the sequences of exactly N legal actions from a position; where the game
-ends sooner there is none. Two sets of rules that agree in these counts are very
-likely the same; --divide splits the count by first action to find where they
-differ.
+Count the sequences of exactly N legal actions from a position; a sequence that
+the game ends sooner is not counted. Two sets of rules that agree in these
+counts are very likely the same; --divide splits the count by first action to
+find where they differ.
 
 Examples:
   mexica-ai perft game.json --depth 2
   mexica-ai perft game.json --depth 2 --divide
 """
+
+MAX_DEPTH = 32  # of cext.core.perft
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,10 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_position_argument(parser)
     parser.add_argument(
         "--depth",
-        type=common.spec_value("seed"),
+        type=common.argument(whole_number(0, MAX_DEPTH)),
         required=True,
         metavar="N",
-        help="length of the sequences in actions, 0 to 32",
+        help=f"length of the sequences in actions, 0 to {MAX_DEPTH}",
     )
     parser.add_argument(
         "--divide", action="store_true", help="print the count of each first action (depth 1 or more)"
