@@ -14,13 +14,12 @@ from typing import Any
 from cext.core.search import Search
 from mexica_ai import registry
 from mexica_ai.errors import GameOverError, SearchError
-from mexica_ai.limits import DEFAULT_TIME_S, MAX_TIME_S, Limits, is_time, resolve_seed
+from mexica_ai.limits import DEFAULT_TIME_S, MAX_CANDIDATES, MAX_TIME_S, Limits, is_time, resolve_seed
 from mexica_ai.position import Position
 from mexica_ai.results import Candidate, Result
 from mexica_ai.strict import quote
 
 DEFAULT_CANDIDATES = 5
-MAX_CANDIDATES = 10_000
 STOP_POLL_S = 0.002  # how late the thread that waits for a stop notices the end of its search at most
 
 
