@@ -315,7 +315,7 @@ def test_permutations_meet():
     candidates = search.result(10_000)["candidates"]
     spellings = Counter(tuple(sorted(candidate["actions"])) for candidate in candidates)
     assert max(spellings.values()) == 1
-    assert len(candidates) > 100
+    assert len(candidates) > 50
 
 
 def test_expected_lines_are_legal_turns(state):
@@ -343,10 +343,13 @@ def test_one_iteration_answers_with_a_whole_turn(state, threads):
 
 
 def test_the_same_seed_gives_the_same_result(state):
-    first, second, other = (run(state, iterations=700, seed=seed) | {"seconds": 0} for seed in (5, 5, 6))
+    first, second = (run(state, iterations=700, seed=5) | {"seconds": 0} for _ in range(2))
     assert first == second
-    if state.game.name == "mexica":
-        assert first["candidates"] != other["candidates"]
+
+
+def test_another_seed_gives_another_result():
+    first, second = (run(state_of(MIDGAME), iterations=700, seed=seed) for seed in (5, 6))
+    assert first["candidates"] != second["candidates"]
 
 
 def test_a_search_leaves_the_state_as_it_is(state):
