@@ -197,7 +197,16 @@ cdef action_t _random_from_list(const MexicaStateC* state, int wanted, bitgen_t*
     return actions[first[wanted] + rng_below(rng, count[wanted])]
 
 
+cdef enum:
+    WIDE = 6                        # free spaces from which on a district takes whatever temples come
+    WIDE_SIZE = 20                  # spaces above which an unfounded district counts as leftover land
+
 # --- playouts of the search
+
+cdef inline bint _is_worth_building(const MexicaStateC* state) noexcept nogil:
+    # Leftover land and founded districts pay; the small ones between are founded or dug away first.
+    return state.district_size > WIDE_SIZE or rows_any(state.district & state.founded)
+
 
 cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) noexcept nogil:
     # A sensible but varied player: founds, builds the largest temple it can pay where it stands, else plays at random.
@@ -209,7 +218,7 @@ cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) no
         return _sample(state, FOUND, rng)
     levels = rules_temple_levels(state, state_budget(state))
     sites = rules_building_sites(state)
-    if levels != 0 and rows_any(sites):
+    if levels != 0 and _is_worth_building(state) and rows_any(sites):
         level = 4
         while not levels >> (level - 1) & 1:
             level -= 1
@@ -222,14 +231,11 @@ cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) no
 # Weights, not probabilities: only their ratios matter. Hand-made from what tournament players say:
 # found at once, build where it pays, dig where a district closes. Kinds with hundreds of actions get a fixed sum.
 
-cdef enum:
-    WIDE = 6                        # free spaces from which on a district takes whatever temples come
-    WIDE_SIZE = 20                  # spaces above which an unfounded district counts as leftover land
-
 cdef double PLAYOUT_RANDOMNESS = 0.1
 
 cdef float W_FOUND = 60
 cdef float W_TEMPLE = 12            # on the preferred site; others get a tenth
+cdef float W_TEMPLE_WASTE = 3       # the same in a small district that nobody has founded
 cdef float W_CLOSES_OWN = 40        # a canal that leaves the pilli in a district of a size on display
 cdef float W_CLOSES = 8             # one that makes such a district elsewhere
 cdef float W_DIVIDES = 2            # one that divides a district otherwise
@@ -375,7 +381,9 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
         elif verb == FOUND:
             weight = W_FOUND if cell == facts.preferred_site else W_FOUND / 20
         elif verb == TEMPLE:
-            weight = W_TEMPLE if cell == facts.preferred_site else W_TEMPLE / 10
+            weight = W_TEMPLE if _is_worth_building(state) else W_TEMPLE_WASTE
+            if cell != facts.preferred_site:
+                weight /= 10
         elif verb == WALK:
             weight = W_WALK
         elif verb == SAIL:
@@ -399,8 +407,8 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
 # were far off; what temples not yet built are worth was settled by matches against `uct`.
 
 cdef double TOKEN_VALUE = 0.2               # an action token, for the first four
-cdef double ARRIVES_FIRST = 0.6             # share of a temple level not yet built that will stand in leftover land
-cdef double ARRIVES_SECOND = 0.75           # in period 2, of those that can still be built before the end
+cdef double ARRIVES_FIRST = 0.75             # share of a temple level not yet built that will stand in leftover land
+cdef double ARRIVES_SECOND = 0.9           # in period 2, of those that can still be built before the end
 cdef double FOUNDED_FIRST = 1.8             # what founded districts would pay now, in period 1 (it counts twice)
 cdef double FOUNDED_SECOND = 0.8
 cdef double WIDE_FIRST = 0.8                # what unfounded wide districts would pay now, in period 1
