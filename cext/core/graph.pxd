@@ -1,6 +1,6 @@
 """The search graph: nodes keyed by hash, so that permutations of commuting actions meet. Knows no game, no search.
 
-Memory is one block for nodes, one for edges, one for the hash table, reserved at the start and committed by the
+Memory is one block with three arrays, for nodes, edges and the hash table, reserved at the start and committed by the
 operating system as it is touched. Indexes are 32 bits; index 0 is no node.
 
 Threads: statistics and edges of a node are written under its lock. `visits`, `sums` and an edge's fields may be read
@@ -46,7 +46,7 @@ ctypedef struct NodeC:
 
 
 cdef struct GraphC:
-    NodeC* nodes
+    NodeC* nodes                # also the start of the whole block
     EdgeC* edges
     uint32_t* table             # open addressing, linear probing; holds node indexes
     uint32_t node_capacity

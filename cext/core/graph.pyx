@@ -31,19 +31,17 @@ cdef int graph_init(GraphC* graph, double memory_mb) noexcept nogil:
     graph.nodes_spare = 0
     graph.first_end = NO_NODE
     graph.num_ends = 0
-    graph.nodes = <NodeC*>calloc(graph.node_capacity, sizeof(NodeC))
-    graph.edges = <EdgeC*>calloc(graph.edge_capacity, sizeof(EdgeC))
-    graph.table = <uint32_t*>calloc(slots, sizeof(uint32_t))
-    if graph.nodes == NULL or graph.edges == NULL or graph.table == NULL:
-        graph_free(graph)
+    graph.nodes = <NodeC*>calloc(1, graph.node_capacity * sizeof(NodeC) + graph.edge_capacity * sizeof(EdgeC)
+                                 + slots * sizeof(uint32_t))
+    if graph.nodes == NULL:
         return -1
+    graph.edges = <EdgeC*>(graph.nodes + graph.node_capacity)
+    graph.table = <uint32_t*>(graph.edges + graph.edge_capacity)
     return 0
 
 
 cdef void graph_free(GraphC* graph) noexcept nogil:
     release(graph.nodes)
-    release(graph.edges)
-    release(graph.table)
     graph.nodes = NULL
     graph.edges = NULL
     graph.table = NULL

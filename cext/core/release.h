@@ -2,10 +2,20 @@
 #ifndef CEXT_RELEASE_H
 #define CEXT_RELEASE_H
 
+#include <malloc.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static void *release_now(void *block) {
+    /* Piece by piece: meanwhile other threads cannot map memory, nor start threads. */
+    const uintptr_t piece = (uintptr_t)2 << 20;
+    uintptr_t end = (uintptr_t)block + malloc_usable_size(block);
+    uintptr_t begin = ((uintptr_t)block + piece - 1) / piece * piece;
+    for (; begin + piece <= end; begin += piece) {
+        madvise((void *)begin, piece, MADV_DONTNEED);
+    }
     free(block);
     return NULL;
 }
@@ -19,7 +29,7 @@ static inline void release(void *block) {
     if (pthread_create(&thread, NULL, release_now, block) == 0) {
         pthread_detach(thread);
     } else {
-        release_now(block);
+        free(block);
     }
 }
 
