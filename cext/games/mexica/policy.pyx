@@ -411,12 +411,12 @@ cdef double ARRIVES_FIRST = 0.75             # share of a temple level not yet b
 cdef double ARRIVES_SECOND = 0.9           # in period 2, of those that can still be built before the end
 cdef double FOUNDED_FIRST = 1.8             # what founded districts would pay now, in period 1 (it counts twice)
 cdef double FOUNDED_SECOND = 0.8
-cdef double WIDE_FIRST = 0.8                # what unfounded wide districts would pay now, in period 1
+cdef double WIDE_FIRST = 1.1                # what unfounded wide districts would pay now, in period 1
 cdef double WIDE_SECOND = 1.0
 cdef double NARROW = 0.25                   # unfounded districts without much room: they will be founded or dug away
 cdef double FOUNDABLE_VALUE = 0.35          # standing in a district that could be founded: share of its blue number
 cdef double SOFT_ROOM = 0.4                 # levels of uncertainty that a free space brings, up to WIDE of them
-cdef double SOFT_STOCK = 0.05               # and in leftover land each level that anybody is expected to bring
+cdef double SOFT_STOCK = 0.15               # and in leftover land each level that anybody is expected to bring
 cdef double STILL_FOUNDED = 0.75            # share of the tokens not yet placed that will be
 
 
@@ -493,7 +493,7 @@ cdef void policy_evaluate(const MexicaStateC* state, double* values, double* poi
     cdef double to_come = _tokens_to_come(state) / state.num_players
     cdef int seat, i, size, least_stock = 1000, all_stock = 0
     cdef int stocks[4]
-    cdef double arriving[4]
+    cdef double arriving[NUM_OWNERS]
     cdef bint is_wide
 
     for seat in range(state.num_players):
