@@ -57,7 +57,7 @@ OPTIONS = {
     # Weight of the evaluation after a playout to the end of the round, against the evaluation of the leaf itself.
     "playout_weight": (0.5, 0.0, 1.0),
     # Weight of the score margin in what is maximised, and the margin in game points that counts for half of it.
-    "margin_weight": (0.5, 0.0, 1.0),
+    "margin_weight": (0.3, 0.0, 1.0),
     "margin_scale": (20.0, 0.001, 1e6),
     # Last share of the time or iterations that is spent without exploration within the root's turn.
     "confirming_share": (0.25, 0.0, 1.0),

@@ -411,12 +411,12 @@ cdef double ARRIVES_FIRST = 0.75             # share of a temple level not yet b
 cdef double ARRIVES_SECOND = 0.9           # in period 2, of those that can still be built before the end
 cdef double FOUNDED_FIRST = 1.8             # what founded districts would pay now, in period 1 (it counts twice)
 cdef double FOUNDED_SECOND = 0.8
-cdef double WIDE_FIRST = 1.1                # what unfounded wide districts would pay now, in period 1
+cdef double WIDE_FIRST = 0.8                # what unfounded wide districts would pay now, in period 1
 cdef double WIDE_SECOND = 1.0
 cdef double NARROW = 0.25                   # unfounded districts without much room: they will be founded or dug away
 cdef double FOUNDABLE_VALUE = 0.35          # standing in a district that could be founded: share of its blue number
 cdef double SOFT_ROOM = 0.4                 # levels of uncertainty that a free space brings, up to WIDE of them
-cdef double SOFT_STOCK = 0.15               # and in leftover land each level that anybody is expected to bring
+cdef double SOFT_STOCK = 0.05              # and in leftover land each level that anybody is expected to bring
 cdef double STILL_FOUNDED = 0.75            # share of the tokens not yet placed that will be
 
 
@@ -429,7 +429,7 @@ cdef inline double _overtakes(double lead, double softness) noexcept nogil:
 
 
 cdef void _add_district(const MexicaStateC* state, rows_t district, double value, double weight, bint is_wide,
-                        const double* arriving, double* points) noexcept nogil:
+                        bint is_last_round, const double* arriving, double* points) noexcept nogil:
     """Add to each seat what it may expect a district of this value to pay in one scoring, times the weight.
 
     `arriving`: temple levels that each owner is still expected to bring to leftover land (`is_wide`).
@@ -444,7 +444,8 @@ cdef void _add_district(const MexicaStateC* state, rows_t district, double value
     if present == 0:
         return
     room = rows_count(district & ~PALACE & ~state.buildings)
-    softness = SOFT_ROOM * (room if room < WIDE else WIDE)
+    # In the last round only what is still to come can change the order.
+    softness = 0.0 if is_last_round else SOFT_ROOM * (room if room < WIDE else WIDE)
     for other in range(NUM_OWNERS):
         expected[other] = levels[other]
         if is_wide and other < state.num_players:
@@ -494,26 +495,34 @@ cdef void policy_evaluate(const MexicaStateC* state, double* values, double* poi
     cdef int seat, i, size, least_stock = 1000, all_stock = 0
     cdef int stocks[4]
     cdef double arriving[NUM_OWNERS]
-    cdef bint is_wide
+    cdef bint is_wide, is_last_round
+    cdef int budget
 
     for seat in range(state.num_players):
         stocks[seat] = (state.stock[seat][0] + 2 * state.stock[seat][1] + 3 * state.stock[seat][2]
                         + 4 * state.stock[seat][3])
         all_stock += stocks[seat]
         least_stock = min(least_stock, stocks[seat])
+    is_last_round = state.period == 2 and state.num_display == 0 and least_stock == 0
     for seat in range(state.num_players):
         points[seat] = state.score[seat] + to_come + TOKEN_VALUE * min(state.action_tokens[seat], 4)
         # The period may end once somebody has built everything; what is left over in period 1 stays.
         if state.period == 1:
             arriving[seat] = ARRIVES_FIRST * stocks[seat]
+        elif is_last_round:
+            budget = 0
+            if seat >= state.to_move:
+                budget = state.action_tokens[seat] + (
+                    state.action_points if seat == state.to_move else <int>TURN_AP)
+            arriving[seat] = min(stocks[seat], budget)
         else:
-            arriving[seat] = ARRIVES_SECOND * min(stocks[seat], least_stock + TURN_AP)
+            arriving[seat] = ARRIVES_SECOND * min(stocks[seat], least_stock + TURN_AP + state.action_tokens[seat])
 
     # Founded districts pay at this period's scoring, and those of period 1 once more.
     weight = FOUNDED_FIRST if state.period == 1 else FOUNDED_SECOND
     for i in range(state.num_placed):
         district = rows_flood(rows_of(state.placed_at[i]), dry)
-        _add_district(state, district, state.placed_size[i], weight, False, arriving, points)
+        _add_district(state, district, state.placed_size[i], weight, False, is_last_round, arriving, points)
 
     # The others pay by size after period 2, unless they are founded or divided before.
     weight = WIDE_FIRST if state.period == 1 else WIDE_SECOND
@@ -523,8 +532,8 @@ cdef void policy_evaluate(const MexicaStateC* state, double* values, double* poi
         rest = rest & ~district
         size = rows_count(district)
         is_wide = size > WIDE_SIZE
-        _add_district(state, district, size, weight if is_wide or _is_late(state) else NARROW, is_wide, arriving,
-                      points)
+        _add_district(state, district, size, weight if is_wide or is_last_round or _is_late(state) else NARROW,
+                      is_wide, is_last_round, arriving, points)
         if MIN_SIZE <= size <= MAX_SIZE and state.display[size] > 0:
             for seat in range(state.num_players):
                 if rows_has(&district, state.pilli[seat]):
