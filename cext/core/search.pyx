@@ -63,6 +63,9 @@ OPTIONS = {
     "confirming_share": (0.25, 0.0, 1.0),
 }
 
+# Share of margin_weight that is left once the game is over.
+cdef double OVER_MARGIN = 0.1
+
 
 # --- the main loop
 
@@ -75,7 +78,7 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
     cdef double scores[MAX_SEATS]
     cdef uint32_t index = search.root, child
     cdef int edge
-    cdef bint is_leaf = False
+    cdef bint is_leaf = False, is_over
 
     # Step 1. Draw a world that agrees with what the asking seat knows.
     memcpy(state, search.root_state, ops.state_size)
@@ -109,10 +112,10 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
         is_leaf = _enter(search, index)
 
     # Step 3. Evaluate.
-    _evaluate(worker, values, scores)
+    is_over = _evaluate(worker, values, scores)
 
     # Step 4. Back up.
-    _back_up(worker, values, scores)
+    _back_up(worker, values, scores, is_over)
     return 0
 
 
@@ -415,8 +418,11 @@ cdef inline uint64_t _key(const GameOps* ops, const void* state, int viewer) noe
 
 # --- evaluate and back up
 
-cdef void _evaluate(WorkerC* worker, double* values, double* scores) noexcept nogil:
-    """Each seat's expected share of the win and final score in the worker's state, which a playout may change."""
+cdef bint _evaluate(WorkerC* worker, double* values, double* scores) noexcept nogil:
+    """Each seat's expected share of the win and final score in the worker's state, which a playout may change.
+
+    Returns whether the game is over there, so that they are certain.
+    """
     cdef SearchC* search = worker.search
     cdef const GameOps* ops = search.ops
     cdef double leaf_values[MAX_SEATS]
@@ -427,7 +433,7 @@ cdef void _evaluate(WorkerC* worker, double* values, double* scores) noexcept no
     if ops.current_player(worker.state) == TERMINAL:
         ops.returns(worker.state, values)
         ops.scores(worker.state, scores)
-        return
+        return True
     if ops.evaluate == NULL:
         weight = 1.0
     elif weight < 1.0:
@@ -446,11 +452,17 @@ cdef void _evaluate(WorkerC* worker, double* values, double* scores) noexcept no
         elif weight < 1.0:
             values[seat] = weight * values[seat] + (1 - weight) * leaf_values[seat]
             scores[seat] = weight * scores[seat] + (1 - weight) * leaf_scores[seat]
+    return False
 
 
-cdef void _utilities(SearchC* search, const double* values, const double* scores, double* utilities) noexcept nogil:
-    """What each seat maximises, in [0, 1]: its share of the win, blended with its margin over the best other."""
+cdef void _utilities(SearchC* search, const double* values, const double* scores, bint is_over,
+                     double* utilities) noexcept nogil:
+    """What each seat maximises, in [0, 1]: its share of the win, blended with its margin over the best other.
+
+    At the end of the game the margin hardly counts: a sure win by a point beats a likely one by many.
+    """
     cdef OptionsC* options = &search.options
+    cdef double weight = options.margin_weight * (OVER_MARGIN if is_over else 1.0)
     cdef double margin, best_other
     cdef int seat, other
     for seat in range(search.num_players):
@@ -460,15 +472,15 @@ cdef void _utilities(SearchC* search, const double* values, const double* scores
                 best_other = scores[other]
         margin = scores[seat] - best_other
         margin = 0.5 + 0.5 * margin / (fabs(margin) + options.margin_scale)
-        utilities[seat] = (1 - options.margin_weight) * values[seat] + options.margin_weight * margin
+        utilities[seat] = (1 - weight) * values[seat] + weight * margin
 
 
-cdef void _back_up(WorkerC* worker, const double* values, const double* scores) noexcept nogil:
+cdef void _back_up(WorkerC* worker, const double* values, const double* scores, bint is_over) noexcept nogil:
     cdef SearchC* search = worker.search
     cdef double utilities[MAX_SEATS]
     cdef NodeC* node
     cdef int i, seat
-    _utilities(search, values, scores, utilities)
+    _utilities(search, values, scores, is_over, utilities)
     for i in range(worker.path_length + 1):
         node = search.graph.nodes + worker.path_nodes[i]
         spin_lock(&node.lock)

@@ -97,12 +97,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain("interrupted", kind="")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has had enough. Without this, Python would complain when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has had enough.
+        _drop_output()
         return EXIT_OK
     except OSError as error:
         _complain(str(error))
+        _drop_output()
         return EXIT_FAILURE
+
+
+def _drop_output() -> None:
+    """Send what is still to be written nowhere: Python flushes once more at its end, and would complain then."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(message: str, kind: str = "error: ") -> None:
