@@ -107,7 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _drop_output() -> None:
-    """Send what is still to be written nowhere: Python flushes once more at its end, and would complain then."""
+    """Send what is still to be written nowhere: Python flushes once more at its end and would complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
