@@ -4,30 +4,14 @@ A *cell* is the integer row * 32 + column (row 1-14, column A = 1 to U = 21), as
 around the grid have such numbers too and are lake, so neighbours need no bounds check. Reading order is
 ascending cell number.
 
-Source: the rulebook's components (chapter 2) and its picture of the board.
+Source: the rulebook's components (chapter 2) and its picture of the board; `ISLAND` is the compiled core's.
 """
+
+from cext.games.mexica.board import ISLAND
 
 COLUMNS = "ABCDEFGHIJKLMNOPQRSTU"
 NUM_ROWS = 14
 NORTH, WEST, EAST, SOUTH = -32, -1, 1, 32
-
-# "#" land, "P" palace, "C" land under the two printed canal tiles, "." lake; row 1 first.
-ISLAND = (
-    ".#...#####...........",
-    ".###########.........",
-    "############.........",
-    "##############.......",
-    ".###############.....",
-    ".######P######C###.##",
-    ".#####PPP#####C######",
-    ".######P######C######",
-    "..############C#####.",
-    ".################....",
-    "###############......",
-    "#############........",
-    "###########..........",
-    "..####..##...........",
-)
 
 NUM_DOUBLE_TILES, NUM_SINGLE_TILES = 37, 6  # double tiles include the two printed ones
 NUM_BRIDGES = 11
