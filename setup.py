@@ -30,6 +30,8 @@ MODULES = [
     "cext.games.mexica.board",
     "cext.games.mexica.state",
     "cext.games.mexica.rules",
+    "cext.games.mexica.evaluation",
+    "cext.games.mexica.plans",
     "cext.games.mexica.policy",
     "cext.games.mexica.ops",
 ]
@@ -88,7 +90,7 @@ class BuildPy(build_py):
 setup(
     packages=[*find_packages(include=["cext*", "mexica_ai*"]), "mexica_ai.server"],
     package_dir={"mexica_ai.server": "server"},
-    package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi"]},
+    package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json"]},
     ext_modules=cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",

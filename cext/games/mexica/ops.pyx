@@ -11,7 +11,8 @@ from cext.core.rng cimport rng_below
 from libc.stdint cimport uint8_t, uint64_t
 
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
-from cext.games.mexica.policy cimport (policy_evaluate, policy_playout_action, policy_priors, policy_random_action)
+from cext.games.mexica.evaluation cimport evaluation_evaluate
+from cext.games.mexica.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_deal,
                                       rules_is_table_action, rules_legal_actions, rules_returns)
 from cext.games.mexica.state cimport (MAX_SIZE, MIN_SIZE, OVER, SECOND_DEAL, MexicaStateC, state_check,
@@ -124,7 +125,7 @@ _ops.is_table_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_
 _ops.policy = <void (*)(const void*, const action_t*, int, float*) noexcept nogil>policy_priors
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
 _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
-_ops.evaluate = <void (*)(const void*, double*, double*) noexcept nogil>policy_evaluate
+_ops.evaluate = <void (*)(const void*, double*, double*) noexcept nogil>evaluation_evaluate
 
 GAME = game_create(&_ops)
 

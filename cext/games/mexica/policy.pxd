@@ -1,4 +1,4 @@
-"""Knowledge of Mexica: the random players, priors and the hand-made evaluation. Contracts as in GameOps."""
+"""Knowledge of Mexica: the random players and priors. Contracts as in GameOps."""
 
 from numpy.random cimport bitgen_t
 
@@ -11,4 +11,3 @@ cdef action_t policy_random_action(const MexicaStateC* state, bitgen_t* rng) noe
 
 cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) noexcept nogil
 cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int n, float* priors) noexcept nogil
-cdef void policy_evaluate(const MexicaStateC* state, double* values, double* points) noexcept nogil

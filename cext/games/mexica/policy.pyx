@@ -1,10 +1,11 @@
-"""Knowledge of Mexica: random players, playouts, priors, evaluation. Contracts in ``policy.pxd``."""
+"""Knowledge of Mexica: random players, playouts, priors. Contracts in ``policy.pxd``."""
 
-from libc.math cimport exp
 from libc.string cimport memset
 
 from cext.core.rng cimport rng_below, rng_uniform
 from cext.games.mexica.board cimport STARTS
+from cext.games.mexica.evaluation cimport WIDE_SIZE
+from cext.games.mexica.plans cimport PlanC, plans_find
 from cext.games.mexica.rows cimport rows_beside, rows_count, rows_first, rows_flood, rows_select
 from cext.games.mexica.rules cimport *
 from cext.games.mexica.state cimport *
@@ -197,9 +198,6 @@ cdef action_t _random_from_list(const MexicaStateC* state, int wanted, bitgen_t*
     return actions[first[wanted] + rng_below(rng, count[wanted])]
 
 
-cdef enum:
-    WIDE = 6                        # free spaces from which on a district takes whatever temples come
-    WIDE_SIZE = 20                  # spaces above which an unfounded district counts as leftover land
 
 # --- playouts of the search
 
@@ -240,6 +238,8 @@ cdef float W_CLOSES_OWN = 40        # a canal that leaves the pilli in a distric
 cdef float W_CLOSES = 8             # one that makes such a district elsewhere
 cdef float W_DIVIDES = 2            # one that divides a district otherwise
 cdef float W_CANALS = 24            # sum over the canals that touch water, and a tenth of it over the others
+cdef float W_PLAN = 60               # the next canal of the best founding plan; the second and third get less
+cdef float W_PLAN_LATER = 20        # the same if this turn cannot close the district
 cdef float W_BRIDGES = 8            # sum; those that the pilli could step on count eight times
 cdef float W_RELOCATIONS = 4        # sum
 cdef float W_WALK = 3
@@ -336,10 +336,21 @@ cdef int _preferred_site(const MexicaStateC* state) noexcept nogil:
     return rows_first(&sites)
 
 
+cdef float _plan_weight(const MexicaStateC* state, const PlanC* plan, action_t canal) noexcept nogil:
+    # The first of its canals most: the order in which they are dug does not matter.
+    cdef int i
+    cdef float weight = W_PLAN if plan.num_tiles <= state_budget(state) else W_PLAN_LATER
+    for i in range(plan.num_tiles):
+        if plan.tiles[i] == canal:
+            return weight if i == 0 else weight / 8
+    return 0
+
+
 cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int n, float* priors) noexcept nogil:
     cdef PriorsC facts
+    cdef PlanC plans[3]
     cdef int count[16]
-    cdef int i, verb, cell, second, num_touching = 0
+    cdef int i, j, verb, cell, second, num_touching = 0, num_plans = 0
     cdef float weight, touching_share, other_share
     cdef rows_t water
     memset(count, 0, sizeof(count))
@@ -358,6 +369,8 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
     facts.near = rows_beside(rows_of(state.pilli[state.to_move])) & state.canals
     if count[TELEPORT] > 0:
         _find_foundable(state, &facts)
+    if count[CANAL] > 0:
+        num_plans = plans_find(state, plans, 3)
     touching_share = W_CANALS / (1 + count[CANAL] // 4)
     other_share = touching_share / 10
     for i in range(n):
@@ -370,6 +383,8 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
             if weight != other_share:
                 weight = _canal_weight(state, &facts, cell, 2 if second == cell + 1 else 1,
                                        2 if second == cell + 32 else 1, weight)
+            for j in range(num_plans):
+                weight = max(weight, _plan_weight(state, &plans[j], actions[i]) / (1 << j))
         elif verb == BRIDGE:
             weight = W_BRIDGES / count[BRIDGE]
             if rows_has(&facts.near, cell):
@@ -397,163 +412,3 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
         else:
             weight = W_END_SPENT if state_budget(state) == 0 else W_END
         priors[i] = weight
-
-
-# --- evaluation
-#
-# Hand-made: points on the table, plus what each district would pay, softened by the room left in it for others to
-# change the order. Scale of everything: prestige points. The weights were guessed, then corrected: a linear regression
-# of the final margin on these terms (2,000 positions of 250 two-seat games of the search against itself) showed which
-# were far off; what temples not yet built are worth was settled by matches against `uct`.
-
-cdef double TOKEN_VALUE = 0.2               # an action token, for the first four
-cdef double ARRIVES_FIRST = 0.75             # share of a temple level not yet built that will stand in leftover land
-cdef double ARRIVES_SECOND = 0.9           # in period 2, of those that can still be built before the end
-cdef double FOUNDED_FIRST = 1.8             # what founded districts would pay now, in period 1 (it counts twice)
-cdef double FOUNDED_SECOND = 0.8
-cdef double WIDE_FIRST = 0.8                # what unfounded wide districts would pay now, in period 1
-cdef double WIDE_SECOND = 1.0
-cdef double NARROW = 0.25                   # unfounded districts without much room: they will be founded or dug away
-cdef double FOUNDABLE_VALUE = 0.35          # standing in a district that could be founded: share of its blue number
-cdef double SOFT_ROOM = 0.4                 # levels of uncertainty that a free space brings, up to WIDE of them
-cdef double SOFT_STOCK = 0.05              # and in leftover land each level that anybody is expected to bring
-cdef double STILL_FOUNDED = 0.75            # share of the tokens not yet placed that will be
-
-
-cdef inline double _overtakes(double lead, double softness) noexcept nogil:
-    # Probability-like: how surely a rival with this lead (levels) ranks strictly above in the end.
-    if softness == 0.0:
-        return 1.0 if lead > 0 else 0.0
-    lead -= 0.5
-    return 0.5 + 0.5 * lead / (lead + softness if lead > 0 else softness - lead)
-
-
-cdef void _add_district(const MexicaStateC* state, rows_t district, double value, double weight, bint is_wide,
-                        bint is_last_round, const double* arriving, double* points) noexcept nogil:
-    """Add to each seat what it may expect a district of this value to pay in one scoring, times the weight.
-
-    `arriving`: temple levels that each owner is still expected to bring to leftover land (`is_wide`).
-    """
-    cdef int levels[NUM_OWNERS]
-    cdef double expected[NUM_OWNERS]
-    cdef int seat, other, present = 0, room
-    cdef double rank, pay, softness
-    rules_levels(state, district, levels)
-    for other in range(NUM_OWNERS):
-        present += levels[other]
-    if present == 0:
-        return
-    room = rows_count(district & ~PALACE & ~state.buildings)
-    # In the last round only what is still to come can change the order.
-    softness = 0.0 if is_last_round else SOFT_ROOM * (room if room < WIDE else WIDE)
-    for other in range(NUM_OWNERS):
-        expected[other] = levels[other]
-        if is_wide and other < state.num_players:
-            expected[other] += arriving[other]
-            softness += SOFT_STOCK * arriving[other]
-    for seat in range(state.num_players):
-        if expected[seat] == 0:
-            continue
-        rank = 0.0
-        for other in range(NUM_OWNERS):
-            if other == seat or (expected[other] == 0 and (other >= state.num_players or room == 0)):
-                continue
-            # An owner who is not there yet is a threat only in part.
-            rank += _overtakes(expected[other] - expected[seat], softness) * (1.0 if expected[other] > 0 else 0.6)
-        # First, second, third place pay the value, a half, a quarter; in between, what lies in between.
-        if rank < 1.0:
-            pay = value * (1.0 - 0.5 * rank)
-        elif rank < 2.0:
-            pay = value * (0.75 - 0.25 * rank)
-        elif rank < 3.0:
-            pay = value * 0.25 * (3.0 - rank)
-        else:
-            pay = 0.0
-        points[seat] += weight * pay
-
-
-cdef inline bint _is_late(const MexicaStateC* state) noexcept nogil:
-    # Nothing can be founded or divided any more.
-    return state.period == 2 and state.num_display == 0 and state.singles == 0 and state.doubles == 0
-
-
-cdef double _tokens_to_come(const MexicaStateC* state) noexcept nogil:
-    # Points that the tokens not yet placed will bring, all seats together: foundings, and first and second places.
-    cdef int size, count
-    cdef double total = 0.0
-    for size in range(MIN_SIZE, MAX_SIZE + 1):
-        count = state.display[size]
-        total += count * (0.5 * size + (3.0 if state.period == 1 else 1.5) * size)
-        total += state.upcoming[size] * 2.0 * size
-    return STILL_FOUNDED * total
-
-
-cdef void policy_evaluate(const MexicaStateC* state, double* values, double* points) noexcept nogil:
-    cdef rows_t dry = state_dry(state), rest, district
-    cdef double weight, total, temperature, best, stock_left
-    cdef double to_come = _tokens_to_come(state) / state.num_players
-    cdef int seat, i, size, least_stock = 1000, all_stock = 0
-    cdef int stocks[4]
-    cdef double arriving[NUM_OWNERS]
-    cdef bint is_wide, is_last_round
-    cdef int budget
-
-    for seat in range(state.num_players):
-        stocks[seat] = (state.stock[seat][0] + 2 * state.stock[seat][1] + 3 * state.stock[seat][2]
-                        + 4 * state.stock[seat][3])
-        all_stock += stocks[seat]
-        least_stock = min(least_stock, stocks[seat])
-    is_last_round = state.period == 2 and state.num_display == 0 and least_stock == 0
-    for seat in range(state.num_players):
-        points[seat] = state.score[seat] + to_come + TOKEN_VALUE * min(state.action_tokens[seat], 4)
-        # The period may end once somebody has built everything; what is left over in period 1 stays.
-        if state.period == 1:
-            arriving[seat] = ARRIVES_FIRST * stocks[seat]
-        elif is_last_round:
-            budget = 0
-            if seat >= state.to_move:
-                budget = state.action_tokens[seat] + (
-                    state.action_points if seat == state.to_move else <int>TURN_AP)
-            arriving[seat] = min(stocks[seat], budget)
-        else:
-            arriving[seat] = ARRIVES_SECOND * min(stocks[seat], least_stock + TURN_AP + state.action_tokens[seat])
-
-    # Founded districts pay at this period's scoring, and those of period 1 once more.
-    weight = FOUNDED_FIRST if state.period == 1 else FOUNDED_SECOND
-    for i in range(state.num_placed):
-        district = rows_flood(rows_of(state.placed_at[i]), dry)
-        _add_district(state, district, state.placed_size[i], weight, False, is_last_round, arriving, points)
-
-    # The others pay by size after period 2, unless they are founded or divided before.
-    weight = WIDE_FIRST if state.period == 1 else WIDE_SECOND
-    rest = dry & ~state.founded
-    while rows_any(rest):
-        district = rows_flood(rows_of(rows_first(&rest)), rest)
-        rest = rest & ~district
-        size = rows_count(district)
-        is_wide = size > WIDE_SIZE
-        _add_district(state, district, size, weight if is_wide or is_last_round or _is_late(state) else NARROW,
-                      is_wide, is_last_round, arriving, points)
-        if MIN_SIZE <= size <= MAX_SIZE and state.display[size] > 0:
-            for seat in range(state.num_players):
-                if rows_has(&district, state.pilli[seat]):
-                    points[seat] += FOUNDABLE_VALUE * ((size + 1) >> 1)
-
-    # A pilli at home when the period is about to end.
-    if state.num_display == 0 and least_stock <= 8:
-        for seat in range(state.num_players):
-            if rows_has(&STARTS, state.pilli[seat]):
-                points[seat] += 5.0 * (0.7 if least_stock <= 2 else 0.3)
-
-    # Shares of the win: a soft maximum that hardens towards the end of the game.
-    stock_left = all_stock / (20.0 * state.num_players)
-    temperature = 4.0 + 6.0 * stock_left + (8.0 if state.period == 1 else 0.0)
-    best = -1e300
-    for seat in range(state.num_players):
-        best = max(best, points[seat])
-    total = 0.0
-    for seat in range(state.num_players):
-        values[seat] = exp((points[seat] - best) / temperature)
-        total += values[seat]
-    for seat in range(state.num_players):
-        values[seat] /= total

@@ -1,0 +1,568 @@
+"""What a position of Mexica holds for each seat. Contract of `evaluation_evaluate` in ``game.pxd``, `evaluate`.
+
+A small network, the same for every seat, reads the features of the seat, the largest and the mean of its rivals'
+features, and those of the position. It answers with a logit, whose softmax over the seats is each seat's expected
+share of the win, and with the expected final score. Its weights are in ``weights.json``, fitted on self-play; one of
+its features is a hand-made estimate of the final points (`_estimate`), so that it starts from there.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+from libc.math cimport expf, tanhf
+from libc.string cimport memset
+
+from cext.core.game cimport State
+from cext.games.mexica.board cimport STARTS
+from cext.games.mexica.rows cimport rows_count, rows_first, rows_flood
+from cext.games.mexica.rules cimport *
+from cext.games.mexica.state cimport *
+
+# In the order of the network's input; scales bring each to about 1.
+OWN_FEATURES = (
+    "score",                    # / 50
+    "action_tokens",            # / 3
+    "stock_levels",             # temple levels that can still be built / 20
+    "stock_temples",            # how many temples these are / 9
+    "stock_ones",               # of level 1 / 3
+    "stock_fours",              # of level 4 / 2
+    "founded_now",              # what the founded districts would pay now / 20
+    "founded_expected",         # the same, softened by the room left in them / 20
+    "founded_secure",           # what those without room pay / 20
+    "founded_second",           # what those pay in which a rival could still take the first place / 20
+    "wide_now",                 # what unfounded land would pay at the end of the game / 50
+    "wide_expected",            # the same with the levels still to come, softened / 50
+    "levels_founded",           # own levels in founded districts / 10
+    "levels_wide",              # in wide unfounded ones / 10
+    "levels_narrow",            # in the other unfounded ones / 5
+    "lead",                     # levels more than the best rival's (neutral too) in the widest district / 8, in [-2, 2]
+    "lead_sign",                # tanh of half these levels
+    "reach",                    # the same with what each has left to build / 8
+    "reach_sign",
+    "in_widest",                # 1: the pilli stands in the widest district
+    "at_home",                  # 1: on a starting space
+    "on_bridge",
+    "foundable",                # founder's points of the district where the pilli could found now / 7
+    "action_points",            # of the seat to move / 6
+    "is_to_move",
+    "waits",                    # turns of others before its next one / 3
+    "moves_later",              # 1: it still moves in this round after the current turn, or now
+    "levels_here",              # own levels in the district where the pilli stands / 10
+    "estimate_logit",           # hand-made estimate of the final points, less the seats' mean / temperature, in [-4, 4]
+    "estimate",                 # the same / 50
+)
+SHARED_FEATURES = (
+    "period_2",
+    "display",                  # tokens to be founded now / 8
+    "display_sizes",            # sum of their sizes / 50
+    "least_stock",              # fewest levels that a seat has left to build / 20
+    "stocks",                   # levels of all seats / 20 / seats
+    "doubles",                  # canal tiles left / 35
+    "singles",                  # / 6
+    "bridges",                  # in the supply / 11
+    "widest",                   # spaces of the widest unfounded district / 100
+    "widest_room",              # its free spaces / 20, at most 2
+    "second_widest",            # spaces of the next one / 30
+    "neutral_in_widest",        # neutral levels there / 10
+    "idle_rounds",              # / 2
+    "built_this_round",
+    "is_due",                   # 1: the period ends with this round
+    "waiting",                  # seats that still move in this round, the one to move counted / seats
+    "placed",                   # tokens on the board / 15
+    "three_seats",
+    "four_seats",
+    "display_is_empty",
+    "least_temples",            # fewest temples that a seat has left / 9
+    "round",                    # / 20
+)
+
+# What one walk over the districts finds; seats' features are made of it.
+cdef struct FactsC:
+    double estimate[4]              # hand-made: final points
+    double founded_now[4]
+    double founded_expected[4]
+    double founded_secure[4]
+    double founded_second[4]
+    double wide_now[4]
+    double wide_expected[4]
+    double foundable[4]
+    int levels_founded[4]
+    int levels_wide[4]
+    int levels_narrow[4]
+    int levels_here[4]
+    int stocks[4]                   # levels left to build
+    int temples[4]                  # how many temples these are
+    int widest_levels[NUM_OWNERS]
+    bint in_widest[4]
+    int widest
+    int widest_room
+    int second_widest
+    int least_stock
+    int least_temples
+
+
+# --- the hand-made estimate
+#
+# Points on the table, plus what each district would pay, softened by the room left in it for others to change the
+# order. Scale of everything: prestige points. The weights were guessed, then corrected by a linear regression of the
+# final margin (250 two-seat games of the search against itself) and by matches against `uct`.
+
+cdef double TOKEN_VALUE = 0.2               # an action token, for the first four
+cdef double ARRIVES_FIRST = 0.75            # share of a temple level not yet built that will stand in leftover land
+cdef double ARRIVES_SECOND = 0.9            # in period 2, of those that can still be built before the end
+cdef double FOUNDED_FIRST = 1.8             # what founded districts would pay now, in period 1 (it counts twice)
+cdef double FOUNDED_SECOND = 0.8
+cdef double WIDE_FIRST = 0.8                # what unfounded wide districts would pay now, in period 1
+cdef double WIDE_SECOND = 1.0
+cdef double NARROW = 0.25                   # unfounded districts without much room: they will be founded or dug away
+cdef double FOUNDABLE_VALUE = 0.35          # standing in a district that could be founded: share of its blue number
+cdef double SOFT_ROOM = 0.4                 # levels of uncertainty that a free space brings, up to WIDE of them
+cdef double SOFT_STOCK = 0.05               # and in leftover land each level that anybody is expected to bring
+cdef double STILL_FOUNDED = 0.75            # share of the tokens not yet placed that will be
+
+cdef enum:
+    WIDE = 6                        # free spaces from which on a district takes whatever temples come
+
+
+cdef inline double _overtakes(double lead, double softness) noexcept nogil:
+    # Probability-like: how surely a rival with this lead (levels) ranks strictly above in the end.
+    if softness == 0.0:
+        return 1.0 if lead > 0 else 0.0
+    lead -= 0.5
+    return 0.5 + 0.5 * lead / (lead + softness if lead > 0 else softness - lead)
+
+
+cdef void _add_expected(const MexicaStateC* state, const int* levels, int room, double value, double weight,
+                        bint is_wide, bint is_last_round, const double* arriving, double* points) noexcept nogil:
+    """Add to each seat what it may expect a district of this value to pay in one scoring, times the weight.
+
+    `arriving`: temple levels that each owner is still expected to bring to leftover land (`is_wide`).
+    """
+    cdef double expected[NUM_OWNERS]
+    cdef int seat, other
+    cdef double rank, pay, softness
+    # In the last round only what is still to come can change the order.
+    softness = 0.0 if is_last_round else SOFT_ROOM * (room if room < WIDE else WIDE)
+    for other in range(NUM_OWNERS):
+        expected[other] = levels[other]
+        if is_wide and other < state.num_players:
+            expected[other] += arriving[other]
+            softness += SOFT_STOCK * arriving[other]
+    for seat in range(state.num_players):
+        if expected[seat] == 0:
+            continue
+        rank = 0.0
+        for other in range(NUM_OWNERS):
+            if other == seat or (expected[other] == 0 and (other >= state.num_players or room == 0)):
+                continue
+            # An owner who is not there yet is a threat only in part.
+            rank += _overtakes(expected[other] - expected[seat], softness) * (1.0 if expected[other] > 0 else 0.6)
+        # First, second, third place pay the value, a half, a quarter; in between, what lies in between.
+        if rank < 1.0:
+            pay = value * (1.0 - 0.5 * rank)
+        elif rank < 2.0:
+            pay = value * (0.75 - 0.25 * rank)
+        elif rank < 3.0:
+            pay = value * 0.25 * (3.0 - rank)
+        else:
+            pay = 0.0
+        points[seat] += weight * pay
+
+
+cdef inline bint _is_late(const MexicaStateC* state) noexcept nogil:
+    # Nothing can be founded or divided any more.
+    return state.period == 2 and state.num_display == 0 and state.singles == 0 and state.doubles == 0
+
+
+cdef double _tokens_to_come(const MexicaStateC* state) noexcept nogil:
+    # Points that the tokens not yet placed will bring, all seats together: foundings, and first and second places.
+    cdef int size, count
+    cdef double total = 0.0
+    for size in range(MIN_SIZE, MAX_SIZE + 1):
+        count = state.display[size]
+        total += count * (0.5 * size + (3.0 if state.period == 1 else 1.5) * size)
+        total += state.upcoming[size] * 2.0 * size
+    return STILL_FOUNDED * total
+
+
+cdef void _find_arriving(const MexicaStateC* state, const FactsC* facts, bint is_last_round,
+                         double* arriving) noexcept nogil:
+    cdef int seat, budget
+    for seat in range(state.num_players):
+        # The period may end once somebody has built everything; what is left over in period 1 stays.
+        if state.period == 1:
+            arriving[seat] = ARRIVES_FIRST * facts.stocks[seat]
+        elif is_last_round:
+            budget = 0
+            if seat >= state.to_move:
+                budget = state.action_tokens[seat] + (
+                    state.action_points if seat == state.to_move else <int>TURN_AP)
+            arriving[seat] = min(facts.stocks[seat], budget)
+        else:
+            arriving[seat] = ARRIVES_SECOND * min(
+                facts.stocks[seat], facts.least_stock + TURN_AP + state.action_tokens[seat])
+
+
+# --- facts
+
+cdef void _add_founded(const MexicaStateC* state, FactsC* facts, rows_t district, int value, double weight,
+                       bint is_last_round, const double* arriving) noexcept nogil:
+    cdef int levels[NUM_OWNERS]
+    cdef int pays[4]
+    cdef double expected[4]
+    cdef int seat, room
+    memset(pays, 0, sizeof(pays))
+    memset(expected, 0, sizeof(expected))
+    rules_levels(state, district, levels)
+    rules_score_levels(levels, value, pays)
+    room = rows_count(district & ~PALACE & ~state.buildings)
+    _add_expected(state, levels, room, value, 1.0, False, is_last_round, arriving, expected)
+    for seat in range(state.num_players):
+        facts.estimate[seat] += weight * expected[seat]
+        facts.founded_now[seat] += pays[seat]
+        facts.founded_expected[seat] += expected[seat]
+        facts.levels_founded[seat] += levels[seat]
+        if room == 0:
+            facts.founded_secure[seat] += pays[seat]
+        elif pays[seat] == value:
+            facts.founded_second[seat] += value
+        if rows_has(&district, state.pilli[seat]):
+            facts.levels_here[seat] = levels[seat]
+
+
+cdef void _add_unfounded(const MexicaStateC* state, FactsC* facts, rows_t district, double weight, bint is_last_round,
+                         const double* arriving) noexcept nogil:
+    cdef int levels[NUM_OWNERS]
+    cdef int pays[4]
+    cdef double expected[4]
+    cdef int seat, room, size = rows_count(district)
+    cdef bint is_wide = size > WIDE_SIZE
+    cdef bint can_found = MIN_SIZE <= size <= MAX_SIZE and state.display[size] > 0
+    memset(pays, 0, sizeof(pays))
+    memset(expected, 0, sizeof(expected))
+    rules_levels(state, district, levels)
+    rules_score_levels(levels, size, pays)
+    room = rows_count(district & ~PALACE & ~state.buildings)
+    _add_expected(state, levels, room, size, 1.0, is_wide, is_last_round, arriving, expected)
+    for seat in range(state.num_players):
+        facts.estimate[seat] += expected[seat] * (
+            weight if is_wide or is_last_round or _is_late(state) else NARROW)
+        facts.wide_now[seat] += pays[seat]
+        facts.wide_expected[seat] += expected[seat]
+        if is_wide:
+            facts.levels_wide[seat] += levels[seat]
+        else:
+            facts.levels_narrow[seat] += levels[seat]
+        if rows_has(&district, state.pilli[seat]):
+            facts.levels_here[seat] = levels[seat]
+            if can_found:
+                facts.foundable[seat] = (size + 1) >> 1
+                facts.estimate[seat] += FOUNDABLE_VALUE * ((size + 1) >> 1)
+    if size > facts.widest:
+        facts.second_widest = facts.widest
+        facts.widest = size
+        facts.widest_room = room
+        for seat in range(NUM_OWNERS):
+            facts.widest_levels[seat] = levels[seat]
+            if seat < 4:
+                facts.in_widest[seat] = rows_has(&district, state.pilli[seat])
+    elif size > facts.second_widest:
+        facts.second_widest = size
+
+
+cdef void _find_facts(const MexicaStateC* state, FactsC* facts) noexcept nogil:
+    cdef rows_t dry = state_dry(state), rest, district
+    cdef double arriving[NUM_OWNERS]
+    cdef double to_come = _tokens_to_come(state) / state.num_players, weight
+    cdef bint is_last_round
+    cdef int seat, i
+    memset(facts, 0, sizeof(FactsC))
+    memset(arriving, 0, sizeof(arriving))
+    facts.least_stock = facts.least_temples = 1000
+    for seat in range(state.num_players):
+        facts.stocks[seat] = (state.stock[seat][0] + 2 * state.stock[seat][1] + 3 * state.stock[seat][2]
+                              + 4 * state.stock[seat][3])
+        facts.temples[seat] = (state.stock[seat][0] + state.stock[seat][1] + state.stock[seat][2]
+                               + state.stock[seat][3])
+        facts.least_stock = min(facts.least_stock, facts.stocks[seat])
+        facts.least_temples = min(facts.least_temples, facts.temples[seat])
+    is_last_round = state.period == 2 and state.num_display == 0 and facts.least_stock == 0
+    _find_arriving(state, facts, is_last_round, arriving)
+    for seat in range(state.num_players):
+        facts.estimate[seat] = state.score[seat] + to_come + TOKEN_VALUE * min(state.action_tokens[seat], 4)
+
+    # Founded districts pay at this period's scoring, and those of period 1 once more.
+    weight = FOUNDED_FIRST if state.period == 1 else FOUNDED_SECOND
+    for i in range(state.num_placed):
+        district = rows_flood(rows_of(state.placed_at[i]), dry)
+        _add_founded(state, facts, district, state.placed_size[i], weight, is_last_round, arriving)
+
+    # The others pay by size after period 2, unless they are founded or divided before.
+    weight = WIDE_FIRST if state.period == 1 else WIDE_SECOND
+    rest = dry & ~state.founded
+    while rows_any(rest):
+        district = rows_flood(rows_of(rows_first(&rest)), rest)
+        rest = rest & ~district
+        _add_unfounded(state, facts, district, weight, is_last_round, arriving)
+
+    # A pilli at home when the period is about to end.
+    if state.num_display == 0 and facts.least_stock <= 8:
+        for seat in range(state.num_players):
+            if rows_has(&STARTS, state.pilli[seat]):
+                facts.estimate[seat] += 5.0 * (0.7 if facts.least_stock <= 2 else 0.3)
+
+
+# --- features
+
+cdef inline float _clip(float x, float limit) noexcept nogil:
+    return -limit if x < -limit else (limit if x > limit else x)
+
+
+cdef void _fill_own(const MexicaStateC* state, const FactsC* facts, int seat, float* out) noexcept nogil:
+    cdef int other, rival = 0, rival_reach = 0, waits, stocks = 0
+    cdef double mean = 0.0, temperature
+    cdef float lead, reach
+    for other in range(NUM_OWNERS):
+        if other != seat:
+            rival = max(rival, facts.widest_levels[other])
+            rival_reach = max(rival_reach, facts.widest_levels[other] + (
+                facts.stocks[other] if other < state.num_players else 0))
+    for other in range(state.num_players):
+        mean += facts.estimate[other] / state.num_players
+        stocks += facts.stocks[other]
+    # The order hardens towards the end of the game.
+    temperature = 4.0 + 0.3 * stocks / state.num_players + (8.0 if state.period == 1 else 0.0)
+    lead = facts.widest_levels[seat] - rival
+    reach = facts.widest_levels[seat] + facts.stocks[seat] - rival_reach
+    waits = (seat - state.to_move + state.num_players) % state.num_players
+    out[0] = state.score[seat] / 50.0
+    out[1] = state.action_tokens[seat] / 3.0
+    out[2] = facts.stocks[seat] / 20.0
+    out[3] = facts.temples[seat] / 9.0
+    out[4] = state.stock[seat][0] / 3.0
+    out[5] = state.stock[seat][3] / 2.0
+    out[6] = facts.founded_now[seat] / 20.0
+    out[7] = facts.founded_expected[seat] / 20.0
+    out[8] = facts.founded_secure[seat] / 20.0
+    out[9] = facts.founded_second[seat] / 20.0
+    out[10] = facts.wide_now[seat] / 50.0
+    out[11] = facts.wide_expected[seat] / 50.0
+    out[12] = facts.levels_founded[seat] / 10.0
+    out[13] = facts.levels_wide[seat] / 10.0
+    out[14] = facts.levels_narrow[seat] / 5.0
+    out[15] = _clip(lead / 8, 2)
+    out[16] = tanhf(lead / 2)
+    out[17] = _clip(reach / 8, 2)
+    out[18] = tanhf(reach / 2)
+    out[19] = facts.in_widest[seat]
+    out[20] = rows_has(&STARTS, state.pilli[seat])
+    out[21] = rows_has(&state.canals, state.pilli[seat])
+    out[22] = facts.foundable[seat] / 7.0
+    out[23] = state.action_points / 6.0 if seat == state.to_move else 0.0
+    out[24] = seat == state.to_move
+    out[25] = waits / 3.0
+    out[26] = seat >= state.to_move
+    out[27] = facts.levels_here[seat] / 10.0
+    out[28] = _clip((facts.estimate[seat] - mean) / temperature, 4)
+    out[29] = facts.estimate[seat] / 50.0
+
+
+cdef void _fill_shared(const MexicaStateC* state, const FactsC* facts, float* out) noexcept nogil:
+    cdef int size, sizes = 0, seat, stocks = 0
+    for size in range(MIN_SIZE, MAX_SIZE + 1):
+        sizes += size * state.display[size]
+    for seat in range(state.num_players):
+        stocks += facts.stocks[seat]
+    out[0] = state.period == 2
+    out[1] = state.num_display / 8.0
+    out[2] = sizes / 50.0
+    out[3] = facts.least_stock / 20.0
+    out[4] = stocks / 20.0 / state.num_players
+    out[5] = state.doubles / 35.0
+    out[6] = state.singles / 6.0
+    out[7] = state.bridges_left / 11.0
+    out[8] = facts.widest / 100.0
+    out[9] = _clip(facts.widest_room / 20.0, 2)
+    out[10] = facts.second_widest / 30.0
+    out[11] = facts.widest_levels[NEUTRAL] / 10.0
+    out[12] = state.idle_rounds / 2.0
+    out[13] = state.built_this_round
+    out[14] = state.num_display == 0 and facts.least_temples == 0
+    out[15] = (state.num_players - state.to_move) / <float>state.num_players
+    out[16] = state.num_placed / 15.0
+    out[17] = state.num_players == 3
+    out[18] = state.num_players == 4
+    out[19] = state.num_display == 0
+    out[20] = facts.least_temples / 9.0
+    out[21] = state.round / 20.0
+
+
+cdef void _find_features(const MexicaStateC* state, float* inputs) noexcept nogil:
+    """Write the network's input of each seat, NUM_INPUTS numbers a seat."""
+    cdef FactsC facts
+    cdef float own[4][NUM_OWN]
+    cdef float shared[NUM_SHARED]
+    cdef float largest, total
+    cdef float* out
+    cdef int seat, other, i
+    _find_facts(state, &facts)
+    _fill_shared(state, &facts, shared)
+    for seat in range(state.num_players):
+        _fill_own(state, &facts, seat, own[seat])
+    for seat in range(state.num_players):
+        out = inputs + seat * NUM_INPUTS
+        for i in range(NUM_OWN):
+            largest = -1e30
+            total = 0
+            for other in range(state.num_players):
+                if other != seat:
+                    largest = max(largest, own[other][i])
+                    total += own[other][i]
+            out[i] = own[seat][i]
+            out[NUM_OWN + i] = largest
+            out[2 * NUM_OWN + i] = total / (state.num_players - 1)
+        for i in range(NUM_SHARED):
+            out[3 * NUM_OWN + i] = shared[i]
+
+
+def features(State owner not None):
+    """Return what the network reads of a position.
+
+    Parameters
+    ----------
+    owner : State
+        Of Mexica.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, shape (seats, NUM_INPUTS): a seat's own features, the largest and the mean of those of its rivals,
+        and those of the position; names in `OWN_FEATURES` and `SHARED_FEATURES`.
+    """
+    if owner.game.name != "mexica":
+        raise TypeError(f"expected a state of mexica, got one of {owner.game.name}")
+    cdef float[:, ::1] view
+    inputs = np.empty((owner.num_players, NUM_INPUTS), np.float32)
+    view = inputs
+    _find_features(<const MexicaStateC*>owner.data, &view[0, 0])
+    return inputs
+
+
+# --- the network
+
+cdef struct NetworkC:
+    float w1[NUM_INPUTS][NUM_HIDDEN]
+    float b1[NUM_HIDDEN]
+    float w2[NUM_HIDDEN][NUM_HIDDEN_2]
+    float b2[NUM_HIDDEN_2]
+    float w3[NUM_HIDDEN_2][NUM_OUTPUTS]
+    float b3[NUM_OUTPUTS]
+    float skip[NUM_OUTPUTS]         # weights of the hand-made estimate itself
+
+cdef NetworkC network
+
+
+cdef void _forward(const float* inputs, float* outputs) noexcept nogil:
+    # Inner loops run over units, so that the compiler keeps the sums in vector registers.
+    cdef float h1[NUM_HIDDEN]
+    cdef float h2[NUM_HIDDEN_2]
+    cdef float x
+    cdef int i, j
+    for j in range(NUM_HIDDEN):
+        h1[j] = network.b1[j]
+    for i in range(NUM_INPUTS):
+        x = inputs[i]
+        for j in range(NUM_HIDDEN):
+            h1[j] += x * network.w1[i][j]
+    for j in range(NUM_HIDDEN_2):
+        h2[j] = network.b2[j]
+    for i in range(NUM_HIDDEN):
+        x = max(h1[i], <float>0)
+        for j in range(NUM_HIDDEN_2):
+            h2[j] += x * network.w2[i][j]
+    for j in range(NUM_OUTPUTS):
+        # The last of the seat's own features are the estimate's answers to the two questions.
+        outputs[j] = network.b3[j] + network.skip[j] * inputs[NUM_OWN - NUM_OUTPUTS + j]
+    for i in range(NUM_HIDDEN_2):
+        x = max(h2[i], <float>0)
+        for j in range(NUM_OUTPUTS):
+            outputs[j] += x * network.w3[i][j]
+
+
+cdef void evaluation_evaluate(const MexicaStateC* state, double* values, double* points) noexcept nogil:
+    cdef float inputs[4 * NUM_INPUTS]
+    cdef float outputs[4][NUM_OUTPUTS]
+    cdef float best = -1e30
+    cdef double total = 0.0
+    cdef int seat
+    _find_features(state, inputs)
+    for seat in range(state.num_players):
+        _forward(inputs + seat * NUM_INPUTS, outputs[seat])
+        best = max(best, outputs[seat][0])
+    for seat in range(state.num_players):
+        values[seat] = expf(outputs[seat][0] - best)
+        points[seat] = 50.0 * outputs[seat][1]
+        total += values[seat]
+    for seat in range(state.num_players):
+        values[seat] /= total
+
+
+SHAPES = {"w1": (NUM_INPUTS, NUM_HIDDEN), "b1": (NUM_HIDDEN,), "w2": (NUM_HIDDEN, NUM_HIDDEN_2),
+          "b2": (NUM_HIDDEN_2,), "w3": (NUM_HIDDEN_2, NUM_OUTPUTS), "b3": (NUM_OUTPUTS,),
+          "skip": (NUM_OUTPUTS,)}
+WEIGHTS_PATH = Path(__file__).with_name("weights.json")
+FORMAT = 1
+# Of the weights in place: "version", "sha256", "provenance".
+info = {}
+
+
+def checksum(arrays):
+    """Return the SHA-256 of weights, as hexadecimal digits: over their float32 values, little-endian, as in SHAPES."""
+    return hashlib.sha256(b"".join(arrays[name].astype("<f4").tobytes() for name in SHAPES)).hexdigest()
+
+
+def load_weights(path=WEIGHTS_PATH):
+    """Read weights, and put them in place for every search of this process that begins afterwards.
+
+    Parameters
+    ----------
+    path : path-like
+        JSON: ``format``, ``version``, ``features`` (names of the inputs), ``weights`` (by the names of `SHAPES`),
+        ``sha256``, ``provenance``.
+
+    Raises
+    ------
+    ValueError
+        The file is not weights for these features, or its checksum does not fit; the weights stay as they were.
+    OSError
+        The file cannot be read.
+    """
+    global info
+    cdef float[::1] flat
+    cdef float* target = <float*>&network
+    cdef Py_ssize_t i
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise ValueError(f"format {content['format']!r}, expected {FORMAT}")
+        if content["features"] != [*OWN_FEATURES, *SHARED_FEATURES]:
+            raise ValueError("made for other features than those of this version")
+        arrays = {name: np.array(content["weights"][name], np.float32) for name in SHAPES}
+        for name, shape in SHAPES.items():
+            if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
+                raise ValueError(f"weights {name}: expected finite numbers of shape {shape}")
+        if checksum(arrays) != content["sha256"]:
+            raise ValueError("the checksum does not fit the weights: the file is damaged")
+        found = {key: content[key] for key in ("version", "sha256", "provenance")}
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: not weights of the Mexica evaluation: {error}") from None
+    flat = np.concatenate([arrays[name].ravel() for name in SHAPES])
+    for i in range(flat.shape[0]):
+        target[i] = flat[i]
+    info = found
+
+
+load_weights()

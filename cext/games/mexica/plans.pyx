@@ -1,0 +1,203 @@
+"""Founding plans. Contracts in ``plans.pxd``.
+
+Each plan is a region grown space by space from the pilli, always over the space of its border that opens the fewest new
+ones; what cannot be dug away must be taken in. Where its size is on display, the border is what is left to dig.
+"""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from cext.games.mexica.board cimport PALACE
+from cext.games.mexica.rows cimport rows_has, rows_t
+from cext.games.mexica.rules cimport rules_diggable, rules_walks
+from cext.games.mexica.state cimport *
+
+cdef enum:
+    GROWTHS = 8                     # regions grown from each start
+    MAX_BORDER = 40
+    NONE = 0                        # marks of spaces
+    REGION = 1
+    BORDER = 2
+
+cdef int[4] STEPS = [-32, -1, 1, 32]
+
+cdef double AP_WORTH = 2.0          # prestige points that an AP is worth elsewhere
+cdef double LATER = 6.0             # what a plan loses that takes more than this turn
+
+
+cdef struct RegionC:
+    uint8_t marks[544]
+    int cells[16]
+    int size
+    int border[MAX_BORDER]
+    int num_border
+
+
+cdef inline uint32_t _next(uint64_t* random) noexcept nogil:
+    # A linear congruential generator (Knuth's MMIX), for breaking ties.
+    random[0] = random[0] * 6364136223846793005u + 1442695040888963407u
+    return <uint32_t>(random[0] >> 33)
+
+
+cdef bint _take(RegionC* region, const rows_t* land, int cell) noexcept nogil:
+    """Add a space to the region; returns whether its border still fits."""
+    cdef int i, other
+    region.marks[cell] = REGION
+    region.cells[region.size] = cell
+    region.size += 1
+    for i in range(4):
+        other = cell + STEPS[i]
+        if region.marks[other] == NONE and rows_has(land, other):
+            if region.num_border == MAX_BORDER:
+                return False
+            region.marks[other] = BORDER
+            region.border[region.num_border] = other
+            region.num_border += 1
+    return True
+
+
+cdef int _choose(const RegionC* region, const rows_t* land, const rows_t* diggable, uint64_t* random,
+                 int* num_forced) noexcept nogil:
+    """The index of the border's space to take next; counts those that cannot be dug away."""
+    cdef int i, j, cell, score, best = -1, best_score = 1000
+    cdef uint32_t noise = _next(random)
+    num_forced[0] = 0
+    for i in range(region.num_border):
+        cell = region.border[i]
+        score = 0
+        for j in range(4):
+            score += region.marks[cell + STEPS[j]] == NONE and rows_has(land, cell + STEPS[j])
+        score = 8 * score + ((noise >> (3 * (i % 10))) & 7)
+        if not rows_has(diggable, cell):
+            num_forced[0] += 1
+            score -= 100
+        if score < best_score:
+            best_score = score
+            best = i
+    return best
+
+
+cdef int _lay_tiles(const MexicaStateC* state, RegionC* region, const rows_t* diggable, action_t* tiles) noexcept nogil:
+    """Cover the border with canal tiles; returns how many, or -1 if the supply does not suffice."""
+    cdef uint8_t covered[MAX_BORDER]
+    cdef int doubles = state.doubles, singles = state.singles
+    cdef int i, j, k, n = 0, cell, other, partner
+    memset(covered, 0, sizeof(covered))
+    for i in range(region.num_border):
+        if covered[i]:
+            continue
+        cell = region.border[i]
+        partner = -1
+        if doubles > 0:
+            for j in range(i + 1, region.num_border):
+                other = region.border[j] - cell
+                if not covered[j] and (other == 1 or other == -1 or other == 32 or other == -32):
+                    partner = j
+                    break
+        if n == MAX_TILES:
+            return -1
+        if partner >= 0:
+            covered[partner] = 1
+            other = region.border[partner]
+            doubles -= 1
+        else:
+            # Alone: a double may reach outwards, which saves the few single tiles.
+            other = 0
+            if doubles > 0 and singles < 3:
+                for k in range(4):
+                    if region.marks[cell + STEPS[k]] == NONE and rows_has(diggable, cell + STEPS[k]):
+                        other = cell + STEPS[k]
+                        break
+            if other != 0:
+                doubles -= 1
+            elif singles > 0:
+                singles -= 1
+            else:
+                return -1
+        if other == 0:
+            tiles[n] = action_make(CANAL, 0, cell, 0)
+        else:
+            tiles[n] = action_make(CANAL, 1, min(cell, other), max(cell, other))
+        n += 1
+    return n
+
+
+cdef inline bint _has_room(const MexicaStateC* state, const RegionC* region) noexcept nogil:
+    # A space for the token, and another one for a temple.
+    cdef int i, room = 0
+    for i in range(region.size):
+        room += not rows_has(&PALACE, region.cells[i]) and not rows_has(&state.buildings, region.cells[i])
+    return room >= 2
+
+
+cdef void _grow(const MexicaStateC* state, int start, int walked, const rows_t* land, const rows_t* diggable,
+                uint64_t* random, PlanC* best) noexcept nogil:
+    """Grow one region, and keep the plans that are better than those known of their size."""
+    cdef RegionC region
+    cdef PlanC plan
+    cdef int num_forced, chosen, i, budget = state_budget(state) - walked
+    memset(region.marks, 0, sizeof(region.marks))
+    region.size = 0
+    region.num_border = 0
+    if not _take(&region, land, start):
+        return
+    while region.size < MAX_SIZE:
+        chosen = _choose(&region, land, diggable, random, &num_forced)
+        if num_forced == 0 and region.size >= MIN_SIZE and state.display[region.size] > 0 and (
+                _has_room(state, &region)):
+            plan.num_tiles = _lay_tiles(state, &region, diggable, plan.tiles)
+            if plan.num_tiles > 0:
+                plan.size = region.size
+                plan.worth = ((region.size + 1) >> 1) + region.size * (1.6 if state.period == 1 else 0.8)
+                plan.worth -= AP_WORTH * (plan.num_tiles + walked)
+                if plan.num_tiles > budget:
+                    plan.worth -= LATER
+                if plan.worth > best[plan.size].worth:
+                    best[plan.size] = plan
+        if chosen < 0:
+            return
+        i = region.border[chosen]
+        region.num_border -= 1
+        region.border[chosen] = region.border[region.num_border]
+        if not _take(&region, land, i):
+            return
+
+
+cdef int plans_find(const MexicaStateC* state, PlanC* plans, int max_plans) noexcept nogil:
+    cdef PlanC best[MAX_SIZE + 1]
+    cdef rows_t land = state_dry(state) & ~state.founded
+    cdef rows_t diggable = rules_diggable(state)
+    cdef uint64_t random = state.board_hash
+    cdef int starts[5]
+    cdef int num_starts = 0, i, j, n = 0, size, chosen, pilli = state.pilli[state.to_move]
+    cdef int walked = 0
+    if state.num_display == 0 or (state.singles == 0 and state.doubles == 0) or pilli == 0:
+        return 0
+    if rows_has(&land, pilli):
+        starts[0] = pilli
+        num_starts = 1
+    elif rows_has(&state.canals, pilli):
+        # From a bridge the pilli steps onto a ramp first.
+        walked = 1
+        n = rules_walks(state, state.to_move, starts)
+        for i in range(n):
+            if rows_has(&land, starts[i]):
+                starts[num_starts] = starts[i]
+                num_starts += 1
+    for size in range(MAX_SIZE + 1):
+        best[size].worth = -1e9
+    for i in range(num_starts):
+        for j in range(GROWTHS):
+            _grow(state, starts[i], walked, &land, &diggable, &random, best)
+    n = 0
+    while n < max_plans:
+        chosen = 0
+        for size in range(MIN_SIZE, MAX_SIZE + 1):
+            if best[size].worth > -1e8 and (chosen == 0 or best[size].worth > best[chosen].worth):
+                chosen = size
+        if chosen == 0:
+            break
+        plans[n] = best[chosen]
+        best[chosen].worth = -1e9
+        n += 1
+    return n
