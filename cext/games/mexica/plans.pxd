@@ -6,10 +6,12 @@ from cext.games.mexica.state cimport MexicaStateC
 cdef enum:
     MAX_TILES = 24
 
-# A district around the pilli, of a size on display, and the canals that are left to dig to close it.
+# A district of a size on display that the pilli could be in, and the canals that are left to dig to close it.
 cdef struct PlanC:
     int size
-    int num_tiles               # AP to close it
+    int num_tiles
+    int cost                    # AP to close it and to go there
+    int bridge                  # canal space to bridge in order to go there; 0 none
     double worth                # prestige points that it promises, less what the AP are worth
     action_t tiles[MAX_TILES]
 

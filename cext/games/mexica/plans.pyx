@@ -1,19 +1,21 @@
 """Founding plans. Contracts in ``plans.pxd``.
 
-Each plan is a region grown space by space from the pilli, always over the space of its border that opens the fewest new
-ones; what cannot be dug away must be taken in. Where its size is on display, the border is what is left to dig.
+Each plan is a region grown space by space from where the pilli is or could soon be, always over the space of its border
+that opens the fewest new ones; what cannot be dug away must be taken in. Where its size is on display, the border is what is left to dig.
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport abs
 from libc.string cimport memset
 
 from cext.games.mexica.board cimport PALACE
-from cext.games.mexica.rows cimport rows_has, rows_t
-from cext.games.mexica.rules cimport rules_diggable, rules_walks
+from cext.games.mexica.rows cimport rows_any, rows_beside, rows_has, rows_list, rows_t
+from cext.games.mexica.rules cimport rules_bridge_sites, rules_diggable, rules_walks
 from cext.games.mexica.state cimport *
 
 cdef enum:
-    GROWTHS = 8                     # regions grown from each start
+    GROWTHS = 8                     # regions grown from all starts together, one each at least
+    MAX_STARTS = 8
     MAX_BORDER = 40
     NONE = 0                        # marks of spaces
     REGION = 1
@@ -23,6 +25,13 @@ cdef int[4] STEPS = [-32, -1, 1, 32]
 
 cdef double AP_WORTH = 2.0          # prestige points that an AP is worth elsewhere
 cdef double LATER = 6.0             # what a plan loses that takes more than this turn
+
+
+# A space from which to grow, the AP that it takes the pilli to go there, and the bridge that it needs (0 none).
+cdef struct StartC:
+    int cell
+    int walked
+    int bridge
 
 
 cdef struct RegionC:
@@ -130,16 +139,16 @@ cdef inline bint _has_room(const MexicaStateC* state, const RegionC* region) noe
     return room >= 2
 
 
-cdef void _grow(const MexicaStateC* state, int start, int walked, const rows_t* land, const rows_t* diggable,
+cdef void _grow(const MexicaStateC* state, const StartC* start, const rows_t* land, const rows_t* diggable,
                 uint64_t* random, PlanC* best) noexcept nogil:
     """Grow one region, and keep the plans that are better than those known of their size."""
     cdef RegionC region
     cdef PlanC plan
-    cdef int num_forced, chosen, i, budget = state_budget(state) - walked
+    cdef int num_forced, chosen, i
     memset(region.marks, 0, sizeof(region.marks))
     region.size = 0
     region.num_border = 0
-    if not _take(&region, land, start):
+    if not _take(&region, land, start.cell):
         return
     while region.size < MAX_SIZE:
         chosen = _choose(&region, land, diggable, random, &num_forced)
@@ -149,8 +158,10 @@ cdef void _grow(const MexicaStateC* state, int start, int walked, const rows_t* 
             if plan.num_tiles > 0:
                 plan.size = region.size
                 plan.worth = ((region.size + 1) >> 1) + region.size * (1.6 if state.period == 1 else 0.8)
-                plan.worth -= AP_WORTH * (plan.num_tiles + walked)
-                if plan.num_tiles > budget:
+                plan.cost = plan.num_tiles + start.walked
+                plan.bridge = start.bridge
+                plan.worth -= AP_WORTH * plan.cost
+                if plan.cost > state_budget(state):
                     plan.worth -= LATER
                 if plan.worth > best[plan.size].worth:
                     best[plan.size] = plan
@@ -163,32 +174,68 @@ cdef void _grow(const MexicaStateC* state, int start, int walked, const rows_t* 
             return
 
 
+cdef int _find_starts(const MexicaStateC* state, const rows_t* land, StartC* starts) noexcept nogil:
+    cdef int pilli = state.pilli[state.to_move], n = 0, i, k, ramp, far, axis, num_sites
+    cdef int walks[4]
+    cdef rows_t ramps, sites
+    cdef uint64_t cells[512]
+    if pilli == 0:
+        return 0
+    if rows_has(land, pilli):
+        starts[0].cell = pilli
+        starts[0].walked = 0
+        starts[0].bridge = 0
+        return 1
+    if not rows_any(state.district):
+        # On a bridge: it steps onto a ramp.
+        num_sites = rules_walks(state, state.to_move, walks)
+        for i in range(num_sites):
+            if rows_has(land, walks[i]):
+                starts[n].cell = walks[i]
+                starts[n].walked = 1
+                starts[n].bridge = 0
+                n += 1
+        return n
+    # In a founded district: over a bridge to the other side of its canals.
+    ramps = rows_beside(state.district)
+    for axis in range(2):
+        sites = (rules_bridge_sites(state, axis) | (state.bridges[axis] & ~state.pillis)) & ramps
+        num_sites = rows_list(&sites, 0, 1, cells)
+        for i in range(num_sites):
+            for k in range(2):
+                ramp = <int>cells[i] + (STEPS[0] if axis == NS else STEPS[1]) * (1 - 2 * k)
+                far = 2 * <int>cells[i] - ramp
+                if not rows_has(&state.district, ramp) or not rows_has(land, far) or rows_has(&state.buildings, ramp):
+                    continue
+                if n == MAX_STARTS:
+                    return n
+                starts[n].cell = far
+                starts[n].walked = abs((ramp >> 5) - (pilli >> 5)) + abs((ramp & 31) - (pilli & 31)) + 2
+                starts[n].bridge = 0
+                if not rows_has(&state.bridges[axis], <int>cells[i]):
+                    starts[n].bridge = <int>cells[i]
+                    starts[n].walked += 1
+                n += 1
+    return n
+
+
 cdef int plans_find(const MexicaStateC* state, PlanC* plans, int max_plans) noexcept nogil:
     cdef PlanC best[MAX_SIZE + 1]
+    cdef StartC starts[MAX_STARTS]
     cdef rows_t land = state_dry(state) & ~state.founded
-    cdef rows_t diggable = rules_diggable(state)
+    cdef rows_t diggable
     cdef uint64_t random = state.board_hash
-    cdef int starts[5]
-    cdef int num_starts = 0, i, j, n = 0, size, chosen, pilli = state.pilli[state.to_move]
-    cdef int walked = 0
-    if state.num_display == 0 or (state.singles == 0 and state.doubles == 0) or pilli == 0:
+    cdef int num_starts, i, n, size, chosen
+    if state.num_display == 0 or (state.singles == 0 and state.doubles == 0):
         return 0
-    if rows_has(&land, pilli):
-        starts[0] = pilli
-        num_starts = 1
-    elif rows_has(&state.canals, pilli):
-        # From a bridge the pilli steps onto a ramp first.
-        walked = 1
-        n = rules_walks(state, state.to_move, starts)
-        for i in range(n):
-            if rows_has(&land, starts[i]):
-                starts[num_starts] = starts[i]
-                num_starts += 1
+    num_starts = _find_starts(state, &land, starts)
+    if num_starts == 0:
+        return 0
+    diggable = rules_diggable(state)
     for size in range(MAX_SIZE + 1):
         best[size].worth = -1e9
-    for i in range(num_starts):
-        for j in range(GROWTHS):
-            _grow(state, starts[i], walked, &land, &diggable, &random, best)
+    for i in range(max(<int>GROWTHS, num_starts)):
+        _grow(state, &starts[i % num_starts], &land, &diggable, &random, best)
     n = 0
     while n < max_plans:
         chosen = 0

@@ -240,6 +240,7 @@ cdef float W_DIVIDES = 2            # one that divides a district otherwise
 cdef float W_CANALS = 24            # sum over the canals that touch water, and a tenth of it over the others
 cdef float W_PLAN = 60               # the next canal of the best founding plan; the second and third get less
 cdef float W_PLAN_LATER = 20        # the same if this turn cannot close the district
+cdef float W_PLAN_BRIDGE = 20       # the bridge that the best plan needs
 cdef float W_BRIDGES = 8            # sum; those that the pilli could step on count eight times
 cdef float W_RELOCATIONS = 4        # sum
 cdef float W_WALK = 3
@@ -339,7 +340,7 @@ cdef int _preferred_site(const MexicaStateC* state) noexcept nogil:
 cdef float _plan_weight(const MexicaStateC* state, const PlanC* plan, action_t canal) noexcept nogil:
     # The first of its canals most: the order in which they are dug does not matter.
     cdef int i
-    cdef float weight = W_PLAN if plan.num_tiles <= state_budget(state) else W_PLAN_LATER
+    cdef float weight = W_PLAN if plan.cost <= state_budget(state) else W_PLAN_LATER
     for i in range(plan.num_tiles):
         if plan.tiles[i] == canal:
             return weight if i == 0 else weight / 8
@@ -369,7 +370,7 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
     facts.near = rows_beside(rows_of(state.pilli[state.to_move])) & state.canals
     if count[TELEPORT] > 0:
         _find_foundable(state, &facts)
-    if count[CANAL] > 0:
+    if count[CANAL] + count[BRIDGE] > 0:
         num_plans = plans_find(state, plans, 3)
     touching_share = W_CANALS / (1 + count[CANAL] // 4)
     other_share = touching_share / 10
@@ -389,6 +390,9 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
             weight = W_BRIDGES / count[BRIDGE]
             if rows_has(&facts.near, cell):
                 weight *= 8
+            for j in range(num_plans):
+                if plans[j].bridge == cell:
+                    weight = max(weight, W_PLAN_BRIDGE / (1 << j))
         elif verb == RELOCATE:
             weight = W_RELOCATIONS / count[RELOCATE]
             if rows_has(&facts.near, action_second(actions[i])):
