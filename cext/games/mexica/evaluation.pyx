@@ -565,4 +565,39 @@ def load_weights(path=WEIGHTS_PATH):
     info = found
 
 
+def weights():
+    """Return the weights in place, as a dict of arrays by the names of `SHAPES`."""
+    cdef const float* source = <const float*>&network
+    flat = np.array([source[i] for i in range(sizeof(NetworkC) // sizeof(float))], np.float32)
+    ends = np.cumsum([np.prod(shape) for shape in SHAPES.values()])
+    parts = np.split(flat, ends)
+    return {name: part.reshape(shape) for (name, shape), part in zip(SHAPES.items(), parts)}
+
+
+def save_weights(path, arrays, provenance):
+    """Write weights to a file that `load_weights` reads, and return their checksum.
+
+    Parameters
+    ----------
+    path : path-like
+    arrays : dict of str to array
+        Of the shapes in `SHAPES`, float32.
+    provenance : dict
+        Where they come from; anything that JSON can hold.
+    """
+    sha256 = checksum(arrays)
+    head = {"format": FORMAT, "version": sha256[:12], "sha256": sha256,
+            "features": [*OWN_FEATURES, *SHARED_FEATURES], "provenance": provenance}
+    # A row of a layer a line.
+    layers = [f'"{name}": ' + json.dumps(_digits(arrays[name])).replace("], [", "],\n[") for name in SHAPES]
+    text = json.dumps(head, indent=1).removesuffix("\n}") + ',\n "weights": {\n' + ",\n".join(layers) + "\n}}\n"
+    Path(path).write_text(text, encoding="utf-8")
+    return sha256
+
+
+def _digits(array):
+    # The shortest digits that give the same float32.
+    return [_digits(row) for row in array] if array.ndim else float(str(array))
+
+
 load_weights()

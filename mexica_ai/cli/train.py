@@ -1,0 +1,152 @@
+"""`mexica-ai train`: fit a game's evaluation on self-play."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+from mexica_ai.cli import common
+from mexica_ai.engines.specs import whole_number
+from mexica_ai.errors import SearchError
+from mexica_ai.train import fit, positions, selfplay
+
+SUMMARY = "fit the evaluation of a game on self-play"
+DESCRIPTION = """\
+Fit the evaluation of a game. Plays games of the search against itself, writes
+their records to RECORDS (a file that an interrupted run left is continued),
+samples positions, fits the network on nine games of ten, and prints how well it
+predicts the others, next to the weights that it began with: mean log-loss of the
+winner by number of seats, error of the final scores, calibration.
+
+The weights come into use where the package looks for them (the default of
+--weights in a development checkout), from the next start on. The same seed,
+numbers and build give the same weights.
+
+Examples:
+  mexica-ai train games.jsonl --games 2000 --jobs 8 --weights new.json
+  mexica-ai train games.jsonl more.jsonl --games 0 --weights new.json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "records", nargs="+", type=Path, metavar="RECORDS", help="files of records; new games go to the first"
+    )
+    parser.add_argument("--game", default="mexica", choices=("mexica",), help="(default: mexica)")
+    parser.add_argument(
+        "--games",
+        type=common.argument(whole_number(0)),
+        default=1000,
+        metavar="N",
+        help="play until the first file holds N games of this seed; 0: play none (default: 1000)",
+    )
+    parser.add_argument(
+        "--iterations",
+        type=common.argument(whole_number(2)),
+        default=600,
+        metavar="N",
+        help="of a search in these games, times 1/2, 1 or 2 (default: 600)",
+    )
+    parser.add_argument(
+        "--epochs", type=common.argument(whole_number(1, 1000)), default=15, metavar="N", help="(default: 15)"
+    )
+    parser.add_argument(
+        "--seed", type=common.argument(whole_number(0)), default=1, metavar="N", help="(default: 1)"
+    )
+    parser.add_argument(
+        "--jobs", type=common.argument(whole_number(1, 1024)), default=1, metavar="N", help="processes"
+    )
+    parser.add_argument(
+        "--weights", type=Path, required=True, metavar="FILE", help="where the weights are written"
+    )
+    common.add_json_option(parser, "print one JSON object: before and after (the figures), sha256, states")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    evaluation = import_module(f"cext.games.{args.game}.evaluation")
+    if args.games:
+        _play(args)
+    lines = [line for path in args.records for line in path.read_bytes().splitlines()]
+    if len(lines) < 10:
+        raise SearchError(f"{len(lines)} games: a fit needs at least 10", reason="INVALID_LIMITS")
+    data = positions.sample(lines, evaluation.features, seed=args.seed, source=str(args.records[0]))
+    held = data.games % 10 == 0
+    skipped = slice(len(evaluation.OWN_FEATURES) - 2, len(evaluation.OWN_FEATURES))
+    with common.Progress("fitting") as progress:
+        weights = fit.fit(
+            data.take(~held),
+            fit.initial_weights(evaluation.SHAPES, args.seed),
+            skipped,
+            epochs=args.epochs,
+            seed=args.seed,
+            on_epoch=lambda epoch, _: progress.show(f"fitting, epoch {epoch} of {args.epochs}"),
+        )
+    weights = {name: _rounded(array) for name, array in weights.items()}
+    unseen = data.take(held)
+    reports = {
+        "estimate": fit.report(unseen, _estimate_only(weights), skipped),
+        "before": fit.report(unseen, evaluation.weights(), skipped),
+        "after": fit.report(unseen, weights, skipped),
+    }
+    provenance = {
+        "games": len(lines),
+        "states": int((~held).sum()),
+        "iterations": args.iterations,
+        "epochs": args.epochs,
+        "seed": args.seed,
+        "held_out_log_loss": {str(n): round(loss, 4) for n, loss in reports["after"].log_loss.items()},
+        "held_out_score_error": round(reports["after"].score_error, 2),
+        "from_weights": evaluation.info["sha256"][:12],
+    }
+    sha256 = evaluation.save_weights(args.weights, weights, provenance)
+    if args.json:
+        figures = {name: vars(report) for name, report in reports.items()}
+        print(json.dumps(figures | {"sha256": sha256, "states": len(data.games)}))
+        return 0
+    print(f"{len(lines)} games, {len(data.games):,} states, {held.sum():,} of them not fitted on")
+    for name, report in reports.items():
+        losses = ", ".join(f"{loss:.4f} with {n} seats" for n, loss in report.log_loss.items())
+        print(f"{name:9} log-loss {losses}; score error {report.score_error:.1f} points")
+    print("\npredicted share   won    seats")
+    for predicted, won, count in reports["after"].calibration:
+        print(f"{predicted:15.3f} {won:5.3f} {count:8,}")
+    print(f"\n{args.weights}: sha256 {sha256}")
+    return 0
+
+
+def _play(args):
+    # Spawned, since a fork would copy whatever threads hold; Ctrl-C is the parent's to handle.
+    executor = ProcessPoolExecutor(
+        args.jobs, multiprocessing.get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
+    )
+    with executor, common.Progress("playing") as progress:
+        selfplay.play(
+            args.records[0],
+            executor,
+            game=args.game,
+            games=args.games,
+            iterations=args.iterations,
+            seed=args.seed,
+            on_progress=lambda done: progress.show(f"playing, {done} of {args.games} games"),
+        )
+
+
+def _rounded(array):
+    """Return the array as the weights' file will hold it: five significant digits."""
+    return np.vectorize(lambda x: np.float32(f"{x:.5g}"), otypes=[np.float32])(array)
+
+
+def _estimate_only(weights):
+    """Return weights that add nothing to the hand-made estimate."""
+    weights = {name: np.zeros_like(array) for name, array in weights.items()}
+    weights["skip"][:] = 1
+    return weights

@@ -1,0 +1,1 @@
+"""Fitting a game's evaluation on self-play: games (`selfplay`), positions (`positions`), the fit (`fit`)."""

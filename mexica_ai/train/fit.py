@@ -1,0 +1,170 @@
+"""Fitting the network of an evaluation: two hidden layers of rectified linear units, in numpy.
+
+The network answers for one seat at a time, with the same weights, and is skipped by the hand-made estimate (its last
+two own features): logit and score of a seat are that estimate, weighted, plus what the network adds. The loss is the
+cross-entropy of the softmax over the seats against their shares of the win, plus the squared error of the scores.
+Optimizer: AdamW (Loshchilov and Hutter, 2019) with a cosine schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mexica_ai.train.positions import SCORE_SCALE, Positions
+
+BATCH = 1024
+LEARNING_RATE = 1e-3
+WARM_UP = 200  # steps
+WEIGHT_DECAY = 0.1
+SCORE_WEIGHT = 0.5  # of the squared error, in the loss
+
+Weights = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Report:
+    """How well weights predict positions that they were not fitted on.
+
+    Attributes
+    ----------
+    log_loss : dict of int to float
+        By number of seats: mean cross-entropy of the shares of the win, in nats.
+    score_error : float
+        Root mean square error of the final scores, in points.
+    calibration : list of (float, float, int)
+        For tenths of the predicted share: mean prediction, mean share won, number of seats.
+    """
+
+    log_loss: dict[int, float]
+    score_error: float
+    calibration: list[tuple[float, float, int]]
+
+
+def initial_weights(shapes: dict[str, tuple[int, ...]], seed: int) -> Weights:
+    """Return weights that begin as the hand-made estimate: random layers, of which nearly nothing comes out."""
+    generator = np.random.default_rng(seed)
+    weights = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    for name, scale in (("w1", 1.0), ("w2", 1.0), ("w3", 0.05)):
+        deviation = scale * np.sqrt(1.5 / shapes[name][0])
+        weights[name] = (generator.standard_normal(shapes[name]) * deviation).astype(np.float32)
+    weights["skip"][:] = 1
+    return weights
+
+
+def fit(
+    positions: Positions,
+    weights: Weights,
+    skipped: slice,
+    *,
+    epochs: int,
+    seed: int,
+    on_epoch: Callable[[int, Weights], None] = lambda epoch, weights: None,
+) -> Weights:
+    """Return weights fitted on positions.
+
+    Parameters
+    ----------
+    positions : Positions
+    weights : dict of str to ndarray
+        Where to begin; not changed.
+    skipped : slice
+        The two features that hold the hand-made estimate.
+    epochs : int
+    seed : int
+        Of the order of the positions.
+    on_epoch : callable
+        Called with the number of epochs done and the weights.
+    """
+    generator = np.random.default_rng(seed)
+    weights = {name: array.copy() for name, array in weights.items()}
+    moments = {name: (np.zeros_like(array), np.zeros_like(array)) for name, array in weights.items()}
+    batch = min(BATCH, len(positions.games))
+    steps, step = epochs * (len(positions.games) // batch), 0
+    for epoch in range(epochs):
+        order = generator.permutation(len(positions.games))
+        for first in range(0, len(order) - batch + 1, batch):
+            step += 1
+            rate = LEARNING_RATE * min(1, step / WARM_UP) * (0.51 + 0.49 * np.cos(np.pi * step / steps))
+            gradients = _gradients(positions.take(order[first : first + batch]), weights, skipped)
+            for name, array in weights.items():
+                mean, square = moments[name]
+                mean += 0.1 * (gradients[name] - mean)
+                square += 0.001 * (gradients[name] ** 2 - square)
+                array -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+                if name.startswith("w"):
+                    array *= 1 - rate * WEIGHT_DECAY
+        on_epoch(epoch + 1, weights)
+    return weights
+
+
+def predict(positions: Positions, weights: Weights, skipped: slice) -> tuple[np.ndarray, np.ndarray]:
+    """Return each seat's share of the win and final score / `SCORE_SCALE`, shape (n, 4) each."""
+    shares, scores = [], []
+    for first in range(0, len(positions.games), 8192):
+        part = positions.take(slice(first, first + 8192))
+        outputs = _forward(part.features, weights, skipped)[-1]
+        shares.append(_softmax(outputs[..., 0], part.seats))
+        scores.append(np.where(part.seats, outputs[..., 1], 0))
+    return np.concatenate(shares), np.concatenate(scores)
+
+
+def report(positions: Positions, weights: Weights, skipped: slice) -> Report:
+    """Measure weights on positions that they were not fitted on."""
+    shares, scores = predict(positions, weights, skipped)
+    losses = -(positions.shares * np.log(np.clip(shares, 1e-9, 1))).sum(1)
+    counts = positions.seats.sum(1)
+    errors = (scores - positions.scores)[positions.seats]
+    predicted, won = shares[positions.seats], positions.shares[positions.seats]
+    tenths = np.minimum((predicted * 10).astype(int), 9)
+    return Report(
+        {int(n): float(losses[counts == n].mean()) for n in np.unique(counts)},
+        float(SCORE_SCALE * np.sqrt((errors**2).mean())),
+        [
+            (float(predicted[tenths == k].mean()), float(won[tenths == k].mean()), int((tenths == k).sum()))
+            for k in np.unique(tenths)
+        ],
+    )
+
+
+def _forward(features, weights, skipped):
+    """Return (first sums, first units, second sums, second units, outputs); shape (..., units)."""
+    sums_1 = features @ weights["w1"] + weights["b1"]
+    units_1 = np.maximum(sums_1, 0)
+    sums_2 = units_1 @ weights["w2"] + weights["b2"]
+    units_2 = np.maximum(sums_2, 0)
+    outputs = units_2 @ weights["w3"] + weights["b3"] + weights["skip"] * features[..., skipped]
+    return sums_1, units_1, sums_2, units_2, outputs
+
+
+def _softmax(logits, seats):
+    logits = np.where(seats, logits, -np.inf)
+    powers = np.exp(logits - logits.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def _gradients(part, weights, skipped):
+    n = len(part.games)
+    sums_1, units_1, sums_2, units_2, outputs = _forward(part.features, weights, skipped)
+    slopes = np.zeros_like(outputs)
+    slopes[..., 0] = np.where(part.seats, _softmax(outputs[..., 0], part.seats) - part.shares, 0) / n
+    errors = np.where(part.seats, outputs[..., 1] - part.scores, 0)
+    slopes[..., 1] = SCORE_WEIGHT * 2 * errors / part.seats.sum()
+    slopes_2 = (slopes @ weights["w3"].T) * (sums_2 > 0)
+    slopes_1 = (slopes_2 @ weights["w2"].T) * (sums_1 > 0)
+
+    def over_seats(inputs, outputs):
+        return inputs.reshape(-1, inputs.shape[-1]).T @ outputs.reshape(-1, outputs.shape[-1])
+
+    axes = (0, 1)
+    return {
+        "w1": over_seats(part.features, slopes_1),
+        "b1": slopes_1.sum(axes),
+        "w2": over_seats(units_1, slopes_2),
+        "b2": slopes_2.sum(axes),
+        "w3": over_seats(units_2, slopes),
+        "b3": slopes.sum(axes),
+        "skip": (slopes * part.features[..., skipped]).sum(axes),
+    }

@@ -1,0 +1,113 @@
+"""From records to what a fit reads: features of sampled states, and how their games ended."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mexica_ai import registry
+from mexica_ai.position import Position
+from mexica_ai.records import replay
+from mexica_ai.strict import parse_json
+
+MAX_SEATS = 4
+SAMPLED = 0.25  # share of the states within turns that is taken; of the starts of turns, twice that
+SCORE_SCALE = 50.0  # points in a unit of `scores`
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Sampled states; n of them, seats that a game lacks are zero.
+
+    Attributes
+    ----------
+    features : ndarray of float32, shape (n, 4, number of features)
+    seats : ndarray of bool, shape (n, 4)
+        Which seats there are.
+    shares : ndarray of float32, shape (n, 4)
+        Each seat's share of the win in the end.
+    scores : ndarray of float32, shape (n, 4)
+        Final scores / `SCORE_SCALE`.
+    games : ndarray of int, shape (n,)
+        Number of the game that a state is from.
+    progress : ndarray of float32, shape (n,)
+        Share of the game's turns that had been played.
+    """
+
+    features: np.ndarray
+    seats: np.ndarray
+    shares: np.ndarray
+    scores: np.ndarray
+    games: np.ndarray
+    progress: np.ndarray
+
+    def take(self, chosen: np.ndarray) -> Positions:
+        """Return the states that an index array or a mask selects."""
+        return Positions(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+
+
+def sample(
+    lines: Iterable[str | bytes],
+    features: Callable[[Any], np.ndarray],
+    *,
+    seed: int,
+    source: str = "records",
+) -> Positions:
+    """Replay records and sample states between their actions.
+
+    Parameters
+    ----------
+    lines : iterable of str or bytes
+        One finished record each.
+    features : callable
+        From a compiled state to an array of shape (seats, number of features).
+    seed : int
+    source : str
+        How errors name the lines.
+
+    Raises
+    ------
+    NotationError, PositionError, IllegalActionError
+        A line is not a valid record.
+    """
+    random_ = random.Random(seed)
+    rows: list[tuple] = []
+    for number, line in enumerate(lines):
+        path = f"{source}:{number + 1}"
+        record = parse_json(line, path)
+        end = replay(record, path=path)
+        shares, scores, seats = np.zeros((3, MAX_SEATS), np.float32)
+        seats[: end.players] = 1
+        scores[: end.players] = np.array(end.scores) / SCORE_SCALE
+        shares[end.winners] = 1 / len(end.winners)
+        for found, progress in _states(record, features, random_):
+            rows.append((found, seats, shares, scores, number, progress))
+    columns = list(zip(*rows, strict=True))
+    return Positions(
+        np.stack(columns[0]),
+        np.array(columns[1], bool),
+        np.array(columns[2], np.float32),
+        np.array(columns[3], np.float32),
+        np.array(columns[4]),
+        np.array(columns[5], np.float32),
+    )
+
+
+def _states(record, features, random_):
+    """Yield (features padded to MAX_SEATS, progress) of the states sampled from a valid record."""
+    position = Position.from_json(record["start"])
+    parse_action = registry.get(position.game).notation.parse_action
+    for index, turn in enumerate(record["turns"]):
+        state = position.state.copy()
+        for number, action in enumerate(turn):
+            if random_.random() < (2 * SAMPLED if number == 0 else SAMPLED):
+                found = features(state)
+                padded = np.zeros((MAX_SEATS, found.shape[1]), np.float32)
+                padded[: len(found)] = found
+                yield padded, index / len(record["turns"])
+            state.apply(parse_action(action))
+        position.push(turn)

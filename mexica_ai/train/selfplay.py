@@ -1,0 +1,131 @@
+"""Games to learn from: the search against itself and against a weak rival, with odd turns in between.
+
+Odd turns lead to positions that good play avoids, but that a search has to judge: without them the evaluation would
+never have seen a wasted temple.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from concurrent.futures import Executor, as_completed
+from pathlib import Path
+
+from mexica_ai.engines import make_engine
+from mexica_ai.limits import Limits
+from mexica_ai.position import new_game
+from mexica_ai.strict import parse_json
+
+PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these
+SPREAD = (0.5, 1.0, 2.0)  # a seat's iterations are this many times the given number
+RIVAL = "uct"  # a game in RIVAL_SHARE of those with two seats is against it
+RIVAL_SHARE = 0.25
+ODD_SHARES = (0.0, 0.05, 0.15)  # share of the turns that are odd, drawn for each game
+ODD_CANDIDATES = 20  # an odd turn is random, greedy, or one of so many candidates
+
+
+def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
+    """Play game number `index` and return its record.
+
+    Parameters
+    ----------
+    game : str
+    seed : int
+        Everything random derives from (seed, index).
+    index : int
+    iterations : int
+        Of a search, before `SPREAD`.
+
+    Returns
+    -------
+    dict
+        The record; its `comment` lists the odd turns.
+    """
+    random_ = random.Random(f"{seed}/{index}")
+    players = random_.choice(PLAYERS)
+    position = new_game(game, players=players, seed=random_.getrandbits(63))
+    start = position.to_json()
+    budgets = [round(iterations * random_.choice(SPREAD)) for _ in range(players)]
+    specs = [f"mcts,iterations={budget}" for budget in budgets]
+    if players == 2 and random_.random() < RIVAL_SHARE:
+        specs[random_.randrange(2)] = f"{RIVAL},iterations={2 * iterations}"
+    engines = [make_engine(spec) for spec in specs]
+    odd_share, turns, odd = random_.choice(ODD_SHARES), [], []
+    while not position.is_over:
+        seat, turn_seed = position.to_move, random_.getrandbits(63)
+        if random_.random() < odd_share:
+            odd.append(len(turns))
+            turn = _odd_turn(position, random_, turn_seed, budgets[seat])
+        else:
+            turn = engines[seat].best_turn(position, seed=turn_seed, candidates=1).turn
+        turns.append(turn)
+        position.push(turn)
+    return {
+        "game": game,
+        "version": 1,
+        "start": start,
+        "turns": turns,
+        "scores": position.scores,
+        "winners": position.winners,
+        "engines": specs,
+        "comment": f"self-play {seed}/{index}; odd turns: {' '.join(map(str, odd)) or 'none'}",
+    }
+
+
+def _odd_turn(position, random_, seed, iterations):
+    kind = random_.choice(("random", "greedy", "mcts", "mcts"))
+    result = make_engine(kind).best_turn(
+        position, Limits(iterations=iterations), seed=seed, candidates=ODD_CANDIDATES
+    )
+    return random_.choice(result.candidates).turn
+
+
+def play(
+    path: Path,
+    executor: Executor,
+    *,
+    game: str,
+    games: int,
+    iterations: int,
+    seed: int,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> None:
+    """Append games to a file of records until it holds those numbered 0 to `games` - 1 of this seed.
+
+    A file that an interrupted run left is continued; a torn last line is dropped.
+
+    Raises
+    ------
+    NotationError
+        A line of the file, other than the last, is not a record.
+    """
+    known = _known_games(path, seed)
+    missing = [index for index in range(games) if index not in known]
+    on_progress(games - len(missing))
+    futures = [executor.submit(play_game, game, seed, index, iterations) for index in missing]
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            for done, future in enumerate(as_completed(futures), 1):
+                file.write(json.dumps(future.result()) + "\n")
+                file.flush()
+                on_progress(games - len(missing) + done)
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _known_games(path, seed):
+    """Return the numbers of the games of this seed that the file holds; drops a torn last line."""
+    if not path.exists():
+        return set()
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if len(whole) < len(content):
+        path.write_bytes(whole)
+    known, label = set(), f"self-play {seed}/"
+    for number, line in enumerate(whole.splitlines(), 1):
+        comment = parse_json(line, f"{path}:{number}").get("comment", "")
+        if comment.startswith(label):
+            known.add(int(comment.removeprefix(label).split(";")[0]))
+    return known

@@ -1,0 +1,149 @@
+"""Training: self-play, sampled positions, the fit, and the command."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mexica_ai as ai
+from cext.games.mexica import evaluation
+from mexica_ai.cli.main import main
+from mexica_ai.records import replay
+from mexica_ai.train import fit, positions, selfplay
+
+SKIPPED = slice(len(evaluation.OWN_FEATURES) - 2, len(evaluation.OWN_FEATURES))
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    """Return a file of ten short games."""
+    path = tmp_path_factory.mktemp("train") / "games.jsonl"
+    with ThreadPoolExecutor(2) as executor:
+        selfplay.play(path, executor, game="mexica", games=10, iterations=4, seed=1)
+    return path
+
+
+def test_self_play_gives_valid_records_that_derive_from_seed_and_number(records):
+    lines = sorted(records.read_text().splitlines())
+    assert len(lines) == 10
+    for line in lines:
+        assert replay(line).is_over
+    again = selfplay.play_game("mexica", 1, 3, 4)
+    assert json.dumps(again) in lines
+    assert selfplay.play_game("mexica", 2, 3, 4) != again
+
+
+def test_a_torn_file_is_continued(records, tmp_path):
+    lines = records.read_text().splitlines(keepends=True)
+    path = tmp_path / "torn.jsonl"
+    path.write_text("".join(lines[:8]) + lines[8][:100])
+    with ThreadPoolExecutor(2) as executor:
+        selfplay.play(path, executor, game="mexica", games=10, iterations=4, seed=1)
+    assert sorted(path.read_text().splitlines(keepends=True)) == sorted(lines)
+
+
+def test_samples_know_how_their_game_ended(records):
+    lines = records.read_text().splitlines()
+    data = positions.sample(lines, evaluation.features, seed=1)
+    assert set(data.games) == set(range(10))
+    assert np.allclose(data.shares.sum(1), 1)
+    for index in (0, len(data.games) // 2, -1):
+        record = json.loads(lines[data.games[index]])
+        players = len(record["scores"])
+        assert data.seats[index].sum() == players
+        assert np.allclose(data.scores[index, :players] * positions.SCORE_SCALE, record["scores"])
+        assert set(np.flatnonzero(data.shares[index])) == set(record["winners"])
+    assert (data.progress >= 0).all()
+    assert (data.progress < 1).all()
+
+
+def made_up(n=10000, seed=0):
+    """Return positions whose first feature decides the winner, and the second the score."""
+    generator = np.random.default_rng(seed)
+    width = evaluation.SHAPES["w1"][0]
+    features = generator.normal(0, 0.3, (n, 4, width)).astype(np.float32)
+    features[..., SKIPPED] = 0
+    seats = np.zeros((n, 4), bool)
+    seats[:, :2] = True
+    seats[n // 2 :, 2] = True
+    features[~seats] = 0
+    winner = np.where(seats, features[..., 0], -np.inf).argmax(1)
+    shares = np.zeros((n, 4), np.float32)
+    shares[np.arange(n), winner] = 1
+    scores = np.where(seats, 1 + 2 * features[..., 1], 0).astype(np.float32)
+    return positions.Positions(features, seats, shares, scores, np.arange(n), np.zeros(n, np.float32))
+
+
+def test_a_fit_finds_what_decides():
+    data = made_up()
+    held = data.games % 5 == 0
+    begin = fit.initial_weights(evaluation.SHAPES, 1)
+    before = fit.report(data.take(held), begin, SKIPPED)
+    weights = fit.fit(data.take(~held), begin, SKIPPED, epochs=60, seed=1)
+    after = fit.report(data.take(held), weights, SKIPPED)
+    assert before.log_loss[2] > 0.65
+    assert after.log_loss[2] < 0.35
+    assert after.log_loss[3] < 0.6
+    assert after.score_error < before.score_error / 2
+    for predicted, won, count in after.calibration:
+        assert count < 50 or abs(predicted - won) < 0.15
+
+
+def test_gradients_are_those_of_the_loss():
+    data = made_up(64)
+    generator = np.random.default_rng(1)
+    weights = {
+        name: generator.normal(0, 0.3, shape).astype(np.float64) for name, shape in evaluation.SHAPES.items()
+    }
+
+    def loss(weights):
+        outputs = fit._forward(data.features.astype(np.float64), weights, SKIPPED)[-1]
+        shares = fit._softmax(outputs[..., 0], data.seats)
+        errors = np.where(data.seats, outputs[..., 1] - data.scores, 0)
+        cross = -(data.shares * np.log(np.clip(shares, 1e-12, 1))).sum() / len(data.games)
+        return cross + fit.SCORE_WEIGHT * (errors**2).sum() / data.seats.sum()
+
+    gradients = fit._gradients(data, weights, SKIPPED)
+    for name, array in weights.items():
+        index = tuple(generator.integers(size) for size in array.shape)
+        step = 1e-6
+        changed = {key: value.copy() for key, value in weights.items()}
+        changed[name][index] += step
+        up = loss(changed)
+        changed[name][index] -= 2 * step
+        slope = (up - loss(changed)) / (2 * step)
+        assert np.isclose(gradients[name][index], slope, rtol=1e-3, atol=1e-6), name
+
+
+def test_the_command_is_reproducible_and_its_weights_load(records, tmp_path, capsys):
+    copy = tmp_path / "games.jsonl"
+    copy.write_bytes(records.read_bytes())
+    outputs = []
+    for name in ("one.json", "two.json"):
+        path = tmp_path / name
+        assert main(["train", str(copy), "--games", "0", "--epochs", "2", "--weights", str(path)]) == 0
+        outputs.append(path.read_text())
+    assert outputs[0] == outputs[1]
+    text = capsys.readouterr().out
+    assert "10 games" in text
+    assert "log-loss" in text
+    try:
+        evaluation.load_weights(tmp_path / "one.json")
+        assert evaluation.info["provenance"]["games"] == 10
+        assert ai.best_turn(ai.new_game(seed=1), iterations=50, seed=1).turn
+    finally:
+        evaluation.load_weights()
+
+
+def test_too_few_games_and_broken_records_are_refused(records, tmp_path, capsys):
+    few = tmp_path / "few.jsonl"
+    few.write_text(records.read_text().splitlines(keepends=True)[0])
+    weights = tmp_path / "weights.json"
+    assert main(["train", str(few), "--games", "0", "--weights", str(weights)]) == 2
+    assert "needs at least 10" in capsys.readouterr().err
+    few.write_text('{"game": "mexica"}\n' * 10)
+    assert main(["train", str(few), "--games", "0", "--weights", str(weights)]) == 2
+    assert "few.jsonl:1" in capsys.readouterr().err
+    assert not Path(weights).exists()
