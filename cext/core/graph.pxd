@@ -49,6 +49,7 @@ cdef struct GraphC:
     NodeC* nodes                # also the start of the whole block
     EdgeC* edges
     uint32_t* table             # open addressing, linear probing; holds node indexes
+    size_t size                 # of the whole block, bytes
     uint32_t node_capacity
     uint32_t edge_capacity
     uint32_t table_mask

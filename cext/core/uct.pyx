@@ -15,8 +15,8 @@ from numpy.random cimport bitgen_t
 
 from cext.core.atomics cimport atomic_cas_u32, atomic_load_u32, monotonic_s
 from cext.core.game cimport GameOps, State, game_apply, game_settle_chance
+from cext.core.memory cimport memory_release, memory_reserve
 from cext.core.playout cimport playout_random, playout_random_action
-from cext.core.release cimport release
 from cext.core.rng cimport Stream, rng_below
 from cext.core.search cimport BY_FORCE, BY_ITERATIONS, BY_STOP, BY_TIME, RUNNING
 from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, aligned_alloc
@@ -95,7 +95,7 @@ cdef class UCT:
         self._exploration = exploration
         self._stream = Stream(seed)
         self._capacity = <uint32_t>(memory_mb * 1024 * 1024 / sizeof(UctNodeC))
-        self._nodes = <UctNodeC*>malloc(self._capacity * sizeof(UctNodeC))
+        self._nodes = <UctNodeC*>memory_reserve(self._capacity * sizeof(UctNodeC))
         self._actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
         self._children = <uint32_t*>malloc(ops.max_actions * sizeof(uint32_t))
         self._scratch = aligned_alloc(64, ops.state_size)
@@ -105,7 +105,7 @@ cdef class UCT:
         self._turn = []
 
     def __dealloc__(self):
-        release(self._nodes)
+        memory_release(self._nodes, self._capacity * sizeof(UctNodeC))
         free(self._actions)
         free(self._children)
         free(self._scratch)
