@@ -91,7 +91,7 @@ cdef int graph_grow_edges(GraphC* graph, NodeC* node, int max_edges) noexcept no
         if atomic_cas_u32(&graph.edges_used, first, first + <uint32_t>max_edges):
             break
     memcpy(graph.edges + first, graph.edges + node.first_edge, node.num_edges * sizeof(EdgeC))
-    node.first_edge = first
+    atomic_store_u32(&node.first_edge, first)
     node.max_edges = <uint16_t>max_edges
     return 0
 
