@@ -22,7 +22,7 @@ from cext.core.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_ad
                                 atomic_load_f64, atomic_load_u32, atomic_load_u64, atomic_store_u16, atomic_store_u32,
                                 atomic_store_u64, monotonic_s, prefetch, sem_destroy, sem_init, sem_post,
                                 semaphore_wait, spin_lock, spin_unlock)
-from cext.core.game cimport State, game_apply, game_settle_chance
+from cext.core.game cimport State, game_apply, game_require_seat, game_settle_chance
 from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_end, graph_edges, graph_find_or_add,
                               graph_free, graph_grow_edges, graph_init, graph_memory, graph_num_edges)
 from cext.core.playout cimport playout_round
@@ -31,7 +31,7 @@ from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical_order, turn
                               turn_scratch_init)
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
 
-from cext.core.errors import GameOverError, SearchError
+from cext.core.errors import SearchError
 
 cdef extern from "<pthread.h>" nogil:
     ctypedef unsigned long pthread_t
@@ -573,10 +573,7 @@ cdef class Search:
         cdef int i
         cdef const GameOps* ops = state.game.ops
         cdef Stream stream
-        if ops.current_player(state.data) == TERMINAL:
-            raise GameOverError("the game is over: there is no turn to search", reason="GAME_OVER")
-        if ops.current_player(state.data) < 0:
-            raise SearchError("a random event is pending: no seat is to move", reason="CHANCE_PENDING")
+        game_require_seat(state)
         if not 1 <= threads <= 256:
             raise SearchError(f"threads: {threads}, expected 1 to 256", reason="INVALID_LIMITS")
         if not 1 <= memory_mb <= 1e6:
