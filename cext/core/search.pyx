@@ -924,6 +924,8 @@ cdef class Search:
             left = 0
             for i in range(node.num_edges):
                 left += edges[i].visits
+                if edges[i].visits > edges[i].available > 0:
+                    raise SearchError(f"node {index}: an edge taken more often than it was there")
             if node.player < 0:
                 if left != 0:
                     raise SearchError(f"node {index}: edges where no seat is to move")
