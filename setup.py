@@ -27,6 +27,7 @@ MODULES = [
     "cext.core.uct",
     "cext.core.baselines",
     "cext.games.nim.ops",
+    "cext.games.trick.ops",
     "cext.games.mexica.board",
     "cext.games.mexica.state",
     "cext.games.mexica.rules",

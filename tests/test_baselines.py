@@ -2,6 +2,7 @@
 
 import functools
 import operator
+import signal
 import threading
 
 import pytest
@@ -218,6 +219,27 @@ def test_uct_stops():
     result = search.result()
     assert result["stop_reason"] == "stopped"
     assert result["iterations"] == 1
+    assert is_turn(state, result["candidates"][0]["actions"])
+
+
+def test_an_interrupt_ends_uct_and_leaves_its_turn():
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    state = Position.from_json(MIDGAME).state
+    search = UCT(state, seed=1)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            search.run(time_s=60)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    result = search.result()
+    assert result["stop_reason"] == "stopped"
+    assert result["seconds"] < 10
+    assert result["iterations"] > 1
     assert is_turn(state, result["candidates"][0]["actions"])
 
 

@@ -13,9 +13,11 @@ from mexica_builder import build
 from scipy.stats import chisquare
 
 import mexica_ai
+from cext.core.baselines import greedy_turn, random_turn
 from cext.core.game import CHANCE
 from cext.core.search import Search
-from mexica_ai import Position
+from cext.core.uct import UCT
+from mexica_ai import Position, SearchError
 
 DRAWS = 8000
 LEAST_P = 1e-3  # the draws are seeded, so a test passes always or never
@@ -187,6 +189,16 @@ def test_a_search_crosses_into_the_second_period(threads):
             state.apply(action)
         assert state.current_player == CHANCE
         assert sum(candidate["value"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("play", [lambda state: random_turn(state, 1), greedy_turn, UCT, Search])
+def test_no_turn_is_played_while_a_deal_is_pending(play):
+    state = Position.from_json(LAST).state
+    while state.current_player != CHANCE:
+        state.apply(state.legal_actions()[0])
+    with pytest.raises(SearchError, match="a random event is pending") as error:
+        play(state)
+    assert error.value.reason == "CHANCE_PENDING"
 
 
 def test_candidates_before_a_deal_are_distinct_turns():

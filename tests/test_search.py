@@ -315,7 +315,17 @@ def test_permutations_meet():
     candidates = search.result(10_000)["candidates"]
     spellings = Counter(tuple(sorted(candidate["actions"])) for candidate in candidates)
     assert max(spellings.values()) == 1
-    assert len(candidates) > 50
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("piles", "plies"), [([3, 4], 2), ([3, 4, 5], 2), ([2, 3, 3], 3)])
+def test_every_end_of_the_turn_is_found_once(piles, plies, threads):
+    state = nim(piles, plies=plies)
+    wide = {"widening_base": 1000, "exploration": 100, "exploration_in_turn": 100, "confirming_share": 0}
+    result = run(state, iterations=5000, num_candidates=1000, threads=threads, **wide)
+    ends = {after(state, candidate["actions"]).hash for candidate in result["candidates"]}
+    assert ends == {end.hash for end in turn_ends(state)}
+    assert len(result["candidates"]) == result["distinct_turns"] == len(ends)
 
 
 def test_expected_lines_are_legal_turns(state):
@@ -347,9 +357,10 @@ def test_the_same_seed_gives_the_same_result(state):
     assert first == second
 
 
-def test_another_seed_gives_another_result():
-    first, second = (run(state_of(MIDGAME), iterations=700, seed=seed) for seed in (5, 6))
-    assert first["candidates"] != second["candidates"]
+def test_another_seed_gives_another_result(state):
+    # Two seeds may agree by chance where most playouts end alike, as in the last turn of a game; four do not.
+    results = [run(state, iterations=700, seed=seed)["candidates"] for seed in range(5, 9)]
+    assert any(other != results[0] for other in results)
 
 
 def test_a_search_leaves_the_state_as_it_is(state):

@@ -1,16 +1,23 @@
-/* Atomics, locks and clock for the core: thin names for GCC's builtins and POSIX, which Cython cannot spell. */
+/* Atomics, locks, clock and waiting for the core: thin names for GCC's builtins and POSIX, which Cython cannot spell. */
 #ifndef CEXT_ATOMICS_H
 #define CEXT_ATOMICS_H
 
 #include <sched.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <time.h>
+
+/* What different threads write must lie so many bytes apart, lest they take the line from each other all the time. */
+#define CACHE_LINE 64
 
 static inline uint32_t atomic_load_u32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 static inline void atomic_store_u32(uint32_t *p, uint32_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 static inline uint32_t atomic_add_u32(uint32_t *p, uint32_t v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+static inline uint16_t atomic_load_u16(const uint16_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline void atomic_store_u16(uint16_t *p, uint16_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 static inline uint64_t atomic_load_u64(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 static inline uint64_t atomic_add_u64(uint64_t *p, uint64_t v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+static inline void atomic_store_u64(uint64_t *p, uint64_t v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
 static inline int atomic_cas_u32(uint32_t *p, uint32_t expected, uint32_t desired) {
     return __atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
@@ -26,8 +33,11 @@ static inline void atomic_add_f64_locked(double *p, double v) {
     __atomic_store(p, &sum, __ATOMIC_RELAXED);
 }
 
-/* Spin lock for short sections: some sums, or a pass over a node's edges, of which there may be hundreds: up to
- * microseconds. Nothing of a game is called under it. It yields if its holder was put to sleep. */
+/* Asks for a line of memory that will be read soon; any address will do. */
+static inline void prefetch(const void *p) { __builtin_prefetch(p); }
+
+/* Spin lock for short sections: some sums, or a node's new edges. Nothing of a game is called under it. It yields if
+ * its holder was put to sleep. */
 static inline void spin_lock(uint32_t *lock) {
     int spins = 0;
     while (__atomic_exchange_n(lock, 1u, __ATOMIC_ACQUIRE)) {
@@ -49,6 +59,15 @@ static inline double monotonic_s(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Sleeps until the semaphore is posted, a signal arrives, or the time is over; whether it was posted. */
+static inline int semaphore_wait(sem_t *semaphore, double seconds) {
+    struct timespec until;
+    double until_s = monotonic_s() + seconds;
+    until.tv_sec = (time_t)until_s;
+    until.tv_nsec = (long)(1e9 * (until_s - (double)until.tv_sec));
+    return sem_clockwait(semaphore, CLOCK_MONOTONIC, &until) == 0;
 }
 
 #endif

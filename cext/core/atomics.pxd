@@ -1,16 +1,30 @@
 """Declarations of ``atomics.h``."""
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
 
 cdef extern from "atomics.h" nogil:
+    enum:
+        CACHE_LINE
+    uint16_t atomic_load_u16(const uint16_t* p)
+    void atomic_store_u16(uint16_t* p, uint16_t v)
     uint32_t atomic_load_u32(const uint32_t* p)
     void atomic_store_u32(uint32_t* p, uint32_t v)
     uint32_t atomic_add_u32(uint32_t* p, uint32_t v)          # returns the value before
     uint64_t atomic_load_u64(const uint64_t* p)
+    void atomic_store_u64(uint64_t* p, uint64_t v)
     uint64_t atomic_add_u64(uint64_t* p, uint64_t v)
     bint atomic_cas_u32(uint32_t* p, uint32_t expected, uint32_t desired)
     double atomic_load_f64(const double* p)
     void atomic_add_f64_locked(double* p, double v)
+    void prefetch(const void* p)
     void spin_lock(uint32_t* lock)
     void spin_unlock(uint32_t* lock)
     double monotonic_s()
+    ctypedef struct sem_t:
+        pass
+    bint semaphore_wait(sem_t* semaphore, double seconds)
+
+cdef extern from "<semaphore.h>" nogil:
+    int sem_init(sem_t* semaphore, int is_shared, unsigned int value)
+    int sem_post(sem_t* semaphore)
+    int sem_destroy(sem_t* semaphore)

@@ -3,17 +3,10 @@
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from cext.core.game cimport GameOps, State, game_apply
+from cext.core.game cimport GameOps, State, game_apply, game_require_seat
 from cext.core.playout cimport playout_random_action
 from cext.core.rng cimport Stream
 from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, aligned_alloc
-
-from cext.core.errors import GameOverError
-
-
-cdef _require_seat(State state):
-    if state.game.ops.current_player(state.data) < 0:
-        raise GameOverError("the game is over: there is no turn to play", reason="GAME_OVER")
 
 
 cdef void _evaluate(const GameOps* ops, const void* state, double* values, double* scores) noexcept nogil:
@@ -62,7 +55,7 @@ def random_turn(State state not None, seed):
     cdef int start = ops.turn(state.data)
     cdef action_t action
     cdef action_t* buffer
-    _require_seat(state)
+    game_require_seat(state)
     buffer = <action_t*>malloc(ops.max_actions * sizeof(action_t))
     if buffer == NULL:
         raise MemoryError
@@ -114,7 +107,7 @@ def greedy_turn(State state not None):
     cdef action_t action
     cdef action_t* actions
     cdef void* after
-    _require_seat(state)
+    game_require_seat(state)
     actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
     after = aligned_alloc(64, ops.state_size)
     turn = []

@@ -94,6 +94,9 @@ cdef State state_wrap(Game game, const void* data)
 # Makes the Game of a table; called once by each game's module. Refuses a table that breaks the limits.
 cdef Game game_create(const GameOps* ops)
 
+# Raises GameOverError or SearchError (reason CHANCE_PENDING) unless a seat is to move.
+cdef int game_require_seat(State state) except -1
+
 cdef bint game_action_is_legal(const GameOps* ops, const void* state, action_t action, action_t* buffer) noexcept nogil
 
 

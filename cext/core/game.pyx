@@ -10,7 +10,7 @@ from cext.core.rng cimport Stream
 from cext.core.types cimport ALL_SEEING, MAX_SEATS, aligned_alloc
 from cext.core.types cimport CHANCE as C_CHANCE, TERMINAL as C_TERMINAL
 
-from cext.core.errors import IllegalActionError, PositionError, SearchError
+from cext.core.errors import GameOverError, IllegalActionError, PositionError, SearchError
 
 CHANCE = C_CHANCE
 TERMINAL = C_TERMINAL
@@ -77,6 +77,15 @@ cdef State state_wrap(Game game, const void* data):
         raise MemoryError
     memcpy(state.data, data, game.ops.state_size)
     return state
+
+
+cdef int game_require_seat(State state) except -1:
+    cdef int player = state.game.ops.current_player(state.data)
+    if player == C_TERMINAL:
+        raise GameOverError("the game is over: no turn is left to play", reason="GAME_OVER")
+    if player == C_CHANCE:
+        raise SearchError("a random event is pending: no seat is to move", reason="CHANCE_PENDING")
+    return 0
 
 
 cdef bint game_action_is_legal(const GameOps* ops, const void* state, action_t action,

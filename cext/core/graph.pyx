@@ -1,10 +1,9 @@
 """The search graph's memory. Contracts in ``graph.pxd``."""
 
-from libc.stdlib cimport calloc
 from libc.string cimport memcpy
 
 from cext.core.atomics cimport atomic_add_u32, atomic_cas_u32, atomic_load_u32, atomic_store_u32
-from cext.core.release cimport release
+from cext.core.memory cimport memory_release, memory_reserve
 
 cdef enum:
     # Share of the memory that edges get. With hundreds of legal actions a node takes 10 to 15 of them on average,
@@ -31,8 +30,9 @@ cdef int graph_init(GraphC* graph, double memory_mb) noexcept nogil:
     graph.nodes_spare = 0
     graph.first_end = NO_NODE
     graph.num_ends = 0
-    graph.nodes = <NodeC*>calloc(1, graph.node_capacity * sizeof(NodeC) + graph.edge_capacity * sizeof(EdgeC)
-                                 + slots * sizeof(uint32_t))
+    graph.size = (graph.node_capacity * sizeof(NodeC) + graph.edge_capacity * sizeof(EdgeC)
+                  + slots * sizeof(uint32_t))
+    graph.nodes = <NodeC*>memory_reserve(graph.size)
     if graph.nodes == NULL:
         return -1
     graph.edges = <EdgeC*>(graph.nodes + graph.node_capacity)
@@ -41,7 +41,7 @@ cdef int graph_init(GraphC* graph, double memory_mb) noexcept nogil:
 
 
 cdef void graph_free(GraphC* graph) noexcept nogil:
-    release(graph.nodes)
+    memory_release(graph.nodes, graph.size)
     graph.nodes = NULL
     graph.edges = NULL
     graph.table = NULL
@@ -91,7 +91,7 @@ cdef int graph_grow_edges(GraphC* graph, NodeC* node, int max_edges) noexcept no
         if atomic_cas_u32(&graph.edges_used, first, first + <uint32_t>max_edges):
             break
     memcpy(graph.edges + first, graph.edges + node.first_edge, node.num_edges * sizeof(EdgeC))
-    node.first_edge = first
+    atomic_store_u32(&node.first_edge, first)
     node.max_edges = <uint16_t>max_edges
     return 0
 

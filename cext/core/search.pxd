@@ -1,9 +1,10 @@
 """One search of one position by a team of threads on a shared graph."""
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from numpy.random cimport bitgen_t
 
+from cext.core.atomics cimport CACHE_LINE, sem_t
 from cext.core.game cimport GameOps
 from cext.core.graph cimport GraphC
 from cext.core.types cimport action_t
@@ -51,20 +52,24 @@ ctypedef struct SearchC:
     double confirm_s            # when to stop exploring within the root's turn; and after how many iterations
     uint64_t confirm_iterations
     uint32_t is_confirming
-    uint64_t started            # iterations begun
-    uint64_t iterations         # iterations backed up
     uint32_t stop               # StopReason; every worker reads it each iteration
     uint32_t workers_running
+    sem_t ended                 # posted when the last worker ends
+    uint8_t apart[CACHE_LINE]   # what is above hardly changes and is read all the time
+    uint64_t started            # iterations begun; counted only where they are limited
+    uint8_t apart_too[CACHE_LINE]
 
 
 # What each thread owns.
 ctypedef struct WorkerC:
     SearchC* search
-    bitgen_t* rng
+    bitgen_t rng                # a copy of the stream's
     void* state                 # scratch state of the descent
     action_t* actions           # legal actions of a node, max_actions
     float* priors               # theirs
+    uint64_t iterations         # backed up by this thread
+    int path_length             # edges
     uint32_t path_nodes[MAX_PATH + 1]
     int path_edges[MAX_PATH]    # index of the edge taken within its node's block, or NO_EDGE
-    int path_length             # edges
+    uint8_t apart[CACHE_LINE]
 

@@ -19,26 +19,24 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from cext.core.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_add_u64, atomic_cas_u32,
-                                atomic_load_f64, atomic_load_u32, atomic_load_u64, atomic_store_u32, monotonic_s,
-                                spin_lock, spin_unlock)
-from cext.core.game cimport State, game_apply, game_settle_chance
+                                atomic_load_f64, atomic_load_u32, atomic_load_u64, atomic_store_u16, atomic_store_u32,
+                                atomic_store_u64, monotonic_s, prefetch, sem_destroy, sem_init, sem_post,
+                                semaphore_wait, spin_lock, spin_unlock)
+from cext.core.game cimport State, game_apply, game_require_seat, game_settle_chance
 from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_end, graph_edges, graph_find_or_add,
-                              graph_free, graph_grow_edges, graph_init, graph_memory)
+                              graph_free, graph_grow_edges, graph_init, graph_memory, graph_num_edges)
 from cext.core.playout cimport playout_round
 from cext.core.rng cimport Stream
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical_order, turn_finish, turn_scratch_free,
                               turn_scratch_init)
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
 
-from cext.core.errors import GameOverError, SearchError
+from cext.core.errors import SearchError
 
 cdef extern from "<pthread.h>" nogil:
     ctypedef unsigned long pthread_t
     int pthread_create(pthread_t* thread, const void* attributes, void* (*start)(void*) noexcept nogil, void* argument)
     int pthread_join(pthread_t thread, void** result)
-
-cdef extern from "<unistd.h>" nogil:
-    int usleep(unsigned int microseconds)
 
 STOP_REASONS = ("", "time", "iterations", "memory", "stopped", "forced")
 
@@ -63,6 +61,12 @@ OPTIONS = {
     "confirming_share": (0.25, 0.0, 1.0),
 }
 
+cdef enum:
+    PREFETCH = 8                # edges that selection asks for ahead
+
+# How often the calling thread wakes to look for signals that another thread received.
+cdef double SIGNALS_S = 0.03
+
 # Share of margin_weight that is left once the game is over.
 cdef double OVER_MARGIN = 0.1
 
@@ -77,13 +81,14 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
     cdef double values[MAX_SEATS]
     cdef double scores[MAX_SEATS]
     cdef uint32_t index = search.root, child
+    cdef action_t action
     cdef int edge
     cdef bint is_leaf = False, is_over
 
     # Step 1. Draw a world that agrees with what the asking seat knows.
     memcpy(state, search.root_state, ops.state_size)
     if search.several_worlds:
-        ops.determinize(state, search.viewer, worker.rng)
+        ops.determinize(state, search.viewer, &worker.rng)
     worker.path_length = 0
     worker.path_nodes[0] = index
     is_leaf = _enter(search, index)
@@ -92,14 +97,15 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
     while not is_leaf and ops.current_player(state) != TERMINAL and worker.path_length < MAX_PATH:
         if ops.current_player(state) == CHANCE:
             edge = NO_EDGE
-            ops.chance(state, worker.rng)
+            action = 0
+            ops.chance(state, &worker.rng)
         else:
-            edge = _select(worker, index)
+            edge = _select(worker, index, &action)
             if edge < 0:
                 _leave(worker)
                 return -1
-            game_apply(ops, state, _edge_action(search, index, edge))
-        child = _follow(worker, index, edge)
+            game_apply(ops, state, action)
+        child = _follow(worker, index, edge, action)
         if child == NO_NODE:
             if edge != NO_EDGE:
                 _leave_edge(search, index, edge)
@@ -141,15 +147,6 @@ cdef void _leave_edge(SearchC* search, uint32_t index, int edge) noexcept nogil:
     spin_unlock(&node.lock)
 
 
-cdef inline action_t _edge_action(SearchC* search, uint32_t index, int edge) noexcept nogil:
-    cdef NodeC* node = search.graph.nodes + index
-    cdef action_t action
-    spin_lock(&node.lock)
-    action = graph_edges(&search.graph, node)[edge].action
-    spin_unlock(&node.lock)
-    return action
-
-
 # --- select and expand
 
 cdef inline bint _shares_view(SearchC* search, const void* state, int player) noexcept nogil:
@@ -159,10 +156,11 @@ cdef inline bint _shares_view(SearchC* search, const void* state, int player) no
             or search.ops.hash(state, player) == search.ops.hash(state, search.viewer))
 
 
-cdef int _select(WorkerC* worker, uint32_t index) noexcept nogil:
+cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nogil:
     """Choose an edge of a node and count a descent through it. Returns its index, or -1 without memory."""
     cdef SearchC* search = worker.search
     cdef NodeC* node = search.graph.nodes + index
+    cdef EdgeC* edge
     cdef int chosen, n, width
     if search.several_worlds and not _shares_view(search, worker.state, node.player):
         # Ranked before the lock is taken, for which others may wait.
@@ -172,10 +170,12 @@ cdef int _select(WorkerC* worker, uint32_t index) noexcept nogil:
         spin_lock(&node.lock)
         chosen = _select_available(worker, node, n, width)
     else:
-        spin_lock(&node.lock)
         chosen = _select_known(worker, node)
+        spin_lock(&node.lock)
     if chosen >= 0:
-        graph_edges(&search.graph, node)[chosen].visits += 1
+        edge = graph_edges(&search.graph, node) + chosen
+        edge.visits += 1
+        action[0] = edge.action
     spin_unlock(&node.lock)
     return chosen
 
@@ -200,7 +200,7 @@ cdef inline double _edge_utility(SearchC* search, const EdgeC* edge, int player)
         visits = atomic_load_u32(&child.visits)
         if visits > 0:
             return atomic_load_f64(&child.utility_sum[player]) / visits
-    return edge.utility_sum / edge.visits
+    return atomic_load_f64(&edge.utility_sum) / atomic_load_u32(&edge.visits)
 
 
 cdef inline double _node_utility(NodeC* node, int player) noexcept nogil:
@@ -218,12 +218,15 @@ cdef int _width(SearchC* search, NodeC* node, int num_legal) noexcept nogil:
 
 cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
     # The same actions in every world: the edges are those with the best priors, in that order, visited ones first.
+    # Without the lock: a pass over hundreds of edges would keep the other threads waiting.
     cdef SearchC* search = worker.search
     cdef EdgeC* edges
     cdef double factor, utility, first_play, score, best_score = -1e300
-    cdef int i, width, player = node.player, best = 0
-    width = _width(search, node, node.num_legal)
-    if node.num_legal < 0 or width > node.num_edges:
+    cdef uint32_t visits
+    cdef int i, width, num_edges = graph_num_edges(node), player = node.player, best = 0
+    # A node without edges has not been expanded, and its num_legal may not be known yet.
+    width = _width(search, node, node.num_legal) if num_edges > 0 else 1
+    if width > num_edges:
         width = _widen(worker, node)
         if width < 0:
             return -1
@@ -231,14 +234,17 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
     factor = _exploration(search, node) * sqrt(<double>atomic_load_u32(&node.visits))
     first_play = _node_utility(node, player) - search.options.first_play_reduction
     for i in range(width):
-        if edges[i].visits == 0:
+        if i + PREFETCH < width:
+            prefetch(search.graph.nodes + edges[i + PREFETCH].child)
+        visits = atomic_load_u32(&edges[i].visits)
+        if visits == 0:
             # Those after it have no visits either, and smaller priors.
             score = first_play + factor * edges[i].prior
             if score > best_score:
                 best = i
             break
         utility = _edge_utility(search, &edges[i], player)
-        score = utility + factor * edges[i].prior / (1 + edges[i].visits)
+        score = utility + factor * edges[i].prior / (1 + visits)
         if score > best_score:
             best_score = score
             best = i
@@ -337,17 +343,14 @@ cdef void _sort_best(WorkerC* worker, int n, int k) noexcept nogil:
 
 
 cdef int _widen(WorkerC* worker, NodeC* node) noexcept nogil:
-    """Bring the actions with the best priors into view. Returns how many count now, or -1 without memory.
-
-    Called under the node's lock, which it lets go of while it ranks the actions.
-    """
+    """Bring the actions with the best priors into view. Returns how many count now, or -1 without memory."""
     cdef SearchC* search = worker.search
     cdef EdgeC* edges
-    cdef int i, n, width, target, num_edges = node.num_edges
-    spin_unlock(&node.lock)
+    cdef int i, n, width, target
+    # Ranked before the lock is taken, for which others may wait.
     n = _list_by_prior(worker)
     width = _width(search, node, n)
-    target = min(n, max(width, 2 * num_edges))
+    target = min(n, max(width, 2 * graph_num_edges(node)))
     _sort_best(worker, n, target)
     spin_lock(&node.lock)
     node.num_legal = n
@@ -355,11 +358,13 @@ cdef int _widen(WorkerC* worker, NodeC* node) noexcept nogil:
     # what is there stays in place.
     if node.num_edges < target:
         if graph_grow_edges(&search.graph, node, target) < 0:
+            spin_unlock(&node.lock)
             return -1
         edges = graph_edges(&search.graph, node)
         for i in range(node.num_edges, target):
             _fill_edge(&edges[i], worker.actions[i], worker.priors[i])
-        node.num_edges = <uint16_t>target
+        atomic_store_u16(&node.num_edges, <uint16_t>target)
+    spin_unlock(&node.lock)
     return width
 
 
@@ -376,11 +381,11 @@ cdef int _append_edge(SearchC* search, NodeC* node, action_t action, float prior
                                                        min(max(4, 2 * node.num_edges), 65535)) < 0:
             return -1
     _fill_edge(&graph_edges(&search.graph, node)[node.num_edges], action, prior)
-    node.num_edges += 1
+    atomic_store_u16(&node.num_edges, <uint16_t>(node.num_edges + 1))
     return 0
 
 
-cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge) noexcept nogil:
+cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge, action_t action) noexcept nogil:
     """Find or add the node of the worker's state, reached from a node by an edge or a random event (NO_EDGE).
 
     Returns NO_NODE without memory.
@@ -390,7 +395,6 @@ cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge) noexcept nogil:
     cdef NodeC* node = search.graph.nodes + index
     cdef EdgeC* c_edge
     cdef int turn = ops.turn(worker.state)
-    cdef action_t action = _edge_action(search, index, edge) if edge != NO_EDGE else 0
     cdef uint32_t child
     cdef bint is_new
     # Equal positions of different turns stay apart, so that a node knows whose turn it belongs to.
@@ -400,7 +404,7 @@ cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge) noexcept nogil:
         return NO_NODE
     if is_new and turn != search.root_turn and node.turn == search.root_turn:
         graph_add_end(&search.graph, child)
-    if edge == NO_EDGE:
+    if edge == NO_EDGE or atomic_load_u32(&graph_edges(&search.graph, node)[edge].child) == child:
         return child
     spin_lock(&node.lock)
     c_edge = &graph_edges(&search.graph, node)[edge]
@@ -429,7 +433,7 @@ cdef bint _evaluate(WorkerC* worker, double* values, double* scores) noexcept no
     cdef double leaf_scores[MAX_SEATS]
     cdef double weight = search.options.playout_weight
     cdef int seat
-    game_settle_chance(ops, worker.state, worker.rng)
+    game_settle_chance(ops, worker.state, &worker.rng)
     if ops.current_player(worker.state) == TERMINAL:
         ops.returns(worker.state, values)
         ops.scores(worker.state, scores)
@@ -439,7 +443,7 @@ cdef bint _evaluate(WorkerC* worker, double* values, double* scores) noexcept no
     elif weight < 1.0:
         ops.evaluate(worker.state, leaf_values, leaf_scores)
     if weight > 0.0:
-        playout_round(ops, worker.state, worker.rng, worker.actions)
+        playout_round(ops, worker.state, &worker.rng, worker.actions)
         if ops.current_player(worker.state) == TERMINAL:
             ops.returns(worker.state, values)
             ops.scores(worker.state, scores)
@@ -488,9 +492,10 @@ cdef void _back_up(WorkerC* worker, const double* values, const double* scores, 
             atomic_add_f64_locked(&node.utility_sum[seat], utilities[seat])
             atomic_add_f64_locked(&node.value_sum[seat], values[seat])
             atomic_add_f64_locked(&node.score_sum[seat], scores[seat])
-        atomic_add_u32(&node.finished, 1)
+        atomic_store_u32(&node.finished, node.finished + 1)
         if i < worker.path_length and worker.path_edges[i] != NO_EDGE:
-            graph_edges(&search.graph, node)[worker.path_edges[i]].utility_sum += utilities[node.player]
+            atomic_add_f64_locked(&graph_edges(&search.graph, node)[worker.path_edges[i]].utility_sum,
+                                  utilities[node.player])
         spin_unlock(&node.lock)
 
 
@@ -499,26 +504,35 @@ cdef void _back_up(WorkerC* worker, const double* values, const double* scores, 
 cdef void* _work(void* argument) noexcept nogil:
     cdef WorkerC* worker = <WorkerC*>argument
     cdef SearchC* search = worker.search
-    cdef uint64_t done
+    cdef uint64_t started
     cdef double now_s
     while atomic_load_u32(&search.stop) == RUNNING:
-        if search.max_iterations > 0 and atomic_add_u64(&search.started, 1) >= search.max_iterations:
-            atomic_cas_u32(&search.stop, RUNNING, BY_ITERATIONS)
-            break
+        if search.max_iterations > 0:
+            started = atomic_add_u64(&search.started, 1)
+            if started >= search.max_iterations:
+                atomic_cas_u32(&search.stop, RUNNING, BY_ITERATIONS)
+                break
+            if started >= search.confirm_iterations:
+                _confirm(search)
         if _iterate(worker) < 0:
             atomic_cas_u32(&search.stop, RUNNING, BY_MEMORY)
             break
-        done = atomic_add_u64(&search.iterations, 1) + 1
-        if search.max_iterations > 0 and done >= search.confirm_iterations:
-            atomic_store_u32(&search.is_confirming, 1)
+        atomic_store_u64(&worker.iterations, worker.iterations + 1)
         if search.deadline_s > 0:
             now_s = monotonic_s()
             if now_s >= search.confirm_s:
-                atomic_store_u32(&search.is_confirming, 1)
+                _confirm(search)
             if now_s >= search.deadline_s:
                 atomic_cas_u32(&search.stop, RUNNING, BY_TIME)
-    atomic_add_u32(&search.workers_running, <uint32_t>-1)
+    if atomic_add_u32(&search.workers_running, <uint32_t>-1) == 1:
+        sem_post(&search.ended)
     return NULL
+
+
+cdef inline void _confirm(SearchC* search) noexcept nogil:
+    # Written once: every thread reads this line.
+    if not atomic_load_u32(&search.is_confirming):
+        atomic_store_u32(&search.is_confirming, 1)
 
 
 cdef class Search:
@@ -559,15 +573,13 @@ cdef class Search:
         cdef int i
         cdef const GameOps* ops = state.game.ops
         cdef Stream stream
-        if ops.current_player(state.data) == TERMINAL:
-            raise GameOverError("the game is over: there is no turn to search", reason="GAME_OVER")
-        if ops.current_player(state.data) < 0:
-            raise SearchError("a random event is pending: no seat is to move", reason="CHANCE_PENDING")
+        game_require_seat(state)
         if not 1 <= threads <= 256:
             raise SearchError(f"threads: {threads}, expected 1 to 256", reason="INVALID_LIMITS")
         if not 1 <= memory_mb <= 1e6:
             raise SearchError(f"memory_mb: {memory_mb}, expected 1 to 1000000", reason="INVALID_LIMITS")
         memset(&self.search, 0, sizeof(SearchC))
+        sem_init(&self.search.ended, 0, 0)
         self._set_options(options)
         self.state = state.copy()
         self.threads = threads
@@ -586,7 +598,7 @@ cdef class Search:
         for i in range(threads):
             stream = self._streams[i]
             self._workers[i].search = &self.search
-            self._workers[i].rng = stream.bitgen
+            self._workers[i].rng = stream.bitgen[0]
             self._workers[i].state = aligned_alloc(64, ops.state_size)
             self._workers[i].actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
             self._workers[i].priors = <float*>malloc(ops.max_actions * sizeof(float))
@@ -635,6 +647,7 @@ cdef class Search:
                 free(self._workers[i].priors)
             free(self._workers)
         graph_free(&self.search.graph)
+        sem_destroy(&self.search.ended)
 
     def run(self, time_s=None, iterations=None):
         """Search until a limit is reached or `stop` is called. Releases the GIL; may be called once.
@@ -671,7 +684,7 @@ cdef class Search:
         if self._is_forced() and atomic_cas_u32(&self.search.stop, RUNNING, BY_FORCE):
             # One iteration, for the values.
             _iterate(&self._workers[0])
-            self.search.iterations = 1
+            self._workers[0].iterations = 1
         ids = <pthread_t*>malloc(self.threads * sizeof(pthread_t))
         if ids == NULL:
             raise MemoryError
@@ -680,11 +693,14 @@ cdef class Search:
             for i in range(self.threads):
                 error = pthread_create(&ids[i], NULL, _work, &self._workers[i])
                 if error != 0:
+                    # Those that do not run have ended.
                     atomic_cas_u32(&self.search.stop, RUNNING, BY_STOP)
+                    if atomic_add_u32(&self.search.workers_running, <uint32_t>-(self.threads - i)) == self.threads - i:
+                        sem_post(&self.search.ended)
                     break
                 created += 1
         try:
-            self._wait(created)
+            self._wait()
         finally:
             atomic_cas_u32(&self.search.stop, RUNNING, BY_STOP)
             with nogil:
@@ -696,18 +712,12 @@ cdef class Search:
             raise SearchError(f"the system refused thread {created + 1} of {self.threads} (error {error})",
                               reason="NO_THREADS")
 
-    cdef _wait(self, int created):
+    cdef _wait(self):
         # The calling thread sleeps, and wakes for signals and for the end.
-        cdef int naps = 0, left = self.threads - created
-        while True:
+        cdef bint has_ended = False
+        while not has_ended:
             with nogil:
-                while <int>atomic_load_u32(&self.search.workers_running) > left:
-                    usleep(500)
-                    naps += 1
-                    if naps % 64 == 0:
-                        break
-            if <int>atomic_load_u32(&self.search.workers_running) <= left:
-                return
+                has_ended = semaphore_wait(&self.search.ended, SIGNALS_S)
             PyErr_CheckSignals()
 
     cdef bint _is_forced(self):
@@ -760,7 +770,7 @@ cdef class Search:
         running = not self._has_run or atomic_load_u32(&self.search.workers_running) > 0
         return {
             "candidates": candidates,
-            "iterations": atomic_load_u64(&self.search.iterations),
+            "iterations": self._iterations(),
             "nodes": atomic_load_u32(&graph.nodes_used) - 1 - atomic_load_u32(&graph.nodes_spare),
             "seconds": monotonic_s() - self._began_s if running and self._has_run else self._seconds,
             "stop_reason": STOP_REASONS[RUNNING if running and self._has_run else stop],
@@ -769,6 +779,13 @@ cdef class Search:
             "threads": self.threads,
             "seed": self.seed,
         }
+
+    cdef uint64_t _iterations(self):
+        cdef uint64_t iterations = 0
+        cdef int i
+        for i in range(self.threads):
+            iterations += atomic_load_u64(&self._workers[i].iterations)
+        return iterations
 
     cdef list _best_ends(self, int count):
         """The most visited ends of the root's turn, best first; equal visits by value, then by order of discovery."""
@@ -907,6 +924,8 @@ cdef class Search:
             left = 0
             for i in range(node.num_edges):
                 left += edges[i].visits
+                if edges[i].visits > edges[i].available > 0:
+                    raise SearchError(f"node {index}: an edge taken more often than it was there")
             if node.player < 0:
                 if left != 0:
                     raise SearchError(f"node {index}: edges where no seat is to move")
@@ -915,5 +934,5 @@ cdef class Search:
             elif left >= node.visits and node.visits > 0:
                 raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
         node = &graph.nodes[self.search.root]
-        if node.visits != self.search.iterations:
-            raise SearchError(f"root: {node.visits} visits, {self.search.iterations} iterations")
+        if node.visits != self._iterations():
+            raise SearchError(f"root: {node.visits} visits, {self._iterations()} iterations")

@@ -6,7 +6,8 @@ two seats). A turn is decided action by action: each gets a share of the limits 
 tree below the chosen action is kept. Hidden information: one world an iteration, as in information-set search.
 """
 
-from libc.math cimport ceil, log, sqrt
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport ceil, fmin, log, sqrt
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -14,14 +15,14 @@ from libc.string cimport memcpy, memset
 from numpy.random cimport bitgen_t
 
 from cext.core.atomics cimport atomic_cas_u32, atomic_load_u32, monotonic_s
-from cext.core.game cimport GameOps, State, game_apply, game_settle_chance
+from cext.core.game cimport GameOps, State, game_apply, game_require_seat, game_settle_chance
+from cext.core.memory cimport memory_release, memory_reserve
 from cext.core.playout cimport playout_random, playout_random_action
-from cext.core.release cimport release
 from cext.core.rng cimport Stream, rng_below
 from cext.core.search cimport BY_FORCE, BY_ITERATIONS, BY_STOP, BY_TIME, RUNNING
 from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, aligned_alloc
 
-from cext.core.errors import GameOverError, SearchError
+from cext.core.errors import SearchError
 from cext.core.search import STOP_REASONS
 
 cdef enum:
@@ -29,6 +30,9 @@ cdef enum:
 
 # Share of the remaining time or iterations that the next action of the turn gets.
 cdef double SHARE_OF_REST = 1.0 / 3.0
+
+# How often a decision looks for signals.
+cdef double SIGNALS_S = 0.03
 
 
 ctypedef struct UctNodeC:
@@ -84,8 +88,7 @@ cdef class UCT:
     def __cinit__(self, State state not None, *, int threads=1, double memory_mb=256, seed=0,
                   double exploration=1.4142135623730951):
         cdef const GameOps* ops = state.game.ops
-        if ops.current_player(state.data) < 0:
-            raise GameOverError("the game is over: there is no turn to search", reason="GAME_OVER")
+        game_require_seat(state)
         if threads != 1:
             raise SearchError(f"threads: {threads}, the uct baseline uses 1", reason="INVALID_LIMITS")
         if not 1 <= memory_mb <= 1e5:
@@ -95,7 +98,7 @@ cdef class UCT:
         self._exploration = exploration
         self._stream = Stream(seed)
         self._capacity = <uint32_t>(memory_mb * 1024 * 1024 / sizeof(UctNodeC))
-        self._nodes = <UctNodeC*>malloc(self._capacity * sizeof(UctNodeC))
+        self._nodes = <UctNodeC*>memory_reserve(self._capacity * sizeof(UctNodeC))
         self._actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
         self._children = <uint32_t*>malloc(ops.max_actions * sizeof(uint32_t))
         self._scratch = aligned_alloc(64, ops.state_size)
@@ -105,7 +108,7 @@ cdef class UCT:
         self._turn = []
 
     def __dealloc__(self):
-        release(self._nodes)
+        memory_release(self._nodes, self._capacity * sizeof(UctNodeC))
         free(self._actions)
         free(self._children)
         free(self._scratch)
@@ -216,11 +219,12 @@ cdef class UCT:
         SearchError
             If neither limit is given (UCT decides action by action and must share something out), a limit is out of
             range, or the search has run before.
+        KeyboardInterrupt
+            On Ctrl-C, after the rest of the turn has been played as after `stop`; `result` is valid then.
         """
         cdef const GameOps* ops = self.state.game.ops
         cdef int start = ops.turn(self.state.data), n
         cdef uint32_t reason = BY_FORCE
-        cdef double share
         if time_s is None and iterations is None:
             raise SearchError("uct needs a limit: time_s or iterations", reason="INVALID_LIMITS")
         if time_s is not None and not 0 < time_s < 1e9:
@@ -236,15 +240,20 @@ cdef class UCT:
         with nogil:
             # One in any case, for the values.
             self._iterate()
-        while ops.turn(self._now.data) == start:
-            n = ops.legal_actions(self._now.data, self._actions)
-            if n > 1:
-                share = 1.0 if self._ends_turn(n) else SHARE_OF_REST
-                with nogil:
-                    reason = self._search(share)
-            self._commit()
-        self._seconds = monotonic_s() - self._began_s
-        atomic_cas_u32(&self._stop, RUNNING, reason)
+        try:
+            while ops.turn(self._now.data) == start:
+                n = ops.legal_actions(self._now.data, self._actions)
+                if n > 1:
+                    reason = self._search(1.0 if self._ends_turn(n) else SHARE_OF_REST)
+                self._commit()
+        except BaseException:       # a signal's handler may raise what it likes
+            reason = BY_STOP
+            while ops.turn(self._now.data) == start:
+                self._commit()
+            raise
+        finally:
+            self._seconds = monotonic_s() - self._began_s
+            atomic_cas_u32(&self._stop, RUNNING, reason)
 
     cdef bint _ends_turn(self, int n):
         """Whether each of the n actions in the buffer, legal now, ends the turn."""
@@ -257,15 +266,24 @@ cdef class UCT:
                 return False
         return True
 
-    cdef uint32_t _search(self, double share) noexcept nogil:
+    cdef uint32_t _search(self, double share) except? BY_STOP:
         """Iterate for a share of what is left. Returns the limit that ended it."""
         cdef double now_s = monotonic_s()
+        cdef uint32_t reason = RUNNING
         cdef double until_s = now_s + share * (self._deadline_s - now_s)
         cdef uint64_t left = self._max_iterations - self._iterations
         cdef uint64_t last = self._iterations + (left if share == 1.0 else <uint64_t>ceil(share * left))
         if self._used >= self._capacity and left > 0:
             # The next decision matters more than what is known of it: it gets all the memory.
             self._reset()
+        while True:
+            with nogil:
+                reason = self._iterate_until(fmin(until_s, monotonic_s() + SIGNALS_S), last)
+            if reason != BY_TIME or monotonic_s() >= until_s:
+                return reason
+            PyErr_CheckSignals()
+
+    cdef uint32_t _iterate_until(self, double until_s, uint64_t last) noexcept nogil:
         while atomic_load_u32(&self._stop) == RUNNING:
             if self._iterations >= last:
                 return BY_ITERATIONS

@@ -1,0 +1,194 @@
+"""Trick: the search's test subject for hidden hands. Not a game to play: it is not registered, and has no text form.
+
+Cards 0 to 15, all different; a seat sees its own hand and what has been played. Each seat in turn plays one card, and
+the highest one wins. So a lead wins with the probability that no other seat holds a higher card.
+
+Action layout: bits 0-3 card; all others 0.
+"""
+
+from libc.stdint cimport uint8_t, uint16_t, uint64_t
+from libc.string cimport memset
+
+from numpy.random cimport bitgen_t
+
+from cext.core.game cimport Game, GameOps, State, game_create, state_wrap
+from cext.core.rng cimport rng_below
+from cext.core.types cimport ALL_SEEING, MAX_SEATS, TERMINAL, action_t
+
+cdef enum:
+    NUM_CARDS = 16
+
+
+ctypedef struct TrickStateC:
+    uint16_t hands[MAX_SEATS]   # a bit for each card
+    uint16_t deck               # cards that may be in a hand or out of play: all that were dealt from, less those played
+    uint8_t played[MAX_SEATS]   # card + 1 of the seats before the one to move, 0 for the others
+    uint8_t num_players         # 2..4
+    uint8_t player              # the seat to move; num_players at the end
+    uint8_t unused[48]          # 64 bytes in all
+
+
+cdef int trick_check(const void* data) noexcept nogil:
+    cdef const TrickStateC* state = <const TrickStateC*>data
+    cdef uint16_t seen = 0
+    cdef int seat
+    if not 2 <= state.num_players <= MAX_SEATS or state.player > state.num_players:
+        return 1
+    for seat in range(state.num_players):
+        if state.hands[seat] & (seen | ~state.deck) or (state.hands[seat] == 0 and state.player <= seat):
+            return 2
+        seen |= state.hands[seat]
+    return 0
+
+
+cdef const char* trick_check_name(int code) noexcept nogil:
+    return "seats" if code == 1 else "hands"
+
+
+cdef int trick_num_players(const void* data) noexcept nogil:
+    return (<const TrickStateC*>data).num_players
+
+
+cdef int trick_current_player(const void* data) noexcept nogil:
+    cdef const TrickStateC* state = <const TrickStateC*>data
+    if state.player >= state.num_players:
+        return TERMINAL
+    return state.player
+
+
+cdef int trick_legal_actions(const void* data, action_t* actions) noexcept nogil:
+    cdef const TrickStateC* state = <const TrickStateC*>data
+    cdef int card, n = 0
+    if state.player == state.num_players:
+        return 0
+    for card in range(NUM_CARDS):
+        if state.hands[state.player] >> card & 1:
+            actions[n] = card
+            n += 1
+    return n
+
+
+cdef void trick_apply_action(void* data, action_t action) noexcept nogil:
+    cdef TrickStateC* state = <TrickStateC*>data
+    cdef uint16_t card = <uint16_t>(1 << action)
+    state.hands[state.player] &= ~card
+    state.deck &= ~card
+    state.played[state.player] = <uint8_t>(action + 1)
+    state.player += 1
+
+
+cdef void trick_returns(const void* data, double* shares) noexcept nogil:
+    cdef const TrickStateC* state = <const TrickStateC*>data
+    cdef int seat, best = 0
+    for seat in range(state.num_players):
+        shares[seat] = 0.0
+        if state.played[seat] > state.played[best]:
+            best = seat
+    shares[best] = 1.0
+
+
+cdef void trick_scores(const void* data, double* points) noexcept nogil:
+    cdef const TrickStateC* state = <const TrickStateC*>data
+    if state.player == state.num_players:
+        trick_returns(data, points)
+    else:
+        memset(points, 0, state.num_players * sizeof(double))
+
+
+cdef inline uint64_t _mix(uint64_t x) noexcept nogil:
+    # The finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+    x = (x ^ (x >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
+    x = (x ^ (x >> 27)) * <uint64_t>0x94d049bb133111eb
+    return x ^ (x >> 31)
+
+
+cdef uint64_t trick_hash(const void* data, int viewer) noexcept nogil:
+    cdef const TrickStateC* state = <const TrickStateC*>data
+    cdef uint64_t h = _mix((<uint64_t>viewer << 32) | (state.deck << 8) | (state.num_players << 4) | state.player)
+    cdef int seat
+    for seat in range(state.num_players):
+        h = _mix(h + state.played[seat] + 1)
+        if viewer == ALL_SEEING or viewer == seat:
+            h = _mix(h + state.hands[seat] + 1)
+    return h
+
+
+cdef int trick_turn(const void* data) noexcept nogil:
+    return (<const TrickStateC*>data).player
+
+
+cdef int trick_round(const void* data) noexcept nogil:
+    cdef const TrickStateC* state = <const TrickStateC*>data
+    return state.player // state.num_players
+
+
+cdef bint trick_determinize(void* data, int viewer, bitgen_t* rng) noexcept nogil:
+    # Deals the other hands anew, card by card, from all that the viewer does not see.
+    cdef TrickStateC* state = <TrickStateC*>data
+    cdef uint8_t unseen[NUM_CARDS]
+    cdef int sizes[MAX_SEATS]
+    cdef int card, seat, i, k, total = 0, needed = 0, num_holders = 0
+    for card in range(NUM_CARDS):
+        if (state.deck & ~state.hands[viewer]) >> card & 1:
+            unseen[total] = card
+            total += 1
+    for seat in range(state.num_players):
+        sizes[seat] = 0
+        for card in range(NUM_CARDS):
+            sizes[seat] += state.hands[seat] >> card & 1
+        if seat != viewer:
+            needed += sizes[seat]
+            num_holders += sizes[seat] > 0
+    if num_holders == 0 or (num_holders == 1 and needed == total):
+        return False                # nobody holds a card, or one seat has them all
+    for seat in range(state.num_players):
+        if seat == viewer:
+            continue
+        state.hands[seat] = 0
+        for i in range(sizes[seat]):
+            k = rng_below(rng, total)
+            state.hands[seat] |= <uint16_t>(1 << unseen[k])
+            total -= 1
+            unseen[k] = unseen[total]
+    return True
+
+
+cdef GameOps _ops
+memset(&_ops, 0, sizeof(GameOps))
+_ops.name = "trick"
+_ops.rules_version = 1
+_ops.state_size = sizeof(TrickStateC)
+_ops.max_players = MAX_SEATS
+_ops.max_actions = NUM_CARDS
+_ops.max_game_length = MAX_SEATS
+_ops.check = trick_check
+_ops.check_name = trick_check_name
+_ops.num_players = trick_num_players
+_ops.current_player = trick_current_player
+_ops.legal_actions = trick_legal_actions
+_ops.apply_action = trick_apply_action
+_ops.returns = trick_returns
+_ops.scores = trick_scores
+_ops.hash = trick_hash
+_ops.turn = trick_turn
+_ops.round = trick_round
+_ops.determinize = trick_determinize
+
+GAME = game_create(&_ops)
+
+
+def deal(hands, out_of_play=()):
+    """Return the `State` at the start: the seats' hands (sequences of cards), and cards dealt to nobody."""
+    cdef TrickStateC state
+    cdef int card, seat
+    memset(&state, 0, sizeof(state))
+    state.num_players = len(hands)
+    for seat in range(state.num_players):
+        for card in hands[seat]:
+            state.hands[seat] |= <uint16_t>(1 << card)
+        state.deck |= state.hands[seat]
+    for card in out_of_play:
+        state.deck |= <uint16_t>(1 << card)
+    cdef State owner = state_wrap(GAME, &state)
+    owner.check()
+    return owner
