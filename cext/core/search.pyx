@@ -695,7 +695,7 @@ cdef class Search:
                 if error != 0:
                     # Those that do not run have ended.
                     atomic_cas_u32(&self.search.stop, RUNNING, BY_STOP)
-                    if atomic_add_u32(&self.search.workers_running, <uint32_t>-(self.threads - i)) == self.threads - i:
+                    if atomic_add_u32(&self.search.workers_running, <uint32_t>-(self.threads - i)) == <uint32_t>(self.threads - i):
                         sem_post(&self.search.ended)
                     break
                 created += 1
