@@ -129,7 +129,7 @@ def test_the_network_is_what_numpy_computes():
     [
         (lambda content: content.update(format=2), "format 2, expected 1"),
         (lambda content: content["features"].reverse(), "other features"),
-        (lambda content: content["weights"]["b3"].append(1.0), "weights b3: expected finite numbers of shape"),
+        (lambda content: content["weights"]["b3"].append(1.0), "weights b3: expected finite numbers"),
         (lambda content: content["weights"]["b3"].__setitem__(0, 7.0), "the checksum does not fit"),
         (lambda content: content.pop("sha256"), "sha256"),
     ],

@@ -1,9 +1,9 @@
 """Fitting the network of an evaluation: two hidden layers of rectified linear units, in numpy.
 
-The network answers for one seat at a time, with the same weights, and is skipped by the hand-made estimate (its last
-two own features): logit and score of a seat are that estimate, weighted, plus what the network adds. The loss is the
-cross-entropy of the softmax over the seats against their shares of the win, plus the squared error of the scores.
-Optimizer: AdamW (Loshchilov and Hutter, 2019) with a cosine schedule.
+The network answers for one seat at a time, with the same weights, and is skipped by the hand-made estimate
+(its last two own features): logit and score of a seat are that estimate, weighted, plus what the network
+adds. The loss is the cross-entropy of the softmax over the seats against their shares of the win, plus the
+squared error of the scores. Optimizer: AdamW (Loshchilov and Hutter, 2019) with a cosine schedule.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Report:
 
 
 def initial_weights(shapes: dict[str, tuple[int, ...]], seed: int) -> Weights:
-    """Return weights that begin as the hand-made estimate: random layers, of which nearly nothing comes out."""
+    """Return weights that begin as the hand-made estimate: layers of which nearly nothing comes out."""
     generator = np.random.default_rng(seed)
     weights = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
     for name, scale in (("w1", 1.0), ("w2", 1.0), ("w3", 0.05)):

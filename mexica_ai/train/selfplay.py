@@ -1,7 +1,7 @@
 """Games to learn from: the search against itself and against a weak rival, with odd turns in between.
 
-Odd turns lead to positions that good play avoids, but that a search has to judge: without them the evaluation would
-never have seen a wasted temple.
+Odd turns lead to positions that good play avoids, but that a search has to judge: without them the
+evaluation would never have seen a wasted temple.
 """
 
 from __future__ import annotations
