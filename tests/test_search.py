@@ -315,6 +315,7 @@ def test_permutations_meet():
     candidates = search.result(10_000)["candidates"]
     spellings = Counter(tuple(sorted(candidate["actions"])) for candidate in candidates)
     assert max(spellings.values()) == 1
+    assert len(candidates) > 5
 
 
 @pytest.mark.parametrize("threads", [1, 2])

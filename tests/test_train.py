@@ -1,5 +1,6 @@
 """Training: self-play, sampled positions, the fit, and the command."""
 
+import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -45,18 +46,18 @@ def test_a_torn_file_is_continued(records, tmp_path):
 
 
 def test_samples_know_how_their_game_ended(records):
-    lines = records.read_text().splitlines()
+    lines = [(f"line {n}", line) for n, line in enumerate(records.read_bytes().splitlines())]
     data = positions.sample(lines, evaluation.features, seed=1)
     assert set(data.games) == set(range(10))
+    assert set(data.games[data.held_out]) == {0}
     assert np.allclose(data.shares.sum(1), 1)
+    in_order = sorted((line for _, line in lines), key=lambda line: hashlib.sha256(line).digest())
     for index in (0, len(data.games) // 2, -1):
-        record = json.loads(lines[data.games[index]])
+        record = json.loads(in_order[data.games[index]])
         players = len(record["scores"])
         assert data.seats[index].sum() == players
         assert np.allclose(data.scores[index, :players] * positions.SCORE_SCALE, record["scores"])
         assert set(np.flatnonzero(data.shares[index])) == set(record["winners"])
-    assert (data.progress >= 0).all()
-    assert (data.progress < 1).all()
 
 
 def made_up(n=10000, seed=0):
@@ -73,12 +74,12 @@ def made_up(n=10000, seed=0):
     shares = np.zeros((n, 4), np.float32)
     shares[np.arange(n), winner] = 1
     scores = np.where(seats, 1 + 2 * features[..., 1], 0).astype(np.float32)
-    return positions.Positions(features, seats, shares, scores, np.arange(n), np.zeros(n, np.float32))
+    return positions.Positions(features, seats, shares, scores, np.arange(n), np.arange(n) % 5 == 0)
 
 
 def test_a_fit_finds_what_decides():
     data = made_up()
-    held = data.games % 5 == 0
+    held = data.held_out
     begin = fit.initial_weights(evaluation.SHAPES, 1)
     before = fit.report(data.take(held), begin, SKIPPED)
     weights = fit.fit(data.take(~held), begin, SKIPPED, epochs=150, seed=1)
@@ -122,6 +123,8 @@ def test_the_command_is_reproducible_and_its_weights_load(records, tmp_path, cap
     copy.write_bytes(records.read_bytes())
     outputs = []
     for name in ("one.json", "two.json"):
+        # Whoever played the games, and in which order they ended.
+        copy.write_bytes(b"".join(reversed(copy.read_bytes().splitlines(keepends=True))))
         path = tmp_path / name
         assert main(["train", str(copy), "--games", "0", "--epochs", "2", "--weights", str(path)]) == 0
         outputs.append(path.read_text())
@@ -143,6 +146,14 @@ def test_too_few_games_and_broken_records_are_refused(records, tmp_path, capsys)
     weights = tmp_path / "weights.json"
     assert main(["train", str(few), "--games", "0", "--weights", str(weights)]) == 2
     assert "needs at least 10" in capsys.readouterr().err
+    record = json.loads(records.read_text().splitlines()[0])
+    record |= {"turns": record["turns"][:-1], "scores": None, "winners": None, "termination": "unfinished"}
+    few.write_text((json.dumps(record) + "\n") * 10)
+    assert main(["train", str(few), "--games", "0", "--weights", str(weights)]) == 2
+    assert "is not finished" in capsys.readouterr().err
+    few.write_text("[1]\n")
+    assert main(["train", str(few), "--games", "1", "--weights", str(weights)]) == 2
+    assert "few.jsonl:1: expected a record" in capsys.readouterr().err
     few.write_text('{"game": "mexica"}\n' * 10)
     assert main(["train", str(few), "--games", "0", "--weights", str(weights)]) == 2
     assert "few.jsonl:1" in capsys.readouterr().err

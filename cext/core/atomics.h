@@ -2,6 +2,9 @@
 #ifndef CEXT_ATOMICS_H
 #define CEXT_ATOMICS_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE                     /* sem_clockwait: glibc 2.30 or later */
+#endif
 #include <sched.h>
 #include <semaphore.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@ Memory is one block with three arrays, for nodes, edges and the hash table, rese
 operating system as it is touched. Indexes are 32 bits; index 0 is no node.
 
 Threads: statistics and edges of a node are written under its lock, but for `visits`, which is atomic. `visits`,
-`sums` and an edge's fields may be read without it; such readers see values that may be a moment old. Blocks of edges
+the sums and an edge's fields may be read without it; such readers see values that may be a moment old, each for itself. Blocks of edges
 are outgrown, never reused, so an old one stays readable, and an edge keeps its index: whoever reads without the lock
 takes `graph_num_edges` first, then `graph_edges`.
 """

@@ -190,17 +190,17 @@ cdef inline double _exploration(SearchC* search, NodeC* node) noexcept nogil:
     return search.options.exploration
 
 
-cdef inline double _edge_utility(SearchC* search, const EdgeC* edge, int player) noexcept nogil:
+cdef inline double _edge_utility(SearchC* search, const EdgeC* edge, uint32_t edge_visits, int player) noexcept nogil:
     # Mean utility beyond an edge with visits. All paths that lead to the child inform it; a descent under way counts
     # as a loss.
+    cdef uint32_t index = atomic_load_u32(&edge.child), visits
     cdef NodeC* child
-    cdef uint32_t visits
-    if edge.child != SEVERAL_NODES and edge.child != NO_NODE:
-        child = search.graph.nodes + edge.child
+    if index != SEVERAL_NODES and index != NO_NODE:
+        child = search.graph.nodes + index
         visits = atomic_load_u32(&child.visits)
         if visits > 0:
             return atomic_load_f64(&child.utility_sum[player]) / visits
-    return atomic_load_f64(&edge.utility_sum) / atomic_load_u32(&edge.visits)
+    return atomic_load_f64(&edge.utility_sum) / edge_visits
 
 
 cdef inline double _node_utility(NodeC* node, int player) noexcept nogil:
@@ -243,7 +243,7 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
             if score > best_score:
                 best = i
             break
-        utility = _edge_utility(search, &edges[i], player)
+        utility = _edge_utility(search, &edges[i], visits, player)
         score = utility + factor * edges[i].prior / (1 + visits)
         if score > best_score:
             best_score = score
@@ -274,7 +274,7 @@ cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width) noexc
         if edges[j].visits == 0:
             utility = _node_utility(node, player) - search.options.first_play_reduction
         else:
-            utility = _edge_utility(search, &edges[j], player)
+            utility = _edge_utility(search, &edges[j], edges[j].visits, player)
         score = utility + exploration * edges[j].prior * sqrt(<double>edges[j].available) / (1 + edges[j].visits)
         if score > best_score:
             best_score = score
@@ -409,9 +409,9 @@ cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge, action_t action
     spin_lock(&node.lock)
     c_edge = &graph_edges(&search.graph, node)[edge]
     if c_edge.child == NO_NODE:
-        c_edge.child = child
+        atomic_store_u32(&c_edge.child, child)
     elif c_edge.child != child:
-        c_edge.child = SEVERAL_NODES
+        atomic_store_u32(&c_edge.child, SEVERAL_NODES)
     spin_unlock(&node.lock)
     return child
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import multiprocessing
 import signal
 from concurrent.futures import ProcessPoolExecutor
-from importlib import import_module
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
 
+from mexica_ai import registry
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import SearchError
@@ -25,9 +27,9 @@ samples positions, fits the network on nine games of ten, and prints how well it
 predicts the others, next to the weights that it began with: mean log-loss of the
 winner by number of seats, error of the final scores, calibration.
 
-The weights come into use where the package looks for them (the default of
---weights in a development checkout), from the next start on. The same seed,
-numbers and build give the same weights.
+The weights come into use when they replace those of the package, from the next
+start on. The same seed, numbers and build give the same games and weights,
+however many jobs.
 
 Examples:
   mexica-ai train games.jsonl --games 2000 --jobs 8 --weights new.json
@@ -40,13 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "records", nargs="+", type=Path, metavar="RECORDS", help="files of records; new games go to the first"
     )
-    parser.add_argument("--game", default="mexica", choices=("mexica",), help="(default: mexica)")
+    parser.add_argument("--game", default="mexica", choices=registry.names(), help="(default: mexica)")
     parser.add_argument(
         "--games",
         type=common.argument(whole_number(0)),
         default=1000,
         metavar="N",
-        help="play until the first file holds N games of this seed; 0: play none (default: 1000)",
+        help="play until the first file holds N games of this seed and size; 0: play none (default: 1000)",
     )
     parser.add_argument(
         "--iterations",
@@ -72,14 +74,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    evaluation = import_module(f"cext.games.{args.game}.evaluation")
+    evaluation = registry.get(args.game).evaluation
+    if evaluation is None:
+        raise SearchError(f"{args.game} has no evaluation to fit", reason="INVALID_GAME")
+    if not args.weights.parent.is_dir():
+        raise SearchError(f"--weights: {args.weights.parent} is no folder", reason="INVALID_PATH")
     if args.games:
         _play(args)
-    lines = [line for path in args.records for line in path.read_bytes().splitlines()]
+    lines = [
+        (f"{path}:{number}", line)
+        for path in args.records
+        for number, line in enumerate(path.read_bytes().splitlines(), 1)
+    ]
     if len(lines) < 10:
         raise SearchError(f"{len(lines)} games: a fit needs at least 10", reason="INVALID_LIMITS")
-    data = positions.sample(lines, evaluation.features, seed=args.seed, source=str(args.records[0]))
-    held = data.games % 10 == 0
+    data = positions.sample(lines, evaluation.features, seed=args.seed)
+    held = data.held_out
     skipped = slice(len(evaluation.OWN_FEATURES) - 2, len(evaluation.OWN_FEATURES))
     with common.Progress("fitting") as progress:
         weights = fit.fit(
@@ -99,13 +109,13 @@ def run(args: argparse.Namespace) -> int:
     }
     provenance = {
         "games": len(lines),
+        "games_held_out": len(np.unique(data.games[held])),
         "states": int((~held).sum()),
-        "iterations": args.iterations,
+        "records_sha256": hashlib.sha256(b"\n".join(sorted(line for _, line in lines))).hexdigest(),
         "epochs": args.epochs,
         "seed": args.seed,
         "held_out_log_loss": {str(n): round(loss, 4) for n, loss in reports["after"].log_loss.items()},
         "held_out_score_error": round(reports["after"].score_error, 2),
-        "from_weights": evaluation.info["sha256"][:12],
     }
     sha256 = evaluation.save_weights(args.weights, weights, provenance)
     if args.json:
@@ -129,15 +139,20 @@ def _play(args):
         args.jobs, multiprocessing.get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
     )
     with executor, common.Progress("playing") as progress:
-        selfplay.play(
-            args.records[0],
-            executor,
-            game=args.game,
-            games=args.games,
-            iterations=args.iterations,
-            seed=args.seed,
-            on_progress=lambda done: progress.show(f"playing, {done} of {args.games} games"),
-        )
+        try:
+            selfplay.play(
+                args.records[0],
+                executor,
+                game=args.game,
+                games=args.games,
+                iterations=args.iterations,
+                seed=args.seed,
+                on_progress=lambda done: progress.show(f"playing, {done} of {args.games} games"),
+            )
+        except BrokenProcessPool:
+            raise SearchError(
+                "a worker process died; the games that were finished are kept", reason="WORKER_DIED"
+            ) from None
 
 
 def _rounded(array):

@@ -17,7 +17,7 @@ from mexica_ai.train.positions import SCORE_SCALE, Positions
 
 BATCH = 1024
 LEARNING_RATE = 1e-3
-WARM_UP = 200  # steps
+WARM_UP = 200  # steps, and at most a fifth of all
 WEIGHT_DECAY = 0.1
 SCORE_WEIGHT = 0.5  # of the squared error, in the loss
 
@@ -83,11 +83,12 @@ def fit(
     moments = {name: (np.zeros_like(array), np.zeros_like(array)) for name, array in weights.items()}
     batch = min(BATCH, len(positions.games))
     steps, step = epochs * (len(positions.games) // batch), 0
+    warm_up = max(1, min(WARM_UP, steps // 5))
     for epoch in range(epochs):
         order = generator.permutation(len(positions.games))
         for first in range(0, len(order) - batch + 1, batch):
             step += 1
-            rate = LEARNING_RATE * min(1, step / WARM_UP) * (0.51 + 0.49 * np.cos(np.pi * step / steps))
+            rate = LEARNING_RATE * min(1, step / warm_up) * (0.51 + 0.49 * np.cos(np.pi * step / steps))
             gradients = _gradients(positions.take(order[first : first + batch]), weights, skipped)
             for name, array in weights.items():
                 mean, square = moments[name]

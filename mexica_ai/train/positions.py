@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from mexica_ai import registry
+from mexica_ai.errors import NotationError
 from mexica_ai.position import Position
 from mexica_ai.records import replay
 from mexica_ai.strict import parse_json
 
 MAX_SEATS = 4
 SAMPLED = 0.25  # share of the states within turns that is taken; of the starts of turns, twice that
+HELD_OUT = 10  # one game in so many is not fitted on
 SCORE_SCALE = 50.0  # points in a unit of `scores`
 
 
@@ -33,9 +36,9 @@ class Positions:
     scores : ndarray of float32, shape (n, 4)
         Final scores / `SCORE_SCALE`.
     games : ndarray of int, shape (n,)
-        Number of the game that a state is from.
-    progress : ndarray of float32, shape (n,)
-        Share of the game's turns that had been played.
+        Number of the game that a state is from, in an order that depends on the records alone.
+    held_out : ndarray of bool, shape (n,)
+        Whether the game is one of the tenth that a fit is measured on.
     """
 
     features: np.ndarray
@@ -43,7 +46,7 @@ class Positions:
     shares: np.ndarray
     scores: np.ndarray
     games: np.ndarray
-    progress: np.ndarray
+    held_out: np.ndarray
 
     def take(self, chosen: np.ndarray) -> Positions:
         """Return the states that an index array or a mask selects."""
@@ -51,41 +54,40 @@ class Positions:
 
 
 def sample(
-    lines: Iterable[str | bytes],
-    features: Callable[[Any], np.ndarray],
-    *,
-    seed: int,
-    source: str = "records",
+    lines: Iterable[tuple[str, bytes]], features: Callable[[Any], np.ndarray], *, seed: int
 ) -> Positions:
     """Replay records and sample states between their actions.
 
+    What is sampled depends on the records and the seed, not on the order of the records.
+
     Parameters
     ----------
-    lines : iterable of str or bytes
-        One finished record each.
+    lines : iterable of (str, bytes)
+        How errors name a record, and its text: one finished game.
     features : callable
         From a compiled state to an array of shape (seats, number of features).
     seed : int
-    source : str
-        How errors name the lines.
 
     Raises
     ------
     NotationError, PositionError, IllegalActionError
-        A line is not a valid record.
+        A line is not the valid record of a finished game.
     """
-    random_ = random.Random(seed)
     rows: list[tuple] = []
-    for number, line in enumerate(lines):
-        path = f"{source}:{number + 1}"
+    keyed = sorted((hashlib.sha256(line).digest(), path, line) for path, line in lines)
+    for number, (digest, path, line) in enumerate(keyed):
+        random_ = random.Random(digest + seed.to_bytes(8, "little"))
         record = parse_json(line, path)
         end = replay(record, path=path)
+        if not end.is_over:
+            problem = f"{path}: the game is not finished; expected one that is"
+            raise NotationError(problem, reason="UNFINISHED", path=path)
         shares, scores, seats = np.zeros((3, MAX_SEATS), np.float32)
         seats[: end.players] = 1
         scores[: end.players] = np.array(end.scores) / SCORE_SCALE
         shares[end.winners] = 1 / len(end.winners)
-        for found, progress in _states(record, features, random_):
-            rows.append((found, seats, shares, scores, number, progress))
+        for found in _states(record, features, random_):
+            rows.append((found, seats, shares, scores, number, number % HELD_OUT == 0))
     columns = list(zip(*rows, strict=True))
     return Positions(
         np.stack(columns[0]),
@@ -93,21 +95,21 @@ def sample(
         np.array(columns[2], np.float32),
         np.array(columns[3], np.float32),
         np.array(columns[4]),
-        np.array(columns[5], np.float32),
+        np.array(columns[5], bool),
     )
 
 
 def _states(record, features, random_):
-    """Yield (features padded to MAX_SEATS, progress) of the states sampled from a valid record."""
+    """Yield the features, padded to MAX_SEATS, of the states sampled from a valid record."""
     position = Position.from_json(record["start"])
     parse_action = registry.get(position.game).notation.parse_action
-    for index, turn in enumerate(record["turns"]):
+    for turn in record["turns"]:
         state = position.state.copy()
         for number, action in enumerate(turn):
             if random_.random() < (2 * SAMPLED if number == 0 else SAMPLED):
                 found = features(state)
                 padded = np.zeros((MAX_SEATS, found.shape[1]), np.float32)
                 padded[: len(found)] = found
-                yield padded, index / len(record["turns"])
+                yield padded
             state.apply(parse_action(action))
         position.push(turn)

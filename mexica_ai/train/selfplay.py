@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from concurrent.futures import Executor, as_completed
 from pathlib import Path
 
 from mexica_ai.engines import make_engine
+from mexica_ai.errors import NotationError
 from mexica_ai.limits import Limits
 from mexica_ai.position import new_game
 from mexica_ai.strict import parse_json
@@ -69,8 +71,12 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
         "scores": position.scores,
         "winners": position.winners,
         "engines": specs,
-        "comment": f"self-play {seed}/{index}; odd turns: {' '.join(map(str, odd)) or 'none'}",
+        "comment": f"{_label(game, seed, iterations)} {index}; odd turns: {odd}",
     }
+
+
+def _label(game, seed, iterations):
+    return f"self-play of {game}, seed {seed}, {iterations} iterations, game"
 
 
 def _odd_turn(position, random_, seed, iterations):
@@ -91,7 +97,7 @@ def play(
     seed: int,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> None:
-    """Append games to a file of records until it holds those numbered 0 to `games` - 1 of this seed.
+    """Append games to a file of records until it holds those numbered 0 to `games` - 1 of this seed and size.
 
     A file that an interrupted run left is continued; a torn last line is dropped.
 
@@ -100,7 +106,7 @@ def play(
     NotationError
         A line of the file, other than the last, is not a record.
     """
-    known = _known_games(path, seed)
+    known = _known_games(path, _label(game, seed, iterations))
     missing = [index for index in range(games) if index not in known]
     on_progress(games - len(missing))
     futures = [executor.submit(play_game, game, seed, index, iterations) for index in missing]
@@ -115,17 +121,20 @@ def play(
             future.cancel()
 
 
-def _known_games(path, seed):
-    """Return the numbers of the games of this seed that the file holds; drops a torn last line."""
+def _known_games(path, label):
+    """Return the numbers of the games with this label that the file holds; drops a torn last line."""
     if not path.exists():
         return set()
     content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
     if len(whole) < len(content):
         path.write_bytes(whole)
-    known, label = set(), f"self-play {seed}/"
+    known = set()
     for number, line in enumerate(whole.splitlines(), 1):
-        comment = parse_json(line, f"{path}:{number}").get("comment", "")
-        if comment.startswith(label):
-            known.add(int(comment.removeprefix(label).split(";")[0]))
+        where = f"{path}:{number}"
+        record = parse_json(line, where)
+        if not isinstance(record, dict):
+            raise NotationError(f"{where}: expected a record, a JSON object", reason="WRONG_TYPE", path=where)
+        if found := re.match(re.escape(label) + r" (\d+);", str(record.get("comment"))):
+            known.add(int(found[1]))
     return known

@@ -5,7 +5,7 @@ from cext.games.mexica.state cimport MexicaStateC
 cdef enum:
     WIDE_SIZE = 20                  # spaces above which an unfounded district counts as leftover land
 
-cdef enum:                          # lengths, see FEATURES of evaluation.pyx
+cdef enum:                          # lengths, see OWN_FEATURES and SHARED_FEATURES
     NUM_OWN = 30                    # features of one seat
     NUM_SHARED = 22                 # features of the position
     NUM_INPUTS = 3 * NUM_OWN + NUM_SHARED

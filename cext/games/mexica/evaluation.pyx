@@ -2,12 +2,14 @@
 
 A small network, the same for every seat, reads the features of the seat, the largest and the mean of its rivals'
 features, and those of the position. It answers with a logit, whose softmax over the seats is each seat's expected
-share of the win, and with the expected final score. Its weights are in ``weights.json``, fitted on self-play; one of
-its features is a hand-made estimate of the final points (`_estimate`), so that it starts from there.
+share of the win, and with the expected final score. Its weights are in ``weights.json``, fitted on self-play; the
+last two own features are a hand-made estimate of the final points, which skips the network.
 """
 
 import hashlib
 import json
+import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -525,7 +527,7 @@ def checksum(arrays):
 
 
 def load_weights(path=WEIGHTS_PATH):
-    """Read weights, and put them in place for every search of this process that begins afterwards.
+    """Read weights, and put them in place for the whole process. No search may be running.
 
     Parameters
     ----------
@@ -557,7 +559,7 @@ def load_weights(path=WEIGHTS_PATH):
         if checksum(arrays) != content["sha256"]:
             raise ValueError("the checksum does not fit the weights: the file is damaged")
         found = {key: content[key] for key in ("version", "sha256", "provenance")}
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{path}: not weights of the Mexica evaluation: {error}") from None
     flat = np.concatenate([arrays[name].ravel() for name in SHAPES])
     for i in range(flat.shape[0]):
@@ -591,7 +593,10 @@ def save_weights(path, arrays, provenance):
     # A row of a layer a line.
     layers = [f'"{name}": ' + json.dumps(_digits(arrays[name])).replace("], [", "],\n[") for name in SHAPES]
     text = json.dumps(head, indent=1).removesuffix("\n}") + ',\n "weights": {\n' + ",\n".join(layers) + "\n}}\n"
-    Path(path).write_text(text, encoding="utf-8")
+    # At once or not at all: the file may be the one in use.
+    temporary = Path(f"{path}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
     return sha256
 
 
@@ -600,4 +605,17 @@ def _digits(array):
     return [_digits(row) for row in array] if array.ndim else float(str(array))
 
 
-load_weights()
+def _begin():
+    # Weights that cannot be used must not keep anybody from fitting new ones: without them, the estimate alone counts.
+    global info
+    try:
+        load_weights()
+    except (OSError, ValueError) as error:
+        warnings.warn(f"Mexica is evaluated by the hand-made estimate alone: {error}", RuntimeWarning, stacklevel=2)
+        for i in range(NUM_OUTPUTS):
+            network.skip[i] = 1
+        info = {"version": "estimate", "sha256": "", "provenance": {}}
+
+
+assert (len(OWN_FEATURES), len(SHARED_FEATURES)) == (NUM_OWN, NUM_SHARED)
+_begin()

@@ -11,7 +11,7 @@ cdef struct PlanC:
     int size
     int num_tiles
     int cost                    # AP to close it and to go there
-    int bridge                  # canal space to bridge in order to go there; 0 none
+    action_t bridge             # to be built in order to go there; 0 none
     double worth                # prestige points that it promises, less what the AP are worth
     action_t tiles[MAX_TILES]
 

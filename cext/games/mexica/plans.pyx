@@ -8,6 +8,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport abs
 from libc.string cimport memset
 
+from cext.core.game cimport State
 from cext.games.mexica.board cimport PALACE
 from cext.games.mexica.rows cimport rows_any, rows_beside, rows_has, rows_list, rows_t
 from cext.games.mexica.rules cimport rules_bridge_sites, rules_diggable, rules_walks
@@ -20,6 +21,7 @@ cdef enum:
     NONE = 0                        # marks of spaces
     REGION = 1
     BORDER = 2
+    OUTSIDE = 3                     # taken by a double canal that reaches out of the border
 
 cdef int[4] STEPS = [-32, -1, 1, 32]
 
@@ -27,11 +29,11 @@ cdef double AP_WORTH = 2.0          # prestige points that an AP is worth elsewh
 cdef double LATER = 6.0             # what a plan loses that takes more than this turn
 
 
-# A space from which to grow, the AP that it takes the pilli to go there, and the bridge that it needs (0 none).
+# A space from which to grow, the AP that it takes the pilli to go there, and the bridge to build for it (0 none).
 cdef struct StartC:
     int cell
     int walked
-    int bridge
+    action_t bridge
 
 
 cdef struct RegionC:
@@ -86,8 +88,10 @@ cdef int _choose(const RegionC* region, const rows_t* land, const rows_t* diggab
     return best
 
 
-cdef int _lay_tiles(const MexicaStateC* state, RegionC* region, const rows_t* diggable, action_t* tiles) noexcept nogil:
+cdef int _lay_tiles(const MexicaStateC* state, const RegionC* grown, const rows_t* diggable,
+                    action_t* tiles) noexcept nogil:
     """Cover the border with canal tiles; returns how many, or -1 if the supply does not suffice."""
+    cdef RegionC region = grown[0]
     cdef uint8_t covered[MAX_BORDER]
     cdef int doubles = state.doubles, singles = state.singles
     cdef int i, j, k, n = 0, cell, other, partner
@@ -116,6 +120,7 @@ cdef int _lay_tiles(const MexicaStateC* state, RegionC* region, const rows_t* di
                 for k in range(4):
                     if region.marks[cell + STEPS[k]] == NONE and rows_has(diggable, cell + STEPS[k]):
                         other = cell + STEPS[k]
+                        region.marks[other] = OUTSIDE
                         break
             if other != 0:
                 doubles -= 1
@@ -150,7 +155,7 @@ cdef void _grow(const MexicaStateC* state, const StartC* start, const rows_t* la
     region.num_border = 0
     if not _take(&region, land, start.cell):
         return
-    while region.size < MAX_SIZE:
+    while True:
         chosen = _choose(&region, land, diggable, random, &num_forced)
         if num_forced == 0 and region.size >= MIN_SIZE and state.display[region.size] > 0 and (
                 _has_room(state, &region)):
@@ -165,7 +170,7 @@ cdef void _grow(const MexicaStateC* state, const StartC* start, const rows_t* la
                     plan.worth -= LATER
                 if plan.worth > best[plan.size].worth:
                     best[plan.size] = plan
-        if chosen < 0:
+        if chosen < 0 or region.size == MAX_SIZE:
             return
         i = region.border[chosen]
         region.num_border -= 1
@@ -199,13 +204,16 @@ cdef int _find_starts(const MexicaStateC* state, const rows_t* land, StartC* sta
     # In a founded district: over a bridge to the other side of its canals.
     ramps = rows_beside(state.district)
     for axis in range(2):
-        sites = (rules_bridge_sites(state, axis) | (state.bridges[axis] & ~state.pillis)) & ramps
+        sites = state.bridges[axis] & ~state.pillis & ramps
+        if state.bridges_left > 0:
+            sites = sites | (rules_bridge_sites(state, axis) & ramps)
         num_sites = rows_list(&sites, 0, 1, cells)
         for i in range(num_sites):
             for k in range(2):
                 ramp = <int>cells[i] + (STEPS[0] if axis == NS else STEPS[1]) * (1 - 2 * k)
                 far = 2 * <int>cells[i] - ramp
-                if not rows_has(&state.district, ramp) or not rows_has(land, far) or rows_has(&state.buildings, ramp):
+                if (not rows_has(&state.district, ramp) or not rows_has(land, far)
+                        or rows_has(&state.buildings, ramp) or rows_has(&state.buildings, far)):
                     continue
                 if n == MAX_STARTS:
                     return n
@@ -213,7 +221,7 @@ cdef int _find_starts(const MexicaStateC* state, const rows_t* land, StartC* sta
                 starts[n].walked = abs((ramp >> 5) - (pilli >> 5)) + abs((ramp & 31) - (pilli & 31)) + 2
                 starts[n].bridge = 0
                 if not rows_has(&state.bridges[axis], <int>cells[i]):
-                    starts[n].bridge = <int>cells[i]
+                    starts[n].bridge = action_make(BRIDGE, axis, <int>cells[i], 0)
                     starts[n].walked += 1
                 n += 1
     return n
@@ -248,3 +256,20 @@ cdef int plans_find(const MexicaStateC* state, PlanC* plans, int max_plans) noex
         best[chosen].worth = -1e9
         n += 1
     return n
+
+
+def find(State owner not None, int max_plans=3):
+    """Return the founding plans of a position of Mexica, best first.
+
+    Returns
+    -------
+    list of dict
+        ``size``, ``cost`` (AP), ``worth``, ``tiles`` (canal actions), ``bridge`` (an action, or 0).
+    """
+    cdef PlanC plans[MAX_SIZE + 1]
+    cdef int n, i, j
+    if owner.game.name != "mexica":
+        raise TypeError(f"expected a state of mexica, got one of {owner.game.name}")
+    n = plans_find(<const MexicaStateC*>owner.data, plans, min(max_plans, MAX_SIZE + 1))
+    return [{"size": plans[i].size, "cost": plans[i].cost, "worth": plans[i].worth, "bridge": plans[i].bridge,
+             "tiles": [plans[i].tiles[j] for j in range(plans[i].num_tiles)]} for i in range(n)]

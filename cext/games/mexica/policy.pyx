@@ -391,7 +391,7 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
             if rows_has(&facts.near, cell):
                 weight *= 8
             for j in range(num_plans):
-                if plans[j].bridge == cell:
+                if plans[j].bridge == actions[i]:
                     weight = max(weight, W_PLAN_BRIDGE / (1 << j))
         elif verb == RELOCATE:
             weight = W_RELOCATIONS / count[RELOCATE]

@@ -181,6 +181,8 @@ def deal(hands, out_of_play=()):
     """Return the `State` at the start: the seats' hands (sequences of cards), and cards dealt to nobody."""
     cdef TrickStateC state
     cdef int card, seat
+    if not 2 <= len(hands) <= MAX_SEATS or not all(0 <= card < 16 for cards in (*hands, out_of_play) for card in cards):
+        raise ValueError(f"expected 2 to {MAX_SEATS} hands of cards 0 to 15, got {hands!r} and {out_of_play!r}")
     memset(&state, 0, sizeof(state))
     state.num_players = len(hands)
     for seat in range(state.num_players):
