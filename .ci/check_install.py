@@ -4,7 +4,8 @@ import importlib
 import sys
 from pathlib import Path
 
-MODULES = ["mexica_ai.cli.main", "mexica_ai.server.main", "rich", "pytest", "hypothesis", "scipy", "ruff"]
+MODULES = ["mexica_ai.cli.main", "mexica_ai.server.main", "rich", "pytest", "hypothesis", "scipy", "openskill"]
+MODULES += ["distributed", "matplotlib", "ruff"]
 MODULES += [".".join(path.with_suffix("").parts) for path in sorted(Path("cext").rglob("*.pyx"))]
 
 for module in MODULES:

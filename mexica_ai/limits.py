@@ -75,6 +75,14 @@ class Limits:
         )
 
 
+def time_from_clock(remaining_s: float, increment_s: float) -> float:
+    """Return the time for one turn of a game with a clock: a twentieth of the rest and the increment.
+
+    Never more than half of what remains, never less than 0.01 s.
+    """
+    return max(0.01, min(remaining_s / 20 + increment_s, remaining_s / 2))
+
+
 def resolve_seed(seed: int | None) -> int:
     """Return `seed`, or one from the operating system's entropy if it is None; 0 <= seed < 2**63.
 

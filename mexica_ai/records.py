@@ -24,6 +24,7 @@ _SHAPE = {
     "comment?": str,
     "termination?": choice("finished", "unfinished", "forfeit"),
     "forfeit?": {"seat": int, "reason": str, "detail": str},
+    "arena?": dict,
 }
 
 
@@ -58,8 +59,8 @@ def replay(record: dict[str, Any] | str | bytes, *, path: str = "$") -> Position
     return position
 
 
-def _parse_start(record, path):
-    """Check the record's shape and return its first position."""
+def check_record(record: object, path: str = "$") -> None:
+    """Raise NotationError if this has not the form of a record; whether it can be replayed is not checked."""
     check_shape(record, _SHAPE, path)
     if record["version"] != VERSION:
         raise NotationError(
@@ -67,6 +68,11 @@ def _parse_start(record, path):
             reason="UNSUPPORTED_VERSION",
             path=f"{path}.version",
         )
+
+
+def _parse_start(record, path):
+    """Check the record's form and return its first position."""
+    check_record(record, path)
     position = Position.from_json(record["start"], path=f"{path}.start")
     if record["game"] != position.game:
         raise NotationError(

@@ -20,7 +20,7 @@ from mexica_ai import registry
 from mexica_ai.cli import common
 from mexica_ai.engines import Engine, make_engine
 from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.limits import DEFAULT_TIME_S, MAX_TIME_S, Limits
+from mexica_ai.limits import DEFAULT_TIME_S, MAX_TIME_S, Limits, time_from_clock
 from mexica_ai.position import Position
 from mexica_ai.strict import Nullable, check_shape, parse_json, quote
 
@@ -183,8 +183,7 @@ def _time_from_clock(clock: dict) -> float:
                 reason="OUT_OF_RANGE",
                 path=f"request.clock.{key}",
             )
-    remaining_s, increment_s = clock["remaining_s"], clock.get("increment_s", 0.0)
-    return max(0.01, min(remaining_s / 20 + increment_s, remaining_s / 2))
+    return time_from_clock(clock["remaining_s"], clock.get("increment_s", 0.0))
 
 
 def _is_id(value: object) -> bool:

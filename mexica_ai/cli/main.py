@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from mexica_ai.cli import analyze, best, client, engine, legal, new, perft, replay, serve, show, train
+from mexica_ai.cli import analyze, arena, best, client, engine, legal, new, perft, replay, serve, show, train
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -26,6 +26,7 @@ COMMANDS = {
     "engine": engine,
     "serve": serve,
     "client": client,
+    "arena": arena,
     "train": train,
 }
 

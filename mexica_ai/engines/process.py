@@ -71,6 +71,7 @@ class ProcessEngine(Engine):
         self._margin_s: float = spec.options.get("margin", DEFAULT_MARGIN_S)
         self._process: subprocess.Popen | None = None
         self._last_id = 0
+        self.clock: dict[str, float] | None = None  # sent along with requests, for programs that plan ahead
         self.games: list[str] = []
         self._start()
 
@@ -95,6 +96,8 @@ class ProcessEngine(Engine):
             "limits": {"time_s": limits.time_s, "iterations": limits.iterations},
             "seed": seed,
         }
+        if self.clock is not None:
+            request["clock"] = self.clock
         started = time.monotonic()
         timeout_s = math.inf if limits.time_s is None else limits.time_s + self._margin_s
         answer = self._exchange(request, timeout_s, stop)

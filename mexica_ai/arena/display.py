@@ -1,0 +1,117 @@
+"""The table that grows in the terminal while a tournament runs."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from mexica_ai.arena import statistics
+from mexica_ai.arena.outcomes import Outcome
+from mexica_ai.arena.report import format_sprt, outcome_of, sprt_json
+from mexica_ai.arena.runner import Progress
+
+REFRESH_S = 0.5
+
+
+class Display:
+    """Shows the progress of a tournament on a console; nothing if that is no terminal.
+
+    With more than two engines the table has openskill's ratings, which follow the games as they come; the
+    final report fits strengths to all of them.
+    """
+
+    def __init__(self, console: Console, sprt: statistics.Sprt | None = None) -> None:
+        self._live: Live | None = None
+        if console.is_terminal:
+            self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._sprt = sprt
+        self._ratings: statistics.LiveRatings | None = None
+        self._outcomes: list[Outcome] = []
+        self._forfeits = 0
+        self._shown_s = 0.0
+
+    def __enter__(self) -> Display:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    def show(self, progress: Progress) -> None:
+        """Take in the games that are new, and redraw if the last time is long enough ago."""
+        if not self._live:
+            return
+        tournament = progress.tournament
+        if len(tournament.engines) > 2 and self._ratings is None:
+            self._ratings = statistics.LiveRatings(len(tournament.engines))
+        for record in progress.records[len(self._outcomes) :]:
+            arena = record["arena"]
+            outcome = outcome_of(record, arena["block"], tuple(arena["seating"]))
+            self._outcomes.append(outcome)
+            self._forfeits += outcome.forfeit is not None
+            if self._ratings:
+                self._ratings.update(outcome)
+        if time.monotonic() - self._shown_s < REFRESH_S and not progress.ended_by:
+            return
+        self._shown_s = time.monotonic()
+        self._live.update(self._draw(progress), refresh=True)
+
+    def _draw(self, progress: Progress) -> Group:
+        done, total, speed = len(progress.records), progress.num_games, progress.games_per_hour
+        line = f"{done:,} of {total:,} games ({done / max(1, total):.0%}), {speed:,.0f} games an hour"
+        if progress.session_games:
+            line += f", {_duration(3600 * (total - done) / speed)} left"
+        if self._forfeits:
+            line += f"; {self._forfeits:,} forfeits"
+        parts = [Text(line), self._table(progress)]
+        if self._sprt:
+            games = len(progress.tournament.block(0))
+            state = self._sprt.state(self._outcomes, games_per_block=games)
+            parts.append(Text(format_sprt(sprt_json(self._sprt, state))))
+        return Group(*parts)
+
+    def _table(self, progress: Progress) -> Table:
+        names = progress.tournament.names
+        table = Table(box=None, pad_edge=False)
+        for column in ("engine", "games", "share of the win", "mean rank", "forfeits"):
+            table.add_column(column, justify="left" if column == "engine" else "right")
+        if self._ratings:
+            table.add_column("rating", justify="right")
+        ratings = self._ratings.table() if self._ratings else [None] * len(names)
+        summaries = statistics.summarize(self._outcomes, len(names))
+        order = range(len(names))
+        if self._ratings:
+            order = sorted(order, key=lambda engine: -ratings[engine][0])
+        for engine in order:
+            summary = summaries[engine]
+            share = summary.share
+            row = [names[engine], f"{summary.games:,}", "-", "-", f"{summary.forfeits}"]
+            if share.mean is not None:
+                row[2] = f"{share.mean:.1%}"
+                row[3] = f"{summary.rank.mean:.2f}"
+                if share.low is not None:
+                    row[2] += f" [{share.low:.1%}, {share.high:.1%}]"
+            if ratings[engine] is not None:
+                mu, sigma = ratings[engine]
+                row.append(f"{mu:.1f} ± {2 * sigma:.1f}")
+            table.add_row(*map(Text, row))
+        return table
+
+
+def _duration(seconds: float) -> str:
+    minutes = int(seconds // 60)
+    if minutes < 60:
+        return f"{minutes} min" if minutes else f"{int(seconds)} s"
+    return f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,36 @@
+"""The outcome of one game of a tournament: all that the statistics need to know of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One finished, or forfeited, game. All tuples have one entry a seat.
+
+    Parameters
+    ----------
+    block : int
+        Number of the block in the tournament: the games of a block share one deal.
+    pattern : str
+        Which engines sit at the table, such as "AB", "ABB", "AAB": patterns are also reported by themselves.
+    engines : tuple of int
+        Engine number on each seat.
+    shares : tuple of float
+        Share of the win of each seat, shared wins split; sums to 1.
+    ranks : tuple of float
+        Rank of each seat, from 1; ties get the mean of their places.
+    margins : tuple of float or None
+        Own score less the best other one, of each seat; None after a forfeit.
+    forfeit : int, optional
+        The seat that forfeited.
+    """
+
+    block: int
+    pattern: str
+    engines: tuple[int, ...]
+    shares: tuple[float, ...]
+    ranks: tuple[float, ...]
+    margins: tuple[float, ...] | None
+    forfeit: int | None = None

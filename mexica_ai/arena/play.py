@@ -1,0 +1,287 @@
+"""One game of a tournament: engines on their seats, their time, and what happens when one of them fails.
+
+`play_game` runs in a worker process, answers with a record, and never raises because of an engine: a crash,
+a hang, an answer that cannot be read and an illegal turn are forfeits. What no Python code can stop, native
+code of this process that neither answers nor hears its stop flag, ends the process; whoever runs the games
+then plays this one again with `isolated`, every engine in a process of its own, and so learns whose fault it
+is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import faulthandler
+import functools
+import os
+import shlex
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+from mexica_ai.arena.tournament import Game, Tournament, turn_seed
+from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
+from mexica_ai.engines.process import ProcessEngine
+from mexica_ai.errors import MexicaAIError
+from mexica_ai.limits import MAX_TIME_S, Limits, time_from_clock
+from mexica_ai.position import Position, new_game
+
+RETRIES = 2  # further attempts with on_failure="retry"
+DEAF_S = 10.0  # after its time, the margin and this, code that does not even hear the stop flag is killed
+# The `reason` of a forfeit, by the reason of the engine's error.
+REASONS = {
+    "ENGINE_START": "cannot be started",
+    "ENGINE_DIED": "crash",
+    "ENGINE_TIMEOUT": "no answer in time",
+    "ENGINE_PROTOCOL": "unreadable answer",
+    "ENGINE_ERROR": "error reported",
+    "ILLEGAL_TURN": "illegal turn",
+    "DEADLINE_EXCEEDED": "no answer in time",
+    "CANCELLED": "no answer in time",
+}
+_OWN_PROCESS = ("time", "iterations", "name")  # keys that stay outside when an engine is isolated
+
+
+@dataclass(frozen=True)
+class Task:
+    """A game to play; `isolated` puts every engine into a process of its own."""
+
+    tournament: Tournament
+    game: Game
+    build: str = ""
+    isolated: bool = False
+
+
+class _EngineFailure(Exception):  # noqa: N818
+    """An engine has failed; the seat forfeits."""
+
+    def __init__(self, seat: int, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.seat, self.reason, self.detail = seat, reason, detail
+
+
+def play_game(task: Task) -> dict[str, Any]:
+    """Play one game and return its record.
+
+    The record's `arena` object has the keys `tournament` (see `Tournament.to_json`), `block`, `number`,
+    `seating`, `isolated`, `seats` (of each: turns, iterations, seconds, and how late its answers were, in all
+    and at most) and `failures`: seat, reason, detail, number of the turn and position of each, also of
+    attempts that were begun anew.
+    """
+    failures: list[dict[str, Any]] = []
+    attempts = 1 + (RETRIES if task.tournament.on_failure == "retry" else 0)
+    for _ in range(attempts):
+        record = _play_once(task, failures)
+        if record["termination"] == "finished":
+            break
+    record["arena"]["failures"] = failures
+    return record
+
+
+def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
+    tournament, game = task.tournament, task.game
+    position = new_game(tournament.game, players=tournament.players, seed=tournament.deal_seed(game.block))
+    record: dict[str, Any] = {
+        "game": tournament.game,
+        "version": 1,
+        "start": position.to_json(),
+        "turns": [],
+        "scores": None,
+        "winners": None,
+        "engines": [tournament.engines[engine] for engine in game.seating],
+        "seeds": [tournament.engine_seed(game, seat) for seat in range(tournament.players)],
+        "times": [],
+        "build": task.build,
+        "started_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "termination": "finished",
+    }
+    seats = [_Seat(task, seat) for seat in range(tournament.players)]
+    try:
+        with contextlib.ExitStack() as stack:
+            for seat in seats:
+                stack.enter_context(seat)
+            while not position.is_over:
+                record["turns"].append(seats[position.to_move].play(position))
+        record["scores"], record["winners"] = position.scores, position.winners
+    except _EngineFailure as failure:
+        record["termination"] = "forfeit"
+        record["forfeit"] = {"seat": failure.seat, "reason": failure.reason, "detail": failure.detail}
+        record["winners"] = [seat for seat in range(tournament.players) if seat != failure.seat]
+        failures.append(
+            {**record["forfeit"], "turn": len(record["turns"]), "position": position.to_json()}
+        )
+    record["times"] = [round(seat.used["seconds"], 6) for seat in seats]
+    record["arena"] = {
+        "tournament": tournament.to_json(),
+        "block": game.block,
+        "number": game.number,
+        "seating": list(game.seating),
+        "isolated": task.isolated,
+        "seats": [seat.used for seat in seats],
+    }
+    return record
+
+
+class _Seat:
+    """An engine on a seat, with its clock. As a context manager it starts and ends the engine."""
+
+    def __init__(self, task: Task, seat: int) -> None:
+        tournament = task.tournament
+        self._seat = seat
+        self._margin_s = tournament.margin_s
+        self._patience_s = tournament.patience_s
+        self._clock = tournament.clock
+        self._remaining_s = tournament.clock[0] if tournament.clock else 0.0
+        self._seed = tournament.engine_seed(task.game, seat)
+        spec = parse_spec(tournament.engines[task.game.seating[seat]])
+        self._time_s: float | None = spec.options.get("time")
+        self._iterations: int | None = spec.options.get("iterations")
+        self._others = {
+            field: spec.options[key]
+            for key, field in (("memory", "memory_mb"), ("threads", "threads"))
+            if key in spec.options
+        }
+        self._spec = _prepared(spec, tournament, task.isolated)
+        self._engine: Engine | None = None
+        self.used = {"turns": 0, "iterations": 0, "seconds": 0.0, "late_s": 0.0, "late_max_s": 0.0}
+
+    def __enter__(self) -> _Seat:
+        try:
+            self._engine = make_engine(self._spec)
+        except Exception as error:
+            raise self._failure(error) from error
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        # An engine that cannot even be ended has done its harm; the game is as it is.
+        with contextlib.suppress(Exception):
+            self._engine.close()
+
+    def play(self, position: Position) -> list[str]:
+        """Ask the engine for its turn and play it; raise `_EngineFailure` if there is none, or too late."""
+        limits = self._limits()
+        seed = turn_seed(self._seed, self.used["turns"])
+        if self._clock and isinstance(self._engine, ProcessEngine):
+            self._engine.clock = {"remaining_s": self._remaining_s, "increment_s": self._clock[1]}
+        allowed_s = self._patience_s if limits.time_s is None else limits.time_s + self._margin_s
+        began = time.perf_counter()
+        try:
+            with _watched(allowed_s, self._margin_s) as stop:
+                result = self._engine.best_turn(
+                    position.copy(), limits, seed=seed, candidates=1, stop=stop
+                )
+        except Exception as error:
+            self._note(time.perf_counter() - began, limits)
+            raise self._failure(error, is_late=stop.is_set()) from error
+        elapsed_s = time.perf_counter() - began
+        self._note(elapsed_s, limits, result.iterations)
+        if elapsed_s > allowed_s:
+            raise _EngineFailure(
+                self._seat,
+                "no answer in time",
+                f"engine {self._engine.name} answered after {elapsed_s:.3f} s; expected within "
+                f"{allowed_s:g} s",
+            )
+        self._stop_clock(elapsed_s)
+        try:
+            position.push(result.turn)
+        except MexicaAIError as error:
+            detail = f"engine {self._engine.name} plays the turn {'; '.join(result.turn)!r}: {error}"
+            raise _EngineFailure(self._seat, "illegal turn", detail) from error
+        return result.turn
+
+    def _limits(self) -> Limits:
+        time_s = self._time_s
+        if self._clock:
+            share_s = time_from_clock(self._remaining_s, self._clock[1])
+            time_s = share_s if time_s is None else min(time_s, share_s)
+        return Limits(time_s, self._iterations, **self._others)
+
+    def _stop_clock(self, elapsed_s: float) -> None:
+        if not self._clock:
+            return
+        self._remaining_s -= elapsed_s
+        if self._remaining_s < 0:
+            detail = f"engine {self._engine.name} has overdrawn its clock by {-self._remaining_s:.3f} s"
+            raise _EngineFailure(self._seat, "out of time", detail)
+        self._remaining_s += self._clock[1]
+
+    def _note(self, elapsed_s: float, limits: Limits, iterations: int = 0) -> None:
+        late_s = 0.0 if limits.time_s is None else max(0.0, elapsed_s - limits.time_s)
+        self.used["turns"] += 1
+        self.used["iterations"] += iterations
+        self.used["seconds"] = round(self.used["seconds"] + elapsed_s, 6)
+        self.used["late_s"] = round(self.used["late_s"] + late_s, 6)
+        self.used["late_max_s"] = round(max(self.used["late_max_s"], late_s), 6)
+
+    def _failure(self, error: Exception, is_late: bool = False) -> _EngineFailure:
+        reason = "no answer in time" if is_late else REASONS.get(getattr(error, "reason", ""), "error")
+        is_ours = isinstance(error, MexicaAIError)
+        detail = str(error) if is_ours else f"engine {self._spec}: {type(error).__name__}: {error}"
+        return _EngineFailure(self._seat, reason, " ".join(detail.split()))
+
+
+def _prepared(spec: EngineSpec, tournament: Tournament, isolated: bool) -> EngineSpec:
+    """Return the spec that the engine of a seat is made from; its limits come with each request."""
+    options = dict(spec.options)
+    if tournament.clock:
+        options.pop("time", None)  # what the clock leaves may be less
+    if isolated and spec.kind not in ("cmd", "grpc"):
+        inner = dataclasses.replace(
+            spec, options={key: value for key, value in options.items() if key not in _OWN_PROCESS}
+        )
+        command = [sys.executable, "-P", "-m", "mexica_ai", "engine", "--engine", str(inner)]
+        options = {key: value for key, value in options.items() if key in _OWN_PROCESS}
+        options.setdefault("name", str(spec))
+        spec = EngineSpec("cmd", shlex.join(command), options)
+    if spec.kind == "cmd":
+        options.setdefault("margin", tournament.margin_s)
+    return dataclasses.replace(spec, options=options)
+
+
+# Waiting for an engine
+
+_deadlines: dict[int, float] = {}  # by thread, of the engines at work in this process, on the monotonic clock
+_deadlines_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def _watched(allowed_s: float, margin_s: float) -> Iterator[threading.Event]:
+    """Give an event that is set after `allowed_s`; end this process if that is of no use either.
+
+    The time for the latter is the margin and `DEAF_S` more. It is kept by faulthandler's thread, which needs
+    no lock of the interpreter. It knows one deadline, the first of all games in this process.
+    """
+    stop = threading.Event()
+    timer = threading.Timer(min(allowed_s, threading.TIMEOUT_MAX), stop.set)
+    timer.daemon = True
+    timer.start()
+    me = threading.get_ident()
+    with _deadlines_lock:
+        _deadlines[me] = time.monotonic() + allowed_s + margin_s + DEAF_S
+        _rearm()
+    try:
+        yield stop
+    finally:
+        timer.cancel()
+        with _deadlines_lock:
+            del _deadlines[me]
+            _rearm()
+
+
+def _rearm() -> None:
+    if not _deadlines:
+        faulthandler.cancel_dump_traceback_later()
+        return
+    left_s = max(0.001, min(_deadlines.values()) - time.monotonic())
+    if left_s < MAX_TIME_S / 1000:  # a day; its clock cannot count for years
+        faulthandler.dump_traceback_later(left_s, exit=True, file=_nowhere())
+
+
+@functools.cache
+def _nowhere() -> IO[str]:
+    return open(os.devnull, "w")

@@ -1,0 +1,69 @@
+"""Pictures of a tournament (extra `plot`): how strong the engines are, and what each seat scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from mexica_ai.arena.report import Collected
+from mexica_ai.errors import NotationError
+
+COLOR = "#2a6f97"
+
+
+def draw(found: dict[str, Any], collected: Collected, path: str) -> None:
+    """Write a picture of what `report.evaluate` has found; the ending of `path` says in which form.
+
+    Raises
+    ------
+    NotationError
+        There is no such form.
+    OSError
+        The file cannot be written.
+    """
+    form = Path(path).suffix.removeprefix(".").lower()
+    figure = Figure(figsize=(11, 1.6 + 0.4 * max(6, len(found["engines"]))), layout="constrained")
+    if form not in figure.canvas.get_supported_filetypes():
+        known = ", ".join(sorted(figure.canvas.get_supported_filetypes()))
+        raise NotationError(
+            f"plot: cannot write {path!r}; expected a name that ends in one of {known}", reason="BAD_USAGE"
+        )
+    ratings, scores = figure.subplots(1, 2)
+    _draw_ratings(ratings, found)
+    _draw_scores(scores, collected)
+    with matplotlib.rc_context({"svg.hashsalt": "mexica-ai"}):
+        figure.savefig(path, format=form)
+
+
+def _draw_ratings(axes, found):
+    key = "rating" if any("rating" in engine for engine in found["engines"]) else "share"
+    known = [engine for engine in found["engines"] if engine[key][0] is not None]
+    known.sort(key=lambda engine: engine[key][0])
+    for row, engine in enumerate(known):
+        mean, low, high = engine[key]
+        if low is not None and high is not None:
+            axes.plot([low, high], [row, row], color=COLOR)
+        axes.plot([mean], [row], "o", color=COLOR)
+    axes.set_yticks(range(len(known)), [engine["name"] for engine in known])
+    if key == "share":
+        axes.axvline(found["expected_share"], color="0.7", linewidth=1, zorder=0)
+        axes.set_xlabel("share of the win per seat, 95 % interval")
+    else:
+        axes.set_xlabel("rating (400 points: ten times the strength), 95 % interval")
+    axes.set_title(f"{found['games_counted']:,} games in {found['blocks']:,} blocks")
+    axes.grid(axis="x", color="0.9")
+
+
+def _draw_scores(axes, collected):
+    if collected.seat_scores:
+        labels = [f"seat {seat}" for seat in range(collected.players)]
+        boxes = axes.boxplot(collected.seat_scores, showmeans=True)
+        axes.set_xticks(range(1, collected.players + 1), labels)
+        for median in boxes["medians"]:
+            median.set_color(COLOR)
+    axes.set_title("final scores by seat (games without a forfeit)")
+    axes.set_ylabel("score")
+    axes.grid(axis="y", color="0.9")

@@ -1,0 +1,386 @@
+"""What the games of journals say: figures computed from records alone, as tables, JSON or CSV.
+
+Main function: `evaluate`. Blocks that are not complete are left out of all statistics, since seat and deal do
+not cancel out in them; forfeits, times and failures are counted over all games.
+"""
+
+from __future__ import annotations
+
+import collections
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from mexica_ai.arena import statistics
+from mexica_ai.arena.outcomes import Outcome
+from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern
+from mexica_ai.errors import NotationError
+
+MAX_PATTERNS = 12  # of which the table shows each; JSON has all
+BOOTSTRAP = 1000
+
+
+@dataclass
+class Collected:
+    """The games of one or more tournaments of the same game and number of seats, engines numbered through.
+
+    Parameters
+    ----------
+    game : str
+    players : int
+    names, specs : list of str
+        Of the engines.
+    outcomes : list of Outcome
+        The games of complete blocks, in the order in which they ended.
+    usage : list of dict
+        What each engine has used and how often it failed, over all games.
+    seat_scores : list of list of float
+        Final scores on each seat, of games without a forfeit.
+    num_games, num_repeated : int
+        All games; records that were left out since the same game was there before.
+    builds : dict
+        How many games each build has played.
+    """
+
+    game: str = ""
+    players: int = 0
+    names: list[str] = field(default_factory=list)
+    specs: list[str] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    usage: list[dict[str, float]] = field(default_factory=list)
+    seat_scores: list[list[float]] = field(default_factory=list)
+    num_games: int = 0
+    num_repeated: int = 0
+    builds: dict[str, int] = field(default_factory=dict)
+
+
+def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
+    """Gather records; each game of each tournament counts once.
+
+    Engines with the same spec and the same clock are the same engine, in whichever tournament they play.
+
+    Raises
+    ------
+    NotationError
+        The tournaments are of different games or numbers of seats, or have too many engines.
+    """
+    collected = Collected()
+    tournaments: dict[str, tuple[int, list[int]]] = {}  # by identity: number, and numbers of its engines
+    numbers: dict[tuple, int] = {}  # of engines
+    blocks: dict[tuple[int, int], int] = {}
+    seen = set()
+    pending: list[tuple[int, int, Outcome]] = []  # block, games of a whole block, outcome
+    for tournament, record in games:
+        if (collected.game or tournament.game, collected.players or tournament.players) != (
+            tournament.game,
+            tournament.players,
+        ):
+            raise NotationError(
+                f"journals: {collected.game} with {collected.players} seats and {tournament.game} with "
+                f"{tournament.players} seats cannot be counted together",
+                reason="OTHER_TOURNAMENT",
+            )
+        collected.game, collected.players = tournament.game, tournament.players
+        identity = json.dumps(tournament.to_json(), sort_keys=True)
+        if identity not in tournaments:
+            tournaments[identity] = len(tournaments), _number_engines(tournament, numbers, collected)
+        which, engines = tournaments[identity]
+        arena = record["arena"]
+        key = which, arena["block"], arena["number"]
+        if key in seen:
+            collected.num_repeated += 1
+            continue
+        seen.add(key)
+        collected.num_games += 1
+        build = record.get("build", "")
+        collected.builds[build] = collected.builds.get(build, 0) + 1
+        seating = tuple(engines[engine] for engine in arena["seating"])
+        _count_usage(collected, seating, record)
+        block = blocks.setdefault(key[:2], len(blocks))
+        pending.append((block, len(tournament.block(arena["block"])), outcome_of(record, block, seating)))
+    there = collections.Counter(block for block, _, _ in pending)
+    collected.outcomes = [outcome for block, whole, outcome in pending if there[block] == whole]
+    return collected
+
+
+def outcome_of(record: dict[str, Any], block: int, seating: tuple[int, ...]) -> Outcome:
+    """Return the outcome of a record.
+
+    After a forfeit the offender is last; the others share the win and the other places equally.
+    """
+    seats = len(seating)
+    if record["termination"] == "forfeit":
+        loser = record["forfeit"]["seat"]
+        shares = [0.0 if seat == loser else 1 / (seats - 1) for seat in range(seats)]
+        ranks = [float(seats) if seat == loser else seats / 2 for seat in range(seats)]
+        return Outcome(block, pattern(seating), seating, tuple(shares), tuple(ranks), None, loser)
+    scores, winners = record["scores"], record["winners"]
+    shares = [(seat in winners) / len(winners) for seat in range(seats)]
+    worth = [(seat in winners, scores[seat]) for seat in range(seats)]
+    ranks = [1 + sum(other > own for other in worth) + (worth.count(own) - 1) / 2 for own in worth]
+    margins = [scores[seat] - max(scores[:seat] + scores[seat + 1 :]) for seat in range(seats)]
+    return Outcome(block, pattern(seating), seating, tuple(shares), tuple(ranks), tuple(map(float, margins)))
+
+
+def _number_engines(tournament: Tournament, numbers: dict, collected: Collected) -> list[int]:
+    found = []
+    times = collections.Counter()
+    for spec, name in zip(tournament.engines, tournament.names, strict=True):
+        # The same spec twice in one tournament are two engines.
+        key = spec, tournament.clock, times[spec]
+        times[spec] += 1
+        if key not in numbers:
+            if len(numbers) == MAX_ENGINES:
+                raise NotationError(
+                    f"journals: more than {MAX_ENGINES} engines cannot be counted together",
+                    reason="OUT_OF_RANGE",
+                )
+            numbers[key] = len(numbers)
+            clock = f", clock {tournament.clock[0]:g}+{tournament.clock[1]:g}" if tournament.clock else ""
+            if name in collected.names:
+                name = spec + clock if spec + clock not in collected.names else f"{name} ({len(numbers)})"
+            collected.names.append(name)
+            collected.specs.append(spec + clock)
+            collected.usage.append(
+                {"games": 0, "forfeits": 0, "failures": 0, "turns": 0, "iterations": 0, "seconds": 0.0}
+                | {"late_s": 0.0, "late_max_s": 0.0}
+            )
+        found.append(numbers[key])
+    return found
+
+
+def _count_usage(collected: Collected, seating: tuple[int, ...], record: dict[str, Any]) -> None:
+    arena = record["arena"]
+    for engine in set(seating):
+        collected.usage[engine]["games"] += 1
+    for engine, used in zip(seating, arena["seats"], strict=True):
+        usage = collected.usage[engine]
+        for key in ("turns", "iterations", "seconds", "late_s"):
+            usage[key] += used[key]
+        usage["late_max_s"] = max(usage["late_max_s"], used["late_max_s"])
+    for failure in arena["failures"]:
+        collected.usage[seating[failure["seat"]]]["failures"] += 1
+    if record["termination"] == "forfeit":
+        collected.usage[seating[record["forfeit"]["seat"]]]["forfeits"] += 1
+    else:
+        if not collected.seat_scores:
+            collected.seat_scores = [[] for _ in range(collected.players)]
+        for scores, score in zip(collected.seat_scores, record["scores"], strict=True):
+            scores.append(score)
+
+
+def evaluate(collected: Collected, sprt: statistics.Sprt | None = None) -> dict[str, Any]:
+    """Return all figures as one JSON object; docs/arena.md describes it. Estimates are [mean, low, high]."""
+    outcomes, num_engines = collected.outcomes, len(collected.names)
+    summaries = statistics.summarize(outcomes, num_engines)
+    engines = []
+    for summary in summaries:
+        usage = collected.usage[summary.engine]
+        turns = max(1, usage["turns"])
+        engine = {
+            "name": collected.names[summary.engine],
+            "spec": collected.specs[summary.engine],
+            "games": usage["games"],
+            "blocks": summary.blocks,
+            "share": _list(summary.share),
+            "rank": _list(summary.rank),
+            "margin": _list(summary.margin),
+            "seat_shares": [_list(share) for share in summary.seat_shares],
+            "forfeits": usage["forfeits"],
+            "failures": usage["failures"],
+            "turns": usage["turns"],
+            "seconds_per_turn": round(usage["seconds"] / turns, 6),
+            "iterations_per_turn": round(usage["iterations"] / turns, 1),
+            "late_mean_s": round(usage["late_s"] / turns, 6),
+            "late_max_s": usage["late_max_s"],
+        }
+        if collected.players == 2 and num_engines == 2:
+            engine["elo"] = _list(statistics.elo(summary.share))
+            engine["superiority"] = statistics.likelihood_of_superiority(outcomes, summary.engine)
+        engines.append(engine)
+    if num_engines > 2 and outcomes:
+        fitted = statistics.fit_plackett_luce(outcomes, num_engines, bootstrap=BOOTSTRAP)
+        for engine, rating in zip(engines, fitted, strict=True):
+            engine["rating"] = _list(rating)
+    found: dict[str, Any] = {
+        "game": collected.game,
+        "players": collected.players,
+        "games": collected.num_games,
+        "games_counted": len(outcomes),
+        "blocks": len({outcome.block for outcome in outcomes}),
+        "forfeits": sum(usage["forfeits"] for usage in collected.usage),
+        "expected_share": 1 / collected.players if collected.players else None,
+        "engines": engines,
+        "patterns": _patterns(collected) if len({outcome.pattern for outcome in outcomes}) > 1 else {},
+        "seats": [_list(share) for share in statistics.seat_advantage(outcomes)] if outcomes else [],
+        "builds": collected.builds,
+    }
+    if sprt is not None:
+        found["sprt"] = sprt_json(sprt, sprt.state(outcomes))
+    return found
+
+
+def sprt_json(sprt: statistics.Sprt, state: statistics.SprtState) -> dict[str, Any]:
+    """Return a sequential test and its state as a JSON object."""
+    return {**asdict(sprt), **asdict(state)}
+
+
+def _patterns(collected: Collected) -> dict[str, list[dict[str, Any]]]:
+    """Return by pattern what the engines reached that occur in it."""
+    return {
+        which: [
+            {
+                "name": collected.names[summary.engine],
+                "blocks": summary.blocks,
+                "share": _list(summary.share),
+                "rank": _list(summary.rank),
+                "margin": _list(summary.margin),
+            }
+            for summary in summaries
+            if summary.games
+        ]
+        for which, summaries in statistics.by_pattern(collected.outcomes, len(collected.names)).items()
+    }
+
+
+def _list(estimate: statistics.Estimate) -> list[float | None]:
+    """Return an estimate as [mean, low, high]; what is not known or not finite is null."""
+    numbers = (estimate.mean, estimate.low, estimate.high)
+    return [None if number is None or not math.isfinite(number) else round(number, 6) for number in numbers]
+
+
+# Text
+
+
+def format_report(found: dict[str, Any], form: str) -> str:
+    """Write what `evaluate` has found as "table", "json" or "csv"."""
+    if form == "json":
+        return json.dumps(found) + "\n"
+    return format_csv(found) if form == "csv" else format_table(found)
+
+
+def format_csv(found: dict[str, Any]) -> str:
+    """Write a line for each engine, estimates in three columns."""
+    rows = []
+    for engine in found["engines"]:
+        row = {}
+        for key, value in engine.items():
+            if key == "seat_shares":
+                row |= {f"share_seat{seat}": share[0] for seat, share in enumerate(value)}
+            elif isinstance(value, list):
+                row |= {key: value[0], f"{key}_low": value[1], f"{key}_high": value[2]}
+            else:
+                row[key] = value
+        rows.append(row)
+    text = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return text.getvalue()
+
+
+def format_table(found: dict[str, Any]) -> str:
+    """Write the figures for people."""
+    incomplete = found["games"] - found["games_counted"]
+    lines = [
+        f"{found['game']}, {found['players']} seats: {_count(found['games_counted'], 'game')} in "
+        f"{_count(found['blocks'], 'block')}"
+        + f"; {_count(incomplete, 'game')} of incomplete blocks not counted" * bool(incomplete)
+    ]
+    if found["blocks"] == 0:
+        lines.append("no block is complete: there is nothing to tell yet")
+    lines.append("")
+    lines += engine_table(found)
+    if found["blocks"]:
+        lines += ["", *_seat_table(found)]
+    if found["patterns"]:
+        lines += ["", *_pattern_table(found["patterns"])]
+    if "sprt" in found:
+        lines += ["", format_sprt(found["sprt"])]
+    if len(found["builds"]) > 1:
+        lines += ["", "played by different builds: " + "; ".join(found["builds"])]
+    return "\n".join(lines) + "\n"
+
+
+def engine_table(found: dict[str, Any]) -> list[str]:
+    """Return the lines of the table of engines; the best first if there are more than two."""
+    engines = found["engines"]
+    if any("rating" in engine for engine in engines):
+        engines = sorted(engines, key=lambda engine: -(engine["rating"][0] or 0.0))
+    head = ["engine", "games", "share of the win", "mean rank", "margin"]
+    extra = [key for key in ("elo", "rating") if any(key in engine for engine in engines)]
+    head += [{"elo": "Elo", "rating": "rating"}[key] for key in extra]
+    if any("superiority" in engine for engine in engines):
+        head.append("superior")
+    head += ["forfeits", "s/turn", "iterations/turn", "late, mean and max"]
+    rows = [head]
+    for engine in engines:
+        row = [engine["name"], str(engine["games"]), _percent(engine["share"])]
+        row += [_interval(engine["rank"], ".2f"), _interval(engine["margin"], "+.1f")]
+        row += [_interval(engine[key], "+.0f") for key in extra]
+        if "superiority" in engine:
+            row.append(f"{engine['superiority']:.1%}")
+        row += [str(engine["forfeits"]), f"{engine['seconds_per_turn']:.3f}"]
+        row += [f"{engine['iterations_per_turn']:,.0f}"]
+        row.append(f"{1000 * engine['late_mean_s']:.1f} {1000 * engine['late_max_s']:.1f} ms")
+        rows.append(row)
+    return _aligned(rows)
+
+
+def _seat_table(found: dict[str, Any]) -> list[str]:
+    seats = range(found["players"])
+    rows = [["share of the win by seat", *(f"seat {seat}" for seat in seats)]]
+    rows.append(["everybody", *(_percent(share) for share in found["seats"])])
+    for engine in found["engines"]:
+        rows.append([engine["name"], *(_percent(share) for share in engine["seat_shares"])])
+    return _aligned(rows)
+
+
+def _pattern_table(patterns: dict[str, list[dict[str, Any]]]) -> list[str]:
+    if len(patterns) > MAX_PATTERNS:
+        return [f"{len(patterns)} line-ups: --format json has each by itself"]
+    rows = [["line-up", "engine", "blocks", "share of the win", "mean rank", "margin"]]
+    for which, engines in patterns.items():
+        for index, engine in enumerate(engines):
+            row = [which if index == 0 else "", engine["name"], str(engine["blocks"])]
+            row += [_percent(engine["share"]), _interval(engine["rank"], ".2f")]
+            rows.append([*row, _interval(engine["margin"], "+.1f")])
+    return _aligned(rows)
+
+
+def format_sprt(sprt: dict[str, Any]) -> str:
+    """Write the state of a sequential test in one line."""
+    verdict = {"H0": "H0 accepted", "H1": "H1 accepted", None: "no decision yet"}[sprt["decision"]]
+    return (
+        f"SPRT: {verdict}; LLR {sprt['llr']:+.2f} ({sprt['lower']:.2f}, {sprt['upper']:.2f}) after "
+        f"{_count(sprt['blocks'], 'block')}; H0: share {sprt['share0']:.2%}, H1: {sprt['share1']:.2%}"
+    )
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+
+
+def _interval(estimate: Sequence[float | None], form: str) -> str:
+    mean, low, high = estimate
+    if mean is None and low is None and high is None:
+        return "-"
+    text = ["?" if number is None else format(number, form) for number in (mean, low, high)]
+    return text[0] if low is None and high is None else f"{text[0]} [{text[1]}, {text[2]}]"
+
+
+def _percent(estimate: Sequence[float | None]) -> str:
+    mean, low, high = (None if number is None else 100 * number for number in estimate)
+    return "-" if mean is None else f"{_interval((mean, low, high), '.1f')} %"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -1,0 +1,178 @@
+"""The main loop of a tournament: hands games to an executor and keeps what comes back.
+
+Everything that matters happens in one thread of one process: a game is counted and written to the journal
+when its record arrives here, whichever worker played it and however often it was begun. `run` knows executors
+only by the interface of `concurrent.futures`.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import hashlib
+import importlib.metadata
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mexica_ai.arena.journal import JournalWriter
+from mexica_ai.arena.play import Task, play_game
+from mexica_ai.arena.tournament import Game, Tournament
+from mexica_ai.strict import quote
+
+TRIES = 3  # a game whose worker died so often is given up; from the second try on its engines are isolated
+TICK_S = 0.1  # how often a stop is looked for, and the display called
+
+
+@dataclass
+class Progress:
+    """How far a tournament has come.
+
+    Parameters
+    ----------
+    tournament : Tournament
+    num_games : int
+        All games to be played, those of earlier sessions included.
+    records : list of dict
+        Of finished games, in the order in which they ended.
+    session_games : int
+        How many of them this session has played.
+    lost : list of (Game, str)
+        Games given up, since whoever played them died, and of what.
+    began_s : float
+        When the session began, on the monotonic clock.
+    ended_by : str
+        "" while it runs; then "finished", "stopped" (from outside) or "decided" (by the sequential test).
+    """
+
+    tournament: Tournament
+    num_games: int
+    records: list[dict[str, Any]] = field(default_factory=list)
+    session_games: int = 0
+    lost: list[tuple[Game, str]] = field(default_factory=list)
+    began_s: float = field(default_factory=time.monotonic)
+    ended_by: str = ""
+
+    @property
+    def games_per_hour(self) -> float:
+        """Games of this session by its length."""
+        return 3600 * self.session_games / max(1e-9, time.monotonic() - self.began_s)
+
+
+def run(
+    tournament: Tournament,
+    num_blocks: int,
+    executor: Executor,
+    *,
+    concurrency: int = 1,
+    journal: JournalWriter | None = None,
+    is_decided: Callable[[Progress], bool] = lambda progress: False,
+    display: Callable[[Progress], None] = lambda progress: None,
+    stop: threading.Event | None = None,
+    play: Callable[[Task], dict[str, Any]] = play_game,
+) -> Progress:
+    """Play the games of a tournament that its journal does not hold yet.
+
+    Parameters
+    ----------
+    tournament : Tournament
+    num_blocks : int
+    executor : Executor
+        Plays the games; not shut down.
+    concurrency : int
+        Games at a time.
+    journal : JournalWriter, optional
+        Its games count as played; new ones are added.
+    is_decided : callable
+        Called after each block that is completed; True ends the tournament, and games under way are dropped.
+    display : callable
+        Called about every `TICK_S` seconds.
+    stop : threading.Event, optional
+        Setting it ends the tournament likewise.
+    play : callable
+        Plays a `Task` and returns its record; pickle must be able to carry it.
+    """
+    stop = stop or threading.Event()
+    games = list(tournament.games(num_blocks))
+    progress = Progress(tournament, len(games))
+    missing = collections.Counter(game.block for game in games)  # games of each block
+    played = set()
+    for record in journal.games if journal else ():
+        key = record["arena"]["block"], record["arena"]["number"]
+        if key not in played and key[0] < num_blocks:
+            played.add(key)
+            progress.records.append(record)
+            missing[key[0]] -= 1
+    if is_decided(progress):
+        progress.ended_by = "decided"
+        return progress
+
+    build = describe_build()
+    waiting: Iterator[Task] = (
+        Task(tournament, game, build) for game in games if (game.block, game.number) not in played
+    )
+    again: collections.deque[Task] = collections.deque()  # of workers that died
+    deaths: collections.Counter[Game] = collections.Counter()
+    running: dict[Future, Task] = {}
+    while not progress.ended_by:
+        # 1. Keep everybody busy.
+        while len(running) < concurrency:
+            task = again.popleft() if again else next(waiting, None)
+            if task is None:
+                break
+            running[executor.submit(play, task)] = task
+        if not running:
+            progress.ended_by = "finished"
+            break
+        # 2. Wait for a game to end.
+        done, _ = wait(running, timeout=TICK_S, return_when=FIRST_COMPLETED)
+        # 3. Keep what it brings. Nothing between here and the journal can lose it.
+        for future in done:
+            task = running.pop(future)
+            try:
+                record = future.result()
+            except Exception as error:  # not of an engine: the worker died, or the cluster gave up
+                deaths[task.game] += 1
+                if deaths[task.game] < TRIES:
+                    again.append(dataclasses.replace(task, isolated=True))
+                else:
+                    progress.lost.append((task.game, f"{type(error).__name__}: {error}"))
+                continue
+            if journal:
+                journal.append(record)
+            progress.records.append(record)
+            progress.session_games += 1
+            missing[task.game.block] -= 1
+            # 4. Look at the test, if a block is complete.
+            if missing[task.game.block] == 0 and is_decided(progress):
+                progress.ended_by = "decided"
+                break
+        if not progress.ended_by and stop.is_set():
+            progress.ended_by = "stopped"
+        display(progress)
+    for future in running:
+        future.cancel()
+    return progress
+
+
+def describe_build() -> str:
+    """Return the version of this package, and a digest of its code, compiled and not."""
+    import cext
+    import mexica_ai
+
+    digest = hashlib.sha256()
+    for package in (cext, mexica_ai):
+        folder = Path(package.__file__).parent
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".py", ".so"):
+                digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return f"mexica-ai {importlib.metadata.version('mexica-ai')}, code {digest.hexdigest()[:12]}"
+
+
+def describe_lost(game: Game, why: str) -> str:
+    """Return one line about a game that was given up."""
+    return f"block {game.block}, game {game.number} was given up: {quote(why)}"

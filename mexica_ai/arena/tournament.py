@@ -1,0 +1,241 @@
+"""Who plays whom: the games of a tournament, in blocks, and the seeds of everything random in them.
+
+A *block* is one deal played on all seatings of one line-up, so that seat and deal cancel out. A *line-up* is
+the engines at a table, without their seats, and is named by its pattern: "ABB" is one A and two B. A block of
+two engines has both line-ups of three or four seats. The schedule follows from the tournament alone: any game
+of any block can be looked up without playing those before it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, combinations_with_replacement, islice, permutations
+from typing import Any
+
+from numpy.random import SeedSequence
+
+from mexica_ai.engines.specs import EngineSpec, parse_spec
+from mexica_ai.errors import NotationError
+from mexica_ai.limits import DEFAULT_TIME_S
+from mexica_ai.strict import Nullable, check_shape, choice
+
+FORMATS = ("round-robin", "gauntlet")
+ON_FAILURE = ("forfeit", "retry")
+LETTERS = string.ascii_uppercase  # engine numbers in patterns
+MAX_ENGINES = len(LETTERS)
+DEFAULT_MARGIN_S = 2.0
+DEFAULT_PATIENCE_S = 600.0
+
+# Streams of the tournament's seed: what is drawn for one purpose never changes what is drawn for another.
+_DEAL, _SEATINGS, _ENGINE = range(3)
+
+_SHAPE = {
+    "game": str,
+    "players": int,
+    "format": choice(*FORMATS),
+    "engines": [str],
+    "names": [str],
+    "seed": int,
+    "sample": Nullable(int),
+    "clock": Nullable([float]),
+    "margin_s": float,
+    "patience_s": float,
+    "on_failure": choice(*ON_FAILURE),
+}
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game of the schedule: `seating` has the engine number of each seat."""
+
+    block: int
+    number: int
+    seating: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """All that decides what is played; how many blocks, how fast and where is not part of it.
+
+    Parameters
+    ----------
+    game : str
+    players : int
+        Seats of a game.
+    engines : tuple of str
+        Specs with all their limits, so that each says alone how strong it plays; at least two.
+    names : tuple of str
+        What reports call them.
+    seed : int
+        0 <= seed < 2**63.
+    format : str
+        "round-robin", or "gauntlet": only line-ups with engine 0.
+    sample : int, optional
+        With more than two engines: so many seatings of each line-up instead of all of them.
+    clock : tuple of (float, float), optional
+        Seconds for the whole game and seconds added after each turn, of each seat.
+    margin_s : float
+        What an engine may take beyond its time before it forfeits.
+    patience_s : float
+        What a turn without any limit of time may take.
+    on_failure : str
+        "forfeit", or "retry": the game is begun anew, `play.RETRIES` times.
+    """
+
+    game: str
+    players: int
+    engines: tuple[str, ...]
+    names: tuple[str, ...]
+    seed: int
+    format: str = "round-robin"
+    sample: int | None = None
+    clock: tuple[float, float] | None = None
+    margin_s: float = DEFAULT_MARGIN_S
+    patience_s: float = DEFAULT_PATIENCE_S
+    on_failure: str = "forfeit"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON object that stands in each record of a journal."""
+        data = dataclasses.asdict(self)
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in data.items()}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any], path: str = "$") -> Tournament:
+        """Read what `to_json` wrote; raise NotationError if it is something else."""
+        check_shape(data, _SHAPE, path)
+        values = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+        if not 2 <= len(data["engines"]) == len(data["names"]) <= MAX_ENGINES:
+            raise NotationError(
+                f"{path}.engines: expected 2 to {MAX_ENGINES} engines, each with a name",
+                reason="OUT_OF_RANGE",
+                path=f"{path}.engines",
+            )
+        return cls(**values)
+
+    @cached_property
+    def lineups(self) -> tuple[tuple[int, ...], ...]:
+        """Engine numbers in ascending order. With more than two engines, each block has the next one."""
+        num_engines, seats = len(self.engines), self.players
+        if num_engines == 2 and seats == 2:
+            return ((0, 1),)
+        if num_engines == 2:
+            return ((0, *[1] * (seats - 1)), (*[0] * (seats - 1), 1))
+        if num_engines >= seats:
+            every = combinations(range(num_engines), seats)
+        else:  # each plays, some of them on several seats
+            every = (
+                lineup
+                for lineup in combinations_with_replacement(range(num_engines), seats)
+                if len(set(lineup)) == num_engines
+            )
+        return tuple(lineup for lineup in every if self.format == "round-robin" or lineup[0] == 0)
+
+    @property
+    def lineups_in_turn(self) -> int:
+        """How many blocks it takes until every line-up has played: 1 with two engines."""
+        return 1 if len(self.engines) == 2 else len(self.lineups)
+
+    def block(self, block: int) -> list[Game]:
+        """Return the games of a block."""
+        if len(self.engines) == 2:
+            seatings = [seating for lineup in self.lineups for seating in _rotations(lineup)]
+        else:
+            lineup = self.lineups[block % len(self.lineups)]
+            rng = random.Random(self._derive(_SEATINGS, block))
+            every = _all_seatings(lineup) if self.sample is None else _drawn_seatings(lineup, rng)
+            seatings = list(islice(every, self.sample))
+        return [Game(block, number, seating) for number, seating in enumerate(seatings)]
+
+    def games(self, num_blocks: int) -> Iterator[Game]:
+        """Yield the games of the first blocks, block by block."""
+        for block in range(num_blocks):
+            yield from self.block(block)
+
+    def deal_seed(self, block: int) -> int:
+        """Return the seed of a block's deal."""
+        return self._derive(_DEAL, block)
+
+    def engine_seed(self, game: Game, seat: int) -> int:
+        """Return the seed of the engine on a seat of a game; `turn_seed` derives those of its turns."""
+        return self._derive(_ENGINE, game.block, game.number, seat)
+
+    def _derive(self, *key: int) -> int:
+        return _first_number(self.seed, key)
+
+
+def turn_seed(engine_seed: int, turn: int) -> int:
+    """Return the seed of a search: the `turn`-th, from 0, of the engine of that seed."""
+    return _first_number(engine_seed, (turn,))
+
+
+def pattern(seating: tuple[int, ...]) -> str:
+    """Return the name of a seating's line-up, such as "ABB"."""
+    return "".join(LETTERS[engine] for engine in sorted(seating))
+
+
+def complete_spec(text: str, time_s: float | None, iterations: int | None, has_clock: bool) -> EngineSpec:
+    """Return a spec with the limits that hold where it has none of its own.
+
+    Raises
+    ------
+    NotationError
+        The spec cannot be read, or has a seed: seeds are the tournament's.
+    """
+    spec = parse_spec(text)
+    if "seed" in spec.options:
+        raise NotationError(
+            f"engine spec {text!r}: has a seed; expected none, since the tournament derives the engines' "
+            "seeds from its own",
+            reason="BAD_ENGINE_SPEC",
+            path="engine",
+        )
+    limits: dict[str, Any] = {}
+    if not {"time", "iterations"} & spec.options.keys():
+        limits = {key: value for key, value in (("time", time_s), ("iterations", iterations)) if value}
+        if not limits and not has_clock:
+            limits = {"time": DEFAULT_TIME_S}
+    return dataclasses.replace(spec, options={**spec.options, **limits})
+
+
+def unique_names(typed: list[str], completed: list[EngineSpec]) -> list[str]:
+    """Return what to call the engines: as labelled or typed; completed or numbered where that is equal."""
+    names = [spec.options.get("name", text) for text, spec in zip(typed, completed, strict=True)]
+    pairs = zip(names, completed, strict=True)
+    names = [str(spec) if names.count(name) > 1 else name for name, spec in pairs]
+    return [
+        f"{name} ({names[: index + 1].count(name)})" if names.count(name) > 1 else name
+        for index, name in enumerate(names)
+    ]
+
+
+def _first_number(entropy: int, key: tuple[int, ...]) -> int:
+    return int(SeedSequence(entropy=entropy, spawn_key=key).generate_state(1, "uint64")[0] >> 1)
+
+
+def _rotations(lineup: tuple[int, ...]) -> list[tuple[int, ...]]:
+    turned = [lineup[-shift:] + lineup[:-shift] for shift in range(len(lineup))]
+    return list(dict.fromkeys(turned))
+
+
+def _all_seatings(lineup: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    return iter(dict.fromkeys(permutations(lineup)))
+
+
+def _drawn_seatings(lineup: tuple[int, ...], rng: random.Random) -> Iterator[tuple[int, ...]]:
+    """Yield every seating once: one that is drawn, its rotations, another one, and so on.
+
+    So as many seatings as seats put every engine on every seat equally often.
+    """
+    every = list(_all_seatings(lineup))
+    rng.shuffle(every)
+    seen: set[tuple[int, ...]] = set()
+    for seating in every:
+        for rotated in _rotations(seating):
+            if rotated not in seen:
+                seen.add(rotated)
+                yield rotated

@@ -1,0 +1,392 @@
+"""`mexica-ai arena`: play tournaments between engines, and report on their journals."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from mexica_ai import registry
+from mexica_ai.cli import common
+from mexica_ai.engines.specs import KEYS, seconds, whole_number
+from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.position import new_game
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from mexica_ai.arena.report import Collected
+    from mexica_ai.arena.runner import Progress
+    from mexica_ai.arena.statistics import Sprt
+    from mexica_ai.arena.tournament import Tournament
+
+EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_INTERRUPTED = 1, 3, 4, 130
+
+SUMMARY = "play a tournament between engines"
+DESCRIPTION = f"""\
+Play engines against each other and print who is stronger, with 95 % intervals.
+
+The unit is a block: one deal, played on all seatings, so that neither seat nor
+deal favours anybody. A block of two engines A and B is 2 games with two seats
+(A on each), 6 with three (one A and two B, two A and one B, on each seat) and
+8 with four (one A, three A). With more engines, each combination of as many
+engines as seats has its own blocks, of all their seatings or of --sample.
+
+An engine that crashes, hangs, answers nonsense or plays an illegal turn
+forfeits that game; the tournament goes on. With --journal every finished game
+is kept at once, and the same command with --resume plays what is missing, also
+after a crash or Ctrl-C. `mexica-ai arena report JOURNAL...` prints the figures
+of journals again.
+
+Examples:
+  mexica-ai arena --engine mcts --engine uct --time 0.2 --blocks 50 --concurrency 2
+  mexica-ai arena --engine mcts,time=0.4 --engine mcts,time=0.1 --players 4 \\
+      --blocks 500 --journal games.jsonl --resume --sprt 0.25,0.30,0.05,0.05
+  mexica-ai arena report games.jsonl --format json
+
+{common.ENGINES_HELP}
+
+Exit code: 0 when all games are played, 1 if some could not be played or there
+was another failure, 2 for bad input, 130 after Ctrl-C (with the table so far).
+With --sprt: 0 if H1 is accepted, 3 if H0 is, 4 if all blocks are played
+without a decision.
+"""
+
+REPORT_SUMMARY = "print the figures of journals"
+REPORT_DESCRIPTION = """\
+Compute all figures from journals again. Several may be given, also of different
+tournaments of the same game and number of seats: engines with the same spec are
+then the same engine, and a game that occurs twice counts once.
+
+Example:
+  mexica-ai arena report monday.jsonl tuesday.jsonl --format csv
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    commands = parser.add_subparsers(title="commands", metavar="report", dest="action")
+    report = commands.add_parser(
+        "report",
+        help=REPORT_SUMMARY,
+        description=REPORT_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    report.add_argument("journals", nargs="+", metavar="JOURNAL", help="a file that --journal has written")
+    _add_output_options(report)
+
+    who = parser.add_argument_group("who plays what")
+    who.add_argument(
+        "--engine", action="append", metavar="SPEC", help="an engine, see above; at least two: A, B, ..."
+    )
+    who.add_argument("--game", default="mexica", choices=registry.names(), help="default: mexica")
+    who.add_argument(
+        "--players",
+        type=common.argument(whole_number(2, 4)),
+        default=2,
+        metavar="N",
+        help="seats of a game (default: 2)",
+    )
+    who.add_argument(
+        "--blocks",
+        type=common.argument(whole_number(1, 10**9)),
+        default=10,
+        metavar="N",
+        help="blocks; with more than two engines: of each combination (default: 10)",
+    )
+    who.add_argument(
+        "--tournament",
+        choices=("round-robin", "gauntlet"),
+        default="round-robin",
+        help="gauntlet: only combinations with the first engine (default: round-robin)",
+    )
+    who.add_argument(
+        "--sample",
+        type=common.argument(whole_number(1, 24)),
+        metavar="N",
+        help="with more than two engines: N seatings of each combination, not all; as many as seats (or a "
+        "multiple) put every engine on every seat equally often",
+    )
+    who.add_argument(
+        "--seed",
+        type=common.argument(KEYS["seed"]),
+        default=1,
+        metavar="N",
+        help="of the deals and of all engines, 0 to 2**63 - 1 (default: 1)",
+    )
+    limits = parser.add_argument_group("time")
+    limits.add_argument(
+        "--time",
+        type=common.argument(KEYS["time"]),
+        metavar="SECONDS",
+        help="a turn, of engines whose spec has no limit (default: 1, without --iterations and --clock)",
+    )
+    limits.add_argument(
+        "--iterations",
+        type=common.argument(KEYS["iterations"]),
+        metavar="N",
+        help="a turn, of engines whose spec has no limit",
+    )
+    limits.add_argument(
+        "--clock",
+        type=common.argument(_clock),
+        metavar="BANK[+INC]",
+        help="seconds of each seat for the whole game, and seconds added after each of its turns; who "
+        "overdraws it forfeits",
+    )
+    limits.add_argument(
+        "--margin",
+        type=common.argument(seconds),
+        default=2.0,
+        metavar="SECONDS",
+        help="what a turn may take beyond its time before the engine is ended and forfeits (default: 2)",
+    )
+    limits.add_argument(
+        "--patience",
+        type=common.argument(seconds),
+        default=600.0,
+        metavar="SECONDS",
+        help="the same for a turn without any limit of time, in all (default: 600)",
+    )
+    how = parser.add_argument_group("how it is played")
+    how.add_argument(
+        "--on-failure",
+        choices=("forfeit", "retry"),
+        default="forfeit",
+        help="retry: begin a game anew, twice at most, before the engine that fails forfeits it",
+    )
+    how.add_argument(
+        "--concurrency",
+        type=common.argument(whole_number(1, 4096)),
+        metavar="N",
+        help="games at a time, each in a process of its own (default: 1; with --cluster: its threads)",
+    )
+    how.add_argument(
+        "--cluster", metavar="ADDRESS", help="play on the workers of a dask scheduler, such as tcp://host:8786"
+    )
+    how.add_argument("--journal", metavar="FILE", help="add each finished game to this file, a line each")
+    how.add_argument(
+        "--resume", action="store_true", help="go on with the journal if it exists: play what it has not"
+    )
+    _add_output_options(parser)
+
+
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
+    output = parser.add_argument_group("what is told")
+    output.add_argument(
+        "--sprt",
+        metavar="A,B,ALPHA,BETA",
+        help="sequential test of the first of two engines: two seats: Elo of H0 and of H1, more seats (or "
+        "after share:) its share of the win per seat; a tournament ends as soon as it decides",
+    )
+    output.add_argument(
+        "--format", choices=("table", "json", "csv"), default="table", help="of the result (default: table)"
+    )
+    output.add_argument("--plot", metavar="FILE", help="draw ratings and scores, as .png, .svg or .pdf")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    with common.needing("scipy and openskill"):
+        from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
+    if args.plot:
+        _import_plot()
+    return _run_report(args) if args.action == "report" else _run_tournament(args)
+
+
+def _run_report(args: argparse.Namespace) -> int:
+    from mexica_ai.arena.journal import read_journal
+    from mexica_ai.arena.report import collect
+
+    journals = [read_journal(path) for path in args.journals]
+    for journal in journals:
+        if journal.is_torn:
+            _note(f"{journal.path}: the last line is torn and not counted")
+    games = [game for journal in journals for game in journal.games]
+    sprt = _sprt(args, [tournament for tournament, _ in games])
+    collected = collect(games)
+    if collected.num_repeated:
+        _note(f"{collected.num_repeated} games occur more than once and are counted once")
+    _print_report(args, collected, sprt)
+    return 0
+
+
+def _run_tournament(args: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from mexica_ai.arena.display import Display
+    from mexica_ai.arena.journal import JournalWriter
+    from mexica_ai.arena.report import collect
+    from mexica_ai.arena.runner import describe_build, describe_lost
+    from mexica_ai.arena.runner import run as run_tournament
+
+    tournament = make_tournament(args)
+    sprt = _sprt(args, [tournament])
+    watch = _Test(sprt, tournament)
+    if args.resume and not args.journal:
+        raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
+    with contextlib.ExitStack() as stack:
+        journal = None
+        if args.journal:
+            journal = JournalWriter(args.journal, tournament, resume=args.resume)
+            stack.enter_context(journal)
+            if journal.was_torn:
+                _note(f"{args.journal}: the last line was torn; its game is played again")
+            if {record.get("build") for record in journal.games} - {describe_build()}:
+                _note(f"{args.journal}: begun with another build of mexica-ai")
+        # Before the executor, so that it is there until that is shut down.
+        stop = stack.enter_context(common.stop_on_interrupt())
+        executor, concurrency = stack.enter_context(_executor(args))
+        display = stack.enter_context(Display(Console(stderr=True, highlight=False), sprt))
+        progress = run_tournament(
+            tournament,
+            args.blocks * tournament.lineups_in_turn,
+            executor,
+            concurrency=concurrency,
+            journal=journal,
+            is_decided=watch.is_decided,
+            display=display.show,
+            stop=stop,
+        )
+    collected = collect((tournament, record) for record in progress.records)
+    found = _print_report(args, collected, sprt)
+    for game, why in progress.lost:
+        _note(describe_lost(game, why))
+    return _exit_code(progress, found)
+
+
+def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
+    if progress.ended_by == "stopped":
+        _note(f"interrupted after {len(progress.records)} of {progress.num_games} games")
+        return EXIT_INTERRUPTED
+    if progress.lost:
+        return EXIT_LOST
+    if "sprt" in found:
+        return {"H1": 0, "H0": EXIT_H0, None: EXIT_UNDECIDED}[found["sprt"]["decision"]]
+    return 0
+
+
+def make_tournament(args: argparse.Namespace) -> Tournament:
+    """Return the tournament that the arguments describe; raise NotationError if they make no sense."""
+    from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, complete_spec, unique_names
+
+    typed = args.engine or []
+    if not 2 <= len(typed) <= MAX_ENGINES:
+        raise NotationError(
+            f"--engine: {len(typed)} given; expected 2 to {MAX_ENGINES} (see `mexica-ai arena --help`)",
+            reason="BAD_USAGE",
+        )
+    if args.sample is not None and len(typed) == 2:
+        raise NotationError(
+            "--sample is for more than two engines: a block of two has all its seatings", reason="BAD_USAGE"
+        )
+    completed = [complete_spec(text, args.time, args.iterations, args.clock is not None) for text in typed]
+    new_game(args.game, players=args.players, seed=0)  # refuses what the game cannot seat
+    return Tournament(
+        game=args.game,
+        players=args.players,
+        engines=tuple(map(str, completed)),
+        names=tuple(unique_names(typed, completed)),
+        seed=args.seed,
+        format=args.tournament,
+        sample=args.sample,
+        clock=args.clock,
+        margin_s=args.margin,
+        patience_s=args.patience,
+        on_failure=args.on_failure,
+    )
+
+
+class _Test:
+    """The sequential test, asked after each block."""
+
+    def __init__(self, sprt: Sprt | None, tournament: Tournament) -> None:
+        self._sprt = sprt
+        self._games_per_block = len(tournament.block(0))
+        self._outcomes: list = []
+
+    def is_decided(self, progress: Progress) -> bool:
+        from mexica_ai.arena.report import outcome_of
+
+        if self._sprt is None:
+            return False
+        for record in progress.records[len(self._outcomes) :]:
+            arena = record["arena"]
+            self._outcomes.append(outcome_of(record, arena["block"], tuple(arena["seating"])))
+        state = self._sprt.state(self._outcomes, games_per_block=self._games_per_block)
+        return state.decision is not None
+
+
+def _sprt(args: argparse.Namespace, tournaments: list[Tournament]) -> Sprt | None:
+    from mexica_ai.arena.statistics import Sprt
+
+    if args.sprt is None or not tournaments:
+        return None
+    if any(len(tournament.engines) != 2 for tournament in tournaments):
+        raise NotationError("--sprt compares two engines; there are more", reason="BAD_USAGE")
+    try:
+        return Sprt.parse(args.sprt, tournaments[0].players)
+    except ValueError as error:
+        raise NotationError(f"--sprt: {error}", reason="BAD_USAGE") from None
+
+
+@contextlib.contextmanager
+def _executor(args: argparse.Namespace) -> Iterator[tuple[Executor, int]]:
+    """Give an executor, and how many games it plays at a time."""
+    if args.cluster is None:
+        from mexica_ai.arena.pool import GamePool
+
+        pool = GamePool()
+        try:
+            yield pool, args.concurrency or 1
+        finally:
+            pool.shutdown()
+        return
+    with common.needing("dask.distributed (the extra cluster)"):
+        from distributed import Client
+    try:
+        client = Client(args.cluster, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise SearchError(
+            f"--cluster: no scheduler at {args.cluster}: {error}", reason="UNAVAILABLE"
+        ) from None
+    with client:
+        threads = sum(client.nthreads().values())
+        # Not pure: no call may be answered from the memory of an earlier one.
+        executor = client.get_executor(pure=False)
+        try:
+            yield executor, args.concurrency or max(1, threads)
+        finally:
+            executor.shutdown(wait=False)
+
+
+def _print_report(args: argparse.Namespace, collected: Collected, sprt: Sprt | None) -> dict[str, Any]:
+    from mexica_ai.arena.report import evaluate, format_report
+
+    found = evaluate(collected, sprt)
+    print(format_report(found, args.format), end="", flush=True)
+    if args.plot:
+        _import_plot().draw(found, collected, args.plot)
+    return found
+
+
+def _import_plot():
+    with common.needing("matplotlib (the extra plot)"):
+        from mexica_ai.arena import plot
+    return plot
+
+
+def _clock(text: str) -> tuple[float, float]:
+    """Read BANK[+INC]."""
+    bank, plus, increment = text.partition("+")
+    try:
+        return seconds(bank), float(0 if not plus or set(increment) <= set("0.") else seconds(increment))
+    except (ValueError, MexicaAIError):
+        raise ValueError("seconds, or seconds+seconds such as 60+0.5") from None
+
+
+def _note(text: str) -> None:
+    print(f"mexica-ai: {text}", file=sys.stderr)
