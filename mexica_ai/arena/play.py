@@ -168,6 +168,8 @@ class _Seat:
         if self._clock and isinstance(self._engine, ProcessEngine):
             self._engine.clock = {"remaining_s": self._remaining_s, "increment_s": self._clock[1]}
         allowed_s = self._patience_s if limits.time_s is None else limits.time_s + self._margin_s
+        if self._clock and self._time_s is None:
+            allowed_s = self._remaining_s + self._margin_s
         began = time.perf_counter()
         try:
             with _watched(allowed_s, self._margin_s) as stop:

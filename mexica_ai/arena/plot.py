@@ -49,7 +49,7 @@ def _draw_ratings(axes, found):
         axes.plot([mean], [row], "o", color=COLOR)
     axes.set_yticks(range(len(known)), [engine["name"] for engine in known])
     if key == "share":
-        axes.axvline(found["expected_share"], color="0.7", linewidth=1, zorder=0)
+        axes.axvline(float(found["expected_share"]), color="0.7", linewidth=1, zorder=0)
         axes.set_xlabel("share of the win per seat, 95 % interval")
     else:
         axes.set_xlabel("rating (400 points: ten times the strength), 95 % interval")

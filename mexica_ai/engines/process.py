@@ -99,7 +99,10 @@ class ProcessEngine(Engine):
         if self.clock is not None:
             request["clock"] = self.clock
         started = time.monotonic()
-        timeout_s = math.inf if limits.time_s is None else limits.time_s + self._margin_s
+        time_s = math.inf if limits.time_s is None else limits.time_s
+        if self.clock is not None:
+            time_s = self.clock["remaining_s"]  # how it divides that is its own affair
+        timeout_s = time_s + self._margin_s
         answer = self._exchange(request, timeout_s, stop)
         seconds = time.monotonic() - started
         if answer.get("id") != self._last_id:
