@@ -26,6 +26,7 @@ MODULES = [
     "cext.core.search",
     "cext.core.uct",
     "cext.core.baselines",
+    "cext.core.beam",
     "cext.games.nim.ops",
     "cext.games.trick.ops",
     "cext.games.mexica.board",

@@ -4,8 +4,8 @@ import importlib
 import sys
 from pathlib import Path
 
-MODULES = ["mexica_ai.cli.main", "mexica_ai.server.main", "rich", "pytest", "hypothesis", "scipy", "openskill"]
-MODULES += ["distributed", "matplotlib", "ruff"]
+MODULES = ["mexica_ai.cli.main", "mexica_ai.server.main", "rich", "scipy", "openskill"]
+MODULES += ["distributed", "matplotlib", "pytest", "hypothesis", "ruff"]
 MODULES += [".".join(path.with_suffix("").parts) for path in sorted(Path("cext").rglob("*.pyx"))]
 
 for module in MODULES:

@@ -2,8 +2,8 @@
 
     python nim_engine.py KIND [TURN [FILE]]
 
-It takes one object from the first pile that has any. Before its TURN-th turn (from 0, in this process) it fails;
-FILE gets the number of the process and of a child that it starts and that would outlive it.
+It takes one object from the first pile that has any. Before its TURN-th turn (from 0, in this process) it
+fails; FILE gets the number of the process and of a child that it starts and that would outlive it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The players that the search must beat: random, greedy, uct; as functions and as engines."""
+"""The players that the search must beat: random, greedy, uct, beam; as functions and as engines."""
 
 import functools
 import operator
@@ -10,6 +10,7 @@ from mexica_builder import build
 
 import mexica_ai
 from cext.core.baselines import evaluate, greedy_turn, random_turn
+from cext.core.beam import Beam
 from cext.core.uct import UCT
 from mexica_ai import GameOverError, Position, SearchError
 from mexica_ai.engines import make_engine
@@ -325,3 +326,121 @@ def test_an_analysis_by_a_baseline_ends_with_its_result():
             assert last.stop_reason
             assert not any(result.stop_reason for result in partial)
             position.copy().push(last.turn)
+
+
+# beam
+
+
+def run_beam(state, *, time_s=None, iterations=None, candidates=1, **options):
+    search = Beam(state, **{"seed": 1, **options})
+    search.run(time_s=time_s, iterations=iterations)
+    return search.result(candidates)
+
+
+def test_beam_answers_in_the_form_of_the_search(state):
+    before = state.copy()
+    result = run_beam(state, iterations=100, candidates=3)
+    for candidate in result.pop("candidates"):
+        assert is_turn(state, candidate.pop("actions"))
+        assert sum(candidate["value"]) == pytest.approx(1)
+        assert len(candidate["value"]) == len(candidate["expected_scores"]) == state.num_players
+        assert sorted(candidate) == ["expected_scores", "line", "prior", "value", "visits"]
+    assert sorted(result) == [
+        "distinct_turns", "iterations", "memory_bytes", "nodes", "seconds", "seed", "stop_reason", "threads",
+    ]  # fmt: skip
+    assert state == before
+
+
+def every_end(state):
+    """The evaluation of every end of the turn, for the seat to move, by the hash of the state."""
+    found, seat = {}, state.current_player
+
+    def walk(now):
+        for action in now.legal_actions():
+            after = now.copy()
+            after.apply(action)
+            if after.turn != state.turn:
+                found[after.hash] = evaluate(after)[0][seat]
+            else:
+                walk(after)
+
+    walk(state)
+    return found
+
+
+@pytest.mark.parametrize(("piles", "plies"), [([1, 2], 1), ([2, 2, 3], 2), ([3, 1, 2], 3), ([2], 3)])
+def test_a_wide_beam_finds_the_best_of_all_turns(piles, plies):
+    state = nim(2, plies, piles=piles)
+    ends = every_end(state)
+    result = run_beam(state, width=1000, candidates=len(ends))
+    assert result["stop_reason"] in ("settled", "forced")
+    assert result["distinct_turns"] == len(ends)
+    values = [candidate["value"][0] for candidate in result["candidates"]]
+    assert values == sorted(ends.values(), reverse=True)
+
+
+def test_beam_is_at_least_as_good_as_greedy_by_its_own_measure(state):
+    seat = state.current_player
+    after = state.copy()
+    for action in greedy_turn(state):
+        after.apply(action)
+    assert run_beam(state, width=100)["candidates"][0]["value"][seat] >= evaluate(after)[0][seat] - 0.02
+
+
+def test_beam_repeats_by_seed():
+    state = Position.from_json(MIDGAME).state
+    first, again = (run_beam(state, iterations=80, seed=5) | {"seconds": 0} for _ in range(2))
+    assert first == again
+    # Only the seed chooses between turns of equal value.
+    ties = nim(2, 1, piles=[5, 5])
+    assert len({tuple(run_beam(ties, seed=seed)["candidates"][0]["actions"]) for seed in range(20)}) > 1
+
+
+def test_beam_keeps_its_limits():
+    state = Position.from_json(MIDGAME).state
+    result = run_beam(state, iterations=50)
+    assert (result["stop_reason"], result["iterations"]) == ("iterations", 50)
+    result = run_beam(state, time_s=0.05, width=100_000)
+    assert result["stop_reason"] == "time"
+    assert result["seconds"] < 0.5
+    result = run_beam(state, memory_mb=1, width=100_000)
+    assert result["stop_reason"] == "memory"
+    assert is_turn(state, result["candidates"][0]["actions"])
+    for iterations in range(1, 10):
+        for position in POSITIONS.values():
+            state = Position.from_json(position).state
+            result = run_beam(state, iterations=iterations)
+            assert is_turn(state, result["candidates"][0]["actions"])
+            assert result["iterations"] <= iterations
+    assert run_beam(nim(piles=[1]))["stop_reason"] == "forced"
+    # Too short for anything.
+    assert is_turn(state, run_beam(state, time_s=1e-9)["candidates"][0]["actions"])
+
+
+def test_beam_stops_when_asked():
+    state = Position.from_json(MIDGAME).state
+    search = Beam(state, width=100_000, memory_mb=4096)
+    timer = threading.Timer(0.1, search.stop)
+    timer.start()
+    search.run()
+    result = search.result()
+    timer.join()
+    assert result["stop_reason"] == "stopped"
+    assert result["seconds"] < 1
+    assert is_turn(state, result["candidates"][0]["actions"])
+
+
+def test_beam_refuses_what_makes_no_sense():
+    for options in ({"width": 0}, {"width": 100_001}, {"threads": 2}, {"memory_mb": 0}):
+        with pytest.raises(SearchError):
+            Beam(nim(piles=[3, 4]), **options)
+    with pytest.raises(GameOverError):
+        Beam(OVER.state)
+    search = Beam(nim(piles=[3, 4]))
+    with pytest.raises(SearchError):
+        search.result()
+    with pytest.raises(SearchError):
+        search.run(time_s=0)
+    search.run()
+    with pytest.raises(SearchError):
+        search.run()

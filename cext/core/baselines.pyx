@@ -9,8 +9,7 @@ from cext.core.rng cimport Stream
 from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, aligned_alloc
 
 
-cdef void _evaluate(const GameOps* ops, const void* state, double* values, double* scores) noexcept nogil:
-    # As GameOps.evaluate, for any state; without one, everybody is as likely to win.
+cdef void baseline_evaluate(const GameOps* ops, const void* state, double* values, double* scores) noexcept nogil:
     cdef int seat
     if ops.current_player(state) == TERMINAL:
         ops.returns(state, values)
@@ -34,7 +33,7 @@ def evaluate(State state not None):
     cdef double values[MAX_SEATS]
     cdef double scores[MAX_SEATS]
     cdef int seat
-    _evaluate(state.game.ops, state.data, values, scores)
+    baseline_evaluate(state.game.ops, state.data, values, scores)
     seats = range(state.num_players)
     return [values[seat] for seat in seats], [scores[seat] for seat in seats]
 
@@ -78,7 +77,7 @@ cdef action_t _greedy_action(const GameOps* ops, const void* state, void* after,
     for i in range(n):
         memcpy(after, state, ops.state_size)
         game_apply(ops, after, actions[i])
-        _evaluate(ops, after, values, scores)
+        baseline_evaluate(ops, after, values, scores)
         if ops.turn(after) != start:
             if values[seat] > best_end:
                 best_end = values[seat]

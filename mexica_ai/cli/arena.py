@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_INTERRUPTED = 1, 3, 4, 130
 
+CONNECT_S = 10.0  # to a scheduler
+
 SUMMARY = "play a tournament between engines"
 DESCRIPTION = f"""\
 Play engines against each other and print who is stronger, with 95 % intervals.
@@ -348,7 +350,7 @@ def _executor(args: argparse.Namespace) -> Iterator[tuple[Executor, int]]:
     with common.needing("dask.distributed (the extra cluster)"):
         from distributed import Client
     try:
-        client = Client(args.cluster, timeout="10s", set_as_default=False)
+        client = Client(args.cluster, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise SearchError(
             f"--cluster: no scheduler at {args.cluster}: {error}", reason="UNAVAILABLE"

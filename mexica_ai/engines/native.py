@@ -1,13 +1,15 @@
-"""The compiled engines: `mcts`, the project's search, and the baselines `uct`, `greedy` and `random`."""
+"""The compiled engines: `mcts`, the project's search, and the baselines `uct`, `beam`, `greedy`, `random`."""
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from abc import abstractmethod
 from collections.abc import Iterator
 
 from cext.core import baselines
+from cext.core.beam import Beam
 from cext.core.uct import UCT
 from mexica_ai import registry
 from mexica_ai.engines.base import Engine
@@ -15,6 +17,9 @@ from mexica_ai.limits import Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Candidate, Result
 from mexica_ai.search import run_search, watch_search
+
+
+DEFAULT_WIDTH = 40  # of the beam
 
 
 class MctsEngine(Engine):
@@ -47,6 +52,16 @@ class UctEngine(Engine):
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
     ) -> Result:
         return run_search(position, limits, seed=seed, candidates=candidates, stop=stop, search_class=UCT)
+
+
+class BeamEngine(Engine):
+    """The best whole turn by beam search with the game's evaluation; the key `width` is the beam's."""
+
+    def _best_turn(
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+    ) -> Result:
+        search = functools.partial(Beam, width=self.spec.options.get("width", DEFAULT_WIDTH))
+        return run_search(position, limits, seed=seed, candidates=candidates, stop=stop, search_class=search)
 
 
 class _InstantEngine(Engine):

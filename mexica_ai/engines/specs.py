@@ -76,6 +76,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "threads": whole_number(1, MAX_THREADS),
     "memory": whole_number(1, MAX_MEMORY_MB),
     "margin": seconds,
+    "width": whole_number(1, 100_000),
     "seed": whole_number(0),
     "name": _label,
 }
@@ -99,6 +100,11 @@ class EngineKind:
 KINDS = {
     "mcts": EngineKind("mexica_ai.engines.native:MctsEngine", "the search of this project"),
     "uct": EngineKind("mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions"),
+    "beam": EngineKind(
+        "mexica_ai.engines.native:BeamEngine",
+        "baseline: the best whole turn by beam search (width=40)",
+        (*_BUDGET, "width"),
+    ),
     "greedy": EngineKind(
         "mexica_ai.engines.native:GreedyEngine", "baseline: the best next action, again and again"
     ),

@@ -1,0 +1,410 @@
+"""Beam search over the actions of one turn by the game's own evaluation, as a baseline: no tree, no playouts.
+
+Depth by depth it keeps the `width` states within the turn whose evaluation is best for the seat to move, plays the
+likeliest actions (by the game's policy) of each, and remembers the states that end the turn. Different orders of the
+same actions meet: equal states, by hash, count once. The answer is the end of the turn with the best evaluation. It
+looks at nothing that comes after the turn. Where the seat does not know everything, one world is drawn and searched.
+
+The beam is through when no kept state goes on, which takes `width` x (actions of a turn) expansions at most; before
+that, any limit ends it with the best whole turn so far. Main function: `Beam._search`.
+"""
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, qsort, realloc
+from libc.string cimport memcpy
+
+from cext.core.atomics cimport atomic_cas_u32, atomic_load_u32, monotonic_s
+from cext.core.baselines cimport baseline_evaluate
+from cext.core.game cimport GameOps, State, game_apply
+from cext.core.rng cimport Stream, rng_next
+from cext.core.search cimport BY_FORCE, BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, RUNNING
+from cext.core.turns cimport (
+    MAX_TURN,
+    TurnScratchC,
+    turn_canonical_order,
+    turn_finish,
+    turn_scratch_free,
+    turn_scratch_init,
+)
+from cext.core.types cimport ALL_SEEING, MAX_SEATS, action_t, aligned_alloc
+
+from cext.core.errors import GameOverError, SearchError
+from cext.core.search import STOP_REASONS
+
+cdef enum:
+    MAX_WIDTH = 100000
+    BRANCHING = 64              # likeliest actions of a state that are tried; all of them if the game has no policy
+    MAX_ENDS = 65536            # ends of the turn that are remembered; then the worse half is forgotten
+    EVALUATIONS_A_CLOCK = 16    # evaluations between two looks at the clock
+    THROUGH = 100               # instead of a StopReason: nothing is left to expand
+
+
+# An action that was tried: the state after it.
+ctypedef struct ChildC:
+    double value                # for the seat that moves
+    uint64_t hash
+    uint64_t tie                # decides between equal values; by seed and hash
+    action_t action
+    uint32_t parent             # node
+
+
+# A state that was kept, and how it was reached.
+ctypedef struct NodeC:
+    action_t action
+    uint32_t parent             # itself for the root
+
+
+ctypedef struct ChoiceC:
+    float prior
+    int index
+
+
+cdef int _better_child(const void* a, const void* b) noexcept nogil:
+    # qsort: the best first. States that are equal have equal values and ties, and so stand together.
+    cdef const ChildC* x = <const ChildC*>a
+    cdef const ChildC* y = <const ChildC*>b
+    if x.value != y.value:
+        return -1 if x.value > y.value else 1
+    if x.tie != y.tie:
+        return -1 if x.tie < y.tie else 1
+    if x.parent != y.parent:
+        return -1 if x.parent < y.parent else 1
+    return -1 if x.action < y.action else 1
+
+
+cdef int _likelier(const void* a, const void* b) noexcept nogil:
+    cdef const ChoiceC* x = <const ChoiceC*>a
+    cdef const ChoiceC* y = <const ChoiceC*>b
+    if x.prior != y.prior:
+        return -1 if x.prior > y.prior else 1
+    return x.index - y.index
+
+
+cdef inline uint64_t _mix(uint64_t x) noexcept nogil:
+    # The finaliser of splitmix64.
+    x = (x ^ (x >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
+    x = (x ^ (x >> 27)) * <uint64_t>0x94d049bb133111eb
+    return x ^ (x >> 31)
+
+
+cdef class Beam:
+    """A beam search of one turn; the interface of `cext.core.search.Search`.
+
+    Parameters
+    ----------
+    state : State
+        Copied. A seat must be to move.
+    threads : int
+        Accepted for the common interface; only 1.
+    memory_mb : float
+        The search ends when it has used so much, in MiB.
+    seed : int
+        0 <= seed < 2**63. Decides between states of equal value; the same seed gives the same turn.
+    width : int
+        States kept at each depth, 1 to 100,000.
+    """
+
+    cdef readonly State state
+    cdef readonly object seed
+    cdef State _root                # what is searched: `state`, or one world of it
+    cdef uint64_t _salt
+    cdef uint32_t _width
+    cdef double _max_bytes
+    cdef uint32_t _stop
+    cdef uint64_t _iterations       # states expanded
+    cdef uint64_t _max_iterations
+    cdef double _deadline_s
+    cdef double _seconds
+    cdef bint _has_run
+    cdef bint _is_through
+    cdef char* _layer               # the states of this depth
+    cdef char* _next_layer
+    cdef uint32_t* _layer_nodes
+    cdef uint32_t* _next_nodes
+    cdef ChildC* _children
+    cdef uint32_t _num_children
+    cdef uint32_t _max_children
+    cdef ChildC* _ends
+    cdef uint32_t _num_ends
+    cdef NodeC* _nodes
+    cdef uint32_t _num_nodes
+    cdef action_t* _actions
+    cdef float* _priors
+    cdef ChoiceC* _choices
+    cdef void* _after
+
+    def __cinit__(self, State state not None, *, int threads=1, double memory_mb=256, seed=0, width=40):
+        cdef const GameOps* ops = state.game.ops
+        cdef Stream stream = Stream(seed)
+        if ops.current_player(state.data) < 0:
+            raise GameOverError("the game is over: there is no turn to search", reason="GAME_OVER")
+        if threads != 1:
+            raise SearchError(f"threads: {threads}, the beam baseline uses 1", reason="INVALID_LIMITS")
+        if not 1 <= width <= MAX_WIDTH:
+            raise SearchError(f"width: {width}, expected 1 to {MAX_WIDTH}", reason="INVALID_LIMITS")
+        if not 1 <= memory_mb <= 1e6:
+            raise SearchError(f"memory_mb: {memory_mb}, expected 1 to 1000000", reason="INVALID_LIMITS")
+        self.state = state.copy()
+        self.seed = seed
+        self._width = width
+        self._max_bytes = memory_mb * 1024 * 1024
+        self._root = state.copy()
+        self._salt = rng_next(stream.bitgen)
+        if ops.determinize != NULL:
+            ops.determinize(self._root.data, ops.current_player(state.data), stream.bitgen)
+        self._layer = <char*>aligned_alloc(64, self._width * ops.state_size)
+        self._next_layer = <char*>aligned_alloc(64, self._width * ops.state_size)
+        self._layer_nodes = <uint32_t*>malloc(self._width * sizeof(uint32_t))
+        self._next_nodes = <uint32_t*>malloc(self._width * sizeof(uint32_t))
+        # Kept: width states at each of MAX_TURN depths at most, and the root.
+        self._nodes = <NodeC*>malloc((<size_t>self._width * MAX_TURN + 1) * sizeof(NodeC))
+        self._ends = <ChildC*>malloc(MAX_ENDS * sizeof(ChildC))
+        self._actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
+        self._priors = <float*>malloc(ops.max_actions * sizeof(float))
+        self._choices = <ChoiceC*>malloc(ops.max_actions * sizeof(ChoiceC))
+        self._after = aligned_alloc(64, ops.state_size)
+        if (self._layer == NULL or self._next_layer == NULL or self._layer_nodes == NULL or self._next_nodes == NULL
+                or self._nodes == NULL or self._ends == NULL or self._actions == NULL or self._priors == NULL
+                or self._choices == NULL or self._after == NULL):
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self._layer)
+        free(self._next_layer)
+        free(self._layer_nodes)
+        free(self._next_nodes)
+        free(self._nodes)
+        free(self._ends)
+        free(self._children)
+        free(self._actions)
+        free(self._priors)
+        free(self._choices)
+        free(self._after)
+
+    cdef int _choose(self, const void* state, int n) noexcept nogil:
+        """Write the indexes of the actions worth trying, of the n in the buffer, into _choices; return how many."""
+        cdef const GameOps* ops = self.state.game.ops
+        cdef int i
+        if ops.policy == NULL or n <= BRANCHING:
+            for i in range(n):
+                self._choices[i].index = i
+            return n
+        ops.policy(state, self._actions, n, self._priors)
+        for i in range(n):
+            self._choices[i].index = i
+            self._choices[i].prior = self._priors[i]
+        qsort(self._choices, n, sizeof(ChoiceC), _likelier)
+        return BRANCHING
+
+    cdef bint _add_child(self, const ChildC* child) noexcept nogil:
+        """Note a state within the turn; False if there is no memory."""
+        cdef ChildC* larger
+        cdef uint32_t capacity
+        if self._num_children == self._max_children:
+            capacity = 4096 if self._max_children == 0 else 2 * self._max_children
+            if capacity * <double>sizeof(ChildC) > self._max_bytes:
+                return False
+            larger = <ChildC*>realloc(self._children, capacity * sizeof(ChildC))
+            if larger == NULL:
+                return False
+            self._children = larger
+            self._max_children = capacity
+        self._children[self._num_children] = child[0]
+        self._num_children += 1
+        return True
+
+    cdef void _add_end(self, const ChildC* child) noexcept nogil:
+        if self._num_ends == MAX_ENDS:
+            self._num_ends = self._best_distinct(self._ends, MAX_ENDS, MAX_ENDS // 2)
+        self._ends[self._num_ends] = child[0]
+        self._num_ends += 1
+
+    cdef uint32_t _best_distinct(self, ChildC* children, uint32_t n, uint32_t most) noexcept nogil:
+        """Put the best of n children first, each state once, `most` at most; return how many there are."""
+        cdef uint32_t i, kept = 0
+        qsort(children, n, sizeof(ChildC), _better_child)
+        for i in range(n):
+            if kept == most:
+                break
+            if kept == 0 or children[i].hash != children[kept - 1].hash:
+                children[kept] = children[i]
+                kept += 1
+        return kept
+
+    cdef uint32_t _limit(self) noexcept nogil:
+        """Return what ends the search now, RUNNING if nothing does."""
+        if atomic_load_u32(&self._stop) != RUNNING:
+            return BY_STOP
+        if monotonic_s() >= self._deadline_s:
+            return BY_TIME
+        return RUNNING
+
+    cdef uint32_t _expand(self, const void* state, uint32_t node) noexcept nogil:
+        """Try the actions of a state; returns what ended the search meanwhile, or RUNNING."""
+        cdef const GameOps* ops = self.state.game.ops
+        cdef int n = ops.legal_actions(state, self._actions), i, seat = ops.current_player(state)
+        cdef int start = ops.turn(state), num_choices = self._choose(state, n)
+        cdef double values[MAX_SEATS]
+        cdef double scores[MAX_SEATS]
+        cdef ChildC child
+        cdef uint32_t reason
+        child.parent = node
+        for i in range(num_choices):
+            if i % EVALUATIONS_A_CLOCK == EVALUATIONS_A_CLOCK - 1:
+                reason = self._limit()
+                if reason != RUNNING:
+                    return reason
+            child.action = self._actions[self._choices[i].index]
+            memcpy(self._after, state, ops.state_size)
+            game_apply(ops, self._after, child.action)
+            baseline_evaluate(ops, self._after, values, scores)
+            child.value = values[seat]
+            child.hash = ops.hash(self._after, ALL_SEEING)
+            child.tie = _mix(child.hash ^ self._salt)
+            if ops.turn(self._after) != start:
+                self._add_end(&child)
+            elif not self._add_child(&child):
+                return BY_MEMORY
+        self._iterations += 1
+        return RUNNING
+
+    cdef void _keep(self, uint32_t i, const char* layer, uint32_t layer_size) noexcept nogil:
+        """Make the i-th child a node and put its state into the next layer; parents are nodes of this layer."""
+        cdef const GameOps* ops = self.state.game.ops
+        cdef ChildC* child = &self._children[i]
+        # The nodes of a layer are numbered in its order.
+        cdef uint32_t parent = child.parent - self._layer_nodes[0]
+        cdef char* state = self._next_layer + i * ops.state_size
+        memcpy(state, layer + parent * ops.state_size, ops.state_size)
+        game_apply(ops, state, child.action)
+        self._nodes[self._num_nodes].action = child.action
+        self._nodes[self._num_nodes].parent = child.parent
+        self._next_nodes[i] = self._num_nodes
+        self._num_nodes += 1
+
+    cdef uint32_t _search(self) noexcept nogil:
+        """Search depth by depth; return what ended it."""
+        cdef const GameOps* ops = self.state.game.ops
+        cdef uint32_t size = 1, i, reason, depth
+        memcpy(self._layer, self._root.data, ops.state_size)
+        self._nodes[0].action = 0
+        self._nodes[0].parent = 0
+        self._layer_nodes[0] = 0
+        self._num_nodes = 1
+        for depth in range(MAX_TURN - 1):
+            # 1. Expand the states of this depth.
+            self._num_children = 0
+            for i in range(size):
+                if self._iterations >= self._max_iterations:
+                    return BY_ITERATIONS
+                # One expansion in any case, for the values.
+                reason = self._limit() if self._iterations > 0 else RUNNING
+                if reason == RUNNING:
+                    reason = self._expand(self._layer + i * ops.state_size, self._layer_nodes[i])
+                if reason != RUNNING:
+                    return reason
+            # 2. Keep the best of the next one.
+            size = self._best_distinct(self._children, self._num_children, self._width)
+            if size == 0:
+                return THROUGH
+            for i in range(size):
+                self._keep(i, self._layer, size)
+            self._layer, self._next_layer = self._next_layer, self._layer
+            self._layer_nodes, self._next_nodes = self._next_nodes, self._layer_nodes
+        return THROUGH
+
+    def run(self, time_s=None, iterations=None):
+        """Search until the beam is through or a limit is reached; an iteration expands one state.
+
+        Releases the GIL. Without a limit it ends by itself.
+
+        Raises
+        ------
+        SearchError
+            If a limit is out of range, or the search has run before.
+        """
+        cdef const GameOps* ops = self.state.game.ops
+        cdef double began_s
+        cdef uint32_t reason
+        if time_s is not None and not 0 < time_s < 1e9:
+            raise SearchError(f"time_s: {time_s}, expected more than 0 and less than 1e9", reason="INVALID_LIMITS")
+        if iterations is not None and not 1 <= iterations < 2**63:
+            raise SearchError(f"iterations: {iterations}, expected at least 1", reason="INVALID_LIMITS")
+        if self._has_run:
+            raise SearchError("a search runs once", reason="SEARCH_REUSED")
+        self._has_run = True
+        began_s = monotonic_s()
+        self._deadline_s = began_s + time_s if time_s is not None else 1e300
+        self._max_iterations = iterations if iterations is not None else <uint64_t>-1
+        with nogil:
+            reason = self._search()
+            self._num_ends = self._best_distinct(self._ends, self._num_ends, self._num_ends)
+        if reason == THROUGH:
+            self._is_through = True
+            reason = BY_ITERATIONS
+        if self._num_ends == 1 and ops.legal_actions(self._root.data, self._actions) == 1 and self._iterations == 1:
+            self._is_through = False
+            reason = BY_FORCE
+        self._seconds = monotonic_s() - began_s
+        atomic_cas_u32(&self._stop, RUNNING, reason)
+
+    def stop(self):
+        """Ask a running search to end, from any thread, with the best whole turn found by then."""
+        atomic_cas_u32(&self._stop, RUNNING, BY_STOP)
+
+    def result(self, int num_candidates=1):
+        """Return what `run` has found, in the form of `Search.result`: the best ends of the turn, visited once each.
+
+        If no whole turn was found in time, the best way so far is gone on by the policy's likeliest actions.
+        """
+        cdef TurnScratchC scratch
+        cdef uint32_t i, count = min(self._num_ends, <uint32_t>max(1, num_candidates))
+        if not self._has_run or atomic_load_u32(&self._stop) == RUNNING:
+            raise SearchError("the search has not ended", reason="SEARCH_RUNNING")
+        if turn_scratch_init(&scratch, self.state.game.ops) != 0:
+            raise MemoryError
+        try:
+            if self._num_ends == 0:
+                if self._num_children > 0:
+                    self._best_distinct(self._children, self._num_children, 1)
+                    candidates = [self._candidate(&self._children[0], &scratch)]
+                else:
+                    candidates = [self._candidate(NULL, &scratch)]
+            else:
+                candidates = [self._candidate(&self._ends[i], &scratch) for i in range(count)]
+        finally:
+            turn_scratch_free(&scratch)
+        reason = "settled" if self._is_through else STOP_REASONS[atomic_load_u32(&self._stop)]
+        return {"candidates": candidates, "iterations": self._iterations, "nodes": self._num_nodes,
+                "seconds": self._seconds, "stop_reason": reason, "distinct_turns": max(1, self._num_ends),
+                "memory_bytes": self._max_children * sizeof(ChildC) + MAX_ENDS * sizeof(ChildC), "threads": 1,
+                "seed": self.seed}
+
+    cdef object _candidate(self, const ChildC* child, TurnScratchC* scratch):
+        # The whole turn that leads to a child; NULL: to the root.
+        cdef const GameOps* ops = self.state.game.ops
+        cdef action_t turn[MAX_TURN]
+        cdef action_t backwards[MAX_TURN]
+        cdef double values[MAX_SEATS]
+        cdef double scores[MAX_SEATS]
+        cdef int n = 0, i, seat
+        cdef uint32_t node
+        if child != NULL:
+            backwards[0] = child.action
+            n = 1
+            node = child.parent
+            while node != 0:
+                backwards[n] = self._nodes[node].action
+                n += 1
+                node = self._nodes[node].parent
+        for i in range(n):
+            turn[i] = backwards[n - 1 - i]
+        n = turn_finish(ops, self._root.data, turn, n, scratch)
+        turn_canonical_order(ops, self._root.data, turn, n, scratch)
+        memcpy(self._after, self._root.data, ops.state_size)
+        for i in range(n):
+            game_apply(ops, self._after, turn[i])
+        baseline_evaluate(ops, self._after, values, scores)
+        seats = range(self.state.num_players)
+        return {"actions": [turn[i] for i in range(n)], "visits": 1, "value": [values[seat] for seat in seats],
+                "expected_scores": [scores[seat] for seat in seats], "prior": 1.0, "line": []}
