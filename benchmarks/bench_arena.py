@@ -1,0 +1,83 @@
+"""Measures what the arena costs: the time of a game beyond what its engines have used.
+
+    python benchmarks/bench_arena.py [--time 0.1] [--blocks 1] [--players 2] [--json]
+
+Plays a match of mcts against itself, one game at a time in a worker process, with a journal on disk. A game's
+cost is the time from one journal entry to the next less what was measured around the engines' answers: asking,
+checking and playing turns, the record, its way to the parent, the disk. Starting the worker, once, is told by
+itself. The budget is 2 % of a game with 0.1 s turns.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from common import describe_machine, positive
+
+from mexica_ai.arena.journal import JournalWriter
+from mexica_ai.arena.pool import GamePool
+from mexica_ai.arena.runner import run
+from mexica_ai.arena.tournament import Tournament
+
+BUDGET_PERCENT = 2.0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--time", type=positive(float), default=0.1, help="seconds a turn")
+    parser.add_argument("--blocks", type=positive(int), default=1)
+    parser.add_argument("--players", type=positive(int), default=2)
+    parser.add_argument("--game", default="mexica")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    figures = describe_machine() | vars(args) | measure(args)
+    del figures["json"]
+    if args.json:
+        print(json.dumps(figures))
+        return
+    print(f"{figures['processor']}, {figures['python']}, {time.strftime('%Y-%m-%d')}\n")
+    print(f"{figures['games']} games of {figures['turns'] / figures['games']:.0f} turns, {args.time:g} s a turn")
+    print(f"cost of the arena   {figures['percent']:.2f} % of a game (budget {BUDGET_PERCENT:g} %)")
+    print(f"a turn              {figures['ms_per_turn']:.2f} ms")
+    print(f"start of a worker   {figures['start_s']:.2f} s, once")
+
+
+def nothing():
+    """What a worker does first here, so that starting it is not counted as a game's cost."""
+    import mexica_ai.arena.play  # noqa: F401
+
+
+def measure(args):
+    """Return the figures."""
+    spec = f"mcts,time={args.time:g},threads=1"
+    tournament = Tournament(args.game, args.players, (spec, spec), ("A", "B"), seed=1)
+    pool = GamePool()
+    try:
+        began = time.perf_counter()
+        pool.submit(nothing).result()
+        start_s = time.perf_counter() - began
+        with tempfile.TemporaryDirectory() as folder:
+            with JournalWriter(str(Path(folder) / "games.jsonl"), tournament) as journal:
+                began = time.perf_counter()
+                progress = run(tournament, args.blocks, pool, journal=journal)
+                wall_s = time.perf_counter() - began
+    finally:
+        pool.shutdown()
+    engines_s = sum(sum(record["times"]) for record in progress.records)
+    turns = sum(len(record["turns"]) for record in progress.records)
+    return {
+        "games": len(progress.records),
+        "turns": turns,
+        "wall_s": round(wall_s, 3),
+        "engines_s": round(engines_s, 3),
+        "percent": round(100 * (wall_s - engines_s) / wall_s, 3),
+        "ms_per_turn": round(1000 * (wall_s - engines_s) / turns, 3),
+        "start_s": round(start_s, 3),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
