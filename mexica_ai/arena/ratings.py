@@ -1,0 +1,235 @@
+"""Strengths of engines from the order of arrival, for any number of seats and engines.
+
+Main function: `fit_plackett_luce`; `LiveRatings` follows a tournament game by game and is only roughly right.
+
+The model: the first place goes to a seat with probability proportional to the strength of its engine, the
+second likewise among the remaining seats, and so on. Shapes: E engines, C choices (different sets of seats
+among which a place was decided), B blocks, R resamples.
+
+Sources: Luce, "Individual choice behavior" (1959); Plackett, "The analysis of permutations", Applied
+Statistics 24 (1975); Hunter, "MM algorithms for generalized Bradley-Terry models", Annals of Statistics 32
+(2004), for the likelihood and when it has a maximum; Rubin, "The Bayesian bootstrap", Annals of Statistics 9
+(1981); Hesterberg, "What teachers should know about the bootstrap", American Statistician 69 (2015), for
+percentiles that allow for few blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import permutations, product
+
+import numpy as np
+
+from mexica_ai.arena.blocks import Games
+from mexica_ai.arena.estimates import Estimate
+from mexica_ai.arena.outcomes import Outcome
+
+ELO = 400 / math.log(10)  # points of the scale in one unit of the logarithm of a strength
+PRIOR_GAMES = 2.0  # of each engine against an imagined one of average strength, one won and one lost
+
+
+def fit_plackett_luce(
+    outcomes: Sequence[Outcome],
+    num_engines: int,
+    *,
+    bootstrap: int = 200,
+    seed: int = 0,
+    games_per_block: int | None = None,
+) -> list[Estimate]:
+    """Return the strengths of the engines by maximum likelihood, with 95 % intervals.
+
+    On the scale of Elo (400 points are a factor of ten in strength), with mean 0: a difference of two engines
+    says how often one comes in before the other, however many seats there are.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        All with the same number of seats.
+    num_engines : int
+        An engine without a game has strength 0 and no interval.
+    bootstrap : int
+        Resamples of the blocks.
+    seed : int
+        Of the resamples; consumed, not advanced.
+    games_per_block : int, optional
+        Blocks with fewer games are left out. By default every block counts as complete.
+
+    Notes
+    -----
+    Ties: each seat that has a share of the win counts as first with that weight; ties behind it count as all
+    their orders with equal weights. So a shared win is half of one and half of the other. The same engine on
+    several seats: each seat competes with its engine's strength; places decided among seats of one engine say
+    nothing. Seats are taken as equal, since every block has all of them.
+
+    The prior is one block more, in which each engine wins one game and loses one against an imagined engine
+    of average strength. So neither an engine that always wins nor groups that have never met run away.
+
+    Intervals: the Bayesian bootstrap, in which each block (and the prior) gets a random weight from the
+    exponential distribution; percentiles, widened for few blocks as Student's t is.
+    """
+    # Slow to import.
+    from scipy.optimize import minimize
+    from scipy.special import ndtr, stdtrit
+
+    games = Games(outcomes, games_per_block)
+    wins, counts, choices = _sufficient(games, num_engines)
+    played = wins.shape[0] > 0
+    block_wins = np.vstack([wins, np.full(num_engines, PRIOR_GAMES / 2)])
+    prior = np.hstack([np.zeros(counts.shape[1] - num_engines), np.full(num_engines, PRIOR_GAMES)])
+    block_counts = np.vstack([counts, prior])
+
+    total_wins, total_counts = block_wins.sum(axis=0), block_counts.sum(axis=0)
+    fit = minimize(
+        lambda x: -_log_likelihood(x, total_wins, total_counts, choices),
+        np.zeros(num_engines),
+        jac=lambda x: -_derivatives(x[None], total_wins[None], total_counts[None], choices)[0][0],
+        hess=lambda x: _derivatives(x[None], total_wins[None], total_counts[None], choices)[1][0],
+        method="trust-exact",
+        options={"gtol": 1e-8 * max(1.0, total_counts.sum())},
+    )
+    strengths = ELO * (fit.x - fit.x.mean())
+    num_blocks = games.num_blocks
+    if num_blocks < 2 or bootstrap < 2 or not played:
+        return [Estimate(float(strength)) for strength in strengths]
+
+    weights = np.random.default_rng(seed).standard_exponential((bootstrap, num_blocks + 1))
+    resampled = _maximize(fit.x, weights @ block_wins, weights @ block_counts, choices)
+    resampled = ELO * (resampled - resampled.mean(axis=1, keepdims=True))
+    # The variance of such a resample is (B - 1) / (B + 1) of what it should be; and t instead of z.
+    tail = ndtr(-math.sqrt((num_blocks + 1) / (num_blocks - 1)) * stdtrit(num_blocks - 1, 0.975))
+    lows, highs = np.quantile(resampled, [tail, 1 - tail], axis=0, method="weibull")
+    there = np.isin(np.arange(num_engines), games.engines)
+    return [
+        Estimate(float(mean), float(low), float(high)) if known else Estimate(float(mean))
+        for mean, low, high, known in zip(strengths, lows, highs, there, strict=True)
+    ]
+
+
+def _sufficient(games: Games, num_engines: int):
+    """Return all that the likelihood needs to know of the blocks.
+
+    Returns
+    -------
+    wins : array of float, shape (B, E)
+        Places that went to an engine.
+    counts : array of float, shape (B, C)
+        How often each choice was made. The last E choices are those of the prior.
+    choices : array of int, shape (C, E + 1)
+        Seats of each engine that were to choose from; the last engine is the imagined one.
+    """
+    numbers: dict[tuple[int, ...], int] = {}
+    entries: list[tuple[int, int, float]] = []
+    wins = np.zeros((games.num_blocks, num_engines))
+    for outcome, block in zip(games.outcomes, games.block, strict=True):
+        for engine, choice, weight in _decisions(outcome.engines, outcome.shares, outcome.ranks):
+            wins[block, engine] += weight
+            entries.append((block, numbers.setdefault(choice, len(numbers)), weight))
+    counts = np.zeros((games.num_blocks, len(numbers) + num_engines))
+    for block, number, weight in entries:
+        counts[block, number] += weight
+    choices = np.zeros((len(numbers) + num_engines, num_engines + 1), dtype=int)
+    for choice, number in numbers.items():
+        np.add.at(choices[number], list(choice), 1)
+    choices[len(numbers) :, :num_engines] = np.eye(num_engines, dtype=int)
+    choices[len(numbers) :, num_engines] = 1
+    return wins, counts, choices
+
+
+@lru_cache(maxsize=4096)
+def _decisions(engines, shares, ranks):
+    """Return (engine, sorted engines it was chosen from, weight) for every place of a game."""
+    found: dict[tuple[int, tuple[int, ...]], float] = {}
+    seats = range(len(engines))
+    for first in seats:
+        if shares[first] <= 0:
+            continue
+        others = [seat for seat in seats if seat != first]
+        places = sorted({ranks[seat] for seat in others})
+        ties = [[seat for seat in others if ranks[seat] == place] for place in places]
+        orders = list(product(*map(permutations, ties)))
+        for order in orders:
+            line = [engines[seat] for seat in (first, *(seat for tie in order for seat in tie))]
+            for place, engine in enumerate(line):
+                choice = tuple(sorted(line[place:]))
+                if choice[0] != choice[-1]:
+                    found[engine, choice] = found.get((engine, choice), 0.0) + shares[first] / len(orders)
+    return [(engine, choice, weight) for (engine, choice), weight in found.items()]
+
+
+def _log_likelihood(strengths, wins, counts, choices):
+    """Return the logarithm of the likelihood; strengths (E,) are logarithms, the imagined engine's is 0."""
+    padded = np.append(strengths, 0.0)
+    peak = padded.max()
+    masses = choices @ np.exp(padded - peak)
+    # The imagined engine wins as many of its games as it loses, at strength 0.
+    return wins @ strengths - counts @ (np.log(masses) + peak)
+
+
+def _derivatives(strengths, wins, counts, choices):
+    """Return the gradient (R, E) and the negative Hessian (R, E, E) of the likelihoods of R resamples."""
+    padded = np.hstack([strengths, np.zeros((len(strengths), 1))])
+    masses = choices * np.exp(padded - padded.max(axis=1, keepdims=True))[:, None, :]
+    chances = (masses / masses.sum(axis=2, keepdims=True))[:, :, :-1]
+    expected = counts[:, :, None] * chances
+    places = expected.sum(axis=1)
+    information = places[:, :, None] * np.eye(wins.shape[1]) - expected.transpose(0, 2, 1) @ chances
+    return wins - places, information
+
+
+def _maximize(start, wins, counts, choices):
+    """Return the maxima (R, E) of the likelihoods of R resamples, by Newton's method from one near them."""
+    strengths = np.tile(start, (len(wins), 1))
+    for _ in range(100):
+        gradient, information = _derivatives(strengths, wins, counts, choices)
+        step = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
+        # The likelihood is concave, but far from a parabola beyond one unit.
+        step /= np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True))
+        strengths += step
+        if np.abs(step).max() < 1e-8:
+            break
+    return strengths
+
+
+class LiveRatings:
+    """Ratings that follow the games, for a table during the tournament (openskill's Plackett-Luce).
+
+    They depend on the order of the games and their sigma knows nothing of blocks: the final table is
+    `fit_plackett_luce`.
+
+    Parameters
+    ----------
+    num_engines : int
+        All start with openskill's mu = 25 and sigma = 25/3.
+    """
+
+    def __init__(self, num_engines: int):
+        # Slow to import.
+        from openskill.models import PlackettLuce
+
+        self._model = PlackettLuce()
+        self._ratings = [self._model.rating() for _ in range(num_engines)]
+
+    def update(self, outcome: Outcome) -> None:
+        """Take in one game.
+
+        An engine on several seats is rated on each as if alone; the changes of mu are added up and those of
+        sigma multiplied.
+        """
+        before = [self._ratings[engine] for engine in outcome.engines]
+        if len(set(outcome.engines)) < 2:
+            return
+        teams = [[self._model.rating(mu=rating.mu, sigma=rating.sigma)] for rating in before]
+        after = self._model.rate(teams, ranks=list(outcome.ranks))
+        changes: dict[int, tuple[float, float]] = {}
+        for engine, old, (new,) in zip(outcome.engines, before, after, strict=True):
+            shift, factor = changes.get(engine, (0.0, 1.0))
+            changes[engine] = shift + new.mu - old.mu, factor * new.sigma / old.sigma
+        for engine, (shift, factor) in changes.items():
+            rating = self._ratings[engine]
+            self._ratings[engine] = self._model.rating(mu=rating.mu + shift, sigma=rating.sigma * factor)
+
+    def table(self) -> list[tuple[float, float]]:
+        """Return (mu, sigma) of each engine."""
+        return [(rating.mu, rating.sigma) for rating in self._ratings]
