@@ -2,10 +2,10 @@
 
     python benchmarks/bench_arena.py [--time 0.1] [--blocks 1] [--players 2] [--json]
 
-Plays a match of mcts against itself, one game at a time in a worker process, with a journal on disk. A game's
-cost is the time from one journal entry to the next less what was measured around the engines' answers: asking,
-checking and playing turns, the record, its way to the parent, the disk. Starting the worker, once, is told by
-itself. The budget is 2 % of a game with 0.1 s turns.
+Plays a match of mcts against itself, one game at a time in a worker process, with a journal on disk. The
+arena's cost is the time of the match less what was measured around the engines' answers: dealing, checking
+and playing turns, the record, its way to the parent, the disk. Starting the worker, once, is told by itself.
+The budget is 2 % of a game with 0.1 s turns.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from common import describe_machine, positive
 
+from mexica_ai import new_game
 from mexica_ai.arena.journal import JournalWriter
 from mexica_ai.arena.pool import GamePool
 from mexica_ai.arena.runner import run
@@ -39,15 +40,16 @@ def main():
         print(json.dumps(figures))
         return
     print(f"{figures['processor']}, {figures['python']}, {time.strftime('%Y-%m-%d')}\n")
-    print(f"{figures['games']} games of {figures['turns'] / figures['games']:.0f} turns, {args.time:g} s a turn")
+    length = figures["turns"] / figures["games"]
+    print(f"{figures['games']} games of {length:.0f} turns on average, {args.time:g} s a turn")
     print(f"cost of the arena   {figures['percent']:.2f} % of a game (budget {BUDGET_PERCENT:g} %)")
     print(f"a turn              {figures['ms_per_turn']:.2f} ms")
     print(f"start of a worker   {figures['start_s']:.2f} s, once")
 
 
-def nothing():
-    """What a worker does first here, so that starting it is not counted as a game's cost."""
-    import mexica_ai.arena.play  # noqa: F401
+def warm_up(tournament):
+    """What a worker does first here: starting it is not to be counted as a game's cost."""
+    new_game(tournament.game, players=tournament.players, seed=0)
 
 
 def measure(args):
@@ -57,13 +59,15 @@ def measure(args):
     pool = GamePool()
     try:
         began = time.perf_counter()
-        pool.submit(nothing).result()
+        pool.submit(warm_up, tournament).result()
         start_s = time.perf_counter() - began
-        with tempfile.TemporaryDirectory() as folder:
-            with JournalWriter(str(Path(folder) / "games.jsonl"), tournament) as journal:
-                began = time.perf_counter()
-                progress = run(tournament, args.blocks, pool, journal=journal)
-                wall_s = time.perf_counter() - began
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            JournalWriter(str(Path(folder) / "games.jsonl"), tournament) as journal,
+        ):
+            began = time.perf_counter()
+            progress = run(tournament, args.blocks, pool, journal=journal)
+            wall_s = time.perf_counter() - began
     finally:
         pool.shutdown()
     engines_s = sum(sum(record["times"]) for record in progress.records)

@@ -139,7 +139,8 @@ def test_a_tournament_survives_json():
 
 def test_specs_get_the_limits_that_they_lack():
     assert str(complete_spec("mcts", 0.5, None, False)) == "mcts,time=0.5"
-    assert str(complete_spec("mcts,iterations=5", 0.5, 7, False)) == "mcts,iterations=5"
+    assert str(complete_spec("mcts,iterations=5", 0.5, 7, False)) == "mcts,iterations=5,time=0.5"
+    assert str(complete_spec("mcts,iterations=5", None, None, False)) == "mcts,iterations=5"
     assert str(complete_spec("mcts", None, None, False)) == "mcts,time=1"
     assert str(complete_spec("mcts", None, None, True)) == "mcts"
     with pytest.raises(NotationError, match="has a seed"):
@@ -306,7 +307,7 @@ def hang_in_native_code(task):
     """As an engine that does not even hear the stop flag, unless engines are isolated."""
     if not task.isolated:
         play.DEAF_S = 0.2
-        with play._watched(0.1, 0.1):
+        with play._watchdog.watch(0.1, 0.1):
             time.sleep(1000)
     return play_game(task)
 

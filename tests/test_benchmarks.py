@@ -60,6 +60,20 @@ def test_bench_search(as_json):
         assert all(list(row) == ["min", "p50", "p99", "max"] for row in found[key].values())
 
 
+@pytest.mark.parametrize("as_json", [True, False])
+def test_bench_arena(as_json):
+    args = ("--time", 0.001, "--game", "nim")
+    if not as_json:
+        done = run("bench_arena.py", *args)
+        assert done.returncode == 0, done.stderr
+        assert "budget 2 %" in done.stdout
+        return
+    found = figures("bench_arena.py", *args)
+    assert found["games"] == 2
+    assert 0 < found["engines_s"] < found["wall_s"]
+    assert min(found["percent"], found["ms_per_turn"], found["start_s"]) > 0
+
+
 def test_a_match_is_repeatable_and_counts_every_game():
     args = ("mcts", "random", "--games", 3, "--iterations", 20, "--seed", 7)
     found = figures("match.py", *args, "--jobs", 2)

@@ -19,7 +19,7 @@ from cext.core.search import OPTIONS
 ROOT = Path(__file__).parent.parent
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 PAGES = ["README.md", "cext/README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
-PAGES += ["benchmarks/README.md"]
+PAGES += ["benchmarks/README.md", "benchmarks/STRENGTH.md"]
 SEARCH_S = 0.1  # what the examples' time limits are replaced by
 # Commands that are not run, by how they begin: set-up and long runs, tools of others, and the server, which a
 # fixture runs.

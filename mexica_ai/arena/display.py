@@ -33,7 +33,7 @@ class Display:
         self._ratings: statistics.LiveRatings | None = None
         self._outcomes: list[Outcome] = []
         self._forfeits = 0
-        self._shown_s = 0.0
+        self._next_s = 0.0
 
     def __enter__(self) -> Display:
         if self._live:
@@ -63,10 +63,12 @@ class Display:
             self._forfeits += outcome.forfeit is not None
             if self._ratings:
                 self._ratings.update(outcome)
-        if time.monotonic() - self._shown_s < REFRESH_S and not progress.ended_by:
+        if time.monotonic() < self._next_s and not progress.ended_by:
             return
-        self._shown_s = time.monotonic()
+        began_s = time.monotonic()
         self._live.update(self._draw(progress), refresh=True)
+        cost_s = time.monotonic() - began_s
+        self._next_s = began_s + max(REFRESH_S, 50 * cost_s)  # long tournaments take long to sum up
 
     def _draw(self, progress: Progress) -> Group:
         done, total, speed = len(progress.records), progress.num_games, progress.games_per_hour

@@ -27,10 +27,11 @@ from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.engines.process import ProcessEngine
 from mexica_ai.errors import MexicaAIError
-from mexica_ai.limits import MAX_TIME_S, Limits, time_from_clock
+from mexica_ai.limits import Limits, time_from_clock
 from mexica_ai.position import Position, new_game
 
 RETRIES = 2  # further attempts with on_failure="retry"
+TICK_S = 0.05  # how late an engine is told to stop, at most
 DEAF_S = 10.0  # after its time, the margin and this, code that does not even hear the stop flag is killed
 # The `reason` of a forfeit, by the reason of the engine's error.
 REASONS = {
@@ -172,7 +173,7 @@ class _Seat:
             allowed_s = self._remaining_s + self._margin_s
         began = time.perf_counter()
         try:
-            with _watched(allowed_s, self._margin_s) as stop:
+            with _watchdog.watch(allowed_s, self._margin_s) as stop:
                 result = self._engine.best_turn(
                     position.copy(), limits, seed=seed, candidates=1, stop=stop
                 )
@@ -247,41 +248,64 @@ def _prepared(spec: EngineSpec, tournament: Tournament, isolated: bool) -> Engin
 
 # Waiting for an engine
 
-_deadlines: dict[int, float] = {}  # by thread, of the engines at work in this process, on the monotonic clock
-_deadlines_lock = threading.Lock()
 
+class _Watchdog:
+    """Watches the engines at work in this process: tells them to stop, and ends the process if they are deaf.
 
-@contextlib.contextmanager
-def _watched(allowed_s: float, margin_s: float) -> Iterator[threading.Event]:
-    """Give an event that is set after `allowed_s`; end this process if that is of no use either.
-
-    The time for the latter is the margin and `DEAF_S` more. It is kept by faulthandler's thread, which needs
-    no lock of the interpreter. It knows one deadline, the first of all games in this process.
+    A thread looks every `TICK_S`; one a process, since starting one for each turn would cost more than all
+    else here. faulthandler's thread, which needs no lock of the interpreter, is set to the earliest of the
+    moments at which an engine counts as deaf; so it also ends a process in which nobody else can run.
     """
-    stop = threading.Event()
-    timer = threading.Timer(min(allowed_s, threading.TIMEOUT_MAX), stop.set)
-    timer.daemon = True
-    timer.start()
-    me = threading.get_ident()
-    with _deadlines_lock:
-        _deadlines[me] = time.monotonic() + allowed_s + margin_s + DEAF_S
-        _rearm()
-    try:
-        yield stop
-    finally:
-        timer.cancel()
-        with _deadlines_lock:
-            del _deadlines[me]
-            _rearm()
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turns: dict[int, tuple[float, float, threading.Event]] = {}  # late and deaf from then on; stop
+        self._fuse_s: float | None = None  # what faulthandler is set to, on the monotonic clock
+        self._thread: threading.Thread | None = None
+
+    @contextlib.contextmanager
+    def watch(self, allowed_s: float, margin_s: float) -> Iterator[threading.Event]:
+        """Give an event that is set after `allowed_s`; `DEAF_S` and a margin later the process ends."""
+        stop = threading.Event()
+        late_s = time.monotonic() + allowed_s
+        deaf_s = late_s + margin_s + DEAF_S
+        with self._lock:
+            self._turns[id(stop)] = late_s, deaf_s, stop
+            if self._fuse_s is None or self._fuse_s > deaf_s:
+                self._set_fuse(deaf_s)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._look, daemon=True)
+                self._thread.start()
+        try:
+            yield stop
+        finally:
+            with self._lock:
+                del self._turns[id(stop)]
+
+    def _look(self) -> None:
+        while True:
+            time.sleep(TICK_S)
+            now = time.monotonic()
+            with self._lock:
+                for late_s, _, stop in self._turns.values():
+                    if now >= late_s:
+                        stop.set()
+                first = min((deaf_s for _, deaf_s, _ in self._turns.values()), default=None)
+                if first is None or self._fuse_s is None or first - self._fuse_s > 1:
+                    self._set_fuse(first)
+
+    def _set_fuse(self, at_s: float | None) -> None:
+        left_s = None if at_s is None else max(0.001, at_s - time.monotonic())
+        if left_s is None or left_s > 1e6:  # its clock cannot count for years
+            at_s = None
+            if self._fuse_s is not None:
+                faulthandler.cancel_dump_traceback_later()
+        else:
+            faulthandler.dump_traceback_later(left_s, exit=True, file=_nowhere())
+        self._fuse_s = at_s
 
 
-def _rearm() -> None:
-    if not _deadlines:
-        faulthandler.cancel_dump_traceback_later()
-        return
-    left_s = max(0.001, min(_deadlines.values()) - time.monotonic())
-    if left_s < MAX_TIME_S / 1000:  # a day; its clock cannot count for years
-        faulthandler.dump_traceback_later(left_s, exit=True, file=_nowhere())
+_watchdog = _Watchdog()
 
 
 @functools.cache

@@ -22,6 +22,7 @@ from typing import Any
 from mexica_ai.arena.journal import JournalWriter
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Game, Tournament
+from mexica_ai.errors import SearchError
 from mexica_ai.strict import quote
 
 TRIES = 3  # a game whose worker died so often is given up; from the second try on its engines are isolated
@@ -95,6 +96,11 @@ def run(
         Setting it ends the tournament likewise.
     play : callable
         Plays a `Task` and returns its record; pickle must be able to carry it.
+
+    Raises
+    ------
+    SearchError
+        Reason EXECUTOR_FAILED: the executor takes no more games. The journal has all that were finished.
     """
     stop = stop or threading.Event()
     games = list(tournament.games(num_blocks))
@@ -124,7 +130,10 @@ def run(
             task = again.popleft() if again else next(waiting, None)
             if task is None:
                 break
-            running[executor.submit(play, task)] = task
+            try:
+                running[executor.submit(play, task)] = task
+            except Exception as error:
+                raise SearchError(f"no more games can be started: {error}", reason="EXECUTOR_FAILED") from error
         if not running:
             progress.ended_by = "finished"
             break

@@ -179,7 +179,7 @@ def pattern(seating: tuple[int, ...]) -> str:
 
 
 def complete_spec(text: str, time_s: float | None, iterations: int | None, has_clock: bool) -> EngineSpec:
-    """Return a spec with the limits that hold where it has none of its own.
+    """Return a spec with the limits of the command line where it does not set them itself.
 
     Raises
     ------
@@ -194,11 +194,10 @@ def complete_spec(text: str, time_s: float | None, iterations: int | None, has_c
             reason="BAD_ENGINE_SPEC",
             path="engine",
         )
-    limits: dict[str, Any] = {}
-    if not {"time", "iterations"} & spec.options.keys():
-        limits = {key: value for key, value in (("time", time_s), ("iterations", iterations)) if value}
-        if not limits and not has_clock:
-            limits = {"time": DEFAULT_TIME_S}
+    given = {"time": time_s, "iterations": iterations}
+    limits = {key: value for key, value in given.items() if value is not None and key not in spec.options}
+    if not has_clock and not limits and not given.keys() & spec.options.keys():
+        limits = {"time": DEFAULT_TIME_S}
     return dataclasses.replace(spec, options={**spec.options, **limits})
 
 

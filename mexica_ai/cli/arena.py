@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_INTERRUPTED = 1, 3, 4, 130
 
+MAX_NOTES = 10  # about games that could not be played
 CONNECT_S = 10.0  # to a scheduler
 
 SUMMARY = "play a tournament between engines"
@@ -124,13 +125,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--time",
         type=common.argument(KEYS["time"]),
         metavar="SECONDS",
-        help="a turn, of engines whose spec has no limit (default: 1, without --iterations and --clock)",
+        help="a turn, unless the spec says otherwise (default: 1, without --iterations and --clock)",
     )
     limits.add_argument(
         "--iterations",
         type=common.argument(KEYS["iterations"]),
         metavar="N",
-        help="a turn, of engines whose spec has no limit",
+        help="a turn, unless the spec says otherwise; with --time, whichever ends first",
     )
     limits.add_argument(
         "--clock",
@@ -255,8 +256,10 @@ def _run_tournament(args: argparse.Namespace) -> int:
         )
     collected = collect((tournament, record) for record in progress.records)
     found = _print_report(args, collected, sprt)
-    for game, why in progress.lost:
+    for game, why in progress.lost[:MAX_NOTES]:
         _note(describe_lost(game, why))
+    if len(progress.lost) > MAX_NOTES:
+        _note(f"and {len(progress.lost) - MAX_NOTES} more games")
     return _exit_code(progress, found)
 
 

@@ -18,7 +18,6 @@ from mexica_ai.position import Position
 from mexica_ai.results import Candidate, Result
 from mexica_ai.search import run_search, watch_search
 
-
 DEFAULT_WIDTH = 40  # of the beam
 
 
