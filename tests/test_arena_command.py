@@ -43,6 +43,14 @@ def played(path):
     return [(record["arena"]["block"], record["arena"]["number"]) for record in records(path)]
 
 
+def children(pid):
+    """Return the processes that a process has started."""
+    found = []
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        found += file.read_text().split()
+    return found
+
+
 def test_a_tournament_and_its_report(cli, tmp_path):
     journal = tmp_path / "games.jsonl"
     args = (*NIM, "--blocks", 3, "--concurrency", 2, "--journal", journal)
@@ -152,8 +160,13 @@ def test_a_tournament_killed_at_any_moment_resumes(seed, tmp_path):
             [*args, "--journal", journal, "--resume"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         time.sleep(rng.uniform(0.8, 2.5))
+        workers = children(process.pid)
         process.send_signal(signal.SIGKILL)
         process.wait()
+        deadline = time.monotonic() + 10
+        while any(Path(f"/proc/{pid}/cmdline").exists() for pid in workers):  # they notice, and end
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
         if journal.exists() and rng.random() < 0.7:  # as if it had been hit while writing
             with journal.open("ab") as file:
                 file.write(journal.read_bytes()[: rng.randrange(400)])

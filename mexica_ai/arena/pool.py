@@ -18,7 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from typing import Any
 
-END_S = 3.0  # what workers get to end their engines before they are killed
+END_S = 2.0  # what workers get to end their engines before they are killed
 
 
 class GamePool(Executor):
@@ -95,6 +95,8 @@ def begin_worker() -> None:
 
 def _end_with_parent() -> None:
     multiprocessing.parent_process().join()
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(END_S)
+    # The first one ends the game, with its engines; the second one the wait for another game.
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(END_S / 2)
     os._exit(1)

@@ -133,7 +133,8 @@ def run(
             try:
                 running[executor.submit(play, task)] = task
             except Exception as error:
-                raise SearchError(f"no more games can be started: {error}", reason="EXECUTOR_FAILED") from error
+                problem = f"no more games can be started: {error}"
+                raise SearchError(problem, reason="EXECUTOR_FAILED") from error
         if not running:
             progress.ended_by = "finished"
             break
