@@ -43,6 +43,7 @@ REASONS = {
     "ILLEGAL_TURN": "illegal turn",
     "DEADLINE_EXCEEDED": "no answer in time",
     "CANCELLED": "no answer in time",
+    "UNAVAILABLE": "no connection",
 }
 _OWN_PROCESS = ("time", "iterations", "name")  # keys that stay outside when an engine is isolated
 

@@ -95,8 +95,10 @@ def begin_worker() -> None:
 
 def _end_with_parent() -> None:
     multiprocessing.parent_process().join()
-    # The first one ends the game, with its engines; the second one the wait for another game.
-    for _ in range(2):
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(END_S / 2)
+    # The first one ends the game, with its engines; later ones the wait for another game. To the main thread,
+    # so that it wakes from whatever it waits for.
+    deadline = time.monotonic() + END_S
+    while time.monotonic() < deadline:
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
+        time.sleep(END_S / 4)
     os._exit(1)
