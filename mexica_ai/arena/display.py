@@ -92,7 +92,8 @@ class Display:
         if self._ratings:
             table.add_column("rating", justify="right")
         ratings = self._ratings.table() if self._ratings else [None] * len(names)
-        summaries = statistics.summarize(self._outcomes, len(names))
+        games = len(progress.tournament.block(0))  # of any block
+        summaries = statistics.summarize(self._outcomes, len(names), games_per_block=games)
         order = range(len(names))
         if self._ratings:
             order = sorted(order, key=lambda engine: -ratings[engine][0])
