@@ -472,7 +472,9 @@ def test_incomplete_blocks_are_not_counted():
     assert "1 game of incomplete blocks not counted" in format_report(found, "table")
     assert evaluate(collect(games[:1]))["blocks"] == 0
     assert "no block is complete" in format_report(evaluate(collect(games[:1])), "table")
-    assert "no block is complete" in format_report(evaluate(collect([])), "table")
+    assert format_report(evaluate(collect([])), "table") == "no games\n"
+    assert json.loads(format_report(evaluate(collect([])), "json"))["games"] == 0
+    assert format_report(evaluate(collect([])), "csv") == ""
 
 
 def test_journals_are_merged_by_spec():

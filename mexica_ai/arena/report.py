@@ -286,6 +286,8 @@ def format_csv(found: dict[str, Any]) -> str:
 
 def format_table(found: dict[str, Any]) -> str:
     """Write the figures for people."""
+    if found["games"] == 0:
+        return "no games\n"
     incomplete = found["games"] - found["games_counted"]
     lines = [
         f"{found['game']}, {found['players']} seats: {_count(found['games_counted'], 'game')} in "
