@@ -8,7 +8,7 @@ search.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from cext.core.search import Search
@@ -97,7 +97,7 @@ def run_search(
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
     stop: threading.Event | None = None,
-    search_class: type = Search,
+    search_class: Callable[..., Any] = Search,
 ) -> Result:
     """Search within `limits` and return the result; see `best_turn`.
 
@@ -134,6 +134,7 @@ def watch_search(
     candidates: int = DEFAULT_CANDIDATES,
     interval_s: float = 0.5,
     stop: threading.Event | None = None,
+    search_class: Callable[..., Any] = Search,
 ) -> Iterator[Result]:
     """Search within `limits` and yield results as they grow; see `analyze` and `run_search`."""
     if not is_time(interval_s):
@@ -143,7 +144,7 @@ def watch_search(
             reason="INVALID_LIMITS",
             path="interval_s",
         )
-    search = _new_search(position, limits, seed, candidates)
+    search = _new_search(position, limits, seed, candidates, search_class)
     return _watch(position.game, search, limits, candidates, interval_s, stop)
 
 

@@ -225,3 +225,22 @@ def test_an_engine_that_cannot_be_started_is_a_failure():
     with pytest.raises(SearchError) as caught:
         make_engine("cmd:./no-such-program")
     assert caught.value.reason == "ENGINE_START"
+
+
+def test_options_of_the_search_are_keys_of_its_spec():
+    def visits(spec):
+        with make_engine(spec, iterations=300, seed=1) as engine:
+            return [candidate.visits for candidate in engine.best_turn(new_game("nim")).candidates]
+
+    state = new_game("nim").state
+    search = Search(state, seed=1, exploration=3.0, confirming_share=0.0)
+    search.run(iterations=300)
+    assert visits("mcts,exploration=3.0,confirming_share=0") == [
+        candidate["visits"] for candidate in search.result()["candidates"]
+    ]
+    assert visits("mcts,exploration=3.0,confirming_share=0") != visits("mcts")
+
+
+def test_options_of_the_search_have_their_range():
+    with pytest.raises(NotationError, match=r"playout_weight=1\.5 is not a number from 0 to 1"):
+        parse_spec("mcts,playout_weight=1.5")

@@ -170,7 +170,7 @@ def run(
 
 
 def describe_build() -> str:
-    """Return the version of this package, and a digest of its code, compiled and not."""
+    """Return the version of this package, and a digest of its code, compiled and not, and weights."""
     import cext
     import mexica_ai
 
@@ -178,7 +178,7 @@ def describe_build() -> str:
     for package in (cext, mexica_ai):
         folder = Path(package.__file__).parent
         for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".so"):
+            if path.suffix in (".py", ".so", ".json"):
                 digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     return f"mexica-ai {importlib.metadata.version('mexica-ai')}, code {digest.hexdigest()[:12]}"
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from cext.core import baselines
 from cext.core.beam import Beam
+from cext.core.search import OPTIONS, Search
 from cext.core.uct import UCT
 from mexica_ai import registry
 from mexica_ai.engines.base import Engine
@@ -22,12 +23,17 @@ DEFAULT_WIDTH = 40  # of the beam
 
 
 class MctsEngine(Engine):
-    """The project's search."""
+    """The project's search; keys of the spec may set the search's options."""
+
+    def _search_class(self):
+        options = {name: value for name, value in self.spec.options.items() if name in OPTIONS}
+        return functools.partial(Search, **options)
 
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
     ) -> Result:
-        return run_search(position, limits, seed=seed, candidates=candidates, stop=stop)
+        search = self._search_class()
+        return run_search(position, limits, seed=seed, candidates=candidates, stop=stop, search_class=search)
 
     def _analyze(
         self,
@@ -40,7 +46,13 @@ class MctsEngine(Engine):
         interval_s: float,
     ) -> Iterator[Result]:
         yield from watch_search(
-            position, limits, seed=seed, candidates=candidates, interval_s=interval_s, stop=stop
+            position,
+            limits,
+            seed=seed,
+            candidates=candidates,
+            interval_s=interval_s,
+            stop=stop,
+            search_class=self._search_class(),
         )
 
 

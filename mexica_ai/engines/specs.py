@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cext.core.search import OPTIONS as SEARCH_OPTIONS
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time
 
@@ -64,6 +65,15 @@ def whole_number(low: int, high: int = MAX_INT64) -> Callable[[str], int]:
     return parse
 
 
+def _number(low: float, high: float) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        if not (re.fullmatch(r"\d+(\.\d*)?|\.\d+", text, re.ASCII) and low <= float(text) <= high):
+            raise ValueError(f"a number from {low:g} to {high:g}")
+        return float(text)
+
+    return parse
+
+
 def _label(text: str) -> str:
     if not text or not text.isprintable():
         raise ValueError("a label of printable characters")
@@ -79,6 +89,8 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "width": whole_number(1, 100_000),
     "seed": whole_number(0),
     "name": _label,
+    # Options of the search, see docs/search.md.
+    **{name: _number(low, high) for name, (_, low, high) in SEARCH_OPTIONS.items()},
 }
 _BUDGET = ("time", "iterations", "threads", "memory", "seed", "name")
 
@@ -98,7 +110,9 @@ class EngineKind:
 
 
 KINDS = {
-    "mcts": EngineKind("mexica_ai.engines.native:MctsEngine", "the search of this project"),
+    "mcts": EngineKind(
+        "mexica_ai.engines.native:MctsEngine", "the search of this project", (*_BUDGET, *SEARCH_OPTIONS)
+    ),
     "uct": EngineKind("mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions"),
     "beam": EngineKind(
         "mexica_ai.engines.native:BeamEngine",
