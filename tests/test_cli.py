@@ -178,7 +178,7 @@ def test_a_server_that_is_not_there_is_a_failure(cli, game):
 def test_best_for_people(cli, game):
     assert cli("best", game, "--iterations", 200, "--seed", 1, "--candidates", 2) == 0
     assert "Best turn of seat 0: place " in cli.out
-    assert "place H6" in cli.out
+    assert re.search("place (H6|G7|I7|H8)", cli.out)
     assert cli.out.splitlines()[-1].endswith("ended by: iterations; seed 1")
     assert cli.err == ""
 
