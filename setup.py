@@ -45,7 +45,8 @@ NATIVE = os.environ.get("MEXICA_AI_NATIVE") == "1"
 BUILD_DIR = f"build/{'debug' if DEBUG else 'release'}-{'native' if NATIVE else 'portable'}"
 
 # Warnings about passing 64-byte vectors by value do not apply: such functions are all inlined.
-compile_args = ["-std=gnu11", "-Wno-psabi", "-pthread"]
+# Without contracted multiply-adds every build computes the same numbers, and searches alike.
+compile_args = ["-std=gnu11", "-Wno-psabi", "-pthread", "-ffp-contract=off"]
 if DEBUG:
     # Traps need no sanitizer runtime inside the interpreter. Python compiles with -fwrapv, which would make
     # signed overflow legal and its check void. Cython's own overflowcheck is of no use here: it also refuses

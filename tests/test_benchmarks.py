@@ -35,6 +35,14 @@ def test_bench_rules():
     assert found["python"]
 
 
+def test_the_signature_is_the_committed_one():
+    done = run("signature.py", "--check")
+    assert done.returncode == 0, (
+        f"{done.stdout}{done.stderr}: if the search is meant to behave differently, measure it, and write "
+        "this number to benchmarks/signature.txt"
+    )
+
+
 def test_bench_rules_prints_the_budgets():
     done = run("bench_rules.py", "--seconds", 0.001, "--repeats", 1, "--deals", 1)
     assert done.returncode == 0, done.stderr

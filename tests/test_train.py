@@ -126,12 +126,14 @@ def test_the_command_is_reproducible_and_its_weights_load(records, tmp_path, cap
         # Whoever played the games, and in which order they ended.
         copy.write_bytes(b"".join(reversed(copy.read_bytes().splitlines(keepends=True))))
         path = tmp_path / name
-        assert main(["train", str(copy), "--games", "0", "--epochs", "2", "--weights", str(path)]) == 0
+        options = ["--games", "0", "--epochs", "2", "--plot", str(tmp_path / "plot.svg")]
+        assert main(["train", str(copy), *options, "--weights", str(path)]) == 0
         outputs.append(path.read_text())
     assert outputs[0] == outputs[1]
     text = capsys.readouterr().out
     assert "10 games" in text
     assert "log-loss" in text
+    assert "share won" in (tmp_path / "plot.svg").read_text()
     try:
         evaluation.load_weights(tmp_path / "one.json")
         assert evaluation.info["provenance"]["games"] == 10

@@ -69,6 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--weights", type=Path, required=True, metavar="FILE", help="where the weights are written"
     )
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw the calibration, as .png, .svg or .pdf (extra plot)"
+    )
     common.add_json_option(parser, "print one JSON object: before and after (the figures), sha256, states")
 
 
@@ -79,6 +82,8 @@ def run(args: argparse.Namespace) -> int:
         raise SearchError(f"{args.game} has no evaluation to fit", reason="INVALID_GAME")
     if not args.weights.parent.is_dir():
         raise SearchError(f"--weights: {args.weights.parent} is no folder", reason="INVALID_PATH")
+    if args.plot:
+        _import_plot()
     if args.games:
         _play(args)
     lines = [
@@ -117,6 +122,8 @@ def run(args: argparse.Namespace) -> int:
         "held_out_log_loss": {str(n): round(loss, 4) for n, loss in reports["after"].log_loss.items()},
         "held_out_score_error": round(reports["after"].score_error, 2),
     }
+    if args.plot:
+        _import_plot().draw(reports, args.plot)
     sha256 = evaluation.save_weights(args.weights, weights, provenance)
     if args.json:
         figures = {name: vars(report) for name, report in reports.items()}
@@ -153,6 +160,12 @@ def _play(args):
             raise SearchError(
                 "a worker process died; the games that were finished are kept", reason="WORKER_DIED"
             ) from None
+
+
+def _import_plot():
+    with common.needing("matplotlib (the extra plot)"):
+        from mexica_ai.train import plot
+    return plot
 
 
 def _rounded(array):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from libc.math cimport expf, tanhf
+from libc.math cimport exp, fabs
 from libc.string cimport memset
 
 from cext.core.game cimport State
@@ -41,7 +41,7 @@ OWN_FEATURES = (
     "levels_wide",              # in wide unfounded ones / 10
     "levels_narrow",            # in the other unfounded ones / 5
     "lead",                     # levels more than the best rival's (neutral too) in the widest district / 8, in [-2, 2]
-    "lead_sign",                # tanh of half these levels
+    "lead_sign",                # x / (2 + |x|) of these levels
     "reach",                    # the same with what each has left to build / 8
     "reach_sign",
     "in_widest",                # 1: the pilli stands in the widest district
@@ -356,9 +356,9 @@ cdef void _fill_own(const MexicaStateC* state, const FactsC* facts, int seat, fl
     out[13] = facts.levels_wide[seat] / 10.0
     out[14] = facts.levels_narrow[seat] / 5.0
     out[15] = _clip(lead / 8, 2)
-    out[16] = tanhf(lead / 2)
+    out[16] = lead / (2 + <float>fabs(lead))
     out[17] = _clip(reach / 8, 2)
-    out[18] = tanhf(reach / 2)
+    out[18] = reach / (2 + <float>fabs(reach))
     out[19] = facts.in_widest[seat]
     out[20] = rows_has(&STARTS, state.pilli[seat])
     out[21] = rows_has(&state.canals, state.pilli[seat])
@@ -505,7 +505,7 @@ cdef void evaluation_evaluate(const MexicaStateC* state, double* values, double*
         _forward(inputs + seat * NUM_INPUTS, outputs[seat])
         best = max(best, outputs[seat][0])
     for seat in range(state.num_players):
-        values[seat] = expf(outputs[seat][0] - best)
+        values[seat] = exp(<double>(outputs[seat][0] - best))
         points[seat] = 50.0 * outputs[seat][1]
         total += values[seat]
     for seat in range(state.num_players):
