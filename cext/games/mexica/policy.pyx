@@ -260,41 +260,62 @@ cdef struct PriorsC:
     int preferred_site              # for temples and tokens
 
 
-cdef inline int _ring(const rows_t* dry, int cell, int width, int height) noexcept nogil:
-    # The spaces around a tile as bits, clockwise from the upper left corner; 1 dry.
-    cdef int i, bits = 0, n = 0
+cdef inline rows_t _beyond(rows_t set, int down, int right) noexcept nogil:
+    # The spaces from which the space so far down and to the right (both -1 to 2) is in the set.
+    if down < 0:
+        set = rows_south(set)
+    if down > 0:
+        set = rows_north(set)
+    if down > 1:
+        set = rows_north(set)
+    if right < 0:
+        return rows_east(set)
+    return set >> right
+
+
+cdef rows_t _dividing(rows_t dry, int width, int height) noexcept nogil:
+    """The upper (left) spaces of tiles of this size that may cut a district (corner contact closes one too).
+
+    Around such a tile, clockwise, dry spaces begin more than once.
+    """
+    cdef rows_t here, before, starts, once = rows_none(), again = rows_none()
+    cdef int i
+    before = _beyond(dry, 0, -1)
     for i in range(-1, width + 1):
-        bits |= rows_has(dry, cell - 32 + i) << n
-        n += 1
+        here = _beyond(dry, -1, i)
+        starts = here & ~before
+        again = again | (once & starts)
+        once = once | starts
+        before = here
     for i in range(height):
-        bits |= rows_has(dry, cell + 32 * i + width) << n
-        n += 1
+        here = _beyond(dry, i, width)
+        starts = here & ~before
+        again = again | (once & starts)
+        once = once | starts
+        before = here
     for i in range(width, -2, -1):
-        bits |= rows_has(dry, cell + 32 * height + i) << n
-        n += 1
+        here = _beyond(dry, height, i)
+        starts = here & ~before
+        again = again | (once & starts)
+        once = once | starts
+        before = here
     for i in range(height - 1, -1, -1):
-        bits |= rows_has(dry, cell + 32 * i - 1) << n
-        n += 1
-    return bits
-
-
-cdef inline bint _may_divide(int ring, int length) noexcept nogil:
-    # More than one run of dry spaces around the tile: it may cut a district (corner contact closes one too).
-    cdef int turned = (ring >> 1) | ((ring & 1) << (length - 1))
-    cdef int starts = ring & ~turned
-    return (starts & (starts - 1)) != 0
+        here = _beyond(dry, i, -1)
+        starts = here & ~before
+        again = again | (once & starts)
+        once = once | starts
+        before = here
+    return again
 
 
 cdef float _canal_weight(const MexicaStateC* state, const PriorsC* facts, int cell, int width, int height,
                          float plain) noexcept nogil:
-    """Weight of a canal on width x height spaces from `cell` on; `plain` if it divides nothing."""
-    cdef int length = 2 * (width + height) + 4, size
+    """Weight of a canal on width x height spaces from `cell` on that may divide a district; `plain` if it does not."""
+    cdef int size
     cdef int last = cell + (width - 1) + 32 * (height - 1)
     cdef rows_t left, part, around
     cdef float weight
     cdef bint divides = False
-    if not _may_divide(_ring(&facts.dry, cell, width, height), length):
-        return plain
     left = facts.dry & ~(rows_of(cell) | rows_of(last))
     around = rows_beside(rows_of(cell) | rows_of(last)) & left
     weight = W_DIVIDES
@@ -353,7 +374,7 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
     cdef int count[16]
     cdef int i, j, verb, cell, second, num_touching = 0, num_plans = 0
     cdef float weight, touching_share, other_share
-    cdef rows_t water
+    cdef rows_t water, single = rows_none(), eastward = rows_none(), southward = rows_none()
     memset(count, 0, sizeof(count))
     for i in range(n):
         count[action_verb(actions[i])] += 1
@@ -370,6 +391,10 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
     facts.near = rows_beside(rows_of(state.pilli[state.to_move])) & state.canals
     if count[TELEPORT] > 0:
         _find_foundable(state, &facts)
+    if count[CANAL] > 0:
+        single = _dividing(facts.dry, 1, 1)
+        eastward = _dividing(facts.dry, 2, 1)
+        southward = _dividing(facts.dry, 1, 2)
     if count[CANAL] + count[BRIDGE] > 0:
         num_plans = plans_find(state, plans, 3)
     touching_share = W_CANALS / (1 + count[CANAL] // 4)
@@ -381,9 +406,14 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
             second = action_second(actions[i])
             weight = touching_share if (rows_has(&facts.touching, cell)
                                         or (second != 0 and rows_has(&facts.touching, second))) else other_share
-            if weight != other_share:
-                weight = _canal_weight(state, &facts, cell, 2 if second == cell + 1 else 1,
-                                       2 if second == cell + 32 else 1, weight)
+            if second == 0:
+                if rows_has(&single, cell):
+                    weight = _canal_weight(state, &facts, cell, 1, 1, weight)
+            elif second == cell + 1:
+                if rows_has(&eastward, cell):
+                    weight = _canal_weight(state, &facts, cell, 2, 1, weight)
+            elif rows_has(&southward, cell):
+                weight = _canal_weight(state, &facts, cell, 1, 2, weight)
             for j in range(num_plans):
                 weight = max(weight, _plan_weight(state, &plans[j], actions[i]) / (1 << j))
         elif verb == BRIDGE:
