@@ -417,6 +417,26 @@ def test_beam_keeps_its_limits():
     assert is_turn(state, run_beam(state, time_s=1e-9)["candidates"][0]["actions"])
 
 
+@pytest.mark.parametrize("iterations", range(1, 14))
+def test_beam_keeps_its_best_when_the_limit_falls_between_two_depths(iterations):
+    # Of three plies: nothing ends the turn before depth 3, and all values are equal, so that the seed chooses
+    # among them. The policy, which goes on from the root if nothing is known, always plays the same.
+    state = mexica_ai.new_game("nim", plies_per_turn=3).state
+    turns = [
+        run_beam(state, iterations=iterations, seed=seed)["candidates"][0]["actions"] for seed in range(10)
+    ]
+    assert all(is_turn(state, turn) for turn in turns)
+    assert len(set(map(tuple, turns))) > 3
+
+
+def test_beam_reports_all_its_memory():
+    narrow, wide = (
+        run_beam(nim(2, 2, piles=[2, 2, 3]), width=width)["memory_bytes"] for width in (1, 100_000)
+    )
+    assert wide - narrow > 99_999 * 1024  # two states and 64 steps of 16 bytes for each
+    assert narrow > 65_536 * 40
+
+
 def test_beam_stops_when_asked():
     state = Position.from_json(MIDGAME).state
     search = Beam(state, width=100_000, memory_mb=4096)

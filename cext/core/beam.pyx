@@ -6,7 +6,8 @@ same actions meet: equal states, by hash, count once. The answer is the end of t
 looks at nothing that comes after the turn. Where the seat does not know everything, one world is drawn and searched.
 
 The beam is through when no kept state goes on, which takes `width` x (actions of a turn) expansions at most; before
-that, any limit ends it with the best whole turn so far. Main function: `Beam._search`.
+that, any limit ends it with the best whole turn so far; if there is none yet, with the best way into the turn.
+Main function: `Beam._search`.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -97,7 +98,9 @@ cdef class Beam:
     threads : int
         Accepted for the common interface; only 1.
     memory_mb : float
-        The search ends when it has used so much, in MiB.
+        The search ends when the states tried at one depth need more, in MiB (40 bytes each). What a search always
+        has comes on top: the size of two states and 1 KiB for each of `width`, and 2.5 MiB for ends of the turn.
+        `memory_bytes` of the result is all of it.
     seed : int
         0 <= seed < 2**63. Decides between states of equal value; the same seed gives the same turn.
     width : int
@@ -268,14 +271,14 @@ cdef class Beam:
         self._iterations += 1
         return RUNNING
 
-    cdef void _keep(self, uint32_t i, const char* layer, uint32_t layer_size) noexcept nogil:
+    cdef void _keep(self, uint32_t i) noexcept nogil:
         """Make the i-th child a node and put its state into the next layer; parents are nodes of this layer."""
         cdef const GameOps* ops = self.state.game.ops
         cdef ChildC* child = &self._children[i]
         # The nodes of a layer are numbered in its order.
         cdef uint32_t parent = child.parent - self._layer_nodes[0]
         cdef char* state = self._next_layer + i * ops.state_size
-        memcpy(state, layer + parent * ops.state_size, ops.state_size)
+        memcpy(state, self._layer + parent * ops.state_size, ops.state_size)
         game_apply(ops, state, child.action)
         self._nodes[self._num_nodes].action = child.action
         self._nodes[self._num_nodes].parent = child.parent
@@ -308,7 +311,7 @@ cdef class Beam:
             if size == 0:
                 return THROUGH
             for i in range(size):
-                self._keep(i, self._layer, size)
+                self._keep(i)
             self._layer, self._next_layer = self._next_layer, self._layer
             self._layer_nodes, self._next_nodes = self._next_nodes, self._layer_nodes
         return THROUGH
@@ -357,28 +360,38 @@ cdef class Beam:
 
         If no whole turn was found in time, the best way so far is gone on by the policy's likeliest actions.
         """
+        cdef const GameOps* ops = self.state.game.ops
         cdef TurnScratchC scratch
+        cdef ChildC kept
+        cdef size_t memory
         cdef uint32_t i, count = min(self._num_ends, <uint32_t>max(1, num_candidates))
         if not self._has_run or atomic_load_u32(&self._stop) == RUNNING:
             raise SearchError("the search has not ended", reason="SEARCH_RUNNING")
-        if turn_scratch_init(&scratch, self.state.game.ops) != 0:
+        if turn_scratch_init(&scratch, ops) != 0:
             raise MemoryError
         try:
             if self._num_ends == 0:
                 if self._num_children > 0:
                     self._best_distinct(self._children, self._num_children, 1)
                     candidates = [self._candidate(&self._children[0], &scratch)]
+                elif self._layer_nodes[0] != 0:
+                    # The limit fell between two depths: the best state kept of the last one.
+                    kept.action = self._nodes[self._layer_nodes[0]].action
+                    kept.parent = self._nodes[self._layer_nodes[0]].parent
+                    candidates = [self._candidate(&kept, &scratch)]
                 else:
                     candidates = [self._candidate(NULL, &scratch)]
             else:
                 candidates = [self._candidate(&self._ends[i], &scratch) for i in range(count)]
         finally:
             turn_scratch_free(&scratch)
+        memory = (self._max_children + MAX_ENDS) * sizeof(ChildC)
+        memory += 2 * self._width * (ops.state_size + sizeof(uint32_t))
+        memory += (<size_t>self._width * MAX_TURN + 1) * sizeof(NodeC)
         reason = "settled" if self._is_through else STOP_REASONS[atomic_load_u32(&self._stop)]
         return {"candidates": candidates, "iterations": self._iterations, "nodes": self._num_nodes,
                 "seconds": self._seconds, "stop_reason": reason, "distinct_turns": max(1, self._num_ends),
-                "memory_bytes": self._max_children * sizeof(ChildC) + MAX_ENDS * sizeof(ChildC), "threads": 1,
-                "seed": self.seed}
+                "memory_bytes": memory, "threads": 1, "seed": self.seed}
 
     cdef object _candidate(self, const ChildC* child, TurnScratchC* scratch):
         # The whole turn that leads to a child; NULL: to the root.
