@@ -93,6 +93,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     **{name: _number(low, high) for name, (_, low, high) in SEARCH_OPTIONS.items()},
 }
 _BUDGET = ("time", "iterations", "threads", "memory", "seed", "name")
+_ONE_THREAD = tuple(key for key in _BUDGET if key != "threads")
 
 
 @dataclass(frozen=True)
@@ -113,11 +114,13 @@ KINDS = {
     "mcts": EngineKind(
         "mexica_ai.engines.native:MctsEngine", "the search of this project", (*_BUDGET, *SEARCH_OPTIONS)
     ),
-    "uct": EngineKind("mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions"),
+    "uct": EngineKind(
+        "mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions", _ONE_THREAD
+    ),
     "beam": EngineKind(
         "mexica_ai.engines.native:BeamEngine",
         "baseline: the best whole turn by beam search (width=40)",
-        (*_BUDGET, "width"),
+        (*_ONE_THREAD, "width"),
     ),
     "greedy": EngineKind(
         "mexica_ai.engines.native:GreedyEngine", "baseline: the best next action, again and again"
