@@ -1,16 +1,20 @@
 """Engine specs: what is read, what is refused and how, and what the keys do to the limits of a call."""
 
 import contextlib
+import time
+from concurrent.futures import ThreadPoolExecutor
 
+import grpc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cext.core.search import Search
 from cext.core.uct import UCT
-from mexica_ai import GameOverError, Limits, NotationError, Result, SearchError, new_game
+from mexica_ai import GameOverError, Limits, NotationError, Result, SearchError, client, new_game, wire
 from mexica_ai.engines import KINDS, Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.position import Position
+from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 OVER = Position.from_json(
     {
@@ -64,6 +68,8 @@ def test_a_spec_is_read(text, kind, target, options):
             ["'width'", "known keys: time, iterations, threads, memory, seed"],
         ),
         ("cmd:x,threads=4", "UNKNOWN_ENGINE_KEY", ["'threads'", "margin"]),
+        ("uct,threads=2", "UNKNOWN_ENGINE_KEY", ["'threads'", "known keys: time, iterations, memory, seed"]),
+        ("beam,threads=1", "UNKNOWN_ENGINE_KEY", ["'threads'", "width"]),
         ("mcts,time=1,time=2", "BAD_ENGINE_SPEC", ["'time' is given twice"]),
         ("mcts,time", "BAD_ENGINE_SPEC", ["expected ,key=value at ',time'"]),
         ("mcts,", "BAD_ENGINE_SPEC", ["expected ,key=value at ','"]),
@@ -244,3 +250,30 @@ def test_options_of_the_search_are_keys_of_its_spec():
 def test_options_of_the_search_have_their_range():
     with pytest.raises(NotationError, match=r"playout_weight=1\.5 is not a number from 0 to 1"):
         parse_spec("mcts,playout_weight=1.5")
+
+
+def test_a_server_may_take_as_long_as_it_likes_without_a_limit_of_time(monkeypatch):
+    monkeypatch.setattr(client, "WAIT_S", 0.1)
+    monkeypatch.setattr(client, "UNKNOWN_TIME_S", 0.1)
+    position = new_game("nim")
+
+    class Slow(engine_pb2_grpc.EngineServiceServicer):
+        def BestTurn(self, request, context):  # noqa: N802
+            time.sleep(0.5)
+            with make_engine("random") as engine:
+                result = engine.best_turn(position)
+            message = wire.result_to_message(result, engine_version="slow", rules_version=1)
+            return engine_pb2.BestTurnResponse(result=message)
+
+    server = grpc.server(ThreadPoolExecutor(1))
+    engine_pb2_grpc.add_EngineServiceServicer_to_server(Slow(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        with make_engine(f"grpc:127.0.0.1:{port}") as engine:
+            assert engine.best_turn(position, Limits(iterations=5)).turn
+            with pytest.raises(SearchError) as caught:
+                engine.best_turn(position, Limits(time_s=0.1))
+            assert caught.value.reason == "DEADLINE_EXCEEDED"
+    finally:
+        server.stop(None)

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 from mexica_ai.client import Client
 from mexica_ai.engines.base import Engine, find_fault
 from mexica_ai.errors import SearchError
-from mexica_ai.limits import Limits
+from mexica_ai.limits import MAX_TIME_S, Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Result
 
 if TYPE_CHECKING:
     from mexica_ai.engines.specs import EngineSpec
 
+NO_DEADLINE_S = float(MAX_TIME_S)  # of a call that may take as long as it likes
+
 
 class GrpcEngine(Engine):
     """The engine behind `HOST:PORT`; the connection opens with the first question.
 
     The server caps the limits. A search that is stopped has no best so far to give: SearchError with reason
-    CANCELLED. Without a time and iterations the server's default time holds.
+    CANCELLED. Without a time the call has no deadline: the server's own limit holds, and `stop` ends it.
 
     Raises
     ------
@@ -50,6 +52,7 @@ class GrpcEngine(Engine):
             seed=seed,
             candidates=candidates,
             stop=stop,
+            timeout_s=NO_DEADLINE_S if limits.time_s is None else None,
         )
         fault = find_fault(position, result.turn)
         if fault is not None:
