@@ -26,6 +26,7 @@ from mexica_ai.arena.outcomes import Outcome
 # beta = 5 % (2-4 seats, nine shapes of blocks) 0.001 erred up to 5.5 %, 0.25 up to 5.3 % with 1-12 % more
 # games, 1 up to 4.7 % with 4-30 % more (2026-11).
 PRIOR_BLOCKS = 0.25
+MAX_ELO = 2000.0  # a share of 1 in 100,000
 _BISECTIONS = 32  # the ratio is stationary in what is sought, so half of the digits are enough
 
 
@@ -90,7 +91,7 @@ class Sprt:
         """Read "elo0,elo1,alpha,beta" (two seats) or "share0,share1,alpha,beta" (more seats).
 
         With "share:" before the numbers they are shares with two seats as well. Elo is that of
-        `statistics.elo`.
+        `statistics.elo`, from -2000 to 2000.
 
         Raises
         ------
@@ -115,8 +116,10 @@ class Sprt:
             raise ValueError(f'SPRT "{text}": four numbers expected: {names}')
         low, high, alpha, beta = numbers
         if as_elo:
-            if low >= high:
-                raise ValueError(f'SPRT "{text}": elo0 below elo1 expected')
+            if not -MAX_ELO <= low < high <= MAX_ELO:
+                raise ValueError(
+                    f'SPRT "{text}": elo0 below elo1 expected, both from {-MAX_ELO:g} to {MAX_ELO:g}'
+                )
             low, high = (1 / (1 + 10 ** (-elo / 400)) for elo in (low, high))
         return cls(low, high, alpha, beta)
 
@@ -124,6 +127,11 @@ class Sprt:
     def bounds(self) -> tuple[float, float]:
         """Wald's bounds of the logarithm of the ratio."""
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+
+    def check_reachable(self, highest: float) -> None:
+        """Raise ValueError unless a block can have a score above share1, of `highest` at most."""
+        if self.share1 >= highest:
+            raise ValueError(f"SPRT: share1 is {self.share1:g}, but a block gives at most {highest:g} a seat")
 
     def state(self, outcomes: Sequence[Outcome], *, games_per_block: int | None = None) -> SprtState:
         """Return where the test stands after these games.
@@ -185,8 +193,7 @@ class Sprt:
         -------
         array of float, shape (..., B)
         """
-        if self.share1 >= highest:
-            raise ValueError(f"SPRT: share1 is {self.share1:g}, but a block gives at most {highest:g} a seat")
+        self.check_reachable(highest)
         # Scores that differ by rounding only are one value.
         scores = np.round(np.asarray(scores, dtype=float), 9)
         values = np.unique(np.append(scores, [0.0, highest]).round(9))
