@@ -230,21 +230,26 @@ def sprt_json(sprt: statistics.Sprt, state: statistics.SprtState) -> dict[str, A
 
 
 def _patterns(collected: Collected) -> dict[str, list[dict[str, Any]]]:
-    """Return by pattern what the engines reached that occur in it."""
-    return {
-        which: [
-            {
+    """Return by pattern what its engines reached; with two seats also by how much one is better."""
+    patterns: dict[str, list[dict[str, Any]]] = {}
+    for which, summaries in statistics.by_pattern(collected.outcomes, len(collected.names)).items():
+        outcomes = [outcome for outcome in collected.outcomes if outcome.pattern == which]
+        patterns[which] = []
+        for summary in summaries:
+            if not summary.games:
+                continue
+            engine = {
                 "name": collected.names[summary.engine],
                 "blocks": summary.blocks,
                 "share": _list(summary.share),
                 "rank": _list(summary.rank),
                 "margin": _list(summary.margin),
             }
-            for summary in summaries
-            if summary.games
-        ]
-        for which, summaries in statistics.by_pattern(collected.outcomes, len(collected.names)).items()
-    }
+            if collected.players == 2:
+                engine["elo"] = _list(statistics.elo(summary.share))
+                engine["superiority"] = statistics.likelihood_of_superiority(outcomes, summary.engine)
+            patterns[which].append(engine)
+    return patterns
 
 
 def _list(estimate: statistics.Estimate) -> list[float | None]:
@@ -318,7 +323,7 @@ def engine_table(found: dict[str, Any]) -> list[str]:
     extra = [key for key in ("elo", "rating") if any(key in engine for engine in engines)]
     head += [{"elo": "Elo", "rating": "rating"}[key] for key in extra]
     if any("superiority" in engine for engine in engines):
-        head.append("superior")
+        head.append("P(better)")
     head += ["forfeits", "s/turn", "iterations/turn", "late, mean and max"]
     rows = [head]
     for engine in engines:
@@ -347,11 +352,16 @@ def _pattern_table(patterns: dict[str, list[dict[str, Any]]]) -> list[str]:
     if len(patterns) > MAX_PATTERNS:
         return [f"{len(patterns)} line-ups: --format json has each by itself"]
     rows = [["line-up", "engine", "blocks", "share of the win", "mean rank", "margin"]]
+    are_pairs = any("elo" in engine for engines in patterns.values() for engine in engines)
+    rows[0] += ["Elo", "P(better)"] * are_pairs
     for which, engines in patterns.items():
         for index, engine in enumerate(engines):
             row = [which if index == 0 else "", engine["name"], str(engine["blocks"])]
             row += [_percent(engine["share"]), _interval(engine["rank"], ".2f")]
-            rows.append([*row, _interval(engine["margin"], "+.1f")])
+            row.append(_interval(engine["margin"], "+.1f"))
+            if are_pairs:
+                row += [_interval(engine["elo"], "+.0f"), f"{engine['superiority']:.1%}"]
+            rows.append(row)
     return _aligned(rows)
 
 
