@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -53,8 +54,8 @@ Examples:
 
 Exit code: 0 when all games are played, 1 if some could not be played or there
 was another failure, 2 for bad input, 130 after Ctrl-C (with the table so far).
-With --sprt: 0 if H1 is accepted, 3 if H0 is, 4 if all blocks are played
-without a decision.
+With --sprt: 0 if H1 is accepted, 3 if H0 is, also if some games could not be
+played; 4 if all blocks are played without a decision.
 """
 
 REPORT_SUMMARY = "print the figures of journals"
@@ -79,7 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         allow_abbrev=False,
     )
     report.add_argument("journals", nargs="+", metavar="JOURNAL", help="a file that --journal has written")
-    _add_output_options(report)
+    # Without defaults, which would hide what was given before `report`.
+    _add_output_options(report, argument_default=argparse.SUPPRESS)
 
     who = parser.add_argument_group("who plays what")
     who.add_argument(
@@ -175,20 +177,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resume", action="store_true", help="go on with the journal if it exists: play what it has not"
     )
     _add_output_options(parser)
+    parser.set_defaults(format="table")
 
 
-def _add_output_options(parser: argparse.ArgumentParser) -> None:
-    output = parser.add_argument_group("what is told")
+def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None:
+    # "-5,0,0.05,0.05" is a value, not an option. From Python 3.14 on argparse thinks so, too.
+    parser._negative_number_matcher = re.compile(r"-\.?\d")
+    output = parser.add_argument_group("what is told", **options)
     output.add_argument(
         "--sprt",
         metavar="A,B,ALPHA,BETA",
-        help="sequential test of the first of two engines: two seats: Elo of H0 and of H1, more seats (or "
-        "after share:) its share of the win per seat; a tournament ends as soon as it decides",
+        help="sequential test of the first of two engines: two seats: Elo of H0 and of H1, such as "
+        "-5,0,0.05,0.05; more seats (or after share:) its share of the win per seat; a tournament ends as "
+        "soon as it decides",
     )
     output.add_argument(
-        "--format", choices=("table", "json", "csv"), default="table", help="of the result (default: table)"
+        "--format", choices=("table", "json", "csv"), help="of the result (default: table)"
     )
-    output.add_argument("--plot", metavar="FILE", help="draw ratings and scores, as .png, .svg or .pdf")
+    output.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="draw ratings (of two engines: shares of the win) and scores, as .png, .svg or .pdf",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -196,7 +206,7 @@ def run(args: argparse.Namespace) -> int:
     with common.needing("scipy and openskill"):
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
     if args.plot:
-        _import_plot()
+        _import_plot().check_path(args.plot)
     return _run_report(args) if args.action == "report" else _run_tournament(args)
 
 
@@ -209,8 +219,8 @@ def _run_report(args: argparse.Namespace) -> int:
         if journal.is_torn:
             _note(f"{journal.path}: the last line is torn and not counted")
     games = [game for journal in journals for game in journal.games]
-    sprt = _sprt(args, [tournament for tournament, _ in games])
     collected = collect(games)
+    sprt = _sprt(args, games[0][0], len(collected.names)) if games else None
     if collected.num_repeated:
         _note(f"{collected.num_repeated} games occur more than once and are counted once")
     _print_report(args, collected, sprt)
@@ -227,7 +237,7 @@ def _run_tournament(args: argparse.Namespace) -> int:
     from mexica_ai.arena.runner import run as run_tournament
 
     tournament = make_tournament(args)
-    sprt = _sprt(args, [tournament])
+    sprt = _sprt(args, tournament, len(tournament.engines))
     watch = _Test(sprt, tournament)
     if args.resume and not args.journal:
         raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
@@ -256,6 +266,9 @@ def _run_tournament(args: argparse.Namespace) -> int:
         )
     collected = collect((tournament, record) for record in progress.records)
     found = _print_report(args, collected, sprt)
+    if found["forfeits"]:
+        where = "; the journal says why" if args.journal else ""
+        _note(f"{found['forfeits']} of {found['games']} games were forfeited{where}")
     for game, why in progress.lost[:MAX_NOTES]:
         _note(describe_lost(game, why))
     if len(progress.lost) > MAX_NOTES:
@@ -267,11 +280,12 @@ def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
     if progress.ended_by == "stopped":
         _note(f"interrupted after {len(progress.records)} of {progress.num_games} games")
         return EXIT_INTERRUPTED
+    decision = found["sprt"]["decision"] if "sprt" in found else None
+    if decision is not None:  # games that could not be played change nothing about it
+        return {"H1": 0, "H0": EXIT_H0}[decision]
     if progress.lost:
         return EXIT_LOST
-    if "sprt" in found:
-        return {"H1": 0, "H0": EXIT_H0, None: EXIT_UNDECIDED}[found["sprt"]["decision"]]
-    return 0
+    return EXIT_UNDECIDED if "sprt" in found else 0
 
 
 def make_tournament(args: argparse.Namespace) -> Tournament:
@@ -325,15 +339,20 @@ class _Test:
         return state.decision is not None
 
 
-def _sprt(args: argparse.Namespace, tournaments: list[Tournament]) -> Sprt | None:
+def _sprt(args: argparse.Namespace, tournament: Tournament, num_engines: int) -> Sprt | None:
     from mexica_ai.arena.statistics import Sprt
 
-    if args.sprt is None or not tournaments:
+    if args.sprt is None:
         return None
-    if any(len(tournament.engines) != 2 for tournament in tournaments):
-        raise NotationError("--sprt compares two engines; there are more", reason="BAD_USAGE")
+    if num_engines != 2:
+        raise NotationError(
+            f"--sprt compares two engines; there are {num_engines} in all", reason="BAD_USAGE"
+        )
     try:
-        return Sprt.parse(args.sprt, tournaments[0].players)
+        sprt = Sprt.parse(args.sprt, tournament.players)
+        seatings = [game.seating for game in tournament.block(0)]
+        sprt.check_reachable(len(seatings) / sum(seating.count(0) for seating in seatings))
+        return sprt
     except ValueError as error:
         raise NotationError(f"--sprt: {error}", reason="BAD_USAGE") from None
 
@@ -388,7 +407,9 @@ def _clock(text: str) -> tuple[float, float]:
     """Read BANK[+INC]."""
     bank, plus, increment = text.partition("+")
     try:
-        return seconds(bank), float(0 if not plus or set(increment) <= set("0.") else seconds(increment))
+        if not plus or re.fullmatch(r"0+(\.0*)?|\.0+", increment):
+            return seconds(bank), 0.0
+        return seconds(bank), float(seconds(increment))
     except (ValueError, MexicaAIError):
         raise ValueError("seconds, or seconds+seconds such as 60+0.5") from None
 
