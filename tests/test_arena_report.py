@@ -1,6 +1,8 @@
 """What `mexica-ai arena` refuses before it plays, what it says afterwards, and its reports on journals."""
 
 import json
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -90,7 +92,8 @@ def test_a_decision_counts_though_games_were_lost():
 
 
 def test_forfeits_are_noted(cli, tmp_path):
-    args = ["--game", "nim", "--engine", "greedy", "--engine", "grpc:127.0.0.1:9", "--time", 0.1]
+    program = f"{sys.executable} {Path(__file__).parent / 'nim_engine.py'} illegal"
+    args = ["--game", "nim", "--engine", "greedy", "--engine", f'cmd:"{program}"', "--time", 1]
     assert cli(*args, "--blocks", 1, "--journal", tmp_path / "games.jsonl") == 0
     assert cli.err == "mexica-ai: 2 of 2 games were forfeited; the journal says why\n"
 
