@@ -79,6 +79,14 @@ def test_the_elo_of_a_sequential_test_may_be_negative(cli, tmp_path):
         assert "SPRT: no decision yet" in cli.out
 
 
+def test_an_engine_that_cannot_be_started_ends_it_before_the_first_game(cli, no_play, tmp_path):
+    journal = tmp_path / "games.jsonl"
+    assert cli(*NIM, "--engine", "cmd:./no-such-program", "--journal", journal) == 1
+    assert "no-such-program" in cli.err
+    assert len(cli.err.splitlines()) == 1
+    assert not journal.exists()
+
+
 # Exit codes and notes
 
 

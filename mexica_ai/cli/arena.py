@@ -232,6 +232,7 @@ def _run_tournament(args: argparse.Namespace) -> int:
 
     from mexica_ai.arena.display import Display
     from mexica_ai.arena.journal import JournalWriter
+    from mexica_ai.arena.play import check_engines
     from mexica_ai.arena.report import collect
     from mexica_ai.arena.runner import describe_build, describe_lost
     from mexica_ai.arena.runner import run as run_tournament
@@ -241,6 +242,8 @@ def _run_tournament(args: argparse.Namespace) -> int:
     watch = _Test(sprt, tournament)
     if args.resume and not args.journal:
         raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
+    if args.cluster is None:  # there programs are started on the workers only
+        check_engines(tournament)
     with contextlib.ExitStack() as stack:
         journal = None
         if args.journal:
