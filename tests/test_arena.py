@@ -434,6 +434,70 @@ def test_a_journal_of_something_else_is_refused(tmp_path):
             JournalWriter(str(path), tournament)
 
 
+def foreign_lines():
+    tournament = make()
+    line = json.dumps(game_of(tournament))
+    record = json.loads(line)
+    newer = {**record, "version": 2}
+    more = {**record, "arena": {**record["arena"], "weather": "fine"}}
+    plain = {key: value for key, value in record.items() if key != "arena"}
+    other = json.dumps(game_of(make(seed=8)), separators=(",", ":"))
+    yield from ("remember the milk", "7", "[]", "{}", '{"game": "nim"}', '{"game": "chess", "ver')
+    yield from (json.dumps(newer), json.dumps(more), json.dumps(plain), json.dumps(plain)[:200], other[:400])
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_file_that_is_no_journal_is_never_changed(end, tmp_path):
+    path, tournament = tmp_path / "notes.txt", make()
+    for line in foreign_lines():
+        path.write_text(line + end)
+        with pytest.raises(NotationError):
+            JournalWriter(str(path), tournament, resume=True)
+        assert path.read_text() == line + end
+    path.write_text("remember the milk" + end)
+    with pytest.raises(NotationError, match="that no tournament has written"):
+        read_journal(str(path))
+
+
+def test_a_last_line_of_another_version_is_no_torn_line(tmp_path):
+    path, tournament = tmp_path / "games.jsonl", make()
+    write(path, tournament)
+    last = path.read_text().splitlines()[-1]
+    for end in ("", "\n"):
+        for line in (last.replace('"version":1', '"version":2'), '{"a": 1}'):
+            before = path.read_text()
+            path.write_text(before + line + end)
+            with pytest.raises(NotationError, match=":5"):
+                JournalWriter(str(path), tournament, resume=True)
+            assert path.read_text() == before + line + end
+            path.write_text(before)
+
+
+def test_a_torn_first_line_is_known_by_its_tournament(tmp_path):
+    path, tournament = tmp_path / "games.jsonl", make()
+    write(path, tournament)
+    first = path.read_bytes().splitlines(keepends=True)[0]
+    for torn in (first[:1], first[:100], first[:-9], first[:-1], first[:-9] + b"\n", bytes(500), b"\0\n"):
+        path.write_bytes(torn)
+        with JournalWriter(str(path), tournament, resume=True) as journal:
+            assert journal.was_torn
+        assert path.read_bytes() == b""
+
+
+def test_the_same_engines_written_otherwise_are_resumed(tmp_path):
+    path, tournament = tmp_path / "games.jsonl", make("mcts,iterations=5,time=1", "greedy")
+    write(path, tournament)
+    other = dataclasses.replace(
+        tournament, engines=("mcts,time=1,iterations=5", tournament.engines[1]), names=("mcts,time=1", "x")
+    )
+    with JournalWriter(str(path), other, resume=True) as journal:
+        assert run(other, 3, Here(), journal=journal).session_games == 2
+    collected = collect(read_journal(str(path)).games)
+    assert (collected.num_games, collected.num_repeated, collected.names) == (6, 0, ["e0", "e1"])
+    for typed in ("mcts", "mcts,time=1", "mcts,time=1,iterations=5"):
+        assert str(complete_spec(typed, 1, 5, False)) == "mcts,iterations=5,time=1"
+
+
 # The main loop
 
 

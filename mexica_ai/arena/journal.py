@@ -1,8 +1,9 @@
 """The journal: a file of game records, one a line, to which each game is added as soon as it has ended.
 
 A line counts once it ends: what a killed process left of its last line is recognised by the missing end, or
-because it cannot be read, and cut off; that game is played again. Each record says which tournament it
-belongs to, so that journals can be joined, split and merged like any text.
+because it is no JSON, and cut off; that game is played again. Nothing else is ever cut: a file that somebody
+else has written is refused. Each record says which tournament it belongs to, so that journals can be joined,
+split and merged like any text.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from mexica_ai.arena.tournament import Tournament
+from mexica_ai.arena.tournament import Tournament, canonical_spec
 from mexica_ai.errors import NotationError
-from mexica_ai.records import check_record
+from mexica_ai.records import VERSION, check_record
 from mexica_ai.strict import check_shape, parse_json, quote
 
 _ARENA_SHAPE = {
@@ -41,14 +42,19 @@ class Journal:
         The records, in the order of the file, each with its tournament.
     size : int
         Bytes up to the end of the last whole record.
-    is_torn : bool
-        Whether something follows that is no whole record.
+    rest : bytes
+        What follows: nothing, or the torn last line.
     """
 
     path: str
     games: list[tuple[Tournament, dict[str, Any]]]
     size: int
-    is_torn: bool
+    rest: bytes = b""
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether something follows that is no whole record."""
+        return bool(self.rest)
 
 
 def read_journal(path: str) -> Journal:
@@ -57,13 +63,16 @@ def read_journal(path: str) -> Journal:
     Raises
     ------
     NotationError
-        The file cannot be read, or a line before the last one is no record of a tournament's game.
+        The file cannot be read, or holds anything but records of tournaments' games and a torn last line.
     """
     try:
         with open(path, "rb") as file:
-            return _parse(path, file.read())
+            journal = _parse(path, file.read())
     except OSError as error:
         raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
+    if not journal.games and not _could_begin(journal.rest, b'{"game":"'):
+        raise _foreign(path)
+    return journal
 
 
 class JournalWriter:
@@ -76,15 +85,25 @@ class JournalWriter:
     resume : bool
         Go on with the file if there is one; `games` has what it holds, and a torn end is cut off.
 
+    Attributes
+    ----------
+    games : list of dict
+        The records that the file had.
+    tournament : Tournament
+        As the file's records state it, if it has any: `names` and the order of keys in specs may differ.
+    was_torn : bool
+
     Raises
     ------
     NotationError
-        The file cannot be opened, is in use, holds something (without `resume`), cannot be read, or belongs
-        to another tournament (reason OTHER_TOURNAMENT).
+        The file cannot be opened, is in use, holds something (without `resume`, or something that no
+        tournament has written: reason JOURNAL_EXISTS), cannot be read, or belongs to another tournament
+        (reason OTHER_TOURNAMENT).
     """
 
     def __init__(self, path: str, tournament: Tournament, *, resume: bool = False) -> None:
         self.games: list[dict[str, Any]] = []
+        self.tournament = tournament
         self.was_torn = False
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
@@ -113,12 +132,16 @@ class JournalWriter:
             )
         with open(path, "rb") as file:
             journal = _parse(path, file.read())
-        for other, _ in journal.games:
-            if other != tournament:
+        for other in {id(other): other for other, _ in journal.games}.values():
+            if difference := _difference(other, tournament):
                 raise NotationError(
-                    f"the journal {path} belongs to another tournament: {_difference(other, tournament)}",
+                    f"the journal {path} belongs to another tournament: {difference}",
                     reason="OTHER_TOURNAMENT",
                 )
+        if journal.games:
+            self.tournament = journal.games[0][0]
+        elif not _could_begin(journal.rest, _beginning(tournament)):
+            raise _foreign(path)
         self.games = [record for _, record in journal.games]
         self.was_torn = journal.is_torn
         if journal.is_torn:
@@ -133,7 +156,7 @@ class JournalWriter:
 
     def append(self, record: dict[str, Any]) -> None:
         """Add a record; on return it has reached the disk."""
-        rest = memoryview(json.dumps(record, separators=(",", ":")).encode() + b"\n")
+        rest = memoryview(_encode(record) + b"\n")
         while rest:
             rest = rest[os.write(self._fd, rest) :]
         os.fsync(self._fd)
@@ -150,16 +173,43 @@ def _parse(path: str, data: bytes) -> Journal:
     rest = lines.pop()
     games, size, seen = [], 0, {}
     for index, line in enumerate(lines):
-        where = f"{path}:{index + 1}"
-        try:
-            tournament, record = _parse_line(line, where, seen)
-        except NotationError:
-            if index == len(lines) - 1 and not rest:
-                return Journal(path, games, size, is_torn=True)
-            raise
-        games.append((tournament, record))
+        if index == len(lines) - 1 and not rest and not _is_json(line):
+            return Journal(path, games, size, line + b"\n")
+        games.append(_parse_line(line, f"{path}:{index + 1}", seen))
         size += len(line) + 1
-    return Journal(path, games, size, is_torn=bool(rest))
+    if _is_json(rest):  # only its end is missing; but then it must be one of ours
+        _parse_line(rest, f"{path}:{len(lines) + 1}", seen)
+    return Journal(path, games, size, rest)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _could_begin(rest: bytes, beginning: bytes) -> bool:
+    """Return whether `rest` is what a crash may leave of the first line: part of it, or zeros."""
+    return rest.startswith(beginning) or beginning.startswith(rest) or not rest.strip(b"\0\n")
+
+
+def _beginning(tournament: Tournament) -> bytes:
+    """Return how the lines of a tournament begin: `play_game` puts the keys in this order."""
+    record = {"game": tournament.game, "version": VERSION, "arena": {"tournament": tournament.to_json()}}
+    return _encode(record).removesuffix(b"}}")
+
+
+def _encode(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, separators=(",", ":")).encode()
+
+
+def _foreign(path: str) -> NotationError:
+    return NotationError(
+        f"{path} holds something that no tournament has written; expected a journal, or a new file",
+        reason="JOURNAL_EXISTS",
+    )
 
 
 def _parse_line(line: bytes, where: str, seen: dict[str, Tournament]) -> tuple[Tournament, dict[str, Any]]:
@@ -191,9 +241,14 @@ def _parse_line(line: bytes, where: str, seen: dict[str, Tournament]) -> tuple[T
 
 
 def _difference(theirs: Tournament, ours: Tournament) -> str:
+    """Return what is played differently, "" if nothing is; what engines are called does not matter."""
     theirs, ours = theirs.to_json(), ours.to_json()
-    key = next(key for key in ours if ours[key] != theirs[key])
-    return f"its {key} is {_show(theirs[key])}, asked for is {_show(ours[key])}"
+    for key in ours:
+        if key not in ("names", "engines") and ours[key] != theirs[key]:
+            return f"its {key} is {_show(theirs[key])}, asked for is {_show(ours[key])}"
+    if list(map(canonical_spec, theirs["engines"])) != list(map(canonical_spec, ours["engines"])):
+        return f"its engines is {_show(theirs['engines'])}, asked for is {_show(ours['engines'])}"
+    return ""
 
 
 def _show(value: object) -> str:

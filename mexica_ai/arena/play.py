@@ -29,6 +29,7 @@ from mexica_ai.engines.process import ProcessEngine
 from mexica_ai.errors import MexicaAIError
 from mexica_ai.limits import Limits, time_from_clock
 from mexica_ai.position import Position, new_game
+from mexica_ai.records import VERSION
 
 RETRIES = 2  # further attempts with on_failure="retry"
 TICK_S = 0.05  # how late an engine is told to stop, at most
@@ -89,7 +90,15 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
     position = new_game(tournament.game, players=tournament.players, seed=tournament.deal_seed(game.block))
     record: dict[str, Any] = {
         "game": tournament.game,
-        "version": 1,
+        "version": VERSION,
+        # Early: the beginning of a line, all that is left of a torn one, says whose it is.
+        "arena": {
+            "tournament": tournament.to_json(),
+            "block": game.block,
+            "number": game.number,
+            "seating": list(game.seating),
+            "isolated": task.isolated,
+        },
         "start": position.to_json(),
         "turns": [],
         "scores": None,
@@ -117,14 +126,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
             {**record["forfeit"], "turn": len(record["turns"]), "position": position.to_json()}
         )
     record["times"] = [round(seat.used["seconds"], 6) for seat in seats]
-    record["arena"] = {
-        "tournament": tournament.to_json(),
-        "block": game.block,
-        "number": game.number,
-        "seating": list(game.seating),
-        "isolated": task.isolated,
-        "seats": [seat.used for seat in seats],
-    }
+    record["arena"]["seats"] = [seat.used for seat in seats]
     return record
 
 

@@ -103,6 +103,8 @@ def run(
         Reason EXECUTOR_FAILED: the executor takes no more games. The journal has all that were finished.
     """
     stop = stop or threading.Event()
+    if journal:
+        tournament = journal.tournament  # the same, but all lines of a journal are to state it alike
     games = list(tournament.games(num_blocks))
     progress = Progress(tournament, len(games))
     missing = collections.Counter(game.block for game in games)  # games of each block

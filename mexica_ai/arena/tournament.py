@@ -179,7 +179,7 @@ def pattern(seating: tuple[int, ...]) -> str:
 
 
 def complete_spec(text: str, time_s: float | None, iterations: int | None, has_clock: bool) -> EngineSpec:
-    """Return a spec with the limits of the command line where it does not set them itself.
+    """Return a spec with the limits of the command line where it does not set them itself, keys sorted.
 
     Raises
     ------
@@ -198,7 +198,16 @@ def complete_spec(text: str, time_s: float | None, iterations: int | None, has_c
     limits = {key: value for key, value in given.items() if value is not None and key not in spec.options}
     if not has_clock and not limits and not given.keys() & spec.options.keys():
         limits = {"time": DEFAULT_TIME_S}
-    return dataclasses.replace(spec, options={**spec.options, **limits})
+    return dataclasses.replace(spec, options=dict(sorted({**spec.options, **limits}.items())))
+
+
+def canonical_spec(text: str) -> str:
+    """Return a spec with its keys sorted; specs that differ in nothing else name the same engine."""
+    try:
+        spec = parse_spec(text)
+    except NotationError:  # of another version, which may know more
+        return text
+    return str(dataclasses.replace(spec, options=dict(sorted(spec.options.items()))))
 
 
 def unique_names(typed: list[str], completed: list[EngineSpec]) -> list[str]:
