@@ -136,7 +136,7 @@ class Tournament:
         return tuple(lineup for lineup in every if self.format == "round-robin" or lineup[0] == 0)
 
     @property
-    def lineups_in_turn(self) -> int:
+    def num_lineups(self) -> int:
         """How many blocks it takes until every line-up has played: 1 with two engines."""
         return 1 if len(self.engines) == 2 else len(self.lineups)
 

@@ -259,7 +259,7 @@ def _run_tournament(args: argparse.Namespace) -> int:
         display = stack.enter_context(Display(Console(stderr=True, highlight=False), sprt))
         progress = run_tournament(
             tournament,
-            args.blocks * tournament.lineups_in_turn,
+            args.blocks * tournament.num_lineups,
             executor,
             concurrency=concurrency,
             journal=journal,
