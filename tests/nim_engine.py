@@ -3,11 +3,14 @@
     python nim_engine.py KIND [TURN [FILE]]
 
 It takes one object from the first pile that has any. Before its TURN-th turn (from 0, in this process) it
-fails; FILE gets the number of the process and of a child that it starts and that would outlive it.
+fails; FILE gets the number of the process and of a child that it starts and that would outlive it. Kind
+"mute" does not even greet; "deaf" notes its number in FILE at once and ends on neither SIGTERM nor the end of
+its input.
 """
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +19,10 @@ kind = sys.argv[1]
 fails_at = int(sys.argv[2]) if len(sys.argv) > 2 else 0
 if kind == "mute":
     time.sleep(1000)
+if kind == "deaf":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    with open(sys.argv[3], "a") as file:
+        file.write(f"{os.getpid()}\n")
 turns = 0
 for line in sys.stdin:
     request = json.loads(line)
@@ -37,6 +44,8 @@ for line in sys.stdin:
                 with open(sys.argv[3], "w") as file:
                     file.write(f"{os.getpid()} {child.pid}")
                 time.sleep(1000)
+            elif kind == "deaf":
+                time.sleep(1000)
             elif kind == "slow":
                 time.sleep(float(sys.argv[3]))
             elif kind == "garbage":
@@ -56,3 +65,5 @@ for line in sys.stdin:
                     json.dump(request, file)
         turns += 1
     print(answer if isinstance(answer, str) else json.dumps(answer), flush=True)
+if kind == "deaf":
+    time.sleep(1000)

@@ -14,6 +14,8 @@ import dataclasses
 import datetime
 import faulthandler
 import functools
+import hashlib
+import importlib.metadata
 import os
 import shlex
 import sys
@@ -21,18 +23,20 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.engines.process import ProcessEngine
-from mexica_ai.errors import MexicaAIError
+from mexica_ai.errors import MexicaAIError, SearchError
 from mexica_ai.limits import Limits, time_from_clock
 from mexica_ai.position import Position, new_game
 from mexica_ai.records import VERSION
 
 RETRIES = 2  # further attempts with on_failure="retry"
 TICK_S = 0.05  # how late an engine is told to stop, at most
+CHECK_S = 0.1  # for the turn that a server is asked for to see whether it is there
 DEAF_S = 10.0  # after its time, the margin and this, code that does not even hear the stop flag is killed
 # The `reason` of a forfeit, by the reason of the engine's error.
 REASONS = {
@@ -45,8 +49,9 @@ REASONS = {
     "DEADLINE_EXCEEDED": "no answer in time",
     "CANCELLED": "no answer in time",
     "UNAVAILABLE": "no connection",
+    "RESOURCE_EXHAUSTED": "too busy",
 }
-_OWN_PROCESS = ("time", "iterations", "name")  # keys that stay outside when an engine is isolated
+_OUTER_KEYS = ("time", "iterations", "name")  # keys that stay outside when an engine is isolated
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,6 @@ class Task:
 
     tournament: Tournament
     game: Game
-    build: str = ""
     isolated: bool = False
 
 
@@ -85,6 +89,32 @@ def play_game(task: Task) -> dict[str, Any]:
     return record
 
 
+def check_engines(tournament: Tournament) -> None:
+    """Start each engine once, and end it: one that never can would forfeit every game.
+
+    Programs must greet and know the game; servers must answer, with a turn that they may choose at once.
+
+    Raises
+    ------
+    SearchError, NotationError
+        Of the first engine that cannot play.
+    """
+    position = new_game(tournament.game, players=tournament.players, seed=tournament.deal_seed(0))
+    for text in dict.fromkeys(tournament.engines):
+        spec = parse_spec(text)
+        options = {key: value for key, value in spec.options.items() if key not in ("time", "iterations")}
+        with _start(dataclasses.replace(spec, options=options)) as engine:
+            if isinstance(engine, ProcessEngine) and tournament.game not in engine.games:
+                raise SearchError(
+                    f"engine {engine.name} does not play {tournament.game}; it plays "
+                    f"{', '.join(engine.games) or 'nothing'}",
+                    reason="UNKNOWN_GAME",
+                    path="engine",
+                )
+            if spec.kind == "grpc":
+                engine.best_turn(position, Limits(CHECK_S, 1), seed=0, candidates=1)
+
+
 def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
     tournament, game = task.tournament, task.game
     position = new_game(tournament.game, players=tournament.players, seed=tournament.deal_seed(game.block))
@@ -106,17 +136,21 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
         "engines": [tournament.engines[engine] for engine in game.seating],
         "seeds": [tournament.engine_seed(game, seat) for seat in range(tournament.players)],
         "times": [],
-        "build": task.build,
+        "build": describe_build(),  # of whoever plays, on whichever machine,
         "started_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "termination": "finished",
     }
     seats = [_Seat(task, seat) for seat in range(tournament.players)]
     try:
         with contextlib.ExitStack() as stack:
-            for seat in seats:
-                stack.enter_context(seat)
-            while not position.is_over:
-                record["turns"].append(seats[position.to_move].play(position))
+            try:
+                for seat in seats:
+                    stack.enter_context(seat)
+                while not position.is_over:
+                    record["turns"].append(seats[position.to_move].play(position))
+            finally:
+                for seat in seats:  # all are told before the first one is waited for
+                    seat.end_input()
         record["scores"], record["winners"] = position.scores, position.winners
     except _EngineFailure as failure:
         record["termination"] = "forfeit"
@@ -128,6 +162,24 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
     record["times"] = [round(seat.used["seconds"], 6) for seat in seats]
     record["arena"]["seats"] = [seat.used for seat in seats]
     return record
+
+
+@functools.cache
+def describe_build() -> str:
+    """Return the version of this package, and a digest of its code, compiled and not, and weights.
+
+    Of this process: what it has found once stays, since it will not load its code again.
+    """
+    import cext
+    import mexica_ai
+
+    digest = hashlib.sha256()
+    for package in (cext, mexica_ai):
+        folder = Path(package.__file__).parent
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".py", ".so", ".json"):
+                digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return f"mexica-ai {importlib.metadata.version('mexica-ai')}, code {digest.hexdigest()[:12]}"
 
 
 class _Seat:
@@ -155,7 +207,7 @@ class _Seat:
 
     def __enter__(self) -> _Seat:
         try:
-            self._engine = make_engine(self._spec)
+            self._engine = _start(self._spec)
         except Exception as error:
             raise self._failure(error) from error
         return self
@@ -164,6 +216,12 @@ class _Seat:
         # An engine that cannot even be ended has done its harm; the game is as it is.
         with contextlib.suppress(Exception):
             self._engine.close()
+
+    def end_input(self) -> None:
+        """Tell a program to end; closing waits for it."""
+        if isinstance(self._engine, ProcessEngine):
+            with contextlib.suppress(Exception):
+                self._engine.end_input()
 
     def play(self, position: Position) -> list[str]:
         """Ask the engine for its turn and play it; raise `_EngineFailure` if there is none, or too late."""
@@ -231,6 +289,11 @@ class _Seat:
         return _EngineFailure(self._seat, reason, " ".join(detail.split()))
 
 
+def _start(spec: EngineSpec) -> Engine:
+    """Make the engine of a seat. Programs die with this thread, which plays the game and then ends them."""
+    return ProcessEngine(spec, dies_with_thread=True) if spec.kind == "cmd" else make_engine(spec)
+
+
 def _prepared(spec: EngineSpec, tournament: Tournament, isolated: bool) -> EngineSpec:
     """Return the spec that the engine of a seat is made from; its limits come with each request."""
     options = dict(spec.options)
@@ -238,10 +301,10 @@ def _prepared(spec: EngineSpec, tournament: Tournament, isolated: bool) -> Engin
         options.pop("time", None)  # what the clock leaves may be less
     if isolated and spec.kind not in ("cmd", "grpc"):
         inner = dataclasses.replace(
-            spec, options={key: value for key, value in options.items() if key not in _OWN_PROCESS}
+            spec, options={key: value for key, value in options.items() if key not in _OUTER_KEYS}
         )
         command = [sys.executable, "-P", "-m", "mexica_ai", "engine", "--engine", str(inner)]
-        options = {key: value for key, value in options.items() if key in _OWN_PROCESS}
+        options = {key: value for key, value in options.items() if key in _OUTER_KEYS}
         options.setdefault("name", str(spec))
         spec = EngineSpec("cmd", shlex.join(command), options)
     if spec.kind == "cmd":

@@ -18,13 +18,16 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from typing import Any
 
-END_S = 2.0  # what workers get to end their engines before they are killed
+from mexica_ai.engines.process import EXIT_TIMEOUT_S
+
+END_S = 2.0 + EXIT_TIMEOUT_S  # what workers get to end their engines, all at once, before they are killed
 
 
 class GamePool(Executor):
     """An executor whose calls each have a process to themselves; as many processes as calls at a time.
 
-    A call whose process dies raises BrokenProcessPool, and no other call notices. `shutdown` does not wait
+    A call whose process dies raises BrokenProcessPool (SystemExit, if it was told to end by SIGTERM), and no
+    other call notices. `shutdown` does not wait
     for calls that are still running: it ends them, and the programs that they have started.
     """
 
@@ -46,10 +49,11 @@ class GamePool(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End all processes, at work or not."""
-        processes = [process for worker in self._all for process in _processes(worker)]
+        workers = list(self._all)  # a copy: a call that ends meanwhile takes its worker out
+        processes = [process for worker in workers for process in _processes(worker)]
         for process in processes:
             process.terminate()
-        for worker in self._all:
+        for worker in workers:
             worker.shutdown(wait=False, cancel_futures=True)
         deadline = time.monotonic() + END_S
         for process in processes:
@@ -57,7 +61,7 @@ class GamePool(Executor):
             if process.is_alive():
                 process.kill()
         if wait:
-            for worker in self._all:
+            for worker in workers:
                 worker.shutdown(wait=True)
         self._all.clear()
         self._idle.clear()

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import hashlib
-import importlib.metadata
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from mexica_ai.arena.journal import JournalWriter
-from mexica_ai.arena.play import Task, play_game
+from mexica_ai.arena.play import Task, describe_build, play_game
 from mexica_ai.arena.tournament import Game, Tournament
 from mexica_ai.errors import SearchError
 from mexica_ai.strict import quote
+
+__all__ = ["Progress", "describe_build", "describe_lost", "run"]
 
 TRIES = 3  # a game whose worker died so often is given up; from the second try on its engines are isolated
 TICK_S = 0.1  # how often a stop is looked for, and the display called
@@ -89,7 +88,8 @@ def run(
     journal : JournalWriter, optional
         Its games count as played; new ones are added.
     is_decided : callable
-        Called after each block that is completed; True ends the tournament, and games under way are dropped.
+        Called after each block that is completed, until it is True: this ends the tournament, and games under
+        way are dropped.
     display : callable
         Called about every `TICK_S` seconds.
     stop : threading.Event, optional
@@ -105,23 +105,24 @@ def run(
     stop = stop or threading.Event()
     if journal:
         tournament = journal.tournament  # the same, but all lines of a journal are to state it alike
-    games = list(tournament.games(num_blocks))
-    progress = Progress(tournament, len(games))
-    missing = collections.Counter(game.block for game in games)  # games of each block
+    games_per_block = len(tournament.block(0))  # as of every other
+    progress = Progress(tournament, num_blocks * games_per_block)
+    there: collections.Counter[int] = collections.Counter()  # games of each block
     played = set()
     for record in journal.games if journal else ():
         key = record["arena"]["block"], record["arena"]["number"]
         if key not in played and key[0] < num_blocks:
             played.add(key)
             progress.records.append(record)
-            missing[key[0]] -= 1
+            there[key[0]] += 1
     if is_decided(progress):
         progress.ended_by = "decided"
         return progress
 
-    build = describe_build()
     waiting: Iterator[Task] = (
-        Task(tournament, game, build) for game in games if (game.block, game.number) not in played
+        Task(tournament, game)
+        for game in tournament.games(num_blocks)
+        if (game.block, game.number) not in played
     )
     again: collections.deque[Task] = collections.deque()  # of workers that died
     deaths: collections.Counter[Game] = collections.Counter()
@@ -145,24 +146,24 @@ def run(
         # 3. Keep what it brings. Nothing between here and the journal can lose it.
         for future in done:
             task = running.pop(future)
-            try:
-                record = future.result()
-            except Exception as error:  # not of an engine: the worker died, or the cluster gave up
+            error = _error_of(future)
+            if error is not None:  # not of an engine: the worker died, or was ended, or the cluster gave up
                 deaths[task.game] += 1
                 if deaths[task.game] < TRIES:
                     again.append(dataclasses.replace(task, isolated=True))
                 else:
                     progress.lost.append((task.game, f"{type(error).__name__}: {error}"))
                 continue
+            record = future.result()
             if journal:
                 journal.append(record)
             progress.records.append(record)
             progress.session_games += 1
-            missing[task.game.block] -= 1
-            # 4. Look at the test, if a block is complete.
-            if missing[task.game.block] == 0 and is_decided(progress):
+            there[task.game.block] += 1
+            # 4. Look at the test, if a block is complete. Games that have ended too are kept nevertheless.
+            is_complete = there[task.game.block] == games_per_block
+            if is_complete and not progress.ended_by and is_decided(progress):
                 progress.ended_by = "decided"
-                break
         if not progress.ended_by and stop.is_set():
             progress.ended_by = "stopped"
         display(progress)
@@ -171,18 +172,9 @@ def run(
     return progress
 
 
-def describe_build() -> str:
-    """Return the version of this package, and a digest of its code, compiled and not, and weights."""
-    import cext
-    import mexica_ai
-
-    digest = hashlib.sha256()
-    for package in (cext, mexica_ai):
-        folder = Path(package.__file__).parent
-        for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".so", ".json"):
-                digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
-    return f"mexica-ai {importlib.metadata.version('mexica-ai')}, code {digest.hexdigest()[:12]}"
+def _error_of(future: Future) -> BaseException | None:
+    """Return what a call that has ended raised: also SystemExit, of a worker that was told to end."""
+    return CancelledError() if future.cancelled() else future.exception()
 
 
 def describe_lost(game: Game, why: str) -> str:

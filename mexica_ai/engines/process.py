@@ -2,13 +2,15 @@
 
 One thread does everything: pipes are non-blocking and every wait has an end, so that a program that hangs,
 floods or dies costs its time plus a margin and no more. The program runs in a session of its own and is
-killed with its children. After a failure the next request starts it afresh.
+killed with its children. After a failure the next request starts it afresh. If the process that started it
+is killed itself, the end of the input tells the program; `dies_with_thread` helps those that do not listen.
 """
 
 from __future__ import annotations
 
 import collections
 import contextlib
+import ctypes
 import json
 import math
 import os
@@ -16,9 +18,10 @@ import selectors
 import shlex
 import signal
 import subprocess
+import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mexica_ai.engines.base import Engine, find_fault
@@ -35,6 +38,7 @@ EXIT_TIMEOUT_S = 1.0  # what a program may take to end once its input has ended
 STOP_POLL_S = 0.005
 MAX_LINE = 1 << 20  # bytes; an answer is a few kilobytes
 STDERR_LINES = 20
+PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 
 _CANDIDATE_SHAPE = {
     "turn": [str],
@@ -49,6 +53,14 @@ _CANDIDATE_SHAPE = {
 class ProcessEngine(Engine):
     """An external program as an engine; started, and greeted, when made.
 
+    Parameters
+    ----------
+    spec : EngineSpec
+    defaults : mapping, optional
+    dies_with_thread : bool
+        Let the kernel kill the program (on Linux; not its children) as soon as the thread that makes this
+        engine has ended, for whatever reason. For a thread that outlives the engine unless it is killed.
+
     Raises
     ------
     SearchError
@@ -58,8 +70,12 @@ class ProcessEngine(Engine):
         stderr, if any.
     """
 
-    def __init__(self, spec, defaults: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, spec, defaults: Mapping[str, Any] | None = None, *, dies_with_thread: bool = False
+    ) -> None:
         super().__init__(spec, defaults)
+        self._dies_with_thread = dies_with_thread
+        self._end_by_s: float | None = None  # on the monotonic clock, once the input has ended
         try:
             self._command = shlex.split(spec.target)
         except ValueError as error:
@@ -75,9 +91,16 @@ class ProcessEngine(Engine):
         self.games: list[str] = []
         self._start()
 
+    def end_input(self) -> None:
+        """Tell the program to end, without waiting: `close` then waits the less, so several end at once."""
+        if self._process is not None and self._end_by_s is None:
+            self._end_by_s = time.monotonic() + EXIT_TIMEOUT_S
+            self._process.stdin.close()
+
     def close(self) -> None:
         """End the program: its input first, then by force."""
-        self._end(EXIT_TIMEOUT_S)
+        self.end_input()
+        self._end(EXIT_TIMEOUT_S if self._end_by_s is None else self._end_by_s - time.monotonic())
 
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
@@ -124,6 +147,7 @@ class ProcessEngine(Engine):
     def _start(self) -> None:
         self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
         self._buffer = b""
+        self._end_by_s = None
         try:
             process = subprocess.Popen(
                 self._command,
@@ -132,6 +156,7 @@ class ProcessEngine(Engine):
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
+                preexec_fn=_prepare_to_die_with(os.getpid()) if self._dies_with_thread else None,
             )
         except (OSError, ValueError) as error:
             raise self._error(f"cannot be started: {error}", "ENGINE_START") from None
@@ -270,6 +295,20 @@ class ProcessEngine(Engine):
         if status < 0:
             return f"was ended by signal {-status} ({signal.strsignal(-status)})"
         return f"ended with exit status {status}"
+
+
+def _prepare_to_die_with(parent: int) -> Callable[[], None] | None:
+    """Return what makes a new process die with the thread of `parent` that starts it; None where unknown."""
+    if not sys.platform.startswith("linux"):
+        return None
+    prctl = ctypes.CDLL(None).prctl  # looked up here: between fork and exec as little as can be
+
+    def prepare() -> None:
+        prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        if os.getppid() != parent:  # too late to be told
+            os._exit(1)
+
+    return prepare
 
 
 def _has_exited(process: subprocess.Popen) -> bool:
