@@ -27,8 +27,8 @@ class GamePool(Executor):
     """An executor whose calls each have a process to themselves; as many processes as calls at a time.
 
     A call whose process dies raises BrokenProcessPool (SystemExit, if it was told to end by SIGTERM), and no
-    other call notices. `shutdown` does not wait
-    for calls that are still running: it ends them, and the programs that they have started.
+    other call notices. `shutdown` does not wait for calls that are still running: it ends them, and the
+    programs that they have started.
     """
 
     def __init__(self) -> None:
