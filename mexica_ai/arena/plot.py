@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
-import matplotlib
 from matplotlib.figure import Figure
 
 from mexica_ai.arena.report import Collected
-from mexica_ai.errors import NotationError
+from mexica_ai.pictures import save
 
 COLOR = "#2a6f97"
-
-
-def check_path(path: str) -> None:
-    """Raise NotationError if no picture can be written there: an unknown ending, or no folder to write to."""
-    known = Figure().canvas.get_supported_filetypes()
-    if _form(path) not in known:
-        raise NotationError(
-            f"plot: cannot write {path!r}; expected a name that ends in one of {', '.join(sorted(known))}",
-            reason="BAD_USAGE",
-        )
-    folder, problem = os.path.dirname(path) or ".", None
-    if os.path.isdir(path):
-        problem = "it is a folder"
-    elif not os.path.isdir(folder):
-        problem = f"there is no folder {folder!r}"
-    elif not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        problem = "no permission"
-    if problem:
-        raise NotationError(f"plot: cannot write {path!r}: {problem}", reason="BAD_USAGE")
 
 
 def draw(found: dict[str, Any], collected: Collected, path: str) -> None:
@@ -40,21 +18,15 @@ def draw(found: dict[str, Any], collected: Collected, path: str) -> None:
     Raises
     ------
     NotationError
-        See `check_path`.
+        See `mexica_ai.pictures.check_path`.
     OSError
         The file cannot be written.
     """
-    check_path(path)
     figure = Figure(figsize=(11, 1.6 + 0.4 * max(6, len(found["engines"]))), layout="constrained")
     ratings, scores = figure.subplots(1, 2)
     _draw_ratings(ratings, found)
     _draw_scores(scores, collected)
-    with matplotlib.rc_context({"svg.hashsalt": "mexica-ai"}):
-        figure.savefig(path, format=_form(path))
-
-
-def _form(path: str) -> str:
-    return Path(path).suffix.removeprefix(".").lower()
+    save(figure, path)
 
 
 def _draw_ratings(axes, found):

@@ -206,7 +206,7 @@ def run(args: argparse.Namespace) -> int:
     with common.needing("scipy and openskill"):
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
     if args.plot:
-        _import_plot().check_path(args.plot)
+        common.check_picture(args.plot)
     return _run_report(args) if args.action == "report" else _run_tournament(args)
 
 
@@ -396,14 +396,10 @@ def _print_report(args: argparse.Namespace, collected: Collected, sprt: Sprt | N
     found = evaluate(collected, sprt)
     print(format_report(found, args.format), end="", flush=True)
     if args.plot:
-        _import_plot().draw(found, collected, args.plot)
-    return found
-
-
-def _import_plot():
-    with common.needing("matplotlib (the extra plot)"):
         from mexica_ai.arena import plot
-    return plot
+
+        plot.draw(found, collected, args.plot)
+    return found
 
 
 def _clock(text: str) -> tuple[float, float]:

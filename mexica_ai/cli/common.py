@@ -217,6 +217,13 @@ def needing(packages: str) -> Iterator[None]:
         ) from None
 
 
+def check_picture(path: str) -> None:
+    """Raise an error if no picture can be written there, before the work that it is to show is done."""
+    with needing("matplotlib (the extra plot)"):
+        from mexica_ai import pictures
+    pictures.check_path(path)
+
+
 class Progress:
     """One line on standard error that says how long work goes on; nothing if that is no terminal."""
 

@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.weights.parent.is_dir():
         raise SearchError(f"--weights: {args.weights.parent} is no folder", reason="INVALID_PATH")
     if args.plot:
-        _import_plot()
+        common.check_picture(args.plot)
     if args.games:
         _play(args)
     lines = [
@@ -123,7 +123,9 @@ def run(args: argparse.Namespace) -> int:
         "held_out_score_error": round(reports["after"].score_error, 2),
     }
     if args.plot:
-        _import_plot().draw(reports, args.plot)
+        from mexica_ai.train import plot
+
+        plot.draw(reports, args.plot)
     sha256 = evaluation.save_weights(args.weights, weights, provenance)
     if args.json:
         figures = {name: vars(report) for name, report in reports.items()}
@@ -160,12 +162,6 @@ def _play(args):
             raise SearchError(
                 "a worker process died; the games that were finished are kept", reason="WORKER_DIED"
             ) from None
-
-
-def _import_plot():
-    with common.needing("matplotlib (the extra plot)"):
-        from mexica_ai.train import plot
-    return plot
 
 
 def _rounded(array):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import matplotlib
 from matplotlib.figure import Figure
 
-from mexica_ai.errors import NotationError
+from mexica_ai.pictures import save
 from mexica_ai.train.fit import Report
 
 
@@ -17,16 +14,11 @@ def draw(reports: dict[str, Report], path: str) -> None:
     Raises
     ------
     NotationError
-        The ending of `path` names no form of picture.
+        See `mexica_ai.pictures.check_path`.
     OSError
         The file cannot be written.
     """
-    form = Path(path).suffix.removeprefix(".").lower()
     figure = Figure(figsize=(5, 5), layout="constrained")
-    if form not in figure.canvas.get_supported_filetypes():
-        known = ", ".join(sorted(figure.canvas.get_supported_filetypes()))
-        problem = f"plot: cannot write {path!r}; expected a name that ends in one of {known}"
-        raise NotationError(problem, reason="BAD_USAGE")
     axes = figure.subplots()
     axes.plot([0, 1], [0, 1], color="0.8")
     for name, report in reports.items():
@@ -35,5 +27,4 @@ def draw(reports: dict[str, Report], path: str) -> None:
     axes.set_xlabel("predicted share of the win")
     axes.set_ylabel("share won")
     axes.legend()
-    with matplotlib.rc_context({"svg.hashsalt": "mexica-ai"}):
-        figure.savefig(path, format=form)
+    save(figure, path)
