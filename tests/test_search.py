@@ -358,8 +358,9 @@ def test_the_same_seed_gives_the_same_result(state):
     assert first == second
 
 
+@pytest.mark.parametrize("state", [name for name in POSITIONS if name != "last turn"], indirect=True)
 def test_another_seed_gives_another_result(state):
-    # Two seeds may agree by chance where most playouts end alike, as in the last turn of a game; four do not.
+    # Two seeds may agree by chance; four do not. In the last turn of a game all may: its ends are certain.
     results = [run(state, iterations=700, seed=seed)["candidates"] for seed in range(5, 9)]
     assert any(other != results[0] for other in results)
 
