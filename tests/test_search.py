@@ -558,3 +558,28 @@ def test_a_finished_game_has_no_turn():
     with pytest.raises(GameOverError) as error:
         Search(over, seed=1)
     assert error.value.reason == "GAME_OVER"
+
+
+def test_steps_there_and_back_are_not_spelled_out():
+    # Whatever the search tried on its way, no single action and no two neighbours of its turn are idle.
+    state = state_of(MIDGAME)
+    longest = 0
+    for candidate in run(state, iterations=3000, num_candidates=30)["candidates"]:
+        actions = candidate["actions"]
+        end = after(state, actions).hash
+        longest = max(longest, len(actions))
+        for i in range(len(actions)):
+            for j in (i, i + 1):
+                kept = actions[:i] + actions[j + 1 :]
+                assert not is_legal_turn(state, kept) or after(state, kept).hash != end, candidate
+    assert longest > 4
+
+
+def is_legal_turn(state, actions):
+    """Whether the actions can be played one after the other, all in the same turn."""
+    now = state.copy()
+    for action in actions:
+        if now.turn != state.turn or now.is_terminal or action not in now.legal_actions():
+            return False
+        now.apply(action)
+    return True

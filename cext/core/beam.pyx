@@ -22,7 +22,7 @@ from cext.core.search cimport BY_FORCE, BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TI
 from cext.core.turns cimport (
     MAX_TURN,
     TurnScratchC,
-    turn_canonical_order,
+    turn_canonical,
     turn_finish,
     turn_scratch_free,
     turn_scratch_init,
@@ -413,7 +413,7 @@ cdef class Beam:
         for i in range(n):
             turn[i] = backwards[n - 1 - i]
         n = turn_finish(ops, self._root.data, turn, n, scratch)
-        turn_canonical_order(ops, self._root.data, turn, n, scratch)
+        n = turn_canonical(ops, self._root.data, turn, n, scratch)
         memcpy(self._after, self._root.data, ops.state_size)
         for i in range(n):
             game_apply(ops, self._after, turn[i])

@@ -27,7 +27,7 @@ from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_en
                               graph_free, graph_grow_edges, graph_init, graph_memory, graph_num_edges)
 from cext.core.playout cimport playout_round
 from cext.core.rng cimport Stream
-from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical_order, turn_finish, turn_scratch_free,
+from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
                               turn_scratch_init)
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
 
@@ -47,7 +47,7 @@ OPTIONS = {
     # PUCT constant within a turn: low, since the same seat goes on choosing.
     "exploration_in_turn": (0.15, 0.0, 100.0),
     # How far below its parent's mean an action without visits is assumed to be (utility).
-    "first_play_reduction": (0.05, 0.0, 1.0),
+    "first_play_reduction": (0.0, 0.0, 1.0),
     # Actions in view after n visits: base + factor * n ** exponent, best priors first.
     "widening_base": (4.0, 1.0, 10000.0),
     "widening_factor": (1.0, 0.0, 1000.0),
@@ -823,7 +823,7 @@ cdef class Search:
         for i in range(n // 2):
             actions[i], actions[n - 1 - i] = actions[n - 1 - i], actions[i]
         with nogil:
-            turn_canonical_order(self.search.ops, self.search.root_state, actions, n, scratch)
+            n = turn_canonical(self.search.ops, self.search.root_state, actions, n, scratch)
         return self._candidate(index, [actions[i] for i in range(n)], prior)
 
     cdef dict _candidate(self, uint32_t index, list actions, double prior):
@@ -853,7 +853,7 @@ cdef class Search:
             index = child
         with nogil:
             n = turn_finish(self.search.ops, self.search.root_state, actions, n, scratch)
-            turn_canonical_order(self.search.ops, self.search.root_state, actions, n, scratch)
+            n = turn_canonical(self.search.ops, self.search.root_state, actions, n, scratch)
         candidate = self._candidate(self.search.root, [actions[i] for i in range(n)], prior)
         candidate["line"] = []
         return candidate

@@ -16,10 +16,11 @@ ctypedef struct TurnScratchC:
 cdef int turn_scratch_init(TurnScratchC* scratch, const GameOps* ops) noexcept nogil
 cdef void turn_scratch_free(TurnScratchC* scratch) noexcept nogil
 
-# Reorders a turn's n actions in place into the first legal order (by ascending actions) that ends in the same state.
-# Left as it is if the search for that order takes too many steps.
-cdef void turn_canonical_order(const GameOps* ops, const void* state, action_t* turn, int n,
-                               TurnScratchC* scratch) noexcept nogil
+# Spells a turn of n actions in place: drops single actions and pairs that make no difference to the state in which it
+# ends (steps there and back), then takes the first legal order (by ascending actions) that ends in the same state.
+# The order is left as it is if the search for it takes too many steps. Returns the turn's length.
+cdef int turn_canonical(const GameOps* ops, const void* state, action_t* turn, int n,
+                        TurnScratchC* scratch) noexcept nogil
 
 # Appends the policy's best actions (the first of equals) until the turn has ended; returns the turn's length.
 # `state` is the state before the turn, whose first n actions are given.

@@ -7,7 +7,8 @@ from cext.core.game cimport game_action_is_legal, game_apply
 from cext.core.types cimport ALL_SEEING, aligned_alloc, uint64_t
 
 cdef enum:
-    MAX_ORDER_STEPS = 2000      # actions tried by turn_canonical_order before it gives up
+    MAX_ORDER_STEPS = 2000      # actions tried for the canonical order before it is given up
+    DROP_WITHIN = 4             # a pair that may be dropped has at most two actions between
 
 
 cdef int turn_scratch_init(TurnScratchC* scratch, const GameOps* ops) noexcept nogil:
@@ -69,23 +70,59 @@ cdef bint _order(const GameOps* ops, const action_t* left, int n, int total, uin
     return False
 
 
-cdef void turn_canonical_order(const GameOps* ops, const void* state, action_t* turn, int n,
-                               TurnScratchC* scratch) noexcept nogil:
+cdef bint _ends_in(const GameOps* ops, const void* state, const action_t* turn, int n, uint64_t goal,
+                   TurnScratchC* scratch) noexcept nogil:
+    cdef int i, start = ops.turn(state)
+    memcpy(scratch.states, state, ops.state_size)
+    for i in range(n):
+        if ops.turn(scratch.states) != start or not game_action_is_legal(ops, scratch.states, turn[i],
+                                                                         scratch.actions):
+            return False
+        game_apply(ops, scratch.states, turn[i])
+    return ops.hash(scratch.states, ALL_SEEING) == goal
+
+
+cdef int _drop(const GameOps* ops, const void* state, action_t* turn, int n, uint64_t goal,
+               TurnScratchC* scratch) noexcept nogil:
+    """Drop an action, or two that are near each other, without which the turn ends in the same state."""
+    cdef action_t kept[MAX_TURN]
+    cdef int i, j, k, m
+    for i in range(n):
+        for j in range(i, min(n, i + DROP_WITHIN)):
+            m = 0
+            for k in range(n):
+                if k != i and k != j:
+                    kept[m] = turn[k]
+                    m += 1
+            if _ends_in(ops, state, kept, m, goal, scratch):
+                memcpy(turn, kept, m * sizeof(action_t))
+                return m
+    return n
+
+
+cdef int turn_canonical(const GameOps* ops, const void* state, action_t* turn, int n,
+                        TurnScratchC* scratch) noexcept nogil:
     cdef action_t left[MAX_TURN]
     cdef action_t ordered[MAX_TURN]
-    cdef int i, steps = 0
+    cdef int i, shorter, steps = 0
     cdef uint64_t goal
     if n > MAX_TURN:
-        return
+        return n
     memcpy(scratch.states, state, ops.state_size)
     for i in range(n):
         game_apply(ops, scratch.states, turn[i])
     goal = ops.hash(scratch.states, ALL_SEEING)
+    while True:
+        shorter = _drop(ops, state, turn, n, goal, scratch)
+        if shorter == n:
+            break
+        n = shorter
     memcpy(scratch.states, state, ops.state_size)
     memcpy(left, turn, n * sizeof(action_t))
     _sort(left, n)
     if _order(ops, left, n, n, goal, ordered, &steps, scratch):
         memcpy(turn, ordered, n * sizeof(action_t))
+    return n
 
 
 cdef int turn_finish(const GameOps* ops, const void* state, action_t* turn, int n,
