@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cext.core.search import Search
-from mexica_ai import registry
+from mexica_ai import levels, registry
 from mexica_ai.errors import GameOverError, SearchError
 from mexica_ai.limits import DEFAULT_TIME_S, MAX_CANDIDATES, MAX_TIME_S, Limits, is_time, resolve_seed
 from mexica_ai.position import Position
@@ -32,6 +32,7 @@ def best_turn(
     memory_mb: int = 1024,
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
+    level: int = levels.HIGHEST,
 ) -> Result:
     """Search the best turn for the seat to move.
 
@@ -51,6 +52,9 @@ def best_turn(
         0 <= seed < 2**63; drawn from the operating system if None, and reported in the result.
     candidates : int
         How many turns the result lists at most.
+    level : int
+        Strength of play, 1 to 10 (`mexica_ai.levels`): 10 plays the best turn it finds in all the time it
+        is given, lower levels search less and waver among turns that are nearly as good.
 
     Returns
     -------
@@ -66,7 +70,7 @@ def best_turn(
     if time_s is None and iterations is None:
         time_s = DEFAULT_TIME_S
     limits = Limits(time_s, iterations, memory_mb, threads)
-    return run_search(position, limits, seed=seed, candidates=candidates)
+    return run_search(position, limits, seed=seed, candidates=candidates, level=level)
 
 
 def analyze(
@@ -78,6 +82,7 @@ def analyze(
     memory_mb: int = 1024,
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
+    level: int = levels.HIGHEST,
     interval_s: float = 0.5,
 ) -> Iterator[Result]:
     """Search the best turn, and yield what is known every `interval_s` seconds.
@@ -87,7 +92,9 @@ def analyze(
     search.
     """
     limits = Limits(time_s, iterations, memory_mb, threads, unlimited=True)
-    return watch_search(position, limits, seed=seed, candidates=candidates, interval_s=interval_s)
+    return watch_search(
+        position, limits, seed=seed, candidates=candidates, level=level, interval_s=interval_s
+    )
 
 
 def run_search(
@@ -96,6 +103,7 @@ def run_search(
     *,
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
+    level: int = levels.HIGHEST,
     stop: threading.Event | None = None,
     search_class: Callable[..., Any] = Search,
 ) -> Result:
@@ -104,6 +112,8 @@ def run_search(
     Setting `stop`, from any thread, ends the search with the best turn found so far. `search_class` is a
     compiled search with the interface of `cext.core.search.Search`, which is the default.
     """
+    levels.check(level)
+    limits = levels.limits_of(level, limits)
     search = _new_search(position, limits, seed, candidates, search_class)
     done = threading.Event()
     watcher = None
@@ -116,7 +126,7 @@ def run_search(
         done.set()
         if watcher is not None:
             watcher.join()
-    return _to_result(position.game, search.result(candidates))
+    return _result(position, search, level, candidates)
 
 
 def _pass_on_stop(stop, done, search):
@@ -132,6 +142,7 @@ def watch_search(
     *,
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
+    level: int = levels.HIGHEST,
     interval_s: float = 0.5,
     stop: threading.Event | None = None,
     search_class: Callable[..., Any] = Search,
@@ -144,11 +155,13 @@ def watch_search(
             reason="INVALID_LIMITS",
             path="interval_s",
         )
+    levels.check(level)
+    limits = levels.limits_of(level, limits)
     search = _new_search(position, limits, seed, candidates, search_class)
-    return _watch(position.game, search, limits, candidates, interval_s, stop)
+    return _watch(position, search, limits, candidates, level, interval_s, stop)
 
 
-def _watch(game, search, limits, candidates, interval_s, stop):
+def _watch(position, search, limits, candidates, level, interval_s, stop):
     done = threading.Event()
     failure = []
 
@@ -167,9 +180,9 @@ def _watch(game, search, limits, candidates, interval_s, stop):
         worker.start()
     try:
         while not done.wait(interval_s):
-            partial = search.result(candidates)
-            if not partial["stop_reason"]:
-                yield _to_result(game, partial)
+            partial = _result(position, search, level, candidates)
+            if not partial.stop_reason:
+                yield partial
     finally:
         # Also when the caller closes the iterator or presses Ctrl-C.
         search.stop()
@@ -177,7 +190,12 @@ def _watch(game, search, limits, candidates, interval_s, stop):
             worker.join()
     if failure:
         raise failure[0]
-    yield _to_result(game, search.result(candidates))
+    yield _result(position, search, level, candidates)
+
+
+def _result(position, search, level, candidates):
+    found = search.result(candidates if level == levels.HIGHEST else max(candidates, levels.POOL))
+    return levels.choose(level, _to_result(position.game, found), position.to_move, candidates)
 
 
 def _new_search(position, limits, seed, candidates, search_class=Search):

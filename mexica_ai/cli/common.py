@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, TypeVar
 
+from mexica_ai import levels
 from mexica_ai.engines.specs import KEYS, KINDS, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.limits import MAX_CANDIDATES
@@ -73,6 +74,12 @@ def add_search_options(
         help=f"threads that search (default: {threads_default})",
     )
     options.add_argument(
+        "--level",
+        type=argument(KEYS["level"]),
+        metavar="N",
+        help=f"strength of play of mcts, 1 to {levels.HIGHEST} (default: {levels.HIGHEST}, all it can)",
+    )
+    options.add_argument(
         "--seed",
         type=argument(KEYS["seed"]),
         metavar="N",
@@ -100,7 +107,7 @@ def add_engine_option(parser: argparse.ArgumentParser) -> None:
 
 def search_defaults(args: argparse.Namespace) -> dict[str, Any]:
     """Return the options of `add_search_options` as the defaults of `make_engine`."""
-    return {key: getattr(args, key) for key in ("time", "iterations", "memory", "threads", "seed")}
+    return {key: getattr(args, key) for key in ("time", "iterations", "memory", "threads", "level", "seed")}
 
 
 def argument(parse: Callable[[str], T]) -> Callable[[str], T]:

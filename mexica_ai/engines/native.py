@@ -14,6 +14,7 @@ from cext.core.search import OPTIONS, Search
 from cext.core.uct import UCT
 from mexica_ai import registry
 from mexica_ai.engines.base import Engine
+from mexica_ai.levels import HIGHEST
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Candidate, Result
@@ -23,17 +24,28 @@ DEFAULT_WIDTH = 40  # of the beam
 
 
 class MctsEngine(Engine):
-    """The project's search; keys of the spec may set the search's options."""
+    """The project's search; keys of the spec may set its level of play and its options."""
 
     def _search_class(self):
         options = {name: value for name, value in self.spec.options.items() if name in OPTIONS}
         return functools.partial(Search, **options)
 
+    @property
+    def _level(self):
+        return self.spec.options.get("level", self._defaults.get("level", HIGHEST))
+
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
     ) -> Result:
-        search = self._search_class()
-        return run_search(position, limits, seed=seed, candidates=candidates, stop=stop, search_class=search)
+        return run_search(
+            position,
+            limits,
+            seed=seed,
+            candidates=candidates,
+            level=self._level,
+            stop=stop,
+            search_class=self._search_class(),
+        )
 
     def _analyze(
         self,
@@ -50,6 +62,7 @@ class MctsEngine(Engine):
             limits,
             seed=seed,
             candidates=candidates,
+            level=self._level,
             interval_s=interval_s,
             stop=stop,
             search_class=self._search_class(),

@@ -1,7 +1,7 @@
 """Engine specs: the text that names an engine, `kind[:target][,key=value]...`, read strictly.
 
-The one list of engine kinds is `KINDS`. Examples: ``mcts``, ``mcts,time=2,threads=2``, ``random,seed=7``,
-``grpc:localhost:50051,time=1``, ``cmd:"./my-engine --flag",name=mine``.
+The one list of engine kinds is `KINDS`. Examples: ``mcts``, ``mcts,time=2,threads=2``, ``mcts,level=3``,
+``random,seed=7``, ``grpc:localhost:50051,time=1``, ``cmd:"./my-engine --flag",name=mine``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cext.core.search import OPTIONS as SEARCH_OPTIONS
+from mexica_ai import levels
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time
 
@@ -87,6 +88,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "memory": whole_number(1, MAX_MEMORY_MB),
     "margin": seconds,
     "width": whole_number(1, 100_000),
+    "level": whole_number(1, levels.HIGHEST),
     "seed": whole_number(0),
     "name": _label,
     # Options of the search, see docs/search.md.
@@ -112,7 +114,9 @@ class EngineKind:
 
 KINDS = {
     "mcts": EngineKind(
-        "mexica_ai.engines.native:MctsEngine", "the search of this project", (*_BUDGET, *SEARCH_OPTIONS)
+        "mexica_ai.engines.native:MctsEngine",
+        "the search of this project",
+        (*_BUDGET, "level", *SEARCH_OPTIONS),
     ),
     "uct": EngineKind(
         "mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions", _ONE_THREAD
@@ -203,8 +207,8 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
     spec : str or EngineSpec
         See `parse_spec`.
     **defaults
-        Values (time, iterations, threads, memory, seed) where the spec has no such key, for instance the
-        options of a command line; None counts as not given.
+        Values (time, iterations, threads, memory, level, seed) where the spec has no such key, for instance
+        the options of a command line; None counts as not given.
 
     Returns
     -------

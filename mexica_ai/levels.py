@@ -1,0 +1,97 @@
+"""Levels of play, 1 to 10, for opponents that people can enjoy.
+
+A level below the highest searches less, and takes a turn that is nearly as good as the best one it has
+found: the shares of the win that the search expects of its candidates get a random error, and the best of
+those that were close before is played. So a weak level overlooks things and wavers, but it does not throw a
+game away for fun.
+
+The numbers were chosen so that neighbours are about equally far apart on the scale of Elo
+(benchmarks/STRENGTH.md).
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+
+from mexica_ai.errors import SearchError
+from mexica_ai.limits import Limits
+from mexica_ai.results import Result
+from mexica_ai.strict import quote
+
+POOL = 12  # candidates among which a level chooses
+NEAR = 2.0  # how many deviations below the best share a candidate may be
+
+
+@dataclass(frozen=True)
+class Level:
+    """What makes a level.
+
+    Attributes
+    ----------
+    iterations : int or None
+        Of a search at most.
+    deviation : float
+        Standard deviation of the error on a candidate's expected share of the win.
+    """
+
+    iterations: int | None
+    deviation: float
+
+
+LEVELS = {
+    1: Level(16, 0.06),
+    2: Level(32, 0.05),
+    3: Level(60, 0.04),
+    4: Level(120, 0.035),
+    5: Level(240, 0.03),
+    6: Level(480, 0.025),
+    7: Level(900, 0.02),
+    8: Level(1800, 0.015),
+    9: Level(3500, 0.01),
+    10: Level(None, 0.0),
+}
+HIGHEST = max(LEVELS)
+
+
+def check(level: int) -> None:
+    """Raise `SearchError` unless there is such a level."""
+    if type(level) is not int or level not in LEVELS:
+        raise SearchError(
+            f"level: given {quote(level)}; expected an integer from 1 to {HIGHEST}",
+            reason="INVALID_LIMITS",
+            path="level",
+        )
+
+
+def limits_of(level: int, limits: Limits) -> Limits:
+    """Return the limits within which a level searches."""
+    most = LEVELS[level].iterations
+    if most is None:
+        return limits
+    return replace(limits, iterations=most if limits.iterations is None else min(most, limits.iterations))
+
+
+def choose(level: int, result: Result, seat: int, candidates: int) -> Result:
+    """Return a search's result as a level plays it: with the turn that it takes first among `candidates`.
+
+    The same seed of the search chooses the same turn from the same candidates.
+    """
+    deviation = LEVELS[level].deviation
+    found = list(result.candidates)
+    if deviation > 0 and len(found) > 1:
+        random_ = random.Random(f"level {level}, seed {result.seed}")
+        best = found[0].value[seat]
+        # A share above that of the most visited turn comes from too few visits to be believed.
+        shares = [min(candidate.value[seat], best) for candidate in found]
+        noisy = [share + random_.gauss(0, deviation) for share in shares]
+        near = [i for i, share in enumerate(shares) if share >= best - NEAR * deviation]
+        found.insert(0, found.pop(max(near, key=noisy.__getitem__)))
+    best = found[0]
+    return replace(
+        result,
+        turn=best.turn,
+        value=best.value,
+        expected_scores=best.expected_scores,
+        candidates=found[:candidates],
+    )

@@ -1,0 +1,98 @@
+"""Levels of play: what they limit, and how they choose."""
+
+import dataclasses
+
+import pytest
+
+import mexica_ai as ai
+from mexica_ai import levels
+from mexica_ai.engines import make_engine
+from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.limits import Limits
+from mexica_ai.results import Candidate, Result
+
+
+@pytest.fixture
+def position():
+    return ai.load("examples/mexica_midgame.json")
+
+
+def result(*values, seed=1):
+    """Return a result of a two-seat game whose candidates give seat 0 these shares."""
+    candidates = [
+        Candidate([f"turn {i}"], 10 - i, [value, 1 - value], [50.0, 50.0], 0.1, [])
+        for i, value in enumerate(values)
+    ]
+    best = candidates[0]
+    return Result(best.turn, best.value, best.expected_scores, candidates, 10, 10, 3, 0.1, "iterations", seed)
+
+
+def test_there_are_ten_and_each_is_stronger_than_the_one_below():
+    assert list(levels.LEVELS) == list(range(1, 11))
+    for lower, higher in zip(range(1, 9), range(2, 10), strict=True):
+        assert levels.LEVELS[lower].iterations < levels.LEVELS[higher].iterations
+        assert levels.LEVELS[lower].deviation >= levels.LEVELS[higher].deviation
+    assert levels.LEVELS[10] == levels.Level(None, 0.0)
+
+
+def test_the_highest_level_is_the_default_engine(position):
+    default = ai.best_turn(position, iterations=400, seed=3)
+    highest = ai.best_turn(position, iterations=400, seed=3, level=10)
+    assert dataclasses.replace(highest, seconds=0) == dataclasses.replace(default, seconds=0)
+    assert levels.choose(10, result(0.5, 0.6), 0, 5) == result(0.5, 0.6)
+
+
+@pytest.mark.parametrize("level", range(1, 10))
+def test_a_level_is_reproducible_and_limited(position, level):
+    most = levels.LEVELS[level].iterations
+    first, second = (ai.best_turn(position, time_s=20, seed=5, level=level) for _ in range(2))
+    assert first.iterations == second.iterations == most
+    assert first.stop_reason == "iterations"
+    assert first.turn == second.turn == first.candidates[0].turn
+    assert ai.best_turn(position, iterations=8, seed=5, level=level).iterations == 8
+    position.push(first.turn)
+
+
+def test_a_level_wavers_among_turns_that_are_nearly_as_good_only():
+    deviation = levels.LEVELS[1].deviation
+    chosen = set()
+    for seed in range(300):
+        values = (0.5, 0.5 - deviation / 2, 0.5 - 2.01 * deviation, 0.5 - 1.9 * deviation, 0.9)
+        played = levels.choose(1, result(*values, seed=seed), 0, 2)
+        assert len(played.candidates) == 2
+        assert played.turn == played.candidates[0].turn
+        assert played.value == played.candidates[0].value
+        chosen.add(played.turn[0])
+    assert "turn 2" not in chosen
+    assert {"turn 0", "turn 1", "turn 4"} <= chosen
+
+
+def test_the_share_of_the_seat_to_move_counts():
+    found = result(0.5, 0.2)  # for seat 1: 0.5 and 0.8
+    for seat, expected in ((0, {"turn 0"}), (1, {"turn 0", "turn 1"})):
+        results = (dataclasses.replace(found, seed=seed) for seed in range(50))
+        assert {levels.choose(9, each, seat, 5).turn[0] for each in results} == expected
+
+
+@pytest.mark.parametrize("level", [0, 11, -1, 2.0, True, "3", None])
+def test_other_levels_are_refused(position, level):
+    with pytest.raises(SearchError, match="expected an integer from 1 to 10"):
+        ai.best_turn(position, iterations=10, level=level)
+    with pytest.raises(SearchError, match="expected an integer from 1 to 10"):
+        ai.analyze(position, iterations=10, level=level)
+
+
+def test_engines_have_levels(position):
+    with make_engine("mcts,level=2") as engine:
+        found = engine.best_turn(position, Limits(time_s=20), seed=1)
+        assert found.iterations == levels.LEVELS[2].iterations
+        (watched,) = engine.analyze(position, Limits(time_s=20), seed=1)
+        assert watched.turn == found.turn
+    with make_engine("mcts", level=3, time=20) as engine:
+        assert engine.best_turn(position, seed=1).iterations == levels.LEVELS[3].iterations
+    with make_engine("mcts,level=4", level=3, time=20) as engine:
+        assert engine.best_turn(position, seed=1).iterations == levels.LEVELS[4].iterations
+    with pytest.raises(NotationError, match="level=11 is not a whole number from 1 to 10"):
+        make_engine("mcts,level=11")
+    with pytest.raises(NotationError, match="unknown key 'level' for uct"):
+        make_engine("uct,level=1")
