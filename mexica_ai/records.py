@@ -25,6 +25,7 @@ _SHAPE = {
     "termination?": choice("finished", "unfinished", "forfeit"),
     "forfeit?": {"seat": int, "reason": str, "detail": str},
     "arena?": dict,
+    "self_play?": dict,
 }
 
 

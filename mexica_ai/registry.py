@@ -12,7 +12,7 @@ from mexica_ai.errors import UnknownGameError
 from mexica_ai.strict import quote
 
 _NAMES = ("mexica", "nim")
-_FITTED = ("mexica",)  # those with an evaluation that `mexica-ai train` can fit
+_FITTED = ("mexica",)  # those with knowledge that `mexica-ai train` can fit
 
 
 class GameEntry(NamedTuple):
@@ -20,15 +20,15 @@ class GameEntry(NamedTuple):
 
     `notation` reads and writes the text forms (`parse_position`, `format_position`, `parse_action`,
     `format_action`, `new_state`, `scores`, `has_one_world`, `OPTIONS`); `render` draws the board as text
-    (`render`); `evaluation`, if not None, has weights that can be fitted (`features`, `weights`,
-    `save_weights`, `SHAPES`, `OWN_FEATURES`).
+    (`render`); `fitted`, if not None, is what `mexica-ai train` can fit (as
+    `cext.games.mexica.fitted`).
     """
 
     name: str
     game: Game
     notation: ModuleType
     render: ModuleType
-    evaluation: ModuleType | None
+    fitted: ModuleType | None
 
 
 def names() -> tuple[str, ...]:
@@ -56,5 +56,5 @@ def _load(name):
         import_module(f"cext.games.{name}.ops").GAME,
         import_module(f"mexica_ai.games.{name}.notation"),
         import_module(f"mexica_ai.games.{name}.render"),
-        import_module(f"cext.games.{name}.evaluation") if name in _FITTED else None,
+        import_module(f"cext.games.{name}.fitted") if name in _FITTED else None,
     )

@@ -1,4 +1,6 @@
-"""The evaluation of Mexica: its features, its weights, and what it says of clear positions."""
+"""What is fitted of Mexica: the features of the evaluation, its weights and the priors', and what it says
+of clear
+positions."""
 
 import json
 import math
@@ -8,17 +10,17 @@ import pytest
 
 import mexica_ai as ai
 from cext.core import baselines
-from cext.games.mexica import evaluation
+from cext.games.mexica import fitted
 from mexica_ai.engines import make_engine
 
-OWN, SHARED = evaluation.OWN_FEATURES, evaluation.SHARED_FEATURES
+OWN, SHARED = fitted.OWN_FEATURES, fitted.SHARED_FEATURES
 
 
 @pytest.fixture
 def shipped():
     """Put the shipped weights back after a test that replaces them."""
     yield
-    evaluation.load_weights()
+    fitted.load()
 
 
 def walk(players, seed):
@@ -32,11 +34,11 @@ def walk(players, seed):
 
 def own(position, name):
     """Return a feature of each seat."""
-    return [float(value) for value in evaluation.features(position.state)[:, OWN.index(name)]]
+    return [float(value) for value in fitted.features(position.state)[:, OWN.index(name)]]
 
 
 def shared(position, name):
-    features = evaluation.features(position.state)[:, 3 * len(OWN) + SHARED.index(name)]
+    features = fitted.features(position.state)[:, 3 * len(OWN) + SHARED.index(name)]
     assert len(set(features.tolist())) == 1
     return float(features[0])
 
@@ -44,7 +46,7 @@ def shared(position, name):
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_every_position_has_finite_features_and_values(players):
     for position in walk(players, 3):
-        features = evaluation.features(position.state)
+        features = fitted.features(position.state)
         assert features.shape == (players, 3 * len(OWN) + len(SHARED))
         assert np.isfinite(features).all()
         assert np.abs(features).max() < 20
@@ -56,7 +58,7 @@ def test_every_position_has_finite_features_and_values(players):
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_rivals_features_are_the_largest_and_the_mean(players):
     for position in walk(players, 4):
-        features = evaluation.features(position.state)
+        features = fitted.features(position.state)
         n = len(OWN)
         for seat in range(players):
             others = np.delete(features[:, :n], seat, axis=0)
@@ -88,7 +90,7 @@ def test_features_of_the_midgame_example():
 
 def test_features_refuse_another_game():
     with pytest.raises(TypeError, match="expected a state of mexica"):
-        evaluation.features(ai.new_game("nim").state)
+        fitted.features(ai.new_game("nim").state)
 
 
 def test_more_points_are_better_all_else_equal():
@@ -101,13 +103,13 @@ def test_more_points_are_better_all_else_equal():
 
 
 def test_weights_are_written_and_read_back(tmp_path, shipped):
-    weights = evaluation.weights()
+    weights = fitted.weights()
     weights["b3"] = np.array([0.25, -0.125], np.float32)
     path = tmp_path / "weights.json"
-    sha256 = evaluation.save_weights(path, weights, {"games": 0})
-    evaluation.load_weights(path)
-    assert evaluation.info == {"version": sha256[:12], "sha256": sha256, "provenance": {"games": 0}}
-    for name, array in evaluation.weights().items():
+    sha256 = fitted.save(path, weights, {"games": 0})
+    fitted.load(path)
+    assert fitted.info == {"version": sha256[:12], "sha256": sha256, "provenance": {"games": 0}}
+    for name, array in fitted.weights().items():
         assert np.array_equal(array, weights[name]), name
 
 
@@ -115,9 +117,8 @@ def test_the_network_is_what_numpy_computes():
     from mexica_ai.train import fit
 
     position = ai.load("examples/mexica_midgame.json")
-    features = evaluation.features(position.state)[None]
-    skipped = slice(len(OWN) - 2, len(OWN))
-    outputs = fit._forward(features, evaluation.weights(), skipped)[-1][0]
+    features = fitted.features(position.state)[None]
+    outputs = fit._forward(features, fitted.weights())[-1][0]
     values, points = baselines.evaluate(position.state)
     powers = np.exp(outputs[:, 0] - outputs[:, 0].max())
     assert np.allclose(values, powers / powers.sum(), atol=1e-4)
@@ -127,20 +128,22 @@ def test_the_network_is_what_numpy_computes():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda content: content.update(format=2), "format 2, expected 1"),
+        (lambda content: content.update(format=1), "format 1, expected 2"),
         (lambda content: content["features"].reverse(), "other features"),
+        (lambda content: content["categories"].reverse(), "other categories"),
+        (lambda content: content["weights"]["priors"][0].__setitem__(0, 0.0), "numbers greater than 0"),
         (lambda content: content["weights"]["b3"].append(1.0), "weights b3: expected finite numbers"),
         (lambda content: content["weights"]["b3"].__setitem__(0, 7.0), "the checksum does not fit"),
         (lambda content: content.pop("sha256"), "sha256"),
     ],
 )
 def test_damaged_weights_are_refused_and_change_nothing(tmp_path, shipped, change, message):
-    content = json.loads(evaluation.WEIGHTS_PATH.read_text())
-    before, info = evaluation.weights(), evaluation.info
+    content = json.loads(fitted.PATH.read_text())
+    before, info = fitted.weights(), fitted.info
     change(content)
     path = tmp_path / "weights.json"
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=message):
-        evaluation.load_weights(path)
-    assert evaluation.info is info
-    assert all(np.array_equal(array, before[name]) for name, array in evaluation.weights().items())
+        fitted.load(path)
+    assert fitted.info is info
+    assert all(np.array_equal(array, before[name]) for name, array in fitted.weights().items())

@@ -9,19 +9,17 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.games.mexica import evaluation
+from cext.games.mexica import fitted
 from mexica_ai.cli.main import main
 from mexica_ai.records import replay
-from mexica_ai.train import fit, positions, selfplay
-
-SKIPPED = slice(len(evaluation.OWN_FEATURES) - 2, len(evaluation.OWN_FEATURES))
+from mexica_ai.train import fit, positions, priors, selfplay
 
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory):
     """Return a file of ten short games."""
     path = tmp_path_factory.mktemp("train") / "games.jsonl"
-    with ThreadPoolExecutor(2) as executor:
+    with ThreadPoolExecutor(1) as executor:
         selfplay.play(path, executor, game="mexica", games=10, iterations=4, seed=1)
     return path
 
@@ -40,14 +38,14 @@ def test_a_torn_file_is_continued(records, tmp_path):
     lines = records.read_text().splitlines(keepends=True)
     path = tmp_path / "torn.jsonl"
     path.write_text("".join(lines[:8]) + lines[8][:100])
-    with ThreadPoolExecutor(2) as executor:
+    with ThreadPoolExecutor(1) as executor:
         selfplay.play(path, executor, game="mexica", games=10, iterations=4, seed=1)
     assert sorted(path.read_text().splitlines(keepends=True)) == sorted(lines)
 
 
 def test_samples_know_how_their_game_ended(records):
     lines = [(f"line {n}", line) for n, line in enumerate(records.read_bytes().splitlines())]
-    data = positions.sample(lines, evaluation.features, seed=1)
+    data = positions.sample(lines, fitted.features, seed=1)
     assert set(data.games) == set(range(10))
     assert set(data.games[data.held_out]) == {0}
     assert np.allclose(data.shares.sum(1), 1)
@@ -63,9 +61,9 @@ def test_samples_know_how_their_game_ended(records):
 def made_up(n=10000, seed=0):
     """Return positions whose first feature decides the winner, and the second the score."""
     generator = np.random.default_rng(seed)
-    width = evaluation.SHAPES["w1"][0]
+    width = fitted.SHAPES["w1"][0]
     features = generator.normal(0, 0.3, (n, 4, width)).astype(np.float32)
-    features[..., SKIPPED] = 0
+    features[..., list(fitted.ESTIMATES)] = 0
     seats = np.zeros((n, 4), bool)
     seats[:, :2] = True
     seats[n // 2 :, 2] = True
@@ -80,10 +78,10 @@ def made_up(n=10000, seed=0):
 def test_a_fit_finds_what_decides():
     data = made_up()
     held = data.held_out
-    begin = fit.initial_weights(evaluation.SHAPES, 1)
-    before = fit.report(data.take(held), begin, SKIPPED)
-    weights = fit.fit(data.take(~held), begin, SKIPPED, epochs=150, seed=1)
-    after = fit.report(data.take(held), weights, SKIPPED)
+    begin = fit.initial_weights(fitted.NETWORK, fitted.ESTIMATES, 1)
+    before = fit.report(data.take(held), begin)
+    weights = fit.fit(data.take(~held), begin, epochs=150, seed=1)
+    after = fit.report(data.take(held), weights)
     assert before.log_loss[2] > 0.65
     assert after.log_loss[2] < 0.45
     assert after.log_loss[3] < 0.75
@@ -96,17 +94,17 @@ def test_gradients_are_those_of_the_loss():
     data = made_up(64)
     generator = np.random.default_rng(1)
     weights = {
-        name: generator.normal(0, 0.3, shape).astype(np.float64) for name, shape in evaluation.SHAPES.items()
+        name: generator.normal(0, 0.3, shape).astype(np.float64) for name, shape in fitted.NETWORK.items()
     }
 
     def loss(weights):
-        outputs = fit._forward(data.features.astype(np.float64), weights, SKIPPED)[-1]
+        outputs = fit._forward(data.features.astype(np.float64), weights)[-1]
         shares = fit._softmax(outputs[..., 0], data.seats)
         errors = np.where(data.seats, outputs[..., 1] - data.scores, 0)
         cross = -(data.shares * np.log(np.clip(shares, 1e-12, 1))).sum() / len(data.games)
         return cross + fit.SCORE_WEIGHT * (errors**2).sum() / data.seats.sum()
 
-    gradients = fit._gradients(data, weights, SKIPPED)
+    gradients = fit._gradients(data, weights)
     for name, array in weights.items():
         index = tuple(generator.integers(size) for size in array.shape)
         step = 1e-6
@@ -135,11 +133,11 @@ def test_the_command_is_reproducible_and_its_weights_load(records, tmp_path, cap
     assert "log-loss" in text
     assert "share won" in (tmp_path / "plot.svg").read_text()
     try:
-        evaluation.load_weights(tmp_path / "one.json")
-        assert evaluation.info["provenance"]["games"] == 10
+        fitted.load(tmp_path / "one.json")
+        assert fitted.info["provenance"]["games"] == 10
         assert ai.best_turn(ai.new_game(seed=1), iterations=50, seed=1).turn
     finally:
-        evaluation.load_weights()
+        fitted.load()
 
 
 def test_too_few_games_and_broken_records_are_refused(records, tmp_path, capsys):
@@ -160,3 +158,54 @@ def test_too_few_games_and_broken_records_are_refused(records, tmp_path, capsys)
     assert main(["train", str(few), "--games", "0", "--weights", str(weights)]) == 2
     assert "few.jsonl:1" in capsys.readouterr().err
     assert not Path(weights).exists()
+
+
+def made_up_decisions(n=4000, seed=0):
+    """Return decisions by known weights: two groups of five categories with up to three actions each."""
+    generator = np.random.default_rng(seed)
+    weights = np.array([[1, 2, 4, 8, 16], [16, 1, 1, 4, 2]], float)
+    groups = generator.integers(0, 2, n)
+    shares = generator.integers(0, 4, (n, 5)).astype(np.float32)
+    shares[:, 0] += 1
+    odds = shares * weights[groups]
+    chosen = np.array([generator.choice(5, p=row / row.sum()) for row in odds])
+    return priors.Decisions(groups, shares, chosen, np.ones(n, np.float32), np.arange(n) % 5 == 0), weights
+
+
+def test_the_fit_of_the_priors_finds_the_weights_that_chose():
+    decisions, weights = made_up_decisions()
+    held = decisions.held_out
+    found = priors.fit(decisions.take(~held), 2)
+    assert found.shape == (2, 5)
+    assert np.allclose(np.log(found).mean(1), 0, atol=1e-5)
+    true = np.log(weights) - np.log(weights).mean(1, keepdims=True)
+    assert np.abs(np.log(found) - true).max() < 0.3
+    alike = priors.log_loss(decisions.take(held), np.ones((2, 5)))
+    assert priors.log_loss(decisions.take(held), found) < alike - 0.3
+
+
+def test_a_category_that_nobody_chose_stays_near_the_others_of_its_kind():
+    decisions, _ = made_up_decisions()
+    decisions.groups[:] = 0
+    found = priors.fit(decisions, 2)
+    assert np.allclose(found[1], found[0], rtol=0.5)
+
+
+def test_decisions_are_those_of_the_search_in_earnest(records):
+    lines = [("", line) for line in records.read_bytes().splitlines()]
+    everything = priors.sample(lines, fitted.categorize, len(fitted.CATEGORIES), seed=1)
+    record = json.loads(lines[0][1])
+    told = record["self_play"]
+    told["styles"] = [1.0] * len(told["styles"])
+    styled = [("", json.dumps(record).encode())]
+    assert len(priors.sample(styled, fitted.categorize, len(fitted.CATEGORIES), seed=1).chosen) == 0
+    assert len(everything.chosen) > 50
+    assert (everything.shares[np.arange(len(everything.chosen)), everything.chosen] > 0).all()
+    assert ((everything.chosen_shares > 0) & (everything.chosen_shares <= 1)).all()
+
+
+def test_styles_do_not_outlast_their_game(records):
+    before = fitted.weights()
+    record = selfplay.play_game("mexica", 1, 0, 4)
+    assert {len(record["self_play"]["styles"])} == {len(record["scores"])}
+    assert all(np.array_equal(array, before[name]) for name, array in fitted.weights().items())

@@ -1,4 +1,4 @@
-"""`mexica-ai train`: fit a game's evaluation on self-play."""
+"""`mexica-ai train`: fit a game's evaluation and priors on self-play."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from mexica_ai import registry
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import SearchError
-from mexica_ai.train import fit, positions, selfplay
+from mexica_ai.train import fit, positions, priors, selfplay
 
-SUMMARY = "fit the evaluation of a game on self-play"
+SUMMARY = "fit the evaluation and the priors of a game on self-play"
 DESCRIPTION = """\
-Fit the evaluation of a game. Plays games of the search against itself, writes
-their records to RECORDS (a file that an interrupted run left is continued),
-samples positions, fits the network on nine games of ten, and prints how well it
-predicts the others, next to the weights that it began with: mean log-loss of the
-winner by number of seats, error of the final scores, calibration.
+Fit the evaluation and the priors of a game. Plays games of the search against
+itself, writes their records to RECORDS (a file that an interrupted run left is
+continued), samples positions, fits the network on nine games of ten, and prints
+how well it predicts the others, next to the weights that it began with: mean
+log-loss of the winner by number of seats, error of the final scores, calibration.
+The weights of the priors are fitted to the actions that the search chose, then
+flattened; their log-loss is that of the chosen action (alike: all categories
+weigh the same).
 
 The weights come into use when they replace those of the package, from the next
 start on. The same seed, numbers and build give the same games and weights,
@@ -72,14 +75,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plot", metavar="FILE", help="draw the calibration, as .png, .svg or .pdf (extra plot)"
     )
-    common.add_json_option(parser, "print one JSON object: before and after (the figures), sha256, states")
+    common.add_json_option(
+        parser, "print one JSON object: estimate, before, after and choices (the figures), sha256, states"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    evaluation = registry.get(args.game).evaluation
-    if evaluation is None:
-        raise SearchError(f"{args.game} has no evaluation to fit", reason="INVALID_GAME")
+    fitted = registry.get(args.game).fitted
+    if fitted is None:
+        raise SearchError(f"{args.game} has no weights to fit", reason="INVALID_GAME")
     if not args.weights.parent.is_dir():
         raise SearchError(f"--weights: {args.weights.parent} is no folder", reason="INVALID_PATH")
     if args.plot:
@@ -93,24 +98,32 @@ def run(args: argparse.Namespace) -> int:
     ]
     if len(lines) < 10:
         raise SearchError(f"{len(lines)} games: a fit needs at least 10", reason="INVALID_LIMITS")
-    data = positions.sample(lines, evaluation.features, seed=args.seed)
+    data = positions.sample(lines, fitted.features, seed=args.seed)
     held = data.held_out
-    skipped = slice(len(evaluation.OWN_FEATURES) - 2, len(evaluation.OWN_FEATURES))
     with common.Progress("fitting") as progress:
         weights = fit.fit(
             data.take(~held),
-            fit.initial_weights(evaluation.SHAPES, args.seed),
-            skipped,
+            fit.initial_weights(fitted.NETWORK, fitted.ESTIMATES, args.seed),
             epochs=args.epochs,
             seed=args.seed,
             on_epoch=lambda epoch, _: progress.show(f"fitting, epoch {epoch} of {args.epochs}"),
         )
+    chosen = priors.sample(lines, fitted.categorize, len(fitted.CATEGORIES), seed=args.seed)
+    fitted_priors = priors.fit(chosen.take(~chosen.held_out), fitted.SHAPES["priors"][0])
+    weights["priors"] = priors.tempered(fitted_priors, fitted.CATEGORIES, fitted.FACTORS)
     weights = {name: _rounded(array) for name, array in weights.items()}
     unseen = data.take(held)
     reports = {
-        "estimate": fit.report(unseen, _estimate_only(weights), skipped),
-        "before": fit.report(unseen, evaluation.weights(), skipped),
-        "after": fit.report(unseen, weights, skipped),
+        "estimate": fit.report(unseen, _estimate_only(weights, fitted.ESTIMATES)),
+        "before": fit.report(unseen, fitted.weights()),
+        "after": fit.report(unseen, weights),
+    }
+    chosen_unseen = chosen.take(chosen.held_out)
+    choices = {
+        "alike": priors.log_loss(chosen_unseen, np.ones(fitted.SHAPES["priors"], np.float32)),
+        "before": priors.log_loss(chosen_unseen, fitted.weights()["priors"]),
+        "fitted": priors.log_loss(chosen_unseen, fitted_priors),
+        "after": priors.log_loss(chosen_unseen, weights["priors"]),
     }
     provenance = {
         "games": len(lines),
@@ -121,20 +134,25 @@ def run(args: argparse.Namespace) -> int:
         "seed": args.seed,
         "held_out_log_loss": {str(n): round(loss, 4) for n, loss in reports["after"].log_loss.items()},
         "held_out_score_error": round(reports["after"].score_error, 2),
+        "decisions": int((~chosen.held_out).sum()),
+        "held_out_choices_log_loss": round(choices["after"], 4),
     }
     if args.plot:
         from mexica_ai.train import plot
 
         plot.draw(reports, args.plot)
-    sha256 = evaluation.save_weights(args.weights, weights, provenance)
+    sha256 = fitted.save(args.weights, weights, provenance)
     if args.json:
         figures = {name: vars(report) for name, report in reports.items()}
-        print(json.dumps(figures | {"sha256": sha256, "states": len(data.games)}))
+        figures |= {"choices": choices, "sha256": sha256, "states": len(data.games)}
+        print(json.dumps(figures))
         return 0
     print(f"{len(lines)} games, {len(data.games):,} states, {held.sum():,} of them not fitted on")
     for name, report in reports.items():
         losses = ", ".join(f"{loss:.4f} with {n} seats" for n, loss in report.log_loss.items())
         print(f"{name:9} log-loss {losses}; score error {report.score_error:.1f} points")
+    losses = ", ".join(f"{loss:.4f} {name}" for name, loss in choices.items())
+    print(f"{len(chosen.chosen):,} choices; log-loss of the priors {losses}")
     print("\npredicted share   won    seats")
     for predicted, won, count in reports["after"].calibration:
         print(f"{predicted:15.3f} {won:5.3f} {count:8,}")
@@ -169,8 +187,8 @@ def _rounded(array):
     return np.vectorize(lambda x: np.float32(f"{x:.5g}"), otypes=[np.float32])(array)
 
 
-def _estimate_only(weights):
+def _estimate_only(weights, estimates):
     """Return weights that add nothing to the hand-made estimate."""
     weights = {name: np.zeros_like(array) for name, array in weights.items()}
-    weights["skip"][:] = 1
+    weights["linear"][range(len(estimates)), estimates] = 1
     return weights

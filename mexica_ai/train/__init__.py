@@ -1,1 +1,1 @@
-"""Fitting a game's evaluation on self-play: games (`selfplay`), positions (`positions`), the fit (`fit`)."""
+"""Fitting a game on self-play: games (`selfplay`), `positions`, the evaluation (`fit`), the `priors`."""

@@ -1,9 +1,9 @@
 """Fitting the network of an evaluation: two hidden layers of rectified linear units, in numpy.
 
-The network answers for one seat at a time, with the same weights, and is skipped by the hand-made estimate
-(its last two own features): logit and score of a seat are that estimate, weighted, plus what the network
-adds. The loss is the cross-entropy of the softmax over the seats against their shares of the win, plus the
-squared error of the scores. Optimizer: AdamW (Loshchilov and Hutter, 2019) with a cosine schedule.
+The network answers for one seat at a time, with the same weights. Logit and score of a seat are a weighted
+sum of the features, which begins as a hand-made estimate among them, plus what the hidden layers add. The
+loss is the cross-entropy of the softmax over the seats against their shares of the win, plus the squared
+error of the scores. Optimizer: AdamW (Loshchilov and Hutter, 2019) with a cosine schedule.
 """
 
 from __future__ import annotations
@@ -43,21 +43,28 @@ class Report:
     calibration: list[tuple[float, float, int]]
 
 
-def initial_weights(shapes: dict[str, tuple[int, ...]], seed: int) -> Weights:
-    """Return weights that begin as the hand-made estimate: layers of which nearly nothing comes out."""
+def initial_weights(shapes: dict[str, tuple[int, ...]], estimates: tuple[int, ...], seed: int) -> Weights:
+    """Return weights that begin as the hand-made estimate: layers of which nearly nothing comes out.
+
+    Parameters
+    ----------
+    shapes : dict of str to tuple of int
+    estimates : tuple of int
+        Number of the feature that is the estimate of each output.
+    seed : int
+    """
     generator = np.random.default_rng(seed)
     weights = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
     for name, scale in (("w1", 1.0), ("w2", 1.0), ("w3", 0.05)):
         deviation = scale * np.sqrt(1.5 / shapes[name][0])
         weights[name] = (generator.standard_normal(shapes[name]) * deviation).astype(np.float32)
-    weights["skip"][:] = 1
+    weights["linear"][range(len(estimates)), estimates] = 1
     return weights
 
 
 def fit(
     positions: Positions,
     weights: Weights,
-    skipped: slice,
     *,
     epochs: int,
     seed: int,
@@ -70,8 +77,6 @@ def fit(
     positions : Positions
     weights : dict of str to ndarray
         Where to begin; not changed.
-    skipped : slice
-        The two features that hold the hand-made estimate.
     epochs : int
     seed : int
         Of the order of the positions.
@@ -89,7 +94,7 @@ def fit(
         for first in range(0, len(order) - batch + 1, batch):
             step += 1
             rate = LEARNING_RATE * min(1, step / warm_up) * (0.51 + 0.49 * np.cos(np.pi * step / steps))
-            gradients = _gradients(positions.take(order[first : first + batch]), weights, skipped)
+            gradients = _gradients(positions.take(order[first : first + batch]), weights)
             for name, array in weights.items():
                 mean, square = moments[name]
                 mean += 0.1 * (gradients[name] - mean)
@@ -101,20 +106,20 @@ def fit(
     return weights
 
 
-def predict(positions: Positions, weights: Weights, skipped: slice) -> tuple[np.ndarray, np.ndarray]:
+def predict(positions: Positions, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
     """Return each seat's share of the win and final score / `SCORE_SCALE`, shape (n, 4) each."""
     shares, scores = [], []
     for first in range(0, len(positions.games), 8192):
         part = positions.take(slice(first, first + 8192))
-        outputs = _forward(part.features, weights, skipped)[-1]
+        outputs = _forward(part.features, weights)[-1]
         shares.append(_softmax(outputs[..., 0], part.seats))
         scores.append(np.where(part.seats, outputs[..., 1], 0))
     return np.concatenate(shares), np.concatenate(scores)
 
 
-def report(positions: Positions, weights: Weights, skipped: slice) -> Report:
+def report(positions: Positions, weights: Weights) -> Report:
     """Measure weights on positions that they were not fitted on."""
-    shares, scores = predict(positions, weights, skipped)
+    shares, scores = predict(positions, weights)
     losses = -(positions.shares * np.log(np.clip(shares, 1e-9, 1))).sum(1)
     counts = positions.seats.sum(1)
     errors = (scores - positions.scores)[positions.seats]
@@ -130,13 +135,13 @@ def report(positions: Positions, weights: Weights, skipped: slice) -> Report:
     )
 
 
-def _forward(features, weights, skipped):
+def _forward(features, weights):
     """Return (first sums, first units, second sums, second units, outputs); shape (..., units)."""
     sums_1 = features @ weights["w1"] + weights["b1"]
     units_1 = np.maximum(sums_1, 0)
     sums_2 = units_1 @ weights["w2"] + weights["b2"]
     units_2 = np.maximum(sums_2, 0)
-    outputs = units_2 @ weights["w3"] + weights["b3"] + weights["skip"] * features[..., skipped]
+    outputs = units_2 @ weights["w3"] + weights["b3"] + features @ weights["linear"].T
     return sums_1, units_1, sums_2, units_2, outputs
 
 
@@ -146,9 +151,9 @@ def _softmax(logits, seats):
     return powers / powers.sum(-1, keepdims=True)
 
 
-def _gradients(part, weights, skipped):
+def _gradients(part, weights):
     n = len(part.games)
-    sums_1, units_1, sums_2, units_2, outputs = _forward(part.features, weights, skipped)
+    sums_1, units_1, sums_2, units_2, outputs = _forward(part.features, weights)
     slopes = np.zeros_like(outputs)
     slopes[..., 0] = np.where(part.seats, _softmax(outputs[..., 0], part.seats) - part.shares, 0) / n
     errors = np.where(part.seats, outputs[..., 1] - part.scores, 0)
@@ -167,5 +172,5 @@ def _gradients(part, weights, skipped):
         "b2": slopes_2.sum(axes),
         "w3": over_seats(units_2, slopes),
         "b3": slopes.sum(axes),
-        "skip": (slopes * part.features[..., skipped]).sum(axes),
+        "linear": over_seats(slopes, part.features),
     }

@@ -1,18 +1,21 @@
-"""Games to learn from: the search against itself and against a weak rival, with odd turns in between.
+"""Games to learn from: the search against itself in many styles, and against a weak rival, with odd turns
+in between.
 
-Odd turns lead to positions that good play avoids, but that a search has to judge: without them the
-evaluation would never have seen a wasted temple.
+A style is a random change of the linear weights of the evaluation, with which one seat searches for a whole
+game: it is fond of some features of a position, averse to others. Without styles all games are alike, and
+what nobody plays nobody learns to judge. Odd turns lead to positions that good play avoids, but that a
+search has to judge: without them the evaluation would never have seen a wasted temple.
 """
 
 from __future__ import annotations
 
 import json
 import random
-import re
 from collections.abc import Callable
 from concurrent.futures import Executor, as_completed
 from pathlib import Path
 
+from mexica_ai import registry
 from mexica_ai.engines import make_engine
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import Limits
@@ -22,13 +25,16 @@ from mexica_ai.strict import parse_json
 PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these
 SPREAD = (0.5, 1.0, 2.0)  # a seat's iterations are this many times the given number
 RIVAL = "uct"  # a game in RIVAL_SHARE of those with two seats is against it
-RIVAL_SHARE = 0.25
+RIVAL_SHARE = 0.1
+# Standard deviation of a style, in logits a unit of a feature; drawn for each seat.
+STYLE_DEVIATIONS = (0.0, 0.0, 0.3, 0.6)
 ODD_SHARES = (0.0, 0.05, 0.15)  # share of the turns that are odd, drawn for each game
 ODD_CANDIDATES = 20  # an odd turn is random, greedy, or one of so many candidates
 
 
 def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
-    """Play game number `index` and return its record.
+    """Play game number `index` and return its record. One game at a time in a process: styles are in place
+    for all.
 
     Parameters
     ----------
@@ -42,7 +48,8 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
     Returns
     -------
     dict
-        The record; its `comment` lists the odd turns.
+        The record. Its `self_play` holds seed, iterations and number, which a continued run looks for, the
+        deviation of each seat's style, and the numbers of the odd turns.
     """
     random_ = random.Random(f"{seed}/{index}")
     players = random_.choice(PLAYERS)
@@ -52,17 +59,25 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
     specs = [f"mcts,iterations={budget}" for budget in budgets]
     if players == 2 and random_.random() < RIVAL_SHARE:
         specs[random_.randrange(2)] = f"{RIVAL},iterations={2 * iterations}"
+    fitted = registry.get(game).fitted
+    usual = fitted.weights()
+    deviations = [random_.choice(STYLE_DEVIATIONS) for _ in range(players)]
+    styles = [_style(fitted, usual, deviation, random_) for deviation in deviations]
     engines = [make_engine(spec) for spec in specs]
     odd_share, turns, odd = random_.choice(ODD_SHARES), [], []
-    while not position.is_over:
-        seat, turn_seed = position.to_move, random_.getrandbits(63)
-        if random_.random() < odd_share:
-            odd.append(len(turns))
-            turn = _odd_turn(position, random_, turn_seed, budgets[seat])
-        else:
-            turn = engines[seat].best_turn(position, seed=turn_seed, candidates=1).turn
-        turns.append(turn)
-        position.push(turn)
+    try:
+        while not position.is_over:
+            seat, turn_seed = position.to_move, random_.getrandbits(63)
+            fitted.set_weights(styles[seat])
+            if random_.random() < odd_share:
+                odd.append(len(turns))
+                turn = _odd_turn(position, random_, turn_seed, budgets[seat])
+            else:
+                turn = engines[seat].best_turn(position, seed=turn_seed, candidates=1).turn
+            turns.append(turn)
+            position.push(turn)
+    finally:
+        fitted.set_weights(usual)
     return {
         "game": game,
         "version": 1,
@@ -71,12 +86,22 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
         "scores": position.scores,
         "winners": position.winners,
         "engines": specs,
-        "comment": f"{_label(game, seed, iterations)} {index}; odd turns: {odd}",
+        "self_play": {
+            "seed": seed,
+            "iterations": iterations,
+            "game": index,
+            "styles": deviations,
+            "odd_turns": odd,
+        },
     }
 
 
-def _label(game, seed, iterations):
-    return f"self-play of {game}, seed {seed}, {iterations} iterations, game"
+def _style(fitted, weights, deviation, random_):
+    """Return weights whose share of the win is a little, or a lot, off in the seat's own features."""
+    linear = weights["linear"].copy()
+    for feature in range(fitted.ESTIMATES[0]):
+        linear[0, feature] += random_.gauss(0, deviation)
+    return weights | {"linear": linear}
 
 
 def _odd_turn(position, random_, seed, iterations):
@@ -106,7 +131,7 @@ def play(
     NotationError
         A line of the file, other than the last, is not a record.
     """
-    known = _known_games(path, _label(game, seed, iterations))
+    known = _known_games(path, game, seed, iterations)
     missing = [index for index in range(games) if index not in known]
     on_progress(games - len(missing))
     futures = [executor.submit(play_game, game, seed, index, iterations) for index in missing]
@@ -121,8 +146,8 @@ def play(
             future.cancel()
 
 
-def _known_games(path, label):
-    """Return the numbers of the games with this label that the file holds; drops a torn last line."""
+def _known_games(path, game, seed, iterations):
+    """Return the numbers of the games of this seed and size that the file holds; drops a torn last line."""
     if not path.exists():
         return set()
     content = path.read_bytes()
@@ -135,6 +160,8 @@ def _known_games(path, label):
         record = parse_json(line, where)
         if not isinstance(record, dict):
             raise NotationError(f"{where}: expected a record, a JSON object", reason="WRONG_TYPE", path=where)
-        if found := re.match(re.escape(label) + r" (\d+);", str(record.get("comment"))):
-            known.add(int(found[1]))
+        told = record.get("self_play")
+        expected = {"seed": seed, "iterations": iterations}
+        if isinstance(told, dict) and record.get("game") == game and expected.items() <= told.items():
+            known.add(told.get("game"))
     return known

@@ -6,12 +6,16 @@ cdef enum:
     WIDE_SIZE = 20                  # spaces above which an unfounded district counts as leftover land
 
 cdef enum:                          # lengths, see OWN_FEATURES and SHARED_FEATURES
-    NUM_OWN = 30                    # features of one seat
+    NUM_OWN = 32                    # features of one seat
     NUM_SHARED = 22                 # features of the position
     NUM_INPUTS = 3 * NUM_OWN + NUM_SHARED
     NUM_HIDDEN = 32                 # units of the first layer
     NUM_HIDDEN_2 = 16               # and of the second
     NUM_OUTPUTS = 2                 # logit of the share of the win; final score / 50
+
+# What the first place, or else the second, of a district of this value and these levels would pay a seat more than
+# `pay`, divided by 1 + the levels it takes / 2; 0 if its stock (levels) does not suffice.
+cdef double evaluation_takeable(const int* levels, int seat, int stock, int value, int pay) noexcept nogil
 
 # GameOps.evaluate.
 cdef void evaluation_evaluate(const MexicaStateC* state, double* values, double* points) noexcept nogil

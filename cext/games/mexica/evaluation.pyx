@@ -2,15 +2,10 @@
 
 A small network, the same for every seat, reads the features of the seat, the largest and the mean of its rivals'
 features, and those of the position. It answers with a logit, whose softmax over the seats is each seat's expected
-share of the win, and with the expected final score. Its weights are in ``weights.json``, fitted on self-play; the
-last two own features are a hand-made estimate of the final points, which skips the network.
+share of the win, and with the expected final score; both are a weighted sum of the features, which is where a fit
+begins, plus what two hidden layers add. The weights are in ``weights.json``, fitted on self-play; the last two own
+features are a hand-made estimate of the final points.
 """
-
-import hashlib
-import json
-import os
-import warnings
-from pathlib import Path
 
 import numpy as np
 
@@ -53,6 +48,9 @@ OWN_FEATURES = (
     "waits",                    # turns of others before its next one / 3
     "moves_later",              # 1: it still moves in this round after the current turn, or now
     "levels_here",              # own levels in the district where the pilli stands / 10
+    "takeable",                 # what places with room in founded districts would pay more than now, each divided by
+                                # 1 + the levels it takes / 2, as far as the stock goes / 20
+    "takeable_here",            # the same of the district where the pilli stands
     "estimate_logit",           # hand-made estimate of the final points, less the seats' mean / temperature, in [-4, 4]
     "estimate",                 # the same / 50
 )
@@ -91,6 +89,8 @@ cdef struct FactsC:
     double wide_now[4]
     double wide_expected[4]
     double foundable[4]
+    double takeable[4]
+    double takeable_here[4]
     int levels_founded[4]
     int levels_wide[4]
     int levels_narrow[4]
@@ -210,11 +210,31 @@ cdef void _find_arriving(const MexicaStateC* state, const FactsC* facts, bint is
 
 # --- facts
 
+cdef double evaluation_takeable(const int* levels, int seat, int stock, int value, int pay) noexcept nogil:
+    cdef int other, most = 0, second = 0, needed
+    cdef double found = 0.0
+    for other in range(NUM_OWNERS):
+        if other != seat:
+            if levels[other] > most:
+                second = most
+                most = levels[other]
+            elif levels[other] > second:
+                second = levels[other]
+    needed = most + 1 - levels[seat]
+    if 0 < needed <= stock:
+        found = (value - pay) / (1 + 0.5 * needed)
+    needed = second + 1 - levels[seat]
+    if 0 < needed <= stock:
+        found = max(found, ((value + 1) / 2 - pay) / (1 + 0.5 * needed))
+    return found
+
+
 cdef void _add_founded(const MexicaStateC* state, FactsC* facts, rows_t district, int value, double weight,
                        bint is_last_round, const double* arriving) noexcept nogil:
     cdef int levels[NUM_OWNERS]
     cdef int pays[4]
     cdef double expected[4]
+    cdef double takeable
     cdef int seat, room
     memset(pays, 0, sizeof(pays))
     memset(expected, 0, sizeof(expected))
@@ -231,8 +251,14 @@ cdef void _add_founded(const MexicaStateC* state, FactsC* facts, rows_t district
             facts.founded_secure[seat] += pays[seat]
         elif pays[seat] == value:
             facts.founded_second[seat] += value
+        takeable = 0.0
+        if room > 0:
+            if pays[seat] < value:
+                takeable = evaluation_takeable(levels, seat, facts.stocks[seat], value, pays[seat])
+                facts.takeable[seat] += takeable
         if rows_has(&district, state.pilli[seat]):
             facts.levels_here[seat] = levels[seat]
+            facts.takeable_here[seat] = takeable
 
 
 cdef void _add_unfounded(const MexicaStateC* state, FactsC* facts, rows_t district, double weight, bint is_last_round,
@@ -368,8 +394,10 @@ cdef void _fill_own(const MexicaStateC* state, const FactsC* facts, int seat, fl
     out[25] = waits / 3.0
     out[26] = seat >= state.to_move
     out[27] = facts.levels_here[seat] / 10.0
-    out[28] = _clip((facts.estimate[seat] - mean) / temperature, 4)
-    out[29] = facts.estimate[seat] / 50.0
+    out[28] = facts.takeable[seat] / 20.0
+    out[29] = facts.takeable_here[seat] / 20.0
+    out[30] = _clip((facts.estimate[seat] - mean) / temperature, 4)
+    out[31] = facts.estimate[seat] / 50.0
 
 
 cdef void _fill_shared(const MexicaStateC* state, const FactsC* facts, float* out) noexcept nogil:
@@ -456,15 +484,34 @@ def features(State owner not None):
 # --- the network
 
 cdef struct NetworkC:
+    float linear[NUM_OUTPUTS][NUM_INPUTS]
     float w1[NUM_INPUTS][NUM_HIDDEN]
     float b1[NUM_HIDDEN]
     float w2[NUM_HIDDEN][NUM_HIDDEN_2]
     float b2[NUM_HIDDEN_2]
     float w3[NUM_HIDDEN_2][NUM_OUTPUTS]
     float b3[NUM_OUTPUTS]
-    float skip[NUM_OUTPUTS]         # weights of the hand-made estimate itself
 
 cdef NetworkC network
+
+cdef enum:
+    LANES = 16
+
+
+cdef inline float _dot(const float* a, const float* b) noexcept nogil:
+    # In sums of their own, which fit a vector register.
+    cdef float sums[LANES]
+    cdef float total = 0
+    cdef int i, j
+    memset(sums, 0, sizeof(sums))
+    for i in range(NUM_INPUTS // LANES):
+        for j in range(LANES):
+            sums[j] += a[LANES * i + j] * b[LANES * i + j]
+    for i in range(NUM_INPUTS // LANES * LANES, NUM_INPUTS):
+        total += a[i] * b[i]
+    for j in range(LANES):
+        total += sums[j]
+    return total
 
 
 cdef void _forward(const float* inputs, float* outputs) noexcept nogil:
@@ -475,6 +522,8 @@ cdef void _forward(const float* inputs, float* outputs) noexcept nogil:
     cdef int i, j
     for j in range(NUM_HIDDEN):
         h1[j] = network.b1[j]
+    for j in range(NUM_OUTPUTS):
+        outputs[j] = network.b3[j] + _dot(network.linear[j], inputs)
     for i in range(NUM_INPUTS):
         x = inputs[i]
         for j in range(NUM_HIDDEN):
@@ -485,9 +534,6 @@ cdef void _forward(const float* inputs, float* outputs) noexcept nogil:
         x = max(h1[i], <float>0)
         for j in range(NUM_HIDDEN_2):
             h2[j] += x * network.w2[i][j]
-    for j in range(NUM_OUTPUTS):
-        # The last of the seat's own features are the estimate's answers to the two questions.
-        outputs[j] = network.b3[j] + network.skip[j] * inputs[NUM_OWN - NUM_OUTPUTS + j]
     for i in range(NUM_HIDDEN_2):
         x = max(h2[i], <float>0)
         for j in range(NUM_OUTPUTS):
@@ -512,110 +558,36 @@ cdef void evaluation_evaluate(const MexicaStateC* state, double* values, double*
         values[seat] /= total
 
 
-SHAPES = {"w1": (NUM_INPUTS, NUM_HIDDEN), "b1": (NUM_HIDDEN,), "w2": (NUM_HIDDEN, NUM_HIDDEN_2),
-          "b2": (NUM_HIDDEN_2,), "w3": (NUM_HIDDEN_2, NUM_OUTPUTS), "b3": (NUM_OUTPUTS,),
-          "skip": (NUM_OUTPUTS,)}
-WEIGHTS_PATH = Path(__file__).with_name("weights.json")
-FORMAT = 1
-# Of the weights in place: "version", "sha256", "provenance".
-info = {}
+# Shapes of the weights, by name.
+NETWORK = {"linear": (NUM_OUTPUTS, NUM_INPUTS), "w1": (NUM_INPUTS, NUM_HIDDEN), "b1": (NUM_HIDDEN,),
+           "w2": (NUM_HIDDEN, NUM_HIDDEN_2), "b2": (NUM_HIDDEN_2,), "w3": (NUM_HIDDEN_2, NUM_OUTPUTS),
+           "b3": (NUM_OUTPUTS,)}
+# The own features that are the estimate's answers to the two questions, in their order.
+ESTIMATES = (NUM_OWN - 2, NUM_OWN - 1)
 
 
-def checksum(arrays):
-    """Return the SHA-256 of weights, as hexadecimal digits: over their float32 values, little-endian, as in SHAPES."""
-    return hashlib.sha256(b"".join(arrays[name].astype("<f4").tobytes() for name in SHAPES)).hexdigest()
-
-
-def load_weights(path=WEIGHTS_PATH):
-    """Read weights, and put them in place for the whole process. No search may be running.
-
-    Parameters
-    ----------
-    path : path-like
-        JSON: ``format``, ``version``, ``features`` (names of the inputs), ``weights`` (by the names of `SHAPES`),
-        ``sha256``, ``provenance``.
-
-    Raises
-    ------
-    ValueError
-        The file is not weights for these features, or its checksum does not fit; the weights stay as they were.
-    OSError
-        The file cannot be read.
-    """
-    global info
-    cdef float[::1] flat
-    cdef float* target = <float*>&network
-    cdef Py_ssize_t i
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-        if content["format"] != FORMAT:
-            raise ValueError(f"format {content['format']!r}, expected {FORMAT}")
-        if content["features"] != [*OWN_FEATURES, *SHARED_FEATURES]:
-            raise ValueError("made for other features than those of this version")
-        arrays = {name: np.array(content["weights"][name], np.float32) for name in SHAPES}
-        for name, shape in SHAPES.items():
-            if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
-                raise ValueError(f"weights {name}: expected finite numbers of shape {shape}")
-        if checksum(arrays) != content["sha256"]:
-            raise ValueError("the checksum does not fit the weights: the file is damaged")
-        found = {key: content[key] for key in ("version", "sha256", "provenance")}
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{path}: not weights of the Mexica evaluation: {error}") from None
-    flat = np.concatenate([arrays[name].ravel() for name in SHAPES])
-    for i in range(flat.shape[0]):
-        target[i] = flat[i]
-    info = found
-
-
-def weights():
-    """Return the weights in place, as a dict of arrays by the names of `SHAPES`."""
+def network_weights():
+    """Return the network's weights in place, as a dict of arrays by the names of `NETWORK`."""
     cdef const float* source = <const float*>&network
     flat = np.array([source[i] for i in range(sizeof(NetworkC) // sizeof(float))], np.float32)
-    ends = np.cumsum([np.prod(shape) for shape in SHAPES.values()])
+    ends = np.cumsum([np.prod(shape) for shape in NETWORK.values()])
     parts = np.split(flat, ends)
-    return {name: part.reshape(shape) for (name, shape), part in zip(SHAPES.items(), parts)}
+    return {name: part.reshape(shape) for (name, shape), part in zip(NETWORK.items(), parts)}
 
 
-def save_weights(path, arrays, provenance):
-    """Write weights to a file that `load_weights` reads, and return their checksum.
+def set_network_weights(arrays):
+    """Put the network's weights in place for the whole process. No search may be running.
 
     Parameters
     ----------
-    path : path-like
     arrays : dict of str to array
-        Of the shapes in `SHAPES`, float32.
-    provenance : dict
-        Where they come from; anything that JSON can hold.
+        Of the shapes in `NETWORK`; more is ignored.
     """
-    sha256 = checksum(arrays)
-    head = {"format": FORMAT, "version": sha256[:12], "sha256": sha256,
-            "features": [*OWN_FEATURES, *SHARED_FEATURES], "provenance": provenance}
-    # A row of a layer a line.
-    layers = [f'"{name}": ' + json.dumps(_digits(arrays[name])).replace("], [", "],\n[") for name in SHAPES]
-    text = json.dumps(head, indent=1).removesuffix("\n}") + ',\n "weights": {\n' + ",\n".join(layers) + "\n}}\n"
-    # At once or not at all: the file may be the one in use.
-    temporary = Path(f"{path}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
-    return sha256
-
-
-def _digits(array):
-    # The shortest digits that give the same float32.
-    return [_digits(row) for row in array] if array.ndim else float(str(array))
-
-
-def _begin():
-    # Weights that cannot be used must not keep anybody from fitting new ones: without them, the estimate alone counts.
-    global info
-    try:
-        load_weights()
-    except (OSError, ValueError) as error:
-        warnings.warn(f"Mexica is evaluated by the hand-made estimate alone: {error}", RuntimeWarning, stacklevel=2)
-        for i in range(NUM_OUTPUTS):
-            network.skip[i] = 1
-        info = {"version": "estimate", "sha256": "", "provenance": {}}
+    cdef float* target = <float*>&network
+    cdef float[::1] flat = np.concatenate([np.asarray(arrays[name], np.float32).ravel() for name in NETWORK])
+    cdef Py_ssize_t i
+    for i in range(flat.shape[0]):
+        target[i] = flat[i]
 
 
 assert (len(OWN_FEATURES), len(SHARED_FEATURES)) == (NUM_OWN, NUM_SHARED)
-_begin()

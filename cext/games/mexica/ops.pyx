@@ -129,6 +129,9 @@ _ops.evaluate = <void (*)(const void*, double*, double*) noexcept nogil>evaluati
 
 GAME = game_create(&_ops)
 
+# Puts the weights of the network and of the priors in place.
+from cext.games.mexica import fitted     # noqa: E402, F401
+
 
 def state_from_fields(dict fields not None):
     """Return the `State` of a validated position object.

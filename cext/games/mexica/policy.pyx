@@ -1,10 +1,14 @@
 """Knowledge of Mexica: random players, playouts, priors. Contracts in ``policy.pxd``."""
 
-from libc.string cimport memset
+import numpy as np
 
+from libc.stdint cimport uint8_t
+from libc.string cimport memcpy, memset
+
+from cext.core.game cimport State
 from cext.core.rng cimport rng_below, rng_uniform
 from cext.games.mexica.board cimport STARTS
-from cext.games.mexica.evaluation cimport WIDE_SIZE
+from cext.games.mexica.evaluation cimport WIDE_SIZE, evaluation_takeable
 from cext.games.mexica.plans cimport PlanC, plans_find
 from cext.games.mexica.rows cimport rows_beside, rows_count, rows_first, rows_flood, rows_select
 from cext.games.mexica.rules cimport *
@@ -203,7 +207,7 @@ cdef action_t _random_from_list(const MexicaStateC* state, int wanted, bitgen_t*
 
 cdef inline bint _is_worth_building(const MexicaStateC* state) noexcept nogil:
     # Leftover land and founded districts pay; the small ones between are founded or dug away first.
-    return state.district_size > WIDE_SIZE or rows_any(state.district & state.founded)
+    return (state.period == 2 and state.district_size > WIDE_SIZE) or rows_any(state.district & state.founded)
 
 
 cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) noexcept nogil:
@@ -226,38 +230,92 @@ cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) no
 
 # --- priors
 #
-# Weights, not probabilities: only their ratios matter. Hand-made from what tournament players say:
-# found at once, build where it pays, dig where a district closes. Kinds with hundreds of actions get a fixed sum.
+# Weights, not probabilities: only their ratios matter. Each action belongs to a category, and has a share of the
+# category's weight: the kinds with hundreds of actions get a fixed sum. The weights were fitted to what the search
+# chose in games against itself (`mexica_ai.train.priors`), apart for each number of action points left.
 
 cdef double PLAYOUT_RANDOMNESS = 0.1
 
-cdef float W_FOUND = 60
-cdef float W_TEMPLE = 12            # on the preferred site; others get a tenth
-cdef float W_TEMPLE_WASTE = 3       # the same in a small district that nobody has founded
-cdef float W_CLOSES_OWN = 40        # a canal that leaves the pilli in a district of a size on display
-cdef float W_CLOSES = 8             # one that makes such a district elsewhere
-cdef float W_DIVIDES = 2            # one that divides a district otherwise
-cdef float W_CANALS = 24            # sum over the canals that touch water, and a tenth of it over the others
-cdef float W_PLAN = 60               # the next canal of the best founding plan; the second and third get less
-cdef float W_PLAN_LATER = 20        # the same if this turn cannot close the district
-cdef float W_PLAN_BRIDGE = 20       # the bridge that the best plan needs
-cdef float W_BRIDGES = 8            # sum; those that the pilli could step on count eight times
-cdef float W_RELOCATIONS = 4        # sum
-cdef float W_WALK = 3
-cdef float W_SAIL = 3
-cdef float W_TELEPORTS = 3          # sum over all targets
-cdef float W_TELEPORT_TO_FOUND = 15     # to a district that could be founded at once
-cdef float W_TOKEN = 4
-cdef float W_END = 1
-cdef float W_END_SPENT = 60         # nothing left to spend
+CATEGORIES = (
+    "place",
+    "found",                # on the preferred site
+    "found_elsewhere",
+    # A temple of the smallest level that gives its owner the first place alone; of a larger one; of the smallest that
+    # gives the second; where the owner is first already; any other. In founded districts, leftover land in period 2,
+    # leftover land in period 1, small unfounded districts. Sites other than the preferred one get SITE of it.
+    "founded_first", "founded_first_large", "founded_second", "founded_more", "founded_other",
+    "wide_first", "wide_first_large", "wide_second", "wide_more", "wide_other",
+    "early_first", "early_first_large", "early_second", "early_more", "early_other",
+    "small_first", "small_first_large", "small_second", "small_more", "small_other",
+    # A canal that leaves the pilli in a district of a size on display; that makes such a district elsewhere; that
+    # divides a district otherwise; that touches water; any other (sums over all, for the last two).
+    "closes_own", "closes", "divides", "touches", "apart",
+    # The first canal of the best, second, third founding plan that can be carried out in this turn, and its others.
+    "plan_1", "plan_1_rest", "plan_2", "plan_2_rest", "plan_3", "plan_3_rest",
+    # The same of plans that take longer.
+    "later_1", "later_1_rest", "later_2", "later_2_rest", "later_3", "later_3_rest",
+    "bridge",               # sum; those that the pilli could step on count eight times
+    "bridge_plan",          # the bridge that a plan needs
+    "relocate",             # sum
+    # Onto a bridge, or off it; to a space of, or next to, another district where a place could be taken that pays much
+    # (GOOD), or something (FAIR), or any other.
+    "cross_good", "cross_fair", "cross",
+    "walk_to_bridge",       # onto a space next to a bridge
+    "walk",
+    "sail_good", "sail_fair", "sail",
+    "teleport_good", "teleport_fair", "teleport",       # sums
+    "teleport_to_found",    # to a district that could be founded at once
+    "token",
+    "end",
+    "end_idle",             # action points left, but no token can be taken for them
+    "end_spent",            # nothing left to spend
+)
+
+cdef enum:
+    PLACING, FOUNDING, FOUNDING_ELSEWHERE
+    BUILDING_FOUNDED
+    BUILDING_WIDE = BUILDING_FOUNDED + 5
+    BUILDING_EARLY = BUILDING_WIDE + 5
+    BUILDING_SMALL = BUILDING_EARLY + 5
+    CLOSES_OWN = BUILDING_SMALL + 5
+    CLOSES, DIVIDES, TOUCHES, APART
+    PLANNED
+    PLANNED_LATER = PLANNED + 6
+    BRIDGING = PLANNED_LATER + 6
+    BRIDGING_AS_PLANNED, RELOCATING
+    CROSSING
+    WALKING_TO_BRIDGE = CROSSING + 3
+    WALKING, SAILING
+    TELEPORTING_WELL = SAILING + 3
+    TELEPORTING_FAIRLY, TELEPORTING, TELEPORTING_TO_FOUND, TAKING_TOKEN
+    ENDING, ENDING_IDLE, ENDING_SPENT
+    NUM_CATEGORIES
+
+cdef enum:
+    NUM_GROUPS = TURN_AP + 1
+
+cdef float SITE = 0.05
+# Points a place pays more, divided by 1 + half the levels that it takes.
+cdef double GOOD = 3.0
+cdef double FAIR = 1.0
+
+# Weights of the categories by the action points left, see set_weights.
+cdef float[NUM_GROUPS][NUM_CATEGORIES] W
 
 
 cdef struct PriorsC:
     rows_t dry
     rows_t touching                 # spaces next to water, corners included
     rows_t foundable                # unfounded districts of a size on display that have room
+    rows_t good                     # districts elsewhere in which the seat could take a place that pays much more
+    rows_t fair                     # and something more
+    rows_t ramps                    # spaces from which a bridge can be stepped on
     rows_t near                     # canal spaces that the pilli could step on if there were a bridge
     int preferred_site              # for temples and tokens
+    int building                    # first of the categories of temples in the district of the pilli
+    int own_levels                  # of the seat to move there
+    int first_level                 # smallest temple there that gives it the first place alone; 0 if it has it
+    int second_level                # and the second; 0 if it has that or a better one
 
 
 cdef inline rows_t _beyond(rows_t set, int down, int right) noexcept nogil:
@@ -308,42 +366,103 @@ cdef rows_t _dividing(rows_t dry, int width, int height) noexcept nogil:
     return again
 
 
-cdef float _canal_weight(const MexicaStateC* state, const PriorsC* facts, int cell, int width, int height,
-                         float plain) noexcept nogil:
-    """Weight of a canal on width x height spaces from `cell` on that may divide a district; `plain` if it does not."""
-    cdef int size
+cdef int _canal_category(const MexicaStateC* state, const PriorsC* facts, int cell, int width, int height,
+                         int plain) noexcept nogil:
+    """Category of a canal on width x height spaces from `cell` on that may divide a district; `plain` if it does not."""
+    cdef int size, category = DIVIDES
     cdef int last = cell + (width - 1) + 32 * (height - 1)
     cdef rows_t left, part, around
-    cdef float weight
-    cdef bint divides = False
+    cdef bint divides
     left = facts.dry & ~(rows_of(cell) | rows_of(last))
     around = rows_beside(rows_of(cell) | rows_of(last)) & left
-    weight = W_DIVIDES
     part = rows_flood(rows_of(rows_first(&around)), left)
     around = around & ~part
     divides = rows_any(around)
     while divides:
         size = rows_count(part)
         if MIN_SIZE <= size <= MAX_SIZE and state.display[size] > 0:
-            weight = max(weight, W_CLOSES_OWN if rows_has(&part, state.pilli[state.to_move]) else W_CLOSES)
+            if rows_has(&part, state.pilli[state.to_move]):
+                return CLOSES_OWN
+            category = CLOSES
         if not rows_any(around):
             break
         part = rows_flood(rows_of(rows_first(&around)), left)
         around = around & ~part
-    return weight if divides else plain
+    return category if divides else plain
 
 
-cdef void _find_foundable(const MexicaStateC* state, PriorsC* facts) noexcept nogil:
+cdef void _find_ranks(const MexicaStateC* state, PriorsC* facts) noexcept nogil:
+    cdef int levels[NUM_OWNERS]
+    cdef int owner, most = 0, second = 0
+    rules_levels(state, state.district, levels)
+    facts.own_levels = levels[state.to_move]
+    for owner in range(NUM_OWNERS):
+        if owner != state.to_move:
+            if levels[owner] > most:
+                second = most
+                most = levels[owner]
+            elif levels[owner] > second:
+                second = levels[owner]
+    facts.first_level = max(0, most + 1 - facts.own_levels)
+    facts.second_level = max(0, second + 1 - facts.own_levels)
+    if rows_any(state.district & state.founded):
+        facts.building = BUILDING_FOUNDED
+    elif state.district_size > WIDE_SIZE:
+        facts.building = BUILDING_WIDE if state.period == 2 else BUILDING_EARLY
+    else:
+        facts.building = BUILDING_SMALL
+
+
+cdef inline int _temple_category(const PriorsC* facts, int level) noexcept nogil:
+    if facts.first_level == 0:
+        return facts.building + 3
+    if level >= facts.first_level:
+        return facts.building + (0 if level == facts.first_level else 1)
+    return facts.building + (2 if 0 < facts.second_level <= level else 4)
+
+
+cdef void _find_target(const MexicaStateC* state, PriorsC* facts, rows_t district, int value, int stock) noexcept nogil:
+    cdef int levels[NUM_OWNERS]
+    cdef int pays[4]
+    cdef double gain
+    if rows_has(&district, state.pilli[state.to_move]) or not rows_any(district & ~PALACE & ~state.buildings):
+        return
+    memset(pays, 0, sizeof(pays))
+    rules_levels(state, district, levels)
+    rules_score_levels(levels, value, pays)
+    gain = evaluation_takeable(levels, state.to_move, stock, value, pays[state.to_move])
+    if gain >= GOOD:
+        facts.good = facts.good | district
+    elif gain >= FAIR:
+        facts.fair = facts.fair | district
+
+
+cdef void _find_targets(const MexicaStateC* state, PriorsC* facts) noexcept nogil:
     cdef rows_t rest = facts.dry & ~state.founded, district
-    cdef int size
-    facts.foundable = rows_none()
+    cdef const uint8_t* temples = state.stock[state.to_move]
+    cdef int stock = temples[0] + 2 * temples[1] + 3 * temples[2] + 4 * temples[3]
+    cdef int i, size
+    facts.foundable = facts.good = facts.fair = rows_none()
+    for i in range(state.num_placed):
+        _find_target(state, facts, rows_flood(rows_of(state.placed_at[i]), facts.dry), state.placed_size[i], stock)
     while rows_any(rest):
         district = rows_flood(rows_of(rows_first(&rest)), rest)
         rest = rest & ~district
         size = rows_count(district)
-        if MIN_SIZE <= size <= MAX_SIZE and state.display[size] > 0 and rows_any(
+        if size > WIDE_SIZE:
+            if state.period == 2:
+                _find_target(state, facts, district, size, stock)
+        elif size >= MIN_SIZE and size <= MAX_SIZE and state.display[size] > 0 and rows_any(
                 district & ~PALACE & ~state.buildings):
             facts.foundable = facts.foundable | district
+
+
+cdef inline int _quality(const PriorsC* facts, int cell) noexcept nogil:
+    # 0 good, 1 fair, 2 other, as the three categories follow each other.
+    cdef rows_t near = rows_of(cell) | rows_beside(rows_of(cell))
+    if rows_any(near & facts.good):
+        return 0
+    return 1 if rows_any(near & facts.fair) else 2
 
 
 cdef int _preferred_site(const MexicaStateC* state) noexcept nogil:
@@ -358,91 +477,175 @@ cdef int _preferred_site(const MexicaStateC* state) noexcept nogil:
     return rows_first(&sites)
 
 
-cdef float _plan_weight(const MexicaStateC* state, const PlanC* plan, action_t canal) noexcept nogil:
-    # The first of its canals most: the order in which they are dug does not matter.
-    cdef int i
-    cdef float weight = W_PLAN if plan.cost <= state_budget(state) else W_PLAN_LATER
+cdef int _plan_category(const MexicaStateC* state, const PlanC* plan, int rank, action_t canal) noexcept nogil:
+    # The first of its canals most: the order in which they are dug does not matter. -1 if it is not in the plan.
+    cdef int i, first = (PLANNED if plan.cost <= state_budget(state) else PLANNED_LATER) + 2 * rank
     for i in range(plan.num_tiles):
         if plan.tiles[i] == canal:
-            return weight if i == 0 else weight / 8
-    return 0
+            return first if i == 0 else first + 1
+    return -1
 
 
-cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int n, float* priors) noexcept nogil:
+cdef inline int _group(const MexicaStateC* state) noexcept nogil:
+    return min(<int>state.action_points, <int>TURN_AP)
+
+
+cdef void _categorize(const MexicaStateC* state, const action_t* actions, int n, int* categories,
+                      float* shares) noexcept nogil:
+    """Find the category of each legal action and its share of the category's weight."""
     cdef PriorsC facts
     cdef PlanC plans[3]
     cdef int count[16]
-    cdef int i, j, verb, cell, second, num_touching = 0, num_plans = 0
-    cdef float weight, touching_share, other_share
+    cdef int i, j, verb, cell, second, category, planned, num_plans = 0
+    cdef float share, one_of_canals
+    cdef const float* weights = W[_group(state)]
     cdef rows_t water, single = rows_none(), eastward = rows_none(), southward = rows_none()
     memset(count, 0, sizeof(count))
     for i in range(n):
         count[action_verb(actions[i])] += 1
     if count[PLACE] > 0:
         for i in range(n):
-            priors[i] = 1
+            categories[i] = PLACING
+            shares[i] = 1
         return
     facts.dry = state_dry(state)
+    facts.ramps = state_ramps(state)
     water = ~facts.dry
     facts.touching = rows_beside(water)
     facts.touching = (facts.touching | rows_east(rows_north(water)) | rows_west(rows_north(water))
                       | rows_east(rows_south(water)) | rows_west(rows_south(water))) & facts.dry
     facts.preferred_site = _preferred_site(state)
     facts.near = rows_beside(rows_of(state.pilli[state.to_move])) & state.canals
-    if count[TELEPORT] > 0:
-        _find_foundable(state, &facts)
+    if count[TEMPLE] > 0:
+        _find_ranks(state, &facts)
+    _find_targets(state, &facts)
     if count[CANAL] > 0:
         single = _dividing(facts.dry, 1, 1)
         eastward = _dividing(facts.dry, 2, 1)
         southward = _dividing(facts.dry, 1, 2)
     if count[CANAL] + count[BRIDGE] > 0:
         num_plans = plans_find(state, plans, 3)
-    touching_share = W_CANALS / (1 + count[CANAL] // 4)
-    other_share = touching_share / 10
+    one_of_canals = <float>1.0 / (1 + count[CANAL] // 4)
     for i in range(n):
         verb = action_verb(actions[i])
         cell = action_first(actions[i])
+        share = 1
         if verb == CANAL:
             second = action_second(actions[i])
-            weight = touching_share if (rows_has(&facts.touching, cell)
-                                        or (second != 0 and rows_has(&facts.touching, second))) else other_share
+            category = TOUCHES if (rows_has(&facts.touching, cell)
+                                   or (second != 0 and rows_has(&facts.touching, second))) else APART
             if second == 0:
                 if rows_has(&single, cell):
-                    weight = _canal_weight(state, &facts, cell, 1, 1, weight)
+                    category = _canal_category(state, &facts, cell, 1, 1, category)
             elif second == cell + 1:
                 if rows_has(&eastward, cell):
-                    weight = _canal_weight(state, &facts, cell, 2, 1, weight)
+                    category = _canal_category(state, &facts, cell, 2, 1, category)
             elif rows_has(&southward, cell):
-                weight = _canal_weight(state, &facts, cell, 1, 2, weight)
+                category = _canal_category(state, &facts, cell, 1, 2, category)
+            if category == TOUCHES or category == APART:
+                share = one_of_canals
             for j in range(num_plans):
-                weight = max(weight, _plan_weight(state, &plans[j], actions[i]) / (1 << j))
+                planned = _plan_category(state, &plans[j], j, actions[i])
+                if planned >= 0 and weights[planned] > weights[category] * share:
+                    category = planned
+                    share = 1
         elif verb == BRIDGE:
-            weight = W_BRIDGES / count[BRIDGE]
-            if rows_has(&facts.near, cell):
-                weight *= 8
+            category = BRIDGING
+            share = (8 if rows_has(&facts.near, cell) else 1) / <float>count[BRIDGE]
             for j in range(num_plans):
-                if plans[j].bridge == actions[i]:
-                    weight = max(weight, W_PLAN_BRIDGE / (1 << j))
+                if plans[j].bridge == actions[i] and category != BRIDGING_AS_PLANNED:
+                    category = BRIDGING_AS_PLANNED
+                    share = <float>1.0 / (1 << j)
         elif verb == RELOCATE:
-            weight = W_RELOCATIONS / count[RELOCATE]
-            if rows_has(&facts.near, action_second(actions[i])):
-                weight *= 8
+            category = RELOCATING
+            share = (8 if rows_has(&facts.near, action_second(actions[i])) else 1) / <float>count[RELOCATE]
         elif verb == FOUND:
-            weight = W_FOUND if cell == facts.preferred_site else W_FOUND / 20
+            category = FOUNDING if cell == facts.preferred_site else FOUNDING_ELSEWHERE
         elif verb == TEMPLE:
-            weight = W_TEMPLE if _is_worth_building(state) else W_TEMPLE_WASTE
+            category = _temple_category(&facts, action_argument(actions[i]))
             if cell != facts.preferred_site:
-                weight /= 10
+                share = SITE
         elif verb == WALK:
-            weight = W_WALK
+            if rows_has(&state.canals, cell) or rows_has(&state.canals, state.pilli[state.to_move]):
+                category = CROSSING + _quality(&facts, cell)
+            elif rows_has(&facts.ramps, cell):
+                category = WALKING_TO_BRIDGE
+            else:
+                category = WALKING
         elif verb == SAIL:
-            weight = W_SAIL
+            category = SAILING + _quality(&facts, cell)
         elif verb == TELEPORT:
-            weight = W_TELEPORTS / count[TELEPORT]
             if rows_has(&facts.foundable, cell):
-                weight += W_TELEPORT_TO_FOUND / 8
+                category = TELEPORTING_TO_FOUND
+            elif rows_has(&facts.good, cell):
+                category = TELEPORTING_WELL
+                share = <float>1.0 / rows_count(facts.good)
+            elif rows_has(&facts.fair, cell):
+                category = TELEPORTING_FAIRLY
+                share = <float>1.0 / rows_count(facts.fair)
+            else:
+                category = TELEPORTING
+                share = <float>1.0 / count[TELEPORT]
         elif verb == TOKEN:
-            weight = W_TOKEN
+            category = TAKING_TOKEN
         else:
-            weight = W_END_SPENT if state_budget(state) == 0 else W_END
-        priors[i] = weight
+            if state_budget(state) == 0:
+                category = ENDING_SPENT
+            else:
+                category = ENDING if count[TOKEN] > 0 else ENDING_IDLE
+        categories[i] = category
+        shares[i] = share
+
+
+cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int n, float* priors) noexcept nogil:
+    cdef int categories[MAX_ACTIONS]
+    cdef int i
+    cdef const float* weights = W[_group(state)]
+    _categorize(state, actions, n, categories, priors)
+    for i in range(n):
+        priors[i] *= weights[categories[i]]
+
+
+def categorize(State owner not None):
+    """Return the legal actions of a position of Mexica, and what the priors make of them.
+
+    Returns
+    -------
+    tuple of (int, numpy.ndarray, numpy.ndarray, numpy.ndarray)
+        The row of the weights that counts; the actions (uint64, ascending), the index of each one's category in
+        `CATEGORIES` (int32), and its share of the category's weight (float32).
+    """
+    cdef action_t buffer[MAX_ACTIONS]
+    cdef int n
+    cdef action_t[::1] actions
+    cdef int[::1] categories
+    cdef float[::1] shares
+    if owner.game.name != "mexica":
+        raise TypeError(f"expected a state of mexica, got one of {owner.game.name}")
+    n = rules_legal_actions(<const MexicaStateC*>owner.data, buffer)
+    result = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.float32)
+    actions, categories, shares = result
+    memcpy(&actions[0], buffer, n * sizeof(action_t))
+    _categorize(<const MexicaStateC*>owner.data, buffer, n, &categories[0], &shares[0])
+    return _group(<const MexicaStateC*>owner.data), *result
+
+
+# Shape of the weights: by the action points left, and by category.
+SHAPE = (NUM_GROUPS, NUM_CATEGORIES)
+
+
+def weights():
+    """Return the weights in place, float32, of shape `SHAPE`."""
+    cdef int i, j
+    return np.array([[W[i][j] for j in range(NUM_CATEGORIES)] for i in range(NUM_GROUPS)], np.float32)
+
+
+def set_weights(weights):
+    """Put weights of shape `SHAPE` in place for the whole process. No search may be running."""
+    cdef int i, j
+    for i in range(NUM_GROUPS):
+        for j in range(NUM_CATEGORIES):
+            W[i][j] = weights[i][j]
+
+
+assert len(CATEGORIES) == NUM_CATEGORIES
