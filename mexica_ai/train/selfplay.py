@@ -1,4 +1,4 @@
-"""Games to learn from: the search against itself in many styles, and against a weak rival, with odd turns
+"""Games to learn from: the search against itself in many styles, and against other engines, with odd turns
 in between.
 
 A style is a random change of the linear weights of the evaluation, with which one seat searches for a whole
@@ -24,8 +24,9 @@ from mexica_ai.strict import parse_json
 
 PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these
 SPREAD = (0.5, 1.0, 2.0)  # a seat's iterations are this many times the given number
-RIVAL = "uct"  # a game in RIVAL_SHARE of those with two seats is against it
-RIVAL_SHARE = 0.1
+# In RIVAL_SHARE of the games one seat plays in another manner altogether. Iterations are those of `play_game`.
+RIVALS = ("uct,iterations={}", "greedy", "beam,width=8")
+RIVAL_SHARE = 0.25
 # Standard deviation of a style, in logits a unit of a feature; drawn for each seat.
 STYLE_DEVIATIONS = (0.0, 0.0, 0.3, 0.6)
 ODD_SHARES = (0.0, 0.05, 0.15)  # share of the turns that are odd, drawn for each game
@@ -57,8 +58,8 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
     start = position.to_json()
     budgets = [round(iterations * random_.choice(SPREAD)) for _ in range(players)]
     specs = [f"mcts,iterations={budget}" for budget in budgets]
-    if players == 2 and random_.random() < RIVAL_SHARE:
-        specs[random_.randrange(2)] = f"{RIVAL},iterations={2 * iterations}"
+    if random_.random() < RIVAL_SHARE:
+        specs[random_.randrange(players)] = random_.choice(RIVALS).format(2 * iterations)
     fitted = registry.get(game).fitted
     usual = fitted.weights()
     deviations = [random_.choice(STYLE_DEVIATIONS) for _ in range(players)]
