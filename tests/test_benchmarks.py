@@ -126,3 +126,20 @@ def test_an_interrupted_match_prints_the_result_so_far():
     found = json.loads(output)
     assert 9 <= found["blocks"] < 100
     assert found["games"] == 2 * found["blocks"]
+
+
+def test_one_tree_a_thread_answers_with_the_visits_of_both():
+    request = {
+        "id": 1,
+        "position": json.loads((BENCHMARKS.parent / "examples" / "mexica_midgame.json").read_text()),
+        "limits": {"iterations": 300},
+        "seed": 1,
+    }
+    command = [sys.executable, str(BENCHMARKS / "one_tree_a_thread.py"), "2"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as engine:
+        # Its input stays open until it has answered: the end of it would stop the search.
+        print(json.dumps(request), file=engine.stdin, flush=True)
+        answer = json.loads(engine.stdout.readline())
+        engine.stdin.close()
+    assert answer["iterations"] == 600
+    assert sum(candidate["visits"] for candidate in answer["candidates"]) > 150

@@ -1,0 +1,74 @@
+"""The other way to use threads: a tree for each, merged at the end; a program for the arena.
+
+    mexica-ai arena --concurrency 1 --time 0.25 --engine mcts,threads=2 \\
+        --engine 'cmd:"python benchmarks/one_tree_a_thread.py 2"'
+
+Each thread searches by itself with a seed of its own; ends of the turn that several have reached count with
+the visits of all, their values by these visits.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from mexica_ai.cli.main import main
+from mexica_ai.engines import specs
+from mexica_ai.engines.native import MctsEngine
+from mexica_ai.search import run_search
+
+MERGED = 200  # candidates of each tree that are merged
+
+
+class TreesEngine(MctsEngine):
+    """One tree a thread (root parallelization: Chaslot, Winands, van den Herik, 2008)."""
+
+    def _best_turn(self, position, limits, *, seed, candidates, stop):
+        one = replace(limits, threads=1, memory_mb=max(1, limits.memory_mb // limits.threads))
+        with ThreadPoolExecutor(limits.threads) as executor:
+            futures = [
+                executor.submit(run_search, position, one, seed=seed ^ k, candidates=MERGED, stop=stop)
+                for k in range(limits.threads)
+            ]
+        return _merge([future.result() for future in futures], candidates)
+
+
+def _merge(results, count):
+    merged = {}
+    for result in results:
+        for found in result.candidates:
+            key = tuple(found.turn)
+            merged[key] = _together(merged[key], found) if key in merged else found
+    candidates = sorted(merged.values(), key=lambda candidate: -candidate.visits)[:count]
+    best = candidates[0]
+    return replace(
+        results[0],
+        turn=best.turn,
+        value=best.value,
+        expected_scores=best.expected_scores,
+        candidates=candidates,
+        iterations=sum(result.iterations for result in results),
+        nodes=sum(result.nodes for result in results),
+        threads=len(results),
+    )
+
+
+def _together(one, two):
+    visits = one.visits + two.visits
+
+    def mean(a, b):
+        share = two.visits / visits if visits else 0.5
+        return [(1 - share) * x + share * y for x, y in zip(a, b, strict=True)]
+
+    return replace(
+        one,
+        visits=visits,
+        value=mean(one.value, two.value),
+        expected_scores=mean(one.expected_scores, two.expected_scores),
+    )
+
+
+if __name__ == "__main__":
+    specs.KINDS["trees"] = specs.EngineKind("__main__:TreesEngine", "one tree a thread")
+    sys.exit(main(["engine", "--engine", f"trees,threads={int(sys.argv[1])}"]))
