@@ -141,5 +141,5 @@ def test_one_tree_a_thread_answers_with_the_visits_of_both():
         print(json.dumps(request), file=engine.stdin, flush=True)
         answer = json.loads(engine.stdout.readline())
         engine.stdin.close()
-    assert answer["iterations"] == 600
-    assert sum(candidate["visits"] for candidate in answer["candidates"]) > 150
+    assert answer["info"]["iterations"] == 600
+    assert sum(candidate["visits"] for candidate in answer["info"]["candidates"]) > 150

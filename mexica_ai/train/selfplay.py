@@ -24,8 +24,8 @@ from mexica_ai.strict import parse_json
 
 PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these
 SPREAD = (0.5, 1.0, 2.0)  # a seat's iterations are this many times the given number
-# In RIVAL_SHARE of the games one seat plays in another manner altogether. Iterations are those of `play_game`.
-RIVALS = ("uct,iterations={}", "greedy", "beam,width=8")
+# In RIVAL_SHARE of the games one seat plays in another manner altogether.
+RIVALS = ("uct,iterations={}", "greedy", "beam,width=8")  # twice the iterations of `play_game`
 RIVAL_SHARE = 0.25
 # Standard deviation of a style, in logits a unit of a feature; drawn for each seat.
 STYLE_DEVIATIONS = (0.0, 0.0, 0.3, 0.6)
