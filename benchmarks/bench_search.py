@@ -22,6 +22,7 @@ from common import describe_machine, positive, quantiles
 
 import mexica_ai as ai
 from cext.core.search import Search
+from mexica_ai.engines import make_engine
 
 MIDGAME = Path(__file__).parent.parent / "examples" / "mexica_midgame.json"
 LATE_BUDGET_MS = 10
@@ -77,7 +78,7 @@ def measure_speed(state, threads, seconds, repeats, memory_mb):
     for repeat in range(repeats):
         shift = repeat % len(threads)
         for n in threads[shift:] + threads[:shift]:
-            search = Search(state, threads=n, memory_mb=memory_mb, seed=repeat)
+            search = Search(state, threads=n, memory_mb=memory_mb, seed=repeat, early_stop=0)
             search.run(time_s=seconds)
             runs[n].append(search.result(1))
     if any(run["stop_reason"] != "time" for n in threads for run in runs[n]):
@@ -109,18 +110,19 @@ def measure_speed(state, threads, seconds, repeats, memory_mb):
 
 def measure_memory(state, memory_mb=8):
     """Return the bytes a node, its edges and its share of the table take: what fills a small memory."""
-    search = Search(state, memory_mb=memory_mb, seed=1)
+    search = Search(state, memory_mb=memory_mb, seed=1, early_stop=0)
     search.run(time_s=60)
     return round(memory_mb * 2**20 / search.result(1)["nodes"], 1)
 
 
 def measure_lateness(position, threads, calls, time_s, memory_mb):
     """Return how long after its budget `best_turn` returned, in ms."""
-    ai.best_turn(position, time_s=time_s, threads=threads, memory_mb=memory_mb)  # loads what is loaded once
+    engine = make_engine("mcts,early_stop=0", time=time_s, threads=threads, memory=memory_mb)
+    engine.best_turn(position)  # loads what is loaded once
     late = []
     for seed in range(calls):
         began = time.perf_counter()
-        ai.best_turn(position, time_s=time_s, threads=threads, memory_mb=memory_mb, seed=seed)
+        engine.best_turn(position, seed=seed)
         late.append(1000 * (time.perf_counter() - began - time_s))
     return quantiles(late)
 

@@ -381,10 +381,24 @@ def test_visits_add_up_and_iterations_are_exact(state, threads):
 
 
 def test_the_time_is_kept():
-    result = run(state_of(MIDGAME), time_s=0.1, threads=2)
+    result = run(state_of(MIDGAME), time_s=0.1, threads=2, early_stop=0)
     assert result["stop_reason"] == "time"
     assert 0.1 <= result["seconds"] < 0.1 + TOLERANCE_S
     assert result["threads"] == 2
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_search_ends_when_nothing_can_catch_up(threads):
+    # One pile of three, and as many objects as one likes: nearly all visits go to the move that wins.
+    result = run(nim([3]), time_s=2, threads=threads)
+    assert result["stop_reason"] == "settled"
+    assert 1.4 < result["seconds"] < 1.9
+    best = result["candidates"][0]
+    assert best["value"] == pytest.approx([1, 0], abs=0.01)
+    assert best["visits"] > sum(candidate["visits"] for candidate in result["candidates"][1:])
+    assert run(nim([3]), time_s=0.1, threads=threads, early_stop=0)["stop_reason"] == "time"
+    limited = run(nim([3]), time_s=60, iterations=20_000, threads=threads)
+    assert (limited["stop_reason"], limited["iterations"]) == ("iterations", 20_000)
 
 
 def test_the_first_limit_counts():

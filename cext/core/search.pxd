@@ -26,6 +26,7 @@ ctypedef struct OptionsC:
     double margin_weight
     double margin_scale
     double confirming_share
+    double early_stop
 
 
 ctypedef enum StopReason:
@@ -35,6 +36,7 @@ ctypedef enum StopReason:
     BY_MEMORY = 3
     BY_STOP = 4
     BY_FORCE = 5
+    BY_LEAD = 6
 
 
 ctypedef struct SearchC:
@@ -47,6 +49,7 @@ ctypedef struct SearchC:
     int root_turn
     uint32_t root               # node of the root state
     bint several_worlds         # what the viewer may know leaves more than one state
+    double began_s
     double deadline_s           # on the monotonic clock; 0 none
     uint64_t max_iterations     # 0 none
     double confirm_s            # when to stop exploring within the root's turn; and after how many iterations
