@@ -9,6 +9,8 @@ the visits of all, their values by these visits.
 
 from __future__ import annotations
 
+import argparse
+import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -25,11 +27,20 @@ class TreesEngine(MctsEngine):
     """One tree a thread (root parallelization: Chaslot, Winands, van den Herik, 2008)."""
 
     def _best_turn(self, position, limits, *, seed, candidates, stop):
-        one = replace(limits, threads=1, memory_mb=max(1, limits.memory_mb // limits.threads))
-        with ThreadPoolExecutor(limits.threads) as executor:
+        n = limits.threads
+        one = replace(
+            limits,
+            threads=1,
+            memory_mb=max(1, limits.memory_mb // n),
+            iterations=None if limits.iterations is None else max(1, limits.iterations // n),
+        )
+        seeds = random.Random(seed)
+        with ThreadPoolExecutor(n) as executor:
             futures = [
-                executor.submit(run_search, position, one, seed=seed ^ k, candidates=MERGED, stop=stop)
-                for k in range(limits.threads)
+                executor.submit(
+                    run_search, position, one, seed=seeds.getrandbits(63), candidates=MERGED, stop=stop
+                )
+                for _ in range(n)
             ]
         return _merge([future.result() for future in futures], candidates)
 
@@ -70,5 +81,8 @@ def _together(one, two):
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("threads", type=int, help="trees, one a thread")
+    arguments = parser.parse_args()
     specs.KINDS["trees"] = specs.EngineKind("__main__:TreesEngine", "one tree a thread")
-    sys.exit(main(["engine", "--engine", f"trees,threads={int(sys.argv[1])}"]))
+    sys.exit(main(["engine", "--engine", f"trees,threads={arguments.threads}"]))

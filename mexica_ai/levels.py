@@ -5,8 +5,7 @@ found: the shares of the win that the search expects of its candidates get a ran
 those that were close before is played. So a weak level overlooks things and wavers, but it does not throw a
 game away for fun.
 
-The numbers were chosen so that neighbours are about equally far apart on the scale of Elo
-(benchmarks/STRENGTH.md).
+How far the levels are apart is in benchmarks/STRENGTH.md.
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ class Level:
 
 
 LEVELS = {
-    1: Level(16, 0.06),
-    2: Level(32, 0.05),
-    3: Level(60, 0.04),
-    4: Level(120, 0.035),
-    5: Level(240, 0.03),
-    6: Level(480, 0.025),
-    7: Level(900, 0.02),
-    8: Level(1800, 0.015),
+    1: Level(150, 0.08),
+    2: Level(200, 0.06),
+    3: Level(280, 0.05),
+    4: Level(400, 0.04),
+    5: Level(570, 0.03),
+    6: Level(820, 0.025),
+    7: Level(1200, 0.02),
+    8: Level(2000, 0.015),
     9: Level(3500, 0.01),
     10: Level(None, 0.0),
 }
@@ -82,8 +81,9 @@ def choose(level: int, result: Result, seat: int, candidates: int) -> Result:
     if deviation > 0 and len(found) > 1:
         random_ = random.Random(f"level {level}, seed {result.seed}")
         best = found[0].value[seat]
+        pool = found[:POOL]
         # A share above that of the most visited turn comes from too few visits to be believed.
-        shares = [min(candidate.value[seat], best) for candidate in found]
+        shares = [min(candidate.value[seat], best) for candidate in pool]
         noisy = [share + random_.gauss(0, deviation) for share in shares]
         near = [i for i, share in enumerate(shares) if share >= best - NEAR * deviation]
         found.insert(0, found.pop(max(near, key=noisy.__getitem__)))

@@ -25,7 +25,13 @@ _SHAPE = {
     "termination?": choice("finished", "unfinished", "forfeit"),
     "forfeit?": {"seat": int, "reason": str, "detail": str},
     "arena?": dict,
-    "self_play?": dict,
+    "self_play?": {
+        "seed": int,
+        "iterations": int,
+        "game": int,
+        "styles": [float],
+        "odd_turns": [int],
+    },
 }
 
 

@@ -1,12 +1,16 @@
 """Each benchmark runs with tiny settings and prints what it promises; the figures mean nothing here."""
 
+import dataclasses
 import json
+import runpy
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import mexica_ai
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
@@ -132,7 +136,7 @@ def test_one_tree_a_thread_answers_with_the_visits_of_both():
     request = {
         "id": 1,
         "position": json.loads((BENCHMARKS.parent / "examples" / "mexica_midgame.json").read_text()),
-        "limits": {"iterations": 300},
+        "limits": {"iterations": 600},
         "seed": 1,
     }
     command = [sys.executable, str(BENCHMARKS / "one_tree_a_thread.py"), "2"]
@@ -142,4 +146,26 @@ def test_one_tree_a_thread_answers_with_the_visits_of_both():
         answer = json.loads(engine.stdout.readline())
         engine.stdin.close()
     assert answer["info"]["iterations"] == 600
-    assert sum(candidate["visits"] for candidate in answer["info"]["candidates"]) > 150
+    assert answer["info"]["threads"] == 2
+
+
+def test_trees_are_merged_by_visits():
+    script = runpy.run_path(str(BENCHMARKS / "one_tree_a_thread.py"))
+    position = mexica_ai.new_game("nim", players=2, piles=[2])
+    one = mexica_ai.best_turn(position, iterations=100, seed=1)
+    first, second = (candidate.turn for candidate in one.candidates)
+
+    def tree(*candidates):
+        return dataclasses.replace(
+            one,
+            candidates=[
+                dataclasses.replace(one.candidates[0], turn=turn, visits=visits, value=[value, 1 - value])
+                for turn, visits, value in candidates
+            ],
+        )
+
+    merged = script["_merge"]([tree((first, 60, 0.5), (second, 40, 0.9)), tree((second, 80, 0.6))], 5)
+    assert [candidate.visits for candidate in merged.candidates] == [120, 60]
+    assert merged.turn == second
+    assert merged.value == pytest.approx([0.7, 0.3])
+    assert merged.iterations == 2 * one.iterations

@@ -1,11 +1,13 @@
 """Levels of play: what they limit, and how they choose."""
 
 import dataclasses
+import json
 
 import pytest
 
 import mexica_ai as ai
 from mexica_ai import levels
+from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.limits import Limits
@@ -96,3 +98,24 @@ def test_engines_have_levels(position):
         make_engine("mcts,level=11")
     with pytest.raises(NotationError, match="unknown key 'level' for uct"):
         make_engine("uct,level=1")
+
+
+def test_the_turn_does_not_depend_on_how_many_candidates_are_listed(position):
+    for seed in range(10):
+        few, many = (ai.best_turn(position, time_s=20, seed=seed, level=8, candidates=n) for n in (3, 40))
+        assert few.turn == many.turn
+
+
+def test_the_lowest_level_has_turns_to_choose_from(position):
+    found = [ai.best_turn(position, time_s=20, seed=seed, level=1) for seed in range(10)]
+    assert sum(len(result.candidates) > 1 for result in found) > 5
+
+
+@pytest.mark.parametrize("command", ["best", "analyze"])
+def test_the_command_line_has_levels(command, capsys):
+    options = ["examples/mexica_midgame.json", "--level", "1", "--time", "20", "--json"]
+    assert main([command, *options]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert result["iterations"] == levels.LEVELS[1].iterations
+    assert main([command, *options, "--engine", "greedy"]) == 2
+    assert "--level: the engine greedy has no levels" in capsys.readouterr().err

@@ -1,6 +1,4 @@
-"""What is fitted of Mexica: the features of the evaluation, its weights and the priors', and what it says
-of clear
-positions."""
+"""What is fitted of Mexica: the evaluation's features, and the weights."""
 
 import json
 import math
@@ -146,4 +144,12 @@ def test_damaged_weights_are_refused_and_change_nothing(tmp_path, shipped, chang
     with pytest.raises(ValueError, match=message):
         fitted.load(path)
     assert fitted.info is info
+    assert all(np.array_equal(array, before[name]) for name, array in fitted.weights().items())
+
+
+def test_weights_of_a_wrong_shape_are_refused_and_change_nothing(shipped):
+    before = fitted.weights()
+    for name, array in (("priors", np.zeros((7, 3))), ("priors", -before["priors"]), ("w1", before["w1"].T)):
+        with pytest.raises(ValueError, match=f"weights {name}: expected"):
+            fitted.set_weights(before | {name: array})
     assert all(np.array_equal(array, before[name]) for name, array in fitted.weights().items())

@@ -184,11 +184,19 @@ def test_the_fit_of_the_priors_finds_the_weights_that_chose():
     assert priors.log_loss(decisions.take(held), found) < alike - 0.3
 
 
-def test_a_category_that_nobody_chose_stays_near_the_others_of_its_kind():
+def test_what_is_rare_in_a_group_stays_near_all_groups():
     decisions, _ = made_up_decisions()
+    # The second group has five decisions, all for one category.
+    small = np.flatnonzero(decisions.groups == 1)
     decisions.groups[:] = 0
+    decisions.groups[small[:5]] = 1
+    decisions.shares[small[:5]] = 1
+    decisions.chosen[small[:5]] = 1
     found = priors.fit(decisions, 2)
-    assert np.allclose(found[1], found[0], rtol=0.5)
+    ratio = found[1] / found[0]
+    assert ratio[1] > 1.2 * max(ratio[[0, 2, 3, 4]])
+    # Counted alone, the others would have no weight at all.
+    assert ratio.min() > 0.1
 
 
 def test_decisions_are_those_of_the_search_in_earnest(records):
@@ -198,7 +206,21 @@ def test_decisions_are_those_of_the_search_in_earnest(records):
     told = record["self_play"]
     told["styles"] = [1.0] * len(told["styles"])
     styled = [("", json.dumps(record).encode())]
-    assert len(priors.sample(styled, fitted.categorize, len(fitted.CATEGORIES), seed=1).chosen) == 0
+    record = json.loads(lines[0][1])
+    record["self_play"]["odd_turns"] = list(range(len(record["turns"])))
+    odd = [("", json.dumps(record).encode())]
+    record = json.loads(lines[0][1])
+    record["self_play"] |= {"odd_turns": [], "styles": [0.0] * len(record["scores"])}
+    others = [
+        ("", json.dumps(record | {"engines": [spec] * len(record["scores"])}).encode())
+        for spec in ("uct,iterations=9", "mcts,level=2", "people")
+    ]
+    search = [("", json.dumps(record | {"engines": ["mcts"] * len(record["scores"])}).encode())]
+    for left_out in (styled, odd, others):
+        found = priors.sample(left_out, fitted.categorize, len(fitted.CATEGORIES), seed=1)
+        assert len(found.chosen) == 0
+        assert priors.log_loss(found, fitted.weights()["priors"]) is None
+    assert len(priors.sample(search, fitted.categorize, len(fitted.CATEGORIES), seed=1).chosen) > 10
     assert len(everything.chosen) > 50
     assert (everything.shares[np.arange(len(everything.chosen)), everything.chosen] > 0).all()
     assert ((everything.chosen_shares > 0) & (everything.chosen_shares <= 1)).all()

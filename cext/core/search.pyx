@@ -59,13 +59,13 @@ OPTIONS = {
     "margin_scale": (20.0, 0.001, 1e6),
     # Last share of the time or iterations that is spent without exploration within the root's turn.
     "confirming_share": (0.25, 0.0, 1.0),
-    # 1: a search limited by time alone ends when no other turn can have as many visits as the best one in what is
-    # left of it; 0: it uses all of its time.
+    # Above 0: in the confirming part of a search limited by time alone, it ends when no other turn can have as many
+    # visits as the best one in the time left. 0: it uses all of its time.
     "early_stop": (1.0, 0.0, 1.0),
 }
 
 cdef enum:
-    SETTLED_EVERY = 64          # iterations of a thread after which it looks whether the turn is settled
+    SETTLED_EVERY = 64          # iterations of a thread, at least, after which it looks whether the turn is settled
     PREFETCH = 8                # edges that selection asks for ahead
 
 # How often the calling thread wakes to look for signals that another thread received.
@@ -528,7 +528,8 @@ cdef void* _work(void* argument) noexcept nogil:
                 _confirm(search)
             if now_s >= search.deadline_s:
                 atomic_cas_u32(&search.stop, RUNNING, BY_TIME)
-            elif (worker.iterations % SETTLED_EVERY == 0 and search.max_iterations == 0
+            elif (worker.iterations % max(<uint32_t>SETTLED_EVERY, atomic_load_u32(&search.graph.num_ends)) == 0
+                  and search.max_iterations == 0
                   and search.options.early_stop > 0 and atomic_load_u32(&search.is_confirming)
                   and _is_settled(search, now_s)):
                 atomic_cas_u32(&search.stop, RUNNING, BY_LEAD)

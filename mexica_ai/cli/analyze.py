@@ -56,9 +56,10 @@ def run(args: argparse.Namespace) -> int:
     budget = {
         field: getattr(args, key) for key, field in LIMIT_KEYS.items() if getattr(args, key) is not None
     }
+    defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "seed")}
     is_unlimited = not {"time_s", "iterations"} & budget.keys()
     limits = Limits(**budget, unlimited=is_unlimited)
-    with common.stop_on_interrupt() as stop, make_engine(spec, seed=args.seed) as engine:
+    with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:
         results = common.in_thread(
             engine.analyze(position, limits, candidates=args.candidates, stop=stop, interval_s=args.interval)
         )

@@ -45,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
     """Run the command."""
     spec = parse_spec(args.engine)
     position = common.read_position(args.position)
-    with common.stop_on_interrupt() as stop, make_engine(spec, **common.search_defaults(args)) as engine:
+    defaults = common.search_defaults(args, spec)
+    with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:
         search = (engine.best_turn(position, candidates=args.candidates, stop=stop) for _ in range(1))
         result = wait_for(search, f"{engine.name} searches", "Ctrl-C: the best so far")
     print_result(result, position, args.json)

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help="the server's address (default: 127.0.0.1:50051)",
     )
-    common.add_search_options(parser, *["the server's"] * 3)
+    common.add_search_options(parser, *["the server's"] * 3, has_level=False)
     common.add_candidates_option(parser)
     common.add_json_option(parser, "print one JSON object, as `mexica-ai best --json` does")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, TypeVar
 
 from mexica_ai import levels
-from mexica_ai.engines.specs import KEYS, KINDS, whole_number
+from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.limits import MAX_CANDIDATES
 from mexica_ai.position import Position
@@ -46,6 +46,7 @@ def add_search_options(
     time_default: str,
     memory_default: str = "1024",
     threads_default: str = "1",
+    has_level: bool = True,
 ) -> None:
     """Add the options that limit and steer a search; those not given are None."""
     options = parser.add_argument_group("search")
@@ -73,12 +74,13 @@ def add_search_options(
         metavar="N",
         help=f"threads that search (default: {threads_default})",
     )
-    options.add_argument(
-        "--level",
-        type=argument(KEYS["level"]),
-        metavar="N",
-        help=f"strength of play of mcts, 1 to {levels.HIGHEST} (default: {levels.HIGHEST}, all it can)",
-    )
+    if has_level:
+        options.add_argument(
+            "--level",
+            type=argument(KEYS["level"]),
+            metavar="N",
+            help=f"strength of play of mcts, 1 to {levels.HIGHEST} (default: {levels.HIGHEST}, all it can)",
+        )
     options.add_argument(
         "--seed",
         type=argument(KEYS["seed"]),
@@ -105,8 +107,10 @@ def add_engine_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def search_defaults(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of `add_search_options` as the defaults of `make_engine`."""
+def search_defaults(args: argparse.Namespace, spec: EngineSpec) -> dict[str, Any]:
+    """Return the options of `add_search_options` as the defaults of `make_engine` for a spec."""
+    if args.level is not None and "level" not in KINDS[spec.kind].keys:
+        raise SearchError(f"--level: the engine {spec.kind} has no levels", reason="INVALID_LIMITS")
     return {key: getattr(args, key) for key in ("time", "iterations", "memory", "threads", "level", "seed")}
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from mexica_ai import registry
 from mexica_ai.cli import common
-from mexica_ai.engines import Engine, make_engine
+from mexica_ai.engines import Engine, make_engine, parse_spec
 from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.limits import DEFAULT_TIME_S, MAX_TIME_S, Limits, time_from_clock
 from mexica_ai.position import Position
@@ -62,7 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    with make_engine(args.engine, **common.search_defaults(args)) as engine:
+    spec = parse_spec(args.engine)
+    with make_engine(spec, **common.search_defaults(args, spec)) as engine:
         server = _Server(engine, args)
         threading.Thread(target=server.read, args=(sys.stdin.fileno(),), daemon=True).start()
         server.answer()

@@ -109,6 +109,8 @@ def run(args: argparse.Namespace) -> int:
             on_epoch=lambda epoch, _: progress.show(f"fitting, epoch {epoch} of {args.epochs}"),
         )
     chosen = priors.sample(lines, fitted.categorize, len(fitted.CATEGORIES), seed=args.seed)
+    if chosen.held_out.all():
+        raise SearchError("no decisions of the search itself to fit the priors to", reason="INVALID_LIMITS")
     fitted_priors = priors.fit(chosen.take(~chosen.held_out), fitted.SHAPES["priors"][0])
     weights["priors"] = priors.tempered(fitted_priors, fitted.CATEGORIES, fitted.FACTORS)
     weights = {name: _rounded(array) for name, array in weights.items()}
@@ -135,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
         "held_out_log_loss": {str(n): round(loss, 4) for n, loss in reports["after"].log_loss.items()},
         "held_out_score_error": round(reports["after"].score_error, 2),
         "decisions": int((~chosen.held_out).sum()),
-        "held_out_choices_log_loss": round(choices["after"], 4),
+        "held_out_choices_log_loss": choices["after"] and round(choices["after"], 4),
     }
     if args.plot:
         from mexica_ai.train import plot
@@ -151,7 +153,7 @@ def run(args: argparse.Namespace) -> int:
     for name, report in reports.items():
         losses = ", ".join(f"{loss:.4f} with {n} seats" for n, loss in report.log_loss.items())
         print(f"{name:9} log-loss {losses}; score error {report.score_error:.1f} points")
-    losses = ", ".join(f"{loss:.4f} {name}" for name, loss in choices.items())
+    losses = ", ".join(f"{loss:.4f} {name}" for name, loss in choices.items() if loss is not None)
     print(f"{len(chosen.chosen):,} choices; log-loss of the priors {losses}")
     print("\npredicted share   won    seats")
     for predicted, won, count in reports["after"].calibration:

@@ -11,6 +11,7 @@ by matches.
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,8 +20,11 @@ from typing import Any
 import numpy as np
 
 from mexica_ai import registry
+from mexica_ai.engines.specs import parse_spec
+from mexica_ai.errors import NotationError
 from mexica_ai.position import Position
 from mexica_ai.strict import parse_json
+from mexica_ai.train.positions import HELD_OUT
 
 ROUNDS = 200
 FLATTENING = 0.6
@@ -65,8 +69,7 @@ def sample(
     seed: int,
     most: int = 300_000,
 ) -> Decisions:
-    """Take the decisions of records, about `most` of them, but for what the search played in a style or
-    oddly.
+    """Take decisions that the search made in earnest: in no style, not oddly, at its full strength.
 
     Parameters
     ----------
@@ -78,12 +81,14 @@ def sample(
     num_categories : int
     seed : int
     most : int
+        A bound that is kept roughly: a share of all decisions is drawn.
     """
     found = []
     random_ = random.Random(seed)
-    records = sorted(line for _, line in lines)
-    share = min(1.0, most / max(1, sum(line.count(b'"') for line in records) // 2))
-    for number, line in enumerate(records):
+    records = sorted((hashlib.sha256(line).digest(), line) for _, line in lines)
+    # About five actions a turn, and a turn is a list.
+    share = min(1.0, most / max(1, 5 * sum(line.count(b"[") for _, line in records)))
+    for number, (_, line) in enumerate(records):
         record = parse_json(line, "record")
         for state, action in _choices(record):
             if random_.random() >= share:
@@ -91,8 +96,10 @@ def sample(
             group, actions, categories, shares = categorize(state)
             if len(actions) > 1:
                 at = int(np.searchsorted(actions, np.uint64(action)))
+                if at == len(actions) or actions[at] != action:
+                    continue  # people agreed on it; no search plays it
                 sums = np.bincount(categories, shares, num_categories).astype(np.float32)
-                found.append((group, sums, categories[at], shares[at], number % 10 == 0))
+                found.append((group, sums, categories[at], shares[at], number % HELD_OUT == 0))
     columns = list(zip(*found, strict=True)) if found else [[], [], [], [], []]
     return Decisions(
         np.array(columns[0], int),
@@ -110,13 +117,13 @@ def _choices(record):
     told = record.get("self_play", {})
     odd = set(told.get("odd_turns", []))
     styles = told.get("styles")
-    engines = record.get("engines") or []
+    kinds = [_is_search(spec) for spec in record.get("engines") or []]
     for number, turn in enumerate(record["turns"]):
         seat = position.to_move
         earnest = (
             number not in odd
-            and (styles is None or styles[seat] == 0)
-            and (len(engines) <= seat or engines[seat].startswith("mcts"))
+            and (styles is None or styles[seat : seat + 1] == [0])
+            and kinds[seat : seat + 1] == [True]
         )
         if earnest:
             state = position.state.copy()
@@ -124,6 +131,15 @@ def _choices(record):
                 yield state, action
                 state.apply(action)
         position.push(turn)
+
+
+def _is_search(spec):
+    """Whether an engine spec is the search itself, not one of its lower levels."""
+    try:
+        parsed = parse_spec(spec)
+    except NotationError:
+        return False
+    return parsed.kind == "mcts" and "level" not in parsed.options
 
 
 def fit(decisions: Decisions, num_groups: int) -> np.ndarray:
@@ -156,8 +172,10 @@ def tempered(weights: np.ndarray, names: tuple[str, ...], factors: dict[str, flo
     return found.astype(np.float32)
 
 
-def log_loss(decisions: Decisions, weights: np.ndarray) -> float:
-    """Return the mean negative logarithm of the probability of the chosen actions."""
+def log_loss(decisions: Decisions, weights: np.ndarray) -> float | None:
+    """Return the mean negative logarithm of the probability of the chosen actions; None if there are none."""
+    if len(decisions.chosen) == 0:
+        return None
     weights = weights[decisions.groups]
     sums = (decisions.shares * weights).sum(1)
     chosen = weights[np.arange(len(sums)), decisions.chosen]

@@ -225,7 +225,7 @@ cdef double evaluation_takeable(const int* levels, int seat, int stock, int valu
         found = (value - pay) / (1 + 0.5 * needed)
     needed = second + 1 - levels[seat]
     if 0 < needed <= stock:
-        found = max(found, ((value + 1) / 2 - pay) / (1 + 0.5 * needed))
+        found = max(found, (((value + 1) >> 1) - pay) / (1 + 0.5 * needed))
     return found
 
 
@@ -586,6 +586,8 @@ def set_network_weights(arrays):
     cdef float* target = <float*>&network
     cdef float[::1] flat = np.concatenate([np.asarray(arrays[name], np.float32).ravel() for name in NETWORK])
     cdef Py_ssize_t i
+    if flat.shape[0] != sizeof(NetworkC) // sizeof(float):
+        raise ValueError(f"{flat.shape[0]} weights, expected {sizeof(NetworkC) // sizeof(float)}")
     for i in range(flat.shape[0]):
         target[i] = flat[i]
 

@@ -46,9 +46,23 @@ def set_weights(arrays):
     ----------
     arrays : dict of str to array
         Of the shapes in `SHAPES`; the priors > 0.
+
+    Raises
+    ------
+    ValueError
+        They are not; the weights stay as they were.
     """
+    _check(arrays)
     evaluation.set_network_weights(arrays)
     policy.set_weights(arrays["priors"])
+
+
+def _check(arrays):
+    for name, shape in SHAPES.items():
+        if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
+            raise ValueError(f"weights {name}: expected finite numbers of shape {shape}")
+    if not (arrays["priors"] > 0).all():
+        raise ValueError("weights priors: expected numbers greater than 0")
 
 
 def checksum(arrays):
@@ -82,17 +96,13 @@ def load(path=PATH):
         if content["categories"] != list(CATEGORIES):
             raise ValueError("made for other categories of actions than those of this version")
         arrays = {name: np.array(content["weights"][name], np.float32) for name in SHAPES}
-        for name, shape in SHAPES.items():
-            if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
-                raise ValueError(f"weights {name}: expected finite numbers of shape {shape}")
-        if not (arrays["priors"] > 0).all():
-            raise ValueError("weights priors: expected numbers greater than 0")
+        _check(arrays)
         if checksum(arrays) != content["sha256"]:
             raise ValueError("the checksum does not fit the weights: the file is damaged")
         found = {key: content[key] for key in ("version", "sha256", "provenance")}
+        set_weights(arrays)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{path}: not weights of Mexica: {error}") from None
-    set_weights(arrays)
     info = found
 
 
