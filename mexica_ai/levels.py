@@ -3,7 +3,8 @@
 A level below the highest searches less, and takes a turn that is nearly as good as the best one it has
 found: the shares of the win that the search expects of its candidates get a random error, and the best of
 those that were close before is played. So a weak level overlooks things and wavers, but it does not throw a
-game away for fun.
+game away for fun. The lowest have too few iterations for more than one or two whole turns: they play what
+the priors say, after a glance.
 
 How far the levels are apart is in benchmarks/STRENGTH.md.
 """
@@ -39,15 +40,15 @@ class Level:
 
 
 LEVELS = {
-    1: Level(150, 0.08),
-    2: Level(200, 0.06),
-    3: Level(280, 0.05),
-    4: Level(400, 0.04),
-    5: Level(570, 0.03),
-    6: Level(820, 0.025),
-    7: Level(1200, 0.02),
-    8: Level(2000, 0.015),
-    9: Level(3500, 0.01),
+    1: Level(23, 0.08),
+    2: Level(29, 0.08),
+    3: Level(42, 0.08),
+    4: Level(90, 0.08),
+    5: Level(210, 0.06),
+    6: Level(450, 0.04),
+    7: Level(900, 0.03),
+    8: Level(1900, 0.02),
+    9: Level(4200, 0.01),
     10: Level(None, 0.0),
 }
 HIGHEST = max(LEVELS)
