@@ -137,11 +137,13 @@ cdef int _lay_tiles(const MexicaStateC* state, const RegionC* grown, const rows_
 
 
 cdef inline bint _has_room(const MexicaStateC* state, const RegionC* region) noexcept nogil:
-    # A space for the token, and another one for a temple.
-    cdef int i, room = 0
+    # A space for the token, on which nobody stands, and another one for a temple.
+    cdef int i, room = 0, empty = 0
     for i in range(region.size):
-        room += not rows_has(&PALACE, region.cells[i]) and not rows_has(&state.buildings, region.cells[i])
-    return room >= 2
+        if not rows_has(&PALACE, region.cells[i]) and not rows_has(&state.buildings, region.cells[i]):
+            room += 1
+            empty += not rows_has(&state.pillis, region.cells[i])
+    return room >= 2 and empty >= 1
 
 
 cdef void _grow(const MexicaStateC* state, const StartC* start, const rows_t* land, const rows_t* diggable,
