@@ -40,7 +40,7 @@ class Level:
 
 
 LEVELS = {
-    1: Level(23, 0.08),
+    1: Level(25, 0.08),
     2: Level(29, 0.08),
     3: Level(42, 0.08),
     4: Level(90, 0.08),
