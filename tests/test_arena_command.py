@@ -20,21 +20,10 @@ from test_arena import are_gone
 import mexica_ai as ai
 from mexica_ai.arena import play
 from mexica_ai.cli import arena
-from mexica_ai.cli.main import main
 
 COMMAND = [str(Path(sysconfig.get_path("scripts")) / "mexica-ai"), "arena"]
 NIM_ENGINE = f"{sys.executable} {Path(__file__).parent / 'nim_engine.py'}"
 NIM = ["--game", "nim", "--engine", "mcts,iterations=20,name=tree", "--engine", "random,iterations=1"]
-
-
-@pytest.fixture
-def cli(capfd):
-    def call(*args):
-        call.code = main(["arena", *map(str, args)])
-        call.out, call.err = capfd.readouterr()
-        return call.code
-
-    return call
 
 
 def records(path):

@@ -10,19 +10,8 @@ import pytest
 import mexica_ai.arena.runner
 from mexica_ai.arena.report import Collected, evaluate, format_report
 from mexica_ai.cli import arena
-from mexica_ai.cli.main import main
 
 NIM = ["--game", "nim", "--engine", "greedy", "--engine", "random", "--iterations", "1"]
-
-
-@pytest.fixture
-def cli(capfd):
-    def call(*args):
-        call.code = main(["arena", *map(str, args)])
-        call.out, call.err = capfd.readouterr()
-        return call.code
-
-    return call
 
 
 @pytest.fixture

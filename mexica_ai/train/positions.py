@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,8 +22,16 @@ HELD_OUT = 10  # one game in so many is not fitted on
 SCORE_SCALE = 50.0  # points in a unit of `scores`
 
 
+class Columns:
+    """Arrays of equal length, as the fields of a dataclass."""
+
+    def take(self, chosen: np.ndarray) -> Self:
+        """Return the rows that an index array or a mask selects."""
+        return type(self)(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+
+
 @dataclass(frozen=True)
-class Positions:
+class Positions(Columns):
     """Sampled states; n of them, seats that a game lacks are zero.
 
     Attributes
@@ -47,10 +55,6 @@ class Positions:
     scores: np.ndarray
     games: np.ndarray
     held_out: np.ndarray
-
-    def take(self, chosen: np.ndarray) -> Positions:
-        """Return the states that an index array or a mask selects."""
-        return Positions(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
 
 def sample(

@@ -24,7 +24,7 @@ from mexica_ai.engines.specs import parse_spec
 from mexica_ai.errors import NotationError
 from mexica_ai.position import Position
 from mexica_ai.strict import parse_json
-from mexica_ai.train.positions import HELD_OUT
+from mexica_ai.train.positions import HELD_OUT, Columns
 
 ROUNDS = 200
 FLATTENING = 0.6
@@ -33,7 +33,7 @@ STEP = 0.7  # of a round: below 1, so that it settles
 
 
 @dataclass(frozen=True)
-class Decisions:
+class Decisions(Columns):
     """Decisions of the search; n of them.
 
     Attributes
@@ -55,10 +55,6 @@ class Decisions:
     chosen: np.ndarray
     chosen_shares: np.ndarray
     held_out: np.ndarray
-
-    def take(self, mask: np.ndarray) -> Decisions:
-        """Return the decisions that a mask selects."""
-        return Decisions(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))
 
 
 def sample(

@@ -13,6 +13,9 @@ cdef enum:                          # lengths, see OWN_FEATURES and SHARED_FEATU
     NUM_HIDDEN_2 = 16               # and of the second
     NUM_OUTPUTS = 2                 # logit of the share of the win; final score / 50
 
+# Temple levels that would give a seat the first place alone, and at least the second; 0 if it has them.
+cdef void evaluation_levels_needed(const int* levels, int seat, int* first, int* second) noexcept nogil
+
 # What the first place, or else the second, of a district of this value and these levels would pay a seat more than
 # `pay`, divided by 1 + the levels it takes / 2; 0 if its stock (levels) does not suffice.
 cdef double evaluation_takeable(const int* levels, int seat, int stock, int value, int pay) noexcept nogil

@@ -210,22 +210,27 @@ cdef void _find_arriving(const MexicaStateC* state, const FactsC* facts, bint is
 
 # --- facts
 
-cdef double evaluation_takeable(const int* levels, int seat, int stock, int value, int pay) noexcept nogil:
-    cdef int other, most = 0, second = 0, needed
-    cdef double found = 0.0
+cdef void evaluation_levels_needed(const int* levels, int seat, int* first, int* second) noexcept nogil:
+    cdef int other, most = 0, next_most = 0
     for other in range(NUM_OWNERS):
         if other != seat:
             if levels[other] > most:
-                second = most
+                next_most = most
                 most = levels[other]
-            elif levels[other] > second:
-                second = levels[other]
-    needed = most + 1 - levels[seat]
-    if 0 < needed <= stock:
-        found = (value - pay) / (1 + 0.5 * needed)
-    needed = second + 1 - levels[seat]
-    if 0 < needed <= stock:
-        found = max(found, (((value + 1) >> 1) - pay) / (1 + 0.5 * needed))
+            elif levels[other] > next_most:
+                next_most = levels[other]
+    first[0] = max(0, most + 1 - levels[seat])
+    second[0] = max(0, next_most + 1 - levels[seat])
+
+
+cdef double evaluation_takeable(const int* levels, int seat, int stock, int value, int pay) noexcept nogil:
+    cdef int first, second
+    cdef double found = 0.0
+    evaluation_levels_needed(levels, seat, &first, &second)
+    if 0 < first <= stock:
+        found = (value - pay) / (1 + 0.5 * first)
+    if 0 < second <= stock:
+        found = max(found, (((value + 1) >> 1) - pay) / (1 + 0.5 * second))
     return found
 
 
@@ -311,8 +316,7 @@ cdef void _find_facts(const MexicaStateC* state, FactsC* facts) noexcept nogil:
     memset(arriving, 0, sizeof(arriving))
     facts.least_stock = facts.least_temples = 1000
     for seat in range(state.num_players):
-        facts.stocks[seat] = (state.stock[seat][0] + 2 * state.stock[seat][1] + 3 * state.stock[seat][2]
-                              + 4 * state.stock[seat][3])
+        facts.stocks[seat] = rules_stock_levels(state, seat)
         facts.temples[seat] = (state.stock[seat][0] + state.stock[seat][1] + state.stock[seat][2]
                                + state.stock[seat][3])
         facts.least_stock = min(facts.least_stock, facts.stocks[seat])

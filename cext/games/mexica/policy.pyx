@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
 
 from cext.core.game cimport State
 from cext.core.rng cimport rng_below, rng_uniform
 from cext.games.mexica.board cimport STARTS
-from cext.games.mexica.evaluation cimport WIDE_SIZE, evaluation_takeable
+from cext.games.mexica.evaluation cimport WIDE_SIZE, evaluation_levels_needed, evaluation_takeable
 from cext.games.mexica.plans cimport PlanC, plans_find
 from cext.games.mexica.rows cimport rows_beside, rows_count, rows_first, rows_flood, rows_select
 from cext.games.mexica.rules cimport *
@@ -254,16 +253,16 @@ CATEGORIES = (
     "plan_1", "plan_1_rest", "plan_2", "plan_2_rest", "plan_3", "plan_3_rest",
     # The same of plans that take longer.
     "later_1", "later_1_rest", "later_2", "later_2_rest", "later_3", "later_3_rest",
-    "bridge",               # sum; those that the pilli could step on count eight times
+    "bridge",               # about a sum; those that the pilli could step on weigh eight times as much
     "bridge_plan",          # the bridge that a plan needs
-    "relocate",             # sum
+    "relocate",             # the same
     # Onto a bridge, or off it; to a space of, or next to, another district where a place could be taken that pays much
     # (GOOD), or something (FAIR), or any other.
     "cross_good", "cross_fair", "cross",
     "walk_to_bridge",       # onto a space next to a bridge
     "walk",
     "sail_good", "sail_fair", "sail",
-    "teleport_good", "teleport_fair", "teleport",       # sums
+    "teleport_good", "teleport_fair", "teleport",       # about sums
     "teleport_to_found",    # to a district that could be founded at once
     "token",
     "end",
@@ -313,7 +312,6 @@ cdef struct PriorsC:
     rows_t near                     # canal spaces that the pilli could step on if there were a bridge
     int preferred_site              # for temples and tokens
     int building                    # first of the categories of temples in the district of the pilli
-    int own_levels                  # of the seat to move there
     int first_level                 # smallest temple there that gives it the first place alone; 0 if it has it
     int second_level                # and the second; 0 if it has that or a better one
 
@@ -393,18 +391,8 @@ cdef int _canal_category(const MexicaStateC* state, const PriorsC* facts, int ce
 
 cdef void _find_ranks(const MexicaStateC* state, PriorsC* facts) noexcept nogil:
     cdef int levels[NUM_OWNERS]
-    cdef int owner, most = 0, second = 0
     rules_levels(state, state.district, levels)
-    facts.own_levels = levels[state.to_move]
-    for owner in range(NUM_OWNERS):
-        if owner != state.to_move:
-            if levels[owner] > most:
-                second = most
-                most = levels[owner]
-            elif levels[owner] > second:
-                second = levels[owner]
-    facts.first_level = max(0, most + 1 - facts.own_levels)
-    facts.second_level = max(0, second + 1 - facts.own_levels)
+    evaluation_levels_needed(levels, state.to_move, &facts.first_level, &facts.second_level)
     if rows_any(state.district & state.founded):
         facts.building = BUILDING_FOUNDED
     elif state.district_size > WIDE_SIZE:
@@ -439,8 +427,7 @@ cdef void _find_target(const MexicaStateC* state, PriorsC* facts, rows_t distric
 
 cdef void _find_targets(const MexicaStateC* state, PriorsC* facts) noexcept nogil:
     cdef rows_t rest = facts.dry & ~state.founded, district
-    cdef const uint8_t* temples = state.stock[state.to_move]
-    cdef int stock = temples[0] + 2 * temples[1] + 3 * temples[2] + 4 * temples[3]
+    cdef int stock = rules_stock_levels(state, state.to_move)
     cdef int i, size
     facts.foundable = facts.good = facts.fair = rows_none()
     for i in range(state.num_placed):

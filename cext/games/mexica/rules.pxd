@@ -77,6 +77,11 @@ cdef inline int rules_temple_levels(const MexicaStateC* state, int budget) noexc
         levels |= 8
     return levels
 
+# Temple levels that a seat can still build.
+cdef inline int rules_stock_levels(const MexicaStateC* state, int seat) noexcept nogil:
+    cdef const uint8_t* stock = state.stock[seat]
+    return stock[0] + 2 * stock[1] + 3 * stock[2] + 4 * stock[3]
+
 cdef inline bint rules_can_take_token(const MexicaStateC* state) noexcept nogil:
     return (state.action_points > 0 and state.tokens_taken < 2 and state.action_tokens[0] + state.action_tokens[1]
             + state.action_tokens[2] + state.action_tokens[3] < 12)
