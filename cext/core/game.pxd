@@ -66,7 +66,8 @@ ctypedef struct GameOps:
     bint (*is_table_action)(const void* state, action_t action) noexcept nogil
 
     # --- knowledge of the game: NULL where it has none
-    # Prior weights (> 0, any scale) of the n legal actions; NULL: all equal.
+    # Prior weights (>= 0, any scale, not all 0) of the n legal actions; NULL: all equal. A search never looks at an
+    # action with weight 0: for those that differ from another one in nothing that matters.
     void (*policy)(const void* state, const action_t* actions, int n, float* priors) noexcept nogil
     # The game's reference random player; NULL: uniform over the legal actions.
     action_t (*random_action)(const void* state, bitgen_t* rng) noexcept nogil

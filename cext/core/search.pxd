@@ -19,6 +19,7 @@ ctypedef struct OptionsC:
     double exploration
     double exploration_in_turn
     double first_play_reduction
+    double first_visits
     double widening_base
     double widening_factor
     double widening_exponent

@@ -48,6 +48,8 @@ OPTIONS = {
     "exploration_in_turn": (0.15, 0.0, 100.0),
     # How far below its parent's mean an action without visits is assumed to be (utility).
     "first_play_reduction": (0.0, 0.0, 1.0),
+    # So many of the best priors, times the square root of the visits, are visited at least once.
+    "first_visits": (0.5, 0.0, 1000.0),
     # Actions in view after n visits: base + factor * n ** exponent, best priors first.
     "widening_base": (4.0, 1.0, 10000.0),
     "widening_factor": (1.0, 0.0, 1000.0),
@@ -220,6 +222,11 @@ cdef int _width(SearchC* search, NodeC* node, int num_legal) noexcept nogil:
     return num_legal if width >= num_legal else <int>width
 
 
+cdef inline double _num_first_visits(SearchC* search, NodeC* node) noexcept nogil:
+    # A prior that is too small by far would keep an action from being looked at even once.
+    return search.options.first_visits * sqrt(<double>atomic_load_u32(&node.visits))
+
+
 cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
     # The same actions in every world: the edges are those with the best priors, in that order, visited ones first.
     # Without the lock: a pass over hundreds of edges would keep the other threads waiting.
@@ -243,6 +250,8 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
         visits = atomic_load_u32(&edges[i].visits)
         if visits == 0:
             # Those after it have no visits either, and smaller priors.
+            if i < _num_first_visits(search, node):
+                return i
             score = first_play + factor * edges[i].prior
             if score > best_score:
                 best = i
@@ -276,6 +285,8 @@ cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width) noexc
             edges = graph_edges(&search.graph, node)
         edges[j].available += 1
         if edges[j].visits == 0:
+            if i < _num_first_visits(search, node):
+                return j
             utility = _node_utility(node, player) - search.options.first_play_reduction
         else:
             utility = _edge_utility(search, &edges[j], edges[j].visits, player)
@@ -287,17 +298,23 @@ cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width) noexc
 
 
 cdef int _list_by_prior(WorkerC* worker) noexcept nogil:
-    """List the legal actions of the worker's state with their priors (summing to 1), unsorted; return how many."""
+    """List the legal actions worth a visit with their priors (summing to 1), unsorted; return how many."""
     cdef const GameOps* ops = worker.search.ops
-    cdef int i, n = ops.legal_actions(worker.state, worker.actions)
+    cdef int i, num_legal, n = ops.legal_actions(worker.state, worker.actions)
     cdef double total = 0
     if ops.policy == NULL:
         for i in range(n):
             worker.priors[i] = <float>(1.0 / n)
         return n
     ops.policy(worker.state, worker.actions, n, worker.priors)
-    for i in range(n):
-        total += worker.priors[i]
+    num_legal = n
+    n = 0
+    for i in range(num_legal):
+        if worker.priors[i] > 0:
+            worker.actions[n] = worker.actions[i]
+            worker.priors[n] = worker.priors[i]
+            total += worker.priors[i]
+            n += 1
     for i in range(n):
         worker.priors[i] = <float>(worker.priors[i] / total)
     return n
@@ -647,6 +664,7 @@ cdef class Search:
         self.search.options.exploration = values["exploration"]
         self.search.options.exploration_in_turn = values["exploration_in_turn"]
         self.search.options.first_play_reduction = values["first_play_reduction"]
+        self.search.options.first_visits = values["first_visits"]
         self.search.options.widening_base = values["widening_base"]
         self.search.options.widening_factor = values["widening_factor"]
         self.search.options.widening_exponent = values["widening_exponent"]

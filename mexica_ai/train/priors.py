@@ -92,8 +92,8 @@ def sample(
             group, actions, categories, shares = categorize(state)
             if len(actions) > 1:
                 at = int(np.searchsorted(actions, np.uint64(action)))
-                if at == len(actions) or actions[at] != action:
-                    continue  # people agreed on it; no search plays it
+                if at == len(actions) or actions[at] != action or shares[at] == 0:
+                    continue  # no search plays it: people agreed on it, or it is the twin of another one
                 sums = np.bincount(categories, shares, num_categories).astype(np.float32)
                 found.append((group, sums, categories[at], shares[at], number % HELD_OUT == 0))
     columns = list(zip(*found, strict=True)) if found else [[], [], [], [], []]

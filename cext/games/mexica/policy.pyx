@@ -308,9 +308,11 @@ cdef struct PriorsC:
     rows_t foundable                # unfounded districts of a size on display that have room
     rows_t good                     # districts elsewhere in which the seat could take a place that pays much more
     rows_t fair                     # and something more
+    rows_t landings                 # where a teleport is worth a thought
     rows_t ramps                    # spaces from which a bridge can be stepped on
     rows_t near                     # canal spaces that the pilli could step on if there were a bridge
     int preferred_site              # for temples and tokens
+    bint is_settled                 # no canal can divide the district of the pilli any more
     int building                    # first of the categories of temples in the district of the pilli
     int first_level                 # smallest temple there that gives it the first place alone; 0 if it has it
     int second_level                # and the second; 0 if it has that or a better one
@@ -409,6 +411,28 @@ cdef inline int _temple_category(const PriorsC* facts, int level) noexcept nogil
     return facts.building + (2 if 0 < facts.second_level <= level else 4)
 
 
+cdef double _at_stake(const MexicaStateC* state, const int* levels, int stock, int value, int pay) noexcept nogil:
+    """What a first place pays more than the second if a rival could still take it, as `evaluation_takeable`."""
+    cdef int seat, missing
+    cdef double found = 0.0
+    if pay < value or levels[state.to_move] == 0:
+        return 0.0
+    for seat in range(state.num_players):
+        # Levels more that would put the place out of this rival's reach.
+        missing = levels[seat] + rules_stock_levels(state, seat) - levels[state.to_move] + 1
+        if seat != state.to_move and 1 < missing and rules_stock_levels(state, seat) > 0 and stock > 0:
+            found = max(found, (value - ((value + 1) >> 1)) / (1 + 0.5 * min(missing, stock)))
+    return found
+
+
+cdef inline rows_t _landing(const PriorsC* facts, rows_t district, rows_t targets) noexcept nogil:
+    # Within a district that stays as it is all spaces are as good; from a ramp it can be left again.
+    cdef rows_t spaces = district & targets, ramps = district & targets & facts.ramps
+    if rows_any(ramps):
+        return rows_of(rows_first(&ramps))
+    return rows_of(rows_first(&spaces)) if rows_any(spaces) else spaces
+
+
 cdef void _find_target(const MexicaStateC* state, PriorsC* facts, rows_t district, int value, int stock) noexcept nogil:
     cdef int levels[NUM_OWNERS]
     cdef int pays[4]
@@ -418,7 +442,8 @@ cdef void _find_target(const MexicaStateC* state, PriorsC* facts, rows_t distric
     memset(pays, 0, sizeof(pays))
     rules_levels(state, district, levels)
     rules_score_levels(levels, value, pays)
-    gain = evaluation_takeable(levels, state.to_move, stock, value, pays[state.to_move])
+    gain = max(evaluation_takeable(levels, state.to_move, stock, value, pays[state.to_move]),
+               _at_stake(state, levels, stock, value, pays[state.to_move]))
     if gain >= GOOD:
         facts.good = facts.good | district
     elif gain >= FAIR:
@@ -426,12 +451,16 @@ cdef void _find_target(const MexicaStateC* state, PriorsC* facts, rows_t distric
 
 
 cdef void _find_targets(const MexicaStateC* state, PriorsC* facts) noexcept nogil:
-    cdef rows_t rest = facts.dry & ~state.founded, district
+    cdef rows_t rest = facts.dry & ~state.founded, targets = rules_teleport_targets(state), district
     cdef int stock = rules_stock_levels(state, state.to_move)
     cdef int i, size
+    cdef bint is_late = state.singles == 0 and state.doubles == 0
     facts.foundable = facts.good = facts.fair = rows_none()
+    facts.landings = targets & (state.canals | STARTS)
     for i in range(state.num_placed):
-        _find_target(state, facts, rows_flood(rows_of(state.placed_at[i]), facts.dry), state.placed_size[i], stock)
+        district = rows_flood(rows_of(state.placed_at[i]), facts.dry)
+        _find_target(state, facts, district, state.placed_size[i], stock)
+        facts.landings = facts.landings | _landing(facts, district, targets)
     while rows_any(rest):
         district = rows_flood(rows_of(rows_first(&rest)), rest)
         rest = rest & ~district
@@ -442,6 +471,7 @@ cdef void _find_targets(const MexicaStateC* state, PriorsC* facts) noexcept nogi
         elif size >= MIN_SIZE and size <= MAX_SIZE and state.display[size] > 0 and rows_any(
                 district & ~PALACE & ~state.buildings):
             facts.foundable = facts.foundable | district
+        facts.landings = facts.landings | (_landing(facts, district, targets) if is_late else district & targets)
 
 
 cdef inline int _quality(const PriorsC* facts, int cell) noexcept nogil:
@@ -502,6 +532,8 @@ cdef void _categorize(const MexicaStateC* state, const action_t* actions, int n,
     facts.touching = (facts.touching | rows_east(rows_north(water)) | rows_west(rows_north(water))
                       | rows_east(rows_south(water)) | rows_west(rows_south(water))) & facts.dry
     facts.preferred_site = _preferred_site(state)
+    facts.is_settled = state.round > 1 and ((state.singles == 0 and state.doubles == 0)
+                                            or rows_any(state.district & state.founded))
     facts.near = rows_beside(rows_of(state.pilli[state.to_move])) & state.canals
     if count[TEMPLE] > 0:
         _find_ranks(state, &facts)
@@ -548,10 +580,12 @@ cdef void _categorize(const MexicaStateC* state, const action_t* actions, int n,
             share = (8 if rows_has(&facts.near, action_second(actions[i])) else 1) / <float>count[RELOCATE]
         elif verb == FOUND:
             category = FOUNDING if cell == facts.preferred_site else FOUNDING_ELSEWHERE
+            if cell != facts.preferred_site and not rows_has(&facts.ramps, cell):
+                share = 0
         elif verb == TEMPLE:
             category = _temple_category(&facts, action_argument(actions[i]))
             if cell != facts.preferred_site:
-                share = SITE
+                share = 0 if facts.is_settled and not rows_has(&facts.ramps, cell) else SITE
         elif verb == WALK:
             if rows_has(&state.canals, cell) or rows_has(&state.canals, state.pilli[state.to_move]):
                 category = CROSSING + _quality(&facts, cell)
@@ -562,17 +596,20 @@ cdef void _categorize(const MexicaStateC* state, const action_t* actions, int n,
         elif verb == SAIL:
             category = SAILING + _quality(&facts, cell)
         elif verb == TELEPORT:
-            if rows_has(&facts.foundable, cell):
+            if not rows_has(&facts.landings, cell):
+                category = TELEPORTING
+                share = 0
+            elif rows_has(&facts.foundable, cell):
                 category = TELEPORTING_TO_FOUND
             elif rows_has(&facts.good, cell):
                 category = TELEPORTING_WELL
-                share = <float>1.0 / rows_count(facts.good)
+                share = <float>1.0 / rows_count(facts.good & facts.landings)
             elif rows_has(&facts.fair, cell):
                 category = TELEPORTING_FAIRLY
-                share = <float>1.0 / rows_count(facts.fair)
+                share = <float>1.0 / rows_count(facts.fair & facts.landings)
             else:
                 category = TELEPORTING
-                share = <float>1.0 / count[TELEPORT]
+                share = <float>1.0 / rows_count(facts.landings)
         elif verb == TOKEN:
             category = TAKING_TOKEN
         else:
