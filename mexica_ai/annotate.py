@@ -1,0 +1,218 @@
+"""Going through a played game: what each turn was worth, and what the engine would have played."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mexica_ai.errors import NotationError, PositionError
+from mexica_ai.limits import DEFAULT_TIME_S, Limits, resolve_seed
+from mexica_ai.position import Position
+from mexica_ai.records import replay
+from mexica_ai.results import Result
+from mexica_ai.search import run_search
+from mexica_ai.strict import parse_json, quote
+
+
+@dataclass(frozen=True)
+class TurnEvaluation:
+    """What the engine says of a turn that was played. All lists of numbers have one entry a seat.
+
+    Parameters
+    ----------
+    turn_index : int
+        Index of the turn in the record, from 0.
+    seat : int
+        Who played it.
+    turn : list of str
+        The turn, as in the record.
+    before : list of float
+        Expected share of the win before the turn, if the mover plays the engine's choice.
+    after : list of float
+        Expected share of the win after the turn, by a search of the position that it led to; the true share
+        after a turn that ended the game.
+    choice : list of str
+        The engine's own turn; spelled as `turn` where both lead to the same position.
+    choice_value : list of float
+        Expected share of the win after the choice, by the search that chose it.
+    loss : float
+        The mover's share of the win that the turn gave away: `choice_value` less `after`, not below 0, and
+        exactly 0 where the turn is the choice.
+    expected_scores_before, expected_scores_after : list of float
+        Expected final scores, of the same searches as `before` and `after`.
+    scores : list of int
+        Points on the table after the turn.
+    iterations : int
+        Of the searches done for this turn. What was known from the turn before counts there.
+    seconds : float
+        Time of these searches.
+    """
+
+    turn_index: int
+    seat: int
+    turn: list[str]
+    before: list[float]
+    after: list[float]
+    choice: list[str]
+    choice_value: list[float]
+    loss: float
+    expected_scores_before: list[float]
+    expected_scores_after: list[float]
+    scores: list[int]
+    iterations: int
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the evaluation as a JSON object, its keys named like the attributes."""
+        return asdict(self)
+
+
+def evaluate_record(
+    record: dict[str, Any] | str | bytes,
+    *,
+    time_s: float | None = None,
+    iterations: int | None = None,
+    threads: int = 1,
+    memory_mb: int = 1024,
+    seed: int | None = None,
+    stop: threading.Event | None = None,
+    turns: Iterable[int] | None = None,
+    search: Callable[..., Result] = run_search,
+) -> Iterator[TurnEvaluation]:
+    """Value the turns of a played game, each as soon as its searches are done.
+
+    Every position is searched once, with the same limits and from the seat to move, which is told no more
+    than it may know: n turns take n + 1 searches at most. Everything is checked before the first search.
+
+    Parameters
+    ----------
+    record : dict, str or bytes
+        The record of a finished or unfinished game, or its text. Where it says nothing of the outcome (no
+        `termination`, `scores` and `winners` null), its turns may end anywhere.
+    time_s : float, optional
+        Seconds for each search; 1 if neither this nor `iterations` is given.
+    iterations : int, optional
+        Descents of each search.
+    threads, memory_mb : int
+        As in `mexica_ai.best_turn`.
+    seed : int, optional
+        Seed of each of the searches, so that `best_turn` repeats any of them.
+    stop : threading.Event, optional
+        Ends the evaluation when it is set. The turn being searched is dropped, as half a search says little.
+    turns : iterable of int, optional
+        Indices, from 0, of the turns to value, in any order; all by default.
+    search : callable
+        Searches in place of `mexica_ai.search.run_search`, with the same arguments and result.
+
+    Yields
+    ------
+    TurnEvaluation
+        In the order of the turns.
+
+    Raises
+    ------
+    NotationError, UnknownGameError, PositionError, IllegalActionError
+        Those of `mexica_ai.replay`; NotationError, reason OUT_OF_RANGE, for a turn that is not there.
+    SearchError
+        If a limit makes no sense.
+    """
+    if time_s is None and iterations is None:
+        time_s = DEFAULT_TIME_S
+    limits = Limits(time_s, iterations, memory_mb, threads)
+    seed = resolve_seed(seed)
+    if isinstance(record, (str, bytes)):
+        record = parse_json(record, "$")
+    _check(record)
+    played = [list(turn) for turn in record["turns"]]
+    asked = range(len(played)) if turns is None else _checked_indices(turns, len(played))
+    position = Position.from_json(record["start"])
+
+    stop = stop or threading.Event()
+
+    def look(position: Position) -> Result | None:
+        if stop.is_set():
+            return None
+        found = search(position, limits, seed=seed, stop=stop)
+        return None if found.stop_reason == "stopped" else found
+
+    return _evaluate(position, played, set(asked), look)
+
+
+def _check(record):
+    """Raise the error of a record that cannot be replayed."""
+    claims_nothing = (
+        isinstance(record, dict)
+        and "termination" not in record
+        and record.get("scores", 0) is None
+        and record.get("winners", 0) is None
+    )
+    if not claims_nothing:
+        replay(record)
+        return
+    try:
+        replay({**record, "termination": "unfinished"})
+    except PositionError as error:
+        if error.reason != "FINISHED":
+            raise
+
+
+def _checked_indices(turns, number):
+    indices = []
+    for index in turns:
+        if type(index) is not int or not 0 <= index < number:
+            raise NotationError(
+                f"turns: given {quote(index)}; expected indices from 0 to {number - 1}",
+                reason="OUT_OF_RANGE",
+                path="turns",
+            )
+        indices.append(index)
+    return indices
+
+
+def _evaluate(position, played, asked, look):
+    """Yield the evaluations; end where `look`, which searches a position, returns None."""
+    known = None  # what was found of the position, where the turn before has asked for it
+    for index, turn in enumerate(played[: max(asked, default=-1) + 1]):
+        following = position.copy()
+        following.push(turn)
+        found = None
+        if index in asked:
+            before = known or look(position)
+            if before is None:
+                return
+            if not following.is_over:
+                found = look(following)
+                if found is None:
+                    return
+            done = [result for result in (before, found) if result is not None and result is not known]
+            yield _evaluation(index, turn, position, following, before, found, done)
+        position, known = following, found
+
+
+def _evaluation(index, turn, position, following, before, found, done):
+    """Put together what is known of a turn; `found` is None if it ended the game."""
+    seat = position.to_move
+    chosen = position.copy()
+    chosen.push(before.turn)
+    is_choice = chosen == following
+    if found is None:
+        after, scores_after = following.state.returns(), following.state.scores()
+    else:
+        after, scores_after = found.value, found.expected_scores
+    return TurnEvaluation(
+        turn_index=index,
+        seat=seat,
+        turn=turn,
+        before=before.value,
+        after=after,
+        choice=turn if is_choice else before.turn,
+        choice_value=before.value,
+        loss=0.0 if is_choice else max(0.0, before.value[seat] - after[seat]),
+        expected_scores_before=before.expected_scores,
+        expected_scores_after=scores_after,
+        scores=following.scores,
+        iterations=sum(result.iterations for result in done),
+        seconds=sum(result.seconds for result in done),
+    )
