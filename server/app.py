@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from mexica_ai.results import Result
 from mexica_ai.search import run_search
+from mexica_ai.server.auth import Authenticates, Tokens, server_credentials
 from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.server.errors import RefusesUnreadable
+from mexica_ai.server.logs import LogsCalls
+from mexica_ai.server.metrics import make_metrics
 from mexica_ai.server.service import SERVICE_NAME, EngineService
-from mexica_ai.v1 import engine_pb2_grpc
+from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
-MAX_REQUEST_BYTES = 1 << 16  # the largest real position takes under 4 KiB
+MAX_REQUEST_BYTES = 1 << 20  # a position takes under 4 KiB, the record of a game some tens
 FLUSH_S = 0.5  # what answers on their way, and streams of health watchers, get at the end
+SPARE_STREAMS = 100  # calls on one connection that neither search nor wait
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", MAX_REQUEST_BYTES),
     ("grpc.so_reuseport", 0),  # else a second server on the port would silently take half of the calls
+    # Who is gone without a word holds a slot or a place in the queue for so long at most.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.server_handshake_timeout_ms", 10_000),  # a connection that never gets beyond TLS is closed
 ]
+_DESCRIPTORS = (engine_pb2.DESCRIPTOR, health_pb2.DESCRIPTOR, reflection_pb2.DESCRIPTOR)
+METHODS = frozenset(
+    f"/{service.full_name}/{method.name}"
+    for file in _DESCRIPTORS
+    for service in file.services_by_name.values()
+    for method in service.methods
+)
 
 
 class Server:
@@ -36,17 +52,32 @@ class Server:
     Attributes
     ----------
     service : EngineService
+    metrics : Metrics
     address : str
         `host:port`, with the real port once started.
+
+    Raises
+    ------
+    SearchError
+        Reason INVALID_CONFIG: a file that the configuration names cannot be used, or a package is missing.
     """
 
     def __init__(self, config: ServerConfig, search: Callable[..., Result] = run_search) -> None:
         self._config = config
+        self._credentials = server_credentials(config)
+        tokens = Tokens(config.tokens_file) if config.tokens_file else None
+        self.metrics = make_metrics(config)
         self._health = health.aio.HealthServicer()
         self.service = EngineService(config, search)
+        self.service.metrics = self.metrics
         self.address = config.address
         # maximum_concurrent_rpcs stays unset: it would reject health checks while all slots are taken.
-        self._server = grpc.aio.server(interceptors=[RefusesUnreadable()], options=_OPTIONS)
+        # More calls on one connection than can search and wait would only take memory.
+        max_streams = config.slots + config.max_waiting + SPARE_STREAMS
+        self._server = grpc.aio.server(
+            interceptors=[LogsCalls(self.metrics, METHODS), Authenticates(tokens), RefusesUnreadable()],
+            options=[*_OPTIONS, ("grpc.max_concurrent_streams", max_streams)],
+        )
         engine_pb2_grpc.add_EngineServiceServicer_to_server(self.service, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection(
@@ -59,13 +90,17 @@ class Server:
         Raises
         ------
         OSError
-            The address cannot be listened on.
+            An address cannot be listened on.
         """
         try:
-            port = self._server.add_insecure_port(self._config.address)
+            if self._credentials is None:
+                port = self._server.add_insecure_port(self._config.address)
+            else:
+                port = self._server.add_secure_port(self._config.address, self._credentials)
         except RuntimeError as error:
             raise OSError(f"cannot listen on {self._config.address}: {error}") from None
         self.address = format_address(self._config.host, port)
+        self.metrics.start()
         await self._server.start()
         for service in ("", SERVICE_NAME):
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
@@ -75,3 +110,12 @@ class Server:
         await self._health.enter_graceful_shutdown()
         await self.service.close(self._config.grace_s)
         await self._server.stop(FLUSH_S)
+        await asyncio.to_thread(self.metrics.close)
+
+
+def check(config: ServerConfig) -> None:
+    """Raise what would keep a server of this configuration from being made; see Server."""
+    server_credentials(config)
+    if config.tokens_file:
+        Tokens(config.tokens_file)
+    make_metrics(config)

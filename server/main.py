@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
+from typing import Any
 
 from mexica_ai.server.app import Server
-from mexica_ai.server.config import ServerConfig
+from mexica_ai.server.config import ServerConfig, is_loopback
+
+_logger = logging.getLogger("mexica_ai.server")
 
 
-def serve(
-    host: str = "127.0.0.1",
-    port: int = 50051,
-    *,
-    threads: int = 1,
-    slots: int | None = None,
-    max_time_s: float = 60.0,
-    memory_mb: int = 1024,
-    insecure: bool = False,
-) -> int:
+def serve(config: ServerConfig | None = None, **fields: Any) -> int:
     """Serve until SIGTERM or SIGINT, then drain; a second signal stops the searches that still run.
 
-    Prints ``listening on HOST:PORT`` when ready. Call it in the main thread.
+    Prints ``listening on HOST:PORT`` when ready. Call it in the main thread. Logging is the caller's to set
+    up, for example by `mexica_ai.server.logs.configure`.
 
     Parameters
     ----------
-    host, port, threads, slots, max_time_s, memory_mb, insecure
-        See ServerConfig.
+    config : ServerConfig, optional
+        By default one made of `fields`.
 
     Returns
     -------
@@ -40,16 +36,7 @@ def serve(
     OSError
         The address cannot be listened on.
     """
-    config = ServerConfig(
-        host=host,
-        port=port,
-        threads=threads,
-        slots=slots,
-        max_time_s=max_time_s,
-        memory_mb=memory_mb,
-        insecure=insecure,
-    )
-    asyncio.run(_serve(config))
+    asyncio.run(_serve(config or ServerConfig(**fields)))
     return 0
 
 
@@ -66,6 +53,23 @@ async def _serve(config: ServerConfig) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, handle_signal)
     await server.start()
+    _log_start(server, config)
     print(f"listening on {server.address}", flush=True)
     await signalled.wait()
+    _logger.info("draining")
     await server.drain()
+
+
+def _log_start(server: Server, config: ServerConfig) -> None:
+    has_callers = bool(config.tokens_file or config.tls_client_ca)
+    fields = {
+        "address": server.address,
+        "tls": bool(config.tls_certificate),
+        "client_certificates": bool(config.tls_client_ca),
+        "tokens": bool(config.tokens_file),
+        "metrics": server.metrics.address,
+    }
+    _logger.info("listening", extra={"fields": fields})
+    if not is_loopback(config.host) and not (config.tls_certificate and has_callers):
+        missing = "authentication" if config.tls_certificate else "encryption"
+        _logger.warning("insecure: others can reach this server, and there is no %s", missing)

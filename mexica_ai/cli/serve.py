@@ -3,73 +3,67 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from mexica_ai.cli import common
-from mexica_ai.engines.specs import KEYS, seconds, whole_number
+from mexica_ai.server.config import ENVIRONMENT_PREFIX, flags, load_config, to_toml
 
 SUMMARY = "answer requests over gRPC"
 DESCRIPTION = """\
 Serve mexica_ai.v1.EngineService over gRPC, with health checking and reflection,
 until SIGTERM or Ctrl-C; searches that run are finished first, unless the signal
-comes twice. Prints "listening on HOST:PORT" when it is ready. The connection is
-not encrypted: an address other than a loopback one needs --insecure.
+comes twice. Prints "listening on HOST:PORT" when it is ready, and logs to
+standard error. An address other than a loopback one needs both encryption
+(--tls-certificate, --tls-key) and authentication (--tokens-file or
+--tls-client-ca), or else --insecure.
+
+Each option may also be set in the environment, as MEXICA_AI_MAX_TIME_S, or in a
+file, as max_time_s = 60.0; --check-config prints these names. A flag goes before
+the environment, and that before the file.
 
 Examples:
   mexica-ai serve
   mexica-ai serve --port 0 --threads 2 --max-time 10
+  mexica-ai serve --config server.toml --check-config
 """
+_PACKAGES = "grpcio, grpcio-health-checking, grpcio-reflection, grpcio-status and protobuf"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
     parser.add_argument(
-        "--port",
-        type=common.argument(whole_number(0, 65535)),
-        default=50051,
-        metavar="N",
-        help="the port to listen on; 0: any that is free (default: 50051)",
+        "--config",
+        metavar="FILE",
+        help=f"read a TOML file (default: what {ENVIRONMENT_PREFIX}CONFIG names, if it is set)",
     )
     parser.add_argument(
-        "--threads",
-        type=common.argument(KEYS["threads"]),
-        default=1,
-        metavar="N",
-        help="threads of one search at most (default: 1)",
+        "--check-config",
+        action="store_true",
+        help="print what all sources together give, as TOML, and serve nothing",
     )
-    parser.add_argument(
-        "--slots",
-        type=common.argument(whole_number(1, 1024)),
-        metavar="N",
-        help="searches at a time (default: as many as the processors allow with --threads each)",
-    )
-    parser.add_argument(
-        "--max-time",
-        type=common.argument(seconds),
-        default=60.0,
-        metavar="SECONDS",
-        help="time of one search at most (default: 60)",
-    )
-    parser.add_argument(
-        "--memory",
-        type=common.argument(KEYS["memory"]),
-        default=1024,
-        metavar="MB",
-        help="memory of one search's tree at most (default: 1024)",
-    )
-    parser.add_argument("--insecure", action="store_true", help="allow an address that others can reach")
+    for field, flag in flags().items():
+        if flag.kind.metavar:
+            parser.add_argument(
+                flag.name,
+                dest=field,
+                type=common.argument(flag.kind.parse),
+                metavar=flag.kind.metavar,
+                help=flag.help,
+            )
+        else:
+            parser.add_argument(
+                flag.name, dest=field, action=argparse.BooleanOptionalAction, default=None, help=flag.help
+            )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    with common.needing("grpcio, grpcio-health-checking, grpcio-reflection, grpcio-status and protobuf"):
-        from mexica_ai.server.main import serve
-    return serve(
-        args.host,
-        args.port,
-        threads=args.threads,
-        slots=args.slots,
-        max_time_s=args.max_time,
-        memory_mb=args.memory,
-        insecure=args.insecure,
-    )
+    config = load_config(args.config, os.environ, {field: getattr(args, field) for field in flags()})
+    with common.needing(_PACKAGES):
+        from mexica_ai.server import app, logs, main
+    if args.check_config:
+        app.check(config)
+        print(to_toml(config), end="")
+        return 0
+    logs.configure(config)
+    return main.serve(config)

@@ -1,0 +1,46 @@
+"""Handlers of calls, wrapped: what the interceptors share."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+import grpc
+
+Around = Callable[[grpc.aio.ServicerContext], AbstractAsyncContextManager[None]]
+
+
+def wrap(handler: grpc.RpcMethodHandler, around: Around) -> grpc.RpcMethodHandler:
+    """Return a handler that answers as `handler` does, inside of `around(context)`.
+
+    Parameters
+    ----------
+    handler : grpc.RpcMethodHandler
+        Of any of the four kinds; its method a coroutine function or an async generator function.
+    around : callable
+        Makes an async context manager for a call. It runs in the call's task, so that context variables that
+        it sets are seen by the method. It must not reset them: an abandoned stream is closed in another task.
+    """
+    if handler.request_streaming:
+        kind = "stream_stream" if handler.response_streaming else "stream_unary"
+    else:
+        kind = "unary_stream" if handler.response_streaming else "unary_unary"
+    method = getattr(handler, kind)
+
+    if inspect.isasyncgenfunction(method):
+
+        async def wrapped(request, context):
+            async with around(context), contextlib.aclosing(method(request, context)) as responses:
+                async for response in responses:
+                    yield response
+
+    else:
+
+        async def wrapped(request, context):
+            async with around(context):
+                return await method(request, context)
+
+    make = getattr(grpc, f"{kind}_rpc_method_handler")
+    return make(wrapped, handler.request_deserializer, handler.response_serializer)

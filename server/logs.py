@@ -1,0 +1,190 @@
+"""The log of a server: one line a call, as text or as JSON, with nothing in it that is not escaped.
+
+Lines carry their fields in `record.fields`, a dict; the formatters write them. The id and the caller of the
+call that is being answered are added to every line that is logged meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import json
+import logging
+import re
+import sys
+import time
+import uuid
+from collections.abc import AsyncIterator, Collection
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+import grpc
+
+from mexica_ai.server import handlers
+from mexica_ai.server.auth import CALLER, OPEN_PREFIX
+from mexica_ai.server.config import ServerConfig
+from mexica_ai.server.metrics import OTHER, Metrics
+
+REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_request_id", default="")
+"""The id of the call that is being answered."""
+
+ID_KEY = "x-request-id"
+MAX_METHOD_CHARS = 200
+
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_BARE = re.compile(r"[A-Za-z0-9._/:\[\]+-]+")
+_logger = logging.getLogger("mexica_ai.server.calls")
+
+
+class LogsCalls(grpc.aio.ServerInterceptor):
+    """Logs and measures every call, and gives it an id, which the initial metadata tell the caller.
+
+    The id is that of the request's metadata ``x-request-id``, if it has up to 64 letters, digits and
+    ``._-``; else it is drawn. Health checks that succeed are logged at the level DEBUG only.
+
+    Parameters
+    ----------
+    metrics : Metrics
+    methods : collection of str
+        The methods that exist, such as ``/grpc.health.v1.Health/Check``; others are measured as one.
+    """
+
+    def __init__(self, metrics: Metrics, methods: Collection[str]) -> None:
+        self._metrics = metrics
+        self._methods = frozenset(methods)
+
+    async def intercept_service(self, continuation, handler_call_details):
+        """Return the handler of a call, watched."""
+        begin = time.monotonic()
+        method = handler_call_details.method
+        request_id = _request_id(handler_call_details.invocation_metadata)
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            self._note(request_id, method, "UNIMPLEMENTED", begin)
+            return None
+
+        @contextlib.asynccontextmanager
+        async def around(context) -> AsyncIterator[None]:
+            REQUEST_ID.set(request_id)
+            code = ""
+            try:
+                # Not the trailing metadata: those of errors are made elsewhere. Fails if the caller is gone.
+                with contextlib.suppress(grpc.aio.InternalError):
+                    await context.send_initial_metadata(((ID_KEY, request_id),))
+                yield
+            except grpc.aio.AbortError:
+                raise
+            except (asyncio.CancelledError, GeneratorExit):
+                remaining_s = context.time_remaining()
+                is_late = remaining_s is not None and remaining_s <= 0
+                code = "DEADLINE_EXCEEDED" if is_late else "CANCELLED"
+                raise
+            except BaseException:
+                code = "UNKNOWN"  # which is what gRPC makes of it
+                raise
+            finally:
+                self._note(request_id, method, code or _code_name(context.code()), begin, context.peer())
+
+        return handlers.wrap(handler, around)
+
+    def _note(self, request_id: str, method: str, code: str, begin: float, peer: str = "") -> None:
+        seconds = time.monotonic() - begin
+        self._metrics.call(method if method in self._methods else OTHER, code, seconds)
+        is_quiet = code == "OK" and method.startswith(OPEN_PREFIX)
+        fields = {
+            "id": request_id,
+            "caller": CALLER.get(),
+            "peer": peer,
+            "method": method[:MAX_METHOD_CHARS],
+            "code": code,
+            "ms": round(1000 * seconds, 1),
+        }
+        _logger.log(logging.DEBUG if is_quiet else logging.INFO, "call", extra={"fields": fields})
+
+
+def _request_id(metadata) -> str:
+    for key, value in metadata or ():
+        if key == ID_KEY and isinstance(value, str) and _ID.fullmatch(value):
+            return value
+    return uuid.uuid4().hex
+
+
+def _code_name(code: Any) -> str:
+    """Return the name of a status code as a context gives it: a number, or None for OK."""
+    if isinstance(code, grpc.StatusCode):
+        return code.name
+    return _CODE_NAMES.get(code or 0, "UNKNOWN")
+
+
+_CODE_NAMES = {code.value[0]: code.name for code in grpc.StatusCode}
+
+
+def escape(text: str) -> str:
+    """Return a text of visible ASCII and spaces: what else is in it is written as in Python's strings."""
+    if text.isascii() and text.isprintable():
+        return text
+    return text.encode("unicode_escape").decode("ascii")
+
+
+class TextFormatter(logging.Formatter):
+    """``TIME LEVEL LOGGER: MESSAGE key=value ...``; lines of a traceback follow, each indented."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of a record."""
+        parts = [_time(record), record.levelname, f"{record.name}:", escape(record.getMessage())]
+        parts += [f"{key}={_text_value(value)}" for key, value in _fields(record).items()]
+        # A line of an exception's message could look like one of the log; indented, it does not.
+        return "\n  | ".join([" ".join(parts), *map(escape, _traceback(record))])
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object in a line: time, level, logger, message, the fields, and exception if there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        entry = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_fields(record),
+        }
+        if traceback := _traceback(record):
+            entry["exception"] = "\n".join(traceback)
+        return json.dumps(entry, default=str)
+
+
+def _time(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    fields = {"id": REQUEST_ID.get(), "caller": CALLER.get(), **getattr(record, "fields", {})}
+    return {key: value for key, value in fields.items() if value != ""}
+
+
+def _text_value(value: Any) -> str:
+    text = str(value)
+    return text if _BARE.fullmatch(text) else json.dumps(text).replace("\x7f", "\\u007f")
+
+
+def _traceback(record: logging.LogRecord) -> list[str]:
+    if not record.exc_info:
+        return []
+    return re.split(r"\r\n|\r|\n", logging.Formatter().formatException(record.exc_info))
+
+
+def configure(config: ServerConfig, stream: TextIO | None = None) -> None:
+    """Have this process log as a configuration says, to standard error unless there is a `stream`."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonFormatter() if config.log_format == "json" else TextFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    # Other libraries tell at the lower levels what is of no use here.
+    root.setLevel(max(logging.WARNING, _level(config)))
+    logging.getLogger("mexica_ai").setLevel(_level(config))
+
+
+def _level(config: ServerConfig) -> int:
+    return getattr(logging, config.log_level.upper())

@@ -1,0 +1,183 @@
+"""What a server counts and measures, for Prometheus to read."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from mexica_ai.server.config import ServerConfig, format_address, refuse
+
+MAX_LABELS = 64  # values of a label; those that come later are counted as "other"
+OTHER = "other"
+_WAIT_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
+_MARGIN_BUCKETS = (-0.1, -0.01, 0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 1, 10)
+_CALL_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
+
+
+class Metrics:
+    """What a server tells of itself; here nobody listens. The methods may be called from any thread.
+
+    Attributes
+    ----------
+    address : str
+        `host:port` where the metrics are served, "" if they are not.
+    """
+
+    address = ""
+
+    def queue_wait(self, seconds: float) -> None:
+        """Note how long a call has waited for a search slot, whether or not it got one."""
+
+    def search_started(self) -> None:
+        """Note that a search has begun."""
+
+    def search_ended(self, iterations: int, deadline_margin_s: float | None) -> None:
+        """Note that a search has ended.
+
+        Parameters
+        ----------
+        iterations : int
+            Of this search; 0 if it failed.
+        deadline_margin_s : float, optional
+            What was left of the caller's deadline; None if there is no deadline.
+        """
+
+    def rejected(self, reason: str) -> None:
+        """Note that a call was rejected, for a reason such as TOO_MANY_WAITING."""
+
+    def cancelled(self) -> None:
+        """Note that a caller has cancelled its call."""
+
+    def call(self, method: str, code: str, seconds: float) -> None:
+        """Note that a call has been answered: its method, its status code, and how long it took."""
+
+    def start(self) -> None:
+        """Serve the metrics."""
+
+    def close(self) -> None:
+        """Serve them no longer."""
+
+
+class PrometheusMetrics(Metrics):
+    """Metrics in a registry of their own.
+
+    Parameters
+    ----------
+    host, port
+        Where `start` serves them over HTTP.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        prometheus_client is not installed.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        import prometheus_client as prometheus
+
+        self._prometheus = prometheus
+        self._host, self._port = host, port
+        self._http_server: Any = None
+        self.registry = registry = prometheus.CollectorRegistry()
+        prometheus.ProcessCollector(registry=registry)
+
+        def make(kind, name, text, labels=(), **options):
+            return kind(f"mexica_ai_{name}", text, labels, registry=registry, **options)
+
+        counter, histogram = prometheus.Counter, prometheus.Histogram
+        self._in_flight = make(prometheus.Gauge, "searches_in_flight", "Searches that run now")
+        self._searches = make(counter, "searches", "Searches that have ended")
+        self._iterations = make(counter, "iterations", "Iterations of all searches")
+        self._queue_wait = make(
+            histogram, "queue_wait_seconds", "Time waited for a search slot", buckets=_WAIT_BUCKETS
+        )
+        self._margin = make(
+            histogram,
+            "deadline_margin_seconds",
+            "What was left of the caller's deadline when its search ended",
+            buckets=_MARGIN_BUCKETS,
+        )
+        self._rejections = make(counter, "rejections", "Calls that were rejected", ["reason"])
+        self._cancellations = make(counter, "cancellations", "Calls that were cancelled")
+        self._calls = make(counter, "calls", "Calls that were answered", ["method", "code"])
+        self._call_seconds = make(
+            histogram, "call_seconds", "Time from a call to its answer", ["method"], buckets=_CALL_BUCKETS
+        )
+        self._reasons, self._methods = _Labels(), _Labels()
+
+    def queue_wait(self, seconds: float) -> None:
+        self._queue_wait.observe(seconds)
+
+    def search_started(self) -> None:
+        self._in_flight.inc()
+
+    def search_ended(self, iterations: int, deadline_margin_s: float | None) -> None:
+        self._in_flight.dec()
+        self._searches.inc()
+        self._iterations.inc(iterations)
+        if deadline_margin_s is not None:
+            self._margin.observe(deadline_margin_s)
+
+    def rejected(self, reason: str) -> None:
+        self._rejections.labels(self._reasons.bounded(reason)).inc()
+
+    def cancelled(self) -> None:
+        self._cancellations.inc()
+
+    def call(self, method: str, code: str, seconds: float) -> None:
+        method = self._methods.bounded(method)
+        self._calls.labels(method, code).inc()
+        self._call_seconds.labels(method).observe(seconds)
+
+    def start(self) -> None:
+        """Serve the metrics; OSError if the address cannot be listened on."""
+        try:
+            self._http_server, _ = self._prometheus.start_http_server(
+                self._port, self._host, registry=self.registry
+            )
+        except OSError as error:
+            address = format_address(self._host, self._port)
+            raise OSError(f"cannot listen on {address} for metrics: {error}") from None
+        self.address = format_address(self._host, self._http_server.server_port)
+
+    def close(self) -> None:
+        if self._http_server:
+            self._http_server.shutdown()
+            self._http_server.server_close()
+            self._http_server = None
+
+
+class _Labels:
+    """Values of a label that came first; every value takes memory for as long as the server lives."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._lock = threading.Lock()
+
+    def bounded(self, value: str) -> str:
+        with self._lock:
+            if value not in self._known:
+                if len(self._known) >= MAX_LABELS:
+                    return OTHER
+                self._known.add(value)
+        return value
+
+
+def make_metrics(config: ServerConfig) -> Metrics:
+    """Return the metrics of a server, not yet started.
+
+    Raises
+    ------
+    SearchError
+        Reason INVALID_CONFIG, path ``metrics_port``: it is set, and prometheus_client is not installed.
+    """
+    if config.metrics_port is None:
+        return Metrics()
+    try:
+        return PrometheusMetrics(config.metrics_host, config.metrics_port)
+    except ModuleNotFoundError as error:
+        refuse(
+            "metrics_port",
+            f"given {config.metrics_port}, which needs prometheus-client ({error}); expected it installed: "
+            "pip install 'mexica-ai[metrics]'",
+        )
