@@ -4,6 +4,8 @@ Environment:
 
 ``MEXICA_AI_NATIVE=1``  compile for this machine's processor (``-march=native``); portable otherwise.
 ``CEXT_DEBUG=1``        bounds checks, overflow checks, and ``check()`` after every action.
+``CEXT_SANITIZE=kind``  ``address`` (with undefined behaviour) or ``thread``: gcc's sanitizers, whose library must be
+                        loaded before Python is (``make sanitize``). Takes precedence over ``CEXT_DEBUG``.
 ``CEXT_JOBS=2``         so many processes translate the Cython modules; one if not set.
 """
 
@@ -39,15 +41,27 @@ MODULES = [
 ]
 
 ROOT = Path(__file__).parent
-DEBUG = os.environ.get("CEXT_DEBUG") == "1"
+SANITIZERS = {
+    "address": ["-fsanitize=address,undefined", "-fno-wrapv"],
+    "thread": ["-fsanitize=thread"],
+}
+SANITIZE = os.environ.get("CEXT_SANITIZE", "")
+if SANITIZE and SANITIZE not in SANITIZERS:
+    raise SystemExit(f"CEXT_SANITIZE: {SANITIZE!r}, expected one of {', '.join(SANITIZERS)}")
+DEBUG = os.environ.get("CEXT_DEBUG") == "1" and not SANITIZE
 NATIVE = os.environ.get("MEXICA_AI_NATIVE") == "1"
 # Both cythonize and build_ext compare nothing but time stamps, so every variant has files of its own.
-BUILD_DIR = f"build/{'debug' if DEBUG else 'release'}-{'native' if NATIVE else 'portable'}"
+VARIANT = SANITIZE or ("debug" if DEBUG else "release")
+BUILD_DIR = f"build/{VARIANT}-{'native' if NATIVE else 'portable'}"
 
 # Warnings about passing 64-byte vectors by value do not apply: such functions are all inlined.
 # Without contracted multiply-adds every build computes the same numbers, and searches alike.
 compile_args = ["-std=gnu11", "-Wno-psabi", "-pthread", "-ffp-contract=off"]
-if DEBUG:
+link_args = ["-pthread"]
+if SANITIZE:
+    compile_args += ["-O1", "-g", "-fno-omit-frame-pointer", *SANITIZERS[SANITIZE]]
+    link_args += SANITIZERS[SANITIZE]
+elif DEBUG:
     # Traps need no sanitizer runtime inside the interpreter. Python compiles with -fwrapv, which would make
     # signed overflow legal and its check void. Cython's own overflowcheck is of no use here: it also refuses
     # unsigned overflow, on which hashes and random numbers rest, and cannot return a vector where it does.
@@ -66,7 +80,7 @@ extensions = [
         depends=[str(path) for path in sorted(ROOT.glob("cext/**/*.h"))],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
         extra_compile_args=compile_args,
-        extra_link_args=["-pthread"],
+        extra_link_args=link_args,
     )
     for name in MODULES
 ]
@@ -93,10 +107,11 @@ class BuildPy(build_py):
 setup(
     packages=[*find_packages(include=["cext*", "mexica_ai*"]), "mexica_ai.server"],
     package_dir={"mexica_ai.server": "server"},
-    package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json"]},
+    package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "service_config.json"]},
     ext_modules=cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",
+        emit_linenums=bool(SANITIZE),  # reports then name lines of the .pyx files
         compiler_directives={
             "language_level": 3,
             "embedsignature": True,
