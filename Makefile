@@ -1,5 +1,5 @@
 # The commands of the README. `make install` is the set-up that all the others share.
-.PHONY: install demo test bench lint debug-test wheel-test clean
+.PHONY: install demo test bench lint debug-test sanitize wheel-test clean
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
@@ -46,11 +46,28 @@ $(DEBUG_VENV)/.installed: $(SOURCES) $(shell find mexica_ai server -name '*.py' 
 	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/python -m pip install --quiet '.[test]'
 	@touch $@
 
+# The core under gcc's sanitizers, one after the other, each in an environment of its own. `make sanitize-thread`
+# is one of them; DRIVE are options of tests/sanitize/drive.py, such as DRIVE='--seconds 120 --seed 1000'.
+sanitize: sanitize-address sanitize-thread
+
+sanitize-%: .venv-%/.installed
+	.ci/sanitize $* $(DRIVE)
+
+.PRECIOUS: .venv-%/.installed
+.venv-%/.installed: $(SOURCES) $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
+	@sh .ci/check-machine $(PYTHON) $(LIBRARIES_$*)
+	.venv-$*/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv-$*
+	CEXT_SANITIZE=$* .venv-$*/bin/python -m pip install --quiet .
+	@touch $@
+
+LIBRARIES_address := libasan libubsan
+LIBRARIES_thread := libtsan
+
 # A portable wheel, installed and used outside the checkout.
 wheel-test:
 	@sh .ci/check-machine $(PYTHON)
 	.ci/wheel-test $(PYTHON)
 
 clean:
-	rm -rf build $(VENV) $(DEBUG_VENV) *.egg-info
+	rm -rf build $(VENV) $(DEBUG_VENV) .venv-address .venv-thread *.egg-info
 	find cext -name '*.c' -delete -o -name '*.so' -delete

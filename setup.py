@@ -4,8 +4,9 @@ Environment:
 
 ``MEXICA_AI_NATIVE=1``  compile for this machine's processor (``-march=native``); portable otherwise.
 ``CEXT_DEBUG=1``        bounds checks, overflow checks, and ``check()`` after every action.
-``CEXT_SANITIZE=kind``  ``address`` (with undefined behaviour) or ``thread``: gcc's sanitizers, whose library must be
-                        loaded before Python is (``make sanitize``). Takes precedence over ``CEXT_DEBUG``.
+``CEXT_SANITIZE=kind``  ``address`` (with undefined behaviour) or ``thread``: one of gcc's sanitizers, whose
+                        library must be loaded before Python is (``make sanitize``); ``CEXT_DEBUG`` does not
+                        count then.
 ``CEXT_JOBS=2``         so many processes translate the Cython modules; one if not set.
 """
 
