@@ -340,13 +340,14 @@ def load_config(
         faults.append(Violation(name, "INVALID_CONFIG", message))
 
     path = path or environ.get(CONFIG_VARIABLE)
+    file = _name_of_file(path or "")
     for key, value in (_read_toml(path) if path else {}).items():
         if key not in _FIELDS:
-            fault(key, f"{path}: {quote(key)}: no such key; expected {_nearest(key, _FIELDS)}")
+            fault(key, f"{file}: {quote(key)}: no such key; expected {_nearest(key, _FIELDS)}")
             continue
         if _FIELDS[key].metadata["kind"] is _PATH and _PATH.accepts(value):
             value = str(Path(path).absolute().parent / value)
-        take(key, f"{path}: {key}", value)
+        take(key, f"{file}: {key}", value)
 
     variables = {ENVIRONMENT_PREFIX + name.upper(): name for name in _FIELDS}
     for variable, text in sorted(environ.items()):
@@ -394,7 +395,7 @@ def _toml_value(value: Any) -> str:
 
 
 def _read_toml(path: str) -> dict[str, Any]:
-    source = quote(path)[1:-1]
+    source = _name_of_file(path)
     try:
         with open(path, "rb") as file:
             content = file.read(_MAX_FILE_BYTES + 1)
@@ -408,6 +409,11 @@ def _read_toml(path: str) -> dict[str, Any]:
         refuse("config", f"{source} is not UTF-8 at byte {error.start}; expected a TOML file")
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         refuse("config", f"{source} is not TOML: {error}; expected lines such as port = 50051")
+
+
+def _name_of_file(path: str) -> str:
+    """Return a path for messages: whole, and with what is not printable escaped."""
+    return json.dumps(path)[1:-1]
 
 
 def _nearest(given: str, known: Mapping[str, Any]) -> str:

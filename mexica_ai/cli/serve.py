@@ -6,7 +6,6 @@ import argparse
 import os
 
 from mexica_ai.cli import common
-from mexica_ai.server.config import ENVIRONMENT_PREFIX, flags, load_config, to_toml
 
 SUMMARY = "answer requests over gRPC"
 DESCRIPTION = """\
@@ -31,10 +30,12 @@ _PACKAGES = "grpcio, grpcio-health-checking, grpcio-reflection, grpcio-status an
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    from mexica_ai.server.config import CONFIG_VARIABLE, flags
+
     parser.add_argument(
         "--config",
         metavar="FILE",
-        help=f"read a TOML file (default: what {ENVIRONMENT_PREFIX}CONFIG names, if it is set)",
+        help=f"read a TOML file (default: what {CONFIG_VARIABLE} names, if it is set)",
     )
     parser.add_argument(
         "--check-config",
@@ -58,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    from mexica_ai.server.config import flags, load_config, to_toml
+
     config = load_config(args.config, os.environ, {field: getattr(args, field) for field in flags()})
     with common.needing(_PACKAGES):
         from mexica_ai.server import app, logs, main
