@@ -124,7 +124,7 @@ def evaluate_record(
     seed = resolve_seed(seed)
     if isinstance(record, (str, bytes)):
         record = parse_json(record, "$")
-    _check(record)
+    check_played(record)
     played = [list(turn) for turn in record["turns"]]
     asked = range(len(played)) if turns is None else _checked_indices(turns, len(played))
     position = Position.from_json(record["start"])
@@ -140,7 +140,7 @@ def evaluate_record(
     return _evaluate(position, played, set(asked), look)
 
 
-def _check(record):
+def check_played(record):
     """Raise the error of a record that cannot be replayed."""
     claims_nothing = (
         isinstance(record, dict)

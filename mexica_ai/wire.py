@@ -7,25 +7,51 @@ does is listed in `_ADJUST`, by game.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from google.protobuf import json_format
 
+from mexica_ai.annotate import TurnEvaluation
 from mexica_ai.errors import NotationError
 from mexica_ai.position import Position
+from mexica_ai.records import VERSION
 from mexica_ai.results import Candidate, Result
 from mexica_ai.v1 import engine_pb2
 
 _STOP_REASON = "STOP_REASON_"
 
 
-def position_to_message(position: Position) -> engine_pb2.Position:
-    """Return the message of a position."""
+def position_to_message(position: Position, *, hides: bool = False) -> engine_pb2.Position:
+    """Return the message of a position; with `hides` without what is still to be drawn."""
     data = position.to_json()
+    if hides and position.game in _HIDE:
+        _HIDE[position.game](data)
     message = engine_pb2.Position()
     game = data.pop("game")
     json_format.ParseDict(data, getattr(message, game))
     getattr(message, game).SetInParent()  # a message of empty lists would leave the game unset
+    return message
+
+
+def message_from_json(data: dict[str, Any]) -> engine_pb2.Position:
+    """Return the message of a position's JSON object, which need not be valid.
+
+    Raises
+    ------
+    NotationError
+        If it has keys or types that the message does not have.
+    """
+    rest = dict(data)
+    game = rest.pop("game", None)
+    message = engine_pb2.Position()
+    if not isinstance(game, str) or game not in message.DESCRIPTOR.fields_by_name:
+        return message
+    try:
+        json_format.ParseDict(rest, getattr(message, game))
+    except json_format.ParseError as error:
+        raise NotationError(f"$: {error}", reason="WRONG_TYPE", path="$") from None
+    getattr(message, game).SetInParent()
     return message
 
 
@@ -72,7 +98,63 @@ def _adjust_mexica(data: dict[str, Any]) -> None:
         calpulli.pop("upcoming", None)
 
 
+def _hide_mexica(data: dict[str, Any]) -> None:
+    data["calpulli"].pop("upcoming", None)
+
+
 _ADJUST = {"mexica": _adjust_mexica}
+_HIDE = {"mexica": _hide_mexica}
+
+
+def record_of(start: Position, turns: Iterable[engine_pb2.Turn]) -> dict[str, Any]:
+    """Return the record of a game, finished or not, that began so and had these turns."""
+    return {
+        "game": start.game,
+        "version": VERSION,
+        "start": start.to_json(),
+        "turns": [list(turn.actions) for turn in turns],
+        "scores": None,
+        "winners": None,
+    }
+
+
+def evaluation_to_message(evaluation: TurnEvaluation) -> engine_pb2.EvaluateRecordResponse:
+    """Return the message of what the engine says of a turn."""
+    return engine_pb2.EvaluateRecordResponse(
+        turn_index=evaluation.turn_index,
+        seat=evaluation.seat,
+        value_before=evaluation.before,
+        value_after=evaluation.after,
+        expected_scores_before=evaluation.expected_scores_before,
+        expected_scores_after=evaluation.expected_scores_after,
+        choice=engine_pb2.Turn(actions=evaluation.choice),
+        choice_value=evaluation.choice_value,
+        loss=evaluation.loss,
+        scores=evaluation.scores,
+        iterations=evaluation.iterations,
+        seconds=evaluation.seconds,
+    )
+
+
+def evaluation_from_message(
+    message: engine_pb2.EvaluateRecordResponse, turn: list[str]
+) -> TurnEvaluation:
+    """Read what the engine says of a turn, which the message itself does not repeat."""
+    return TurnEvaluation(
+        turn_index=message.turn_index,
+        seat=message.seat,
+        turn=turn,
+        before=list(message.value_before),
+        after=list(message.value_after),
+        choice=list(message.choice.actions),
+        choice_value=list(message.choice_value),
+        loss=message.loss,
+        expected_scores_before=list(message.expected_scores_before),
+        expected_scores_after=list(message.expected_scores_after),
+        scores=list(message.scores),
+        iterations=message.iterations,
+        seconds=message.seconds,
+    )
 
 
 def result_to_message(result: Result, *, engine_version: str, rules_version: int) -> engine_pb2.SearchResult:

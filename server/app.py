@@ -16,10 +16,9 @@ from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.server.errors import RefusesUnreadable
 from mexica_ai.server.logs import LogsCalls
 from mexica_ai.server.metrics import make_metrics
-from mexica_ai.server.service import SERVICE_NAME, EngineService
+from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME, EngineService
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
-MAX_REQUEST_BYTES = 1 << 20  # a position takes under 4 KiB, the record of a game some tens
 FLUSH_S = 0.5  # what answers on their way, and streams of health watchers, get at the end
 SPARE_STREAMS = 100  # calls on one connection that neither search nor wait
 

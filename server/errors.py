@@ -2,15 +2,17 @@
 
 Every status carries a google.rpc.ErrorInfo (domain ``mexica_ai``, the exception's `reason`, and its class
 under the metadata key ``error``); INVALID_ARGUMENT also a google.rpc.BadRequest with one violation for each
-fault.
+fault; RESOURCE_EXHAUSTED and UNAVAILABLE a google.rpc.RetryInfo, if it is known when a retry makes sense.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 import logging
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -27,6 +29,8 @@ from mexica_ai.errors import (
     UnknownGameError,
     Violation,
 )
+from mexica_ai.server.logs import REQUEST_ID
+from mexica_ai.server.slots import BusyError
 
 DOMAIN = "mexica_ai"
 
@@ -58,7 +62,7 @@ _logger = logging.getLogger("mexica_ai.server")
 
 
 def answers_errors(method: Callable[..., Awaitable]) -> Callable[..., Awaitable]:
-    """Decorate a servicer's unary method: its exceptions become statuses.
+    """Decorate a servicer's method that returns one answer: its exceptions become statuses.
 
     What is no error of the caller's is answered by INTERNAL with an id, and logged in full under that id.
     """
@@ -74,6 +78,23 @@ def answers_errors(method: Callable[..., Awaitable]) -> Callable[..., Awaitable]
     return answering
 
 
+def streams_errors(method: Callable[..., AsyncIterator]) -> Callable[..., AsyncIterator]:
+    """Decorate a servicer's method that yields answers, as `answers_errors` does."""
+
+    @functools.wraps(method)
+    async def answering(self, request, context):
+        try:
+            async with contextlib.aclosing(method(self, request, context)) as answers:
+                async for answer in answers:
+                    yield answer
+            return
+        except Exception as error:
+            status = status_of(error)
+        await context.abort_with_status(rpc_status.to_status(status))
+
+    return answering
+
+
 class RefusesUnreadable(grpc.aio.ServerInterceptor):
     """Answers bytes that are no request message by INVALID_ARGUMENT.
 
@@ -81,9 +102,9 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
     """
 
     async def intercept_service(self, continuation, handler_call_details):
-        """Return the handler of a call, its requests read by us if it is unary."""
+        """Return the handler of a call, its request read by us if there is exactly one."""
         handler = await continuation(handler_call_details)
-        if handler is None or handler.unary_unary is None:
+        if handler is None or handler.request_streaming:
             return handler
 
         def deserialize(data):
@@ -95,12 +116,31 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
                     f"{handler_call_details.method}"
                 )
 
-        async def answer(request, context):
+        async def refuse(request, context):
             if isinstance(request, NotationError):
                 await context.abort_with_status(rpc_status.to_status(status_of(request)))
-            return await handler.unary_unary(request, context)
 
-        return grpc.unary_unary_rpc_method_handler(answer, deserialize, handler.response_serializer)
+        method = handler.unary_stream if handler.response_streaming else handler.unary_unary
+        if inspect.isasyncgenfunction(method):
+
+            async def answer(request, context):
+                await refuse(request, context)
+                async with contextlib.aclosing(method(request, context)) as responses:
+                    async for response in responses:
+                        yield response
+
+        else:
+
+            async def answer(request, context):
+                await refuse(request, context)
+                return await method(request, context)
+
+        make = (
+            grpc.unary_stream_rpc_method_handler
+            if handler.response_streaming
+            else grpc.unary_unary_rpc_method_handler
+        )
+        return make(answer, deserialize, handler.response_serializer)
 
 
 def status_of(error: Exception) -> status_pb2.Status:
@@ -110,13 +150,21 @@ def status_of(error: Exception) -> status_pb2.Status:
         return _internal_status(error)
     message = _shorten(str(error), MAX_MESSAGE_CHARS)
     status = status_pb2.Status(code=code.value[0], message=message)
-    info = error_details_pb2.ErrorInfo(
-        reason=error.reason, domain=DOMAIN, metadata={"error": type(error).__name__}
-    )
+    metadata = {"error": _class_name(error), "request_id": REQUEST_ID.get()}
+    info = error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)
     status.details.add().Pack(info)
     if code is grpc.StatusCode.INVALID_ARGUMENT:
         _add_violations(status, error.violations or [Violation(error.path, error.reason, str(error))])
+    if isinstance(error, BusyError):
+        retry = error_details_pb2.RetryInfo()
+        retry.retry_delay.FromMilliseconds(int(1000 * error.retry_s))
+        status.details.add().Pack(retry)
     return status
+
+
+def _class_name(error: Exception) -> str:
+    """Return the name of the class that clients know: one of the package's own."""
+    return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == MexicaAIError.__module__)
 
 
 def _code_of(error: Exception) -> grpc.StatusCode | None:
@@ -127,7 +175,7 @@ def _code_of(error: Exception) -> grpc.StatusCode | None:
 
 
 def _internal_status(error: Exception) -> status_pb2.Status:
-    request_id = uuid.uuid4().hex
+    request_id = REQUEST_ID.get() or uuid.uuid4().hex
     _logger.error("internal error; request id %s", request_id, exc_info=error)
     status = status_pb2.Status(
         code=grpc.StatusCode.INTERNAL.value[0], message=f"internal error; request id {request_id}"

@@ -67,11 +67,11 @@ class LogsCalls(grpc.aio.ServerInterceptor):
         @contextlib.asynccontextmanager
         async def around(context) -> AsyncIterator[None]:
             REQUEST_ID.set(request_id)
-            code = ""
+            code, peer = "", context.peer()  # later there may be no connection to ask
             try:
-                # Not the trailing metadata: those of errors are made elsewhere. Fails if the caller is gone.
-                with contextlib.suppress(grpc.aio.InternalError):
-                    await context.send_initial_metadata(((ID_KEY, request_id),))
+                # Not the initial metadata: a call that has got some is not retried. Errors carry the id in
+                # their details.
+                context.set_trailing_metadata(((ID_KEY, request_id),))
                 yield
             except grpc.aio.AbortError:
                 raise
@@ -84,7 +84,7 @@ class LogsCalls(grpc.aio.ServerInterceptor):
                 code = "UNKNOWN"  # which is what gRPC makes of it
                 raise
             finally:
-                self._note(request_id, method, code or _code_name(context.code()), begin, context.peer())
+                self._note(request_id, method, code or _code_name(context.code()), begin, peer)
 
         return handlers.wrap(handler, around)
 

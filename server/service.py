@@ -1,32 +1,60 @@
 """The servicer of `mexica_ai.v1.EngineService`: it translates, hands out search slots and keeps time.
 
-The event loop only waits: positions are read and searches run in worker threads, where the search releases
-the GIL and starts native threads of its own. A slot is taken before a search starts and given back when its
-thread has ended, whether or not anybody still waits for the answer, so there are never more searches than
-slots.
+The event loop only waits. What needs no search is answered by a few light workers; searches run in threads
+of their own, where they release the GIL and start native threads. A slot is taken before a search starts and
+given back when its thread has ended, whether or not anybody still waits for the answer, so there are never
+more searches than slots.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
+import re
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from importlib import metadata
+from typing import Any
 
-import grpc
-
-from mexica_ai import registry, wire
-from mexica_ai.errors import GameOverError, SearchError
-from mexica_ai.limits import Limits, resolve_seed
-from mexica_ai.position import Position
+from mexica_ai import levels, registry, wire
+from mexica_ai.annotate import evaluate_record
+from mexica_ai.errors import GameOverError, MexicaAIError, NotationError, SearchError
+from mexica_ai.limits import Limits, is_time, resolve_seed
+from mexica_ai.position import Position, new_game
+from mexica_ai.removal import consider_removal
 from mexica_ai.results import Result
-from mexica_ai.search import DEFAULT_CANDIDATES, run_search
+from mexica_ai.search import DEFAULT_CANDIDATES, run_search, watch_search
+from mexica_ai.server.auth import CALLER
 from mexica_ai.server.config import ServerConfig
-from mexica_ai.server.errors import answers_errors
+from mexica_ai.server.errors import answers_errors, streams_errors
+from mexica_ai.server.metrics import Metrics
+from mexica_ai.server.slots import SearchSlots, Ticket, shutting_down
+from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 SERVICE_NAME = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
+MAX_REQUEST_BYTES = 1 << 20  # a position takes under 4 KiB, the record of a game some tens
+DEFAULT_INTERVAL_S = 0.5
+# Beyond the server's cap an unlimited search may be in somebody's way: how often it looks.
+YIELD_POLL_S = 0.02
+
+_ANALYSIS_ID = re.compile(r"[A-Za-z0-9._-]{0,64}")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a request asks to be searched; checked."""
+
+    position: Position
+    limits: engine_pb2.Limits
+    seed: int
+    num_candidates: int
+    level: int
+    unlimited: bool = False
 
 
 class EngineService(engine_pb2_grpc.EngineServiceServicer):
@@ -35,47 +63,410 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     Parameters
     ----------
     config : ServerConfig
-    search : callable
-        What searches, in a worker thread; `mexica_ai.search.run_search`, or something of the same signature
-        that watches it.
+    search, watch : callable
+        What searches, in a worker thread: `mexica_ai.search.run_search` and `watch_search`, or something of
+        the same signatures that watches them.
+
+    Attributes
+    ----------
+    metrics : Metrics
+        What is told of searches and rejections.
     """
 
-    def __init__(self, config: ServerConfig, search: Callable[..., Result] = run_search) -> None:
+    def __init__(
+        self,
+        config: ServerConfig,
+        search: Callable[..., Result] = run_search,
+        watch: Callable[..., Iterator[Result]] = watch_search,
+    ) -> None:
+        self.metrics = Metrics()
         self._config = config
         self._search = search
-        self._slots = asyncio.Semaphore(config.slots)
+        self._watch = watch
+        self._slots = SearchSlots(config.slots, config.max_waiting, config.max_waiting_per_caller)
         self._workers = ThreadPoolExecutor(config.slots, thread_name_prefix="search")
+        self._light = ThreadPoolExecutor(config.light_workers, thread_name_prefix="light")
+        # Threads that go through records mostly wait for a slot.
+        self._records = ThreadPoolExecutor(config.slots + config.max_waiting, thread_name_prefix="record")
         self._searches: dict[asyncio.Future, threading.Event] = {}  # running -> what stops it
-        self._num_waiting = 0
-        self._is_closing = False
+        self._analyses: dict[tuple[str, str], set[threading.Event]] = {}  # (caller, name) -> what ends them
+        # Searches get their share of the total, so that all of them together never need more.
+        self._memory_mb = max(1, min(config.memory_mb, config.total_memory_mb // config.slots))
         self._engine_version = metadata.version("mexica-ai")
 
+    # --- searches
+
     @answers_errors
-    async def BestTurn(self, request, context):  # noqa: N802, the name is the service's
+    async def BestTurn(self, request, context):  # noqa: N802, the names are the service's
         """Search a position; see engine.proto."""
-        seed = resolve_seed(request.seed if request.HasField("seed") else None)
-        num_candidates = min(request.num_candidates or DEFAULT_CANDIDATES, self._config.max_candidates)
+        asked = await self._read(request)
+        return engine_pb2.BestTurnResponse(result=await self._best_turn(asked, context))
+
+    @streams_errors
+    async def Analyze(self, request, context):  # noqa: N802
+        """Search a position, and tell what is known at an interval; see engine.proto."""
+        if not _ANALYSIS_ID.fullmatch(request.analysis_id):
+            raise NotationError(
+                f"analysis_id: given {quote(request.analysis_id)}; expected up to 64 letters, digits and ._-",
+                reason="INVALID_NAME",
+                path="analysis_id",
+            )
+        interval_s = request.interval_s or DEFAULT_INTERVAL_S
+        if not is_time(interval_s):
+            raise SearchError(
+                f"interval_s: given {interval_s}; expected a number of seconds above 0, or 0 for "
+                f"{DEFAULT_INTERVAL_S}",
+                reason="INVALID_LIMITS",
+                path="interval_s",
+            )
+        interval_s = max(interval_s, self._config.min_interval_s)
+        asked = await self._read(request, unlimited=request.unlimited)
+        stop = threading.Event()
+        with self._named(CALLER.get(), request.analysis_id, stop):
+            async with contextlib.aclosing(self._analyze(asked, context, interval_s, stop)) as results:
+                async for result in results:
+                    yield engine_pb2.AnalyzeResponse(
+                        result=self._message(asked.position.game, result), is_final=bool(result.stop_reason)
+                    )
+
+    @answers_errors
+    async def StopAnalysis(self, request, context):  # noqa: N802
+        """End running analyses of this caller; see engine.proto."""
+        if not request.analysis_id:
+            raise NotationError(
+                "analysis_id: is empty; expected the name of a running analysis",
+                reason="MISSING_FIELD",
+                path="analysis_id",
+            )
+        stops = self._analyses.get((CALLER.get(), request.analysis_id), ())
+        for stop in stops:
+            stop.set()
+        return engine_pb2.StopAnalysisResponse(num_stopped=len(stops))
+
+    @streams_errors
+    async def EvaluateRecord(self, request, context):  # noqa: N802
+        """Value each turn of a game; see engine.proto."""
+        if len(request.turns) > self._config.max_record_turns:
+            raise NotationError(
+                f"turns: has {len(request.turns)} entries; expected {self._config.max_record_turns} at most",
+                reason="TOO_MANY_TURNS",
+                path="turns",
+            )
+        seed = _seed(request)
+        self._limits(request.limits, None)
+        start = await self._lightly(wire.position_from_message, request.start, "start")
+        stop = threading.Event()
+        loop = asyncio.get_running_loop()
+        caller = CALLER.get()
+
+        pending: set[Future[Result]] = set()
+
+        def search(position, limits, *, seed, candidates=DEFAULT_CANDIDATES, stop=stop):
+            # Each search takes a slot of its own, so that a long record does not keep others out.
+            asked = _Asked(position, request.limits, seed, candidates, levels.HIGHEST)
+            found = asyncio.run_coroutine_threadsafe(
+                self._search_in_slot(asked, context, stop, caller), loop
+            )
+            pending.add(found)
+            try:
+                return found.result()
+            finally:
+                pending.discard(found)
+
+        indices = _turn_range(request)
+        begin = functools.partial(
+            evaluate_record,
+            wire.record_of(start, request.turns),
+            time_s=self._config.default_time_s,  # the search above has its own limits
+            seed=seed,
+            stop=stop,
+            turns=indices,
+            search=search,
+        )
+        try:
+            evaluations = await self._lightly(begin)
+            for _ in indices:
+                evaluation = await loop.run_in_executor(self._records, next, evaluations, None)
+                if evaluation is None:  # a search was stopped, which only the server's end does
+                    raise shutting_down()
+                yield wire.evaluation_to_message(evaluation)
+        except MexicaAIError as error:
+            error.path = error.path.removeprefix("$.")  # paths in the record are those in the request
+            raise
+        finally:
+            stop.set()
+            for found in tuple(pending):
+                found.cancel()
+
+    async def _best_turn(self, asked: _Asked, context) -> engine_pb2.SearchResult:
+        stop = threading.Event()
+        if await self._lightly(_is_forced, asked.position):
+            limits = self._limits(asked.limits, None)
+            result = await self._lightly(self._run, asked, limits, stop)
+        else:
+            result = await self._search_in_slot(asked, context, stop, CALLER.get())
+        return self._message(asked.position.game, result)
+
+    async def _search_in_slot(self, asked: _Asked, context, stop: threading.Event, caller: str) -> Result:
+        """Wait for a slot, search, and give it back when the search's thread has ended."""
+        ticket = await self._take_slot(asked, context, caller)
+        # Only now, so that what was spent waiting is taken off.
+        limits = self._limits_in_slot(asked, context, ticket)
+        search = self._start(ticket, context, stop, self._run, asked, limits, stop)
+        try:
+            # Shielded: a thread cannot be cancelled, and its end must still be noticed.
+            result = await asyncio.shield(search)
+        except asyncio.CancelledError:
+            stop.set()
+            self.metrics.cancelled()
+            raise
+        return result
+
+    async def _analyze(
+        self, asked: _Asked, context, interval_s: float, stop: threading.Event
+    ) -> AsyncIterator[Result]:
+        """Search in a slot, and yield results as they grow."""
+        ticket = await self._take_slot(asked, context, CALLER.get())
+        limits = self._limits_in_slot(asked, context, ticket)
+        loop = asyncio.get_running_loop()
+        results: asyncio.Queue[Result] = asyncio.Queue()
+
+        def watch():
+            found = self._watch(
+                asked.position,
+                limits,
+                seed=asked.seed,
+                candidates=asked.num_candidates,
+                level=asked.level,
+                interval_s=interval_s,
+                stop=stop,
+            )
+            for result in found:
+                loop.call_soon_threadsafe(results.put_nowait, result)
+            return result
+
+        search = self._start(ticket, context, stop, watch)
+        search.add_done_callback(lambda _: results.put_nowait(None))
+        yielding = asyncio.ensure_future(self._make_way(stop)) if asked.unlimited else None
+        try:
+            while (result := await results.get()) is not None:
+                # A slow reader gets the newest, not everything that it missed.
+                while not result.stop_reason and not results.empty():
+                    newer = results.get_nowait()
+                    if newer is None:
+                        break
+                    result = newer
+                yield result
+                if result.stop_reason:
+                    break
+            await asyncio.shield(search)  # its failure, if it failed
+        finally:
+            if not search.done():
+                stop.set()
+                self.metrics.cancelled()
+            if yielding is not None:
+                yielding.cancel()
+
+    async def _make_way(self, stop: threading.Event) -> None:
+        """Stop an unlimited search once it is past the cap and somebody waits."""
+        await asyncio.sleep(self._config.max_time_s)
+        while not self._slots.num_waiting:
+            await asyncio.sleep(YIELD_POLL_S)
+        stop.set()
+
+    def _run(self, asked: _Asked, limits: Limits, stop: threading.Event) -> Result:
+        return self._search(
+            asked.position,
+            limits,
+            seed=asked.seed,
+            candidates=asked.num_candidates,
+            level=asked.level,
+            stop=stop,
+        )
+
+    async def _read(self, request, unlimited: bool = False) -> _Asked:
+        """Read what two requests have in common."""
+        seed = _seed(request)
+        level = request.level or levels.HIGHEST
+        levels.check(level)
         self._limits(request.limits, None)  # refuses what makes no sense before anything is waited for
-        position = await asyncio.to_thread(wire.position_from_message, request.position)
+        position = await self._lightly(wire.position_from_message, request.position)
         if position.is_over:
             raise GameOverError(
                 "the game is over; expected a position in which a seat is to move", path="position"
             )
-        await self._take_slot(context)
-        stop = threading.Event()
+        num_candidates = min(request.num_candidates or DEFAULT_CANDIDATES, self._config.max_candidates)
+        return _Asked(position, request.limits, seed, num_candidates, level, unlimited)
+
+    async def _take_slot(self, asked: _Asked, context, caller: str) -> Ticket:
+        remaining_s = context.time_remaining()
+        begin = time.monotonic()
+        deadline = None if remaining_s is None else begin + remaining_s - self._config.deadline_margin_s
+        budget_s = self._limits(asked.limits, None).time_s
         try:
-            # Only now, so that what was spent waiting is taken off.
-            limits = self._limits(request.limits, context.time_remaining())
-            search = self._start(position, limits, seed, num_candidates, stop)
+            ticket = await self._slots.take(caller, budget_s, deadline)
+        except SearchError as error:
+            self.metrics.rejected(error.reason)
+            raise
+        self.metrics.queue_wait(time.monotonic() - begin)
+        return ticket
+
+    def _limits_in_slot(self, asked: _Asked, context, ticket: Ticket) -> Limits:
+        try:
+            return self._limits(asked.limits, context.time_remaining(), asked.unlimited)
         except BaseException:
-            self._slots.release()
+            self._slots.give_back(ticket)
             raise
+
+    def _limits(
+        self, asked: engine_pb2.Limits, remaining_s: float | None, unlimited: bool = False
+    ) -> Limits:
+        """Return the limits of a search that starts now: what was asked for, capped."""
+        config = self._config
+        max_time_s = float("inf") if unlimited else config.max_time_s
+        if remaining_s is not None:
+            max_time_s = min(max_time_s, remaining_s - config.deadline_margin_s)
+            if max_time_s <= 0:
+                raise SearchError(
+                    "the deadline leaves no time to search; expected a later deadline, or a retry later",
+                    reason="NO_TIME_LEFT",
+                )
+        default_time_s = max_time_s if asked.iterations or unlimited else config.default_time_s
+        time_s = asked.time_s or default_time_s
+        # Limits refuses what is below 0 or not a number, so both have to get past the caps.
+        if asked.time_s:
+            Limits(time_s=time_s)
+        time_s = min(time_s, max_time_s)
+        return Limits(
+            time_s=None if time_s == float("inf") else time_s,
+            iterations=min(asked.iterations, config.max_iterations) or None,
+            memory_mb=min(asked.memory_mb or self._memory_mb, self._memory_mb),
+            threads=min(asked.threads or config.threads, config.threads),
+            unlimited=unlimited,
+        )
+
+    def _start(
+        self, ticket: Ticket, context, stop: threading.Event, run: Callable[..., Result], *args: Any
+    ) -> asyncio.Future[Result]:
+        """Search in a worker thread; the slot, already taken, is given back at the thread's end."""
         try:
-            # Shielded: a thread cannot be cancelled, and its end must still be noticed.
-            return await asyncio.shield(search)
-        except asyncio.CancelledError:
-            stop.set()
-            raise
+            search = asyncio.get_running_loop().run_in_executor(self._workers, run, *args)
+        except RuntimeError as error:
+            stop.set()  # what could not be started is still queued, for the next worker that is free
+            self._slots.give_back(ticket)
+            raise _no_threads(error) from None
+        self._searches[search] = stop
+        self.metrics.search_started()
+        search.add_done_callback(lambda done: self._search_ended(done, ticket, context))
+        return search
+
+    def _search_ended(self, search: asyncio.Future[Result], ticket: Ticket, context) -> None:
+        del self._searches[search]
+        self._slots.give_back(ticket)
+        # Asking for the exception counts it as seen, even if the caller is gone and nobody awaits the search.
+        iterations = 0 if search.exception() else search.result().iterations
+        self.metrics.search_ended(iterations, context.time_remaining())
+
+    def _message(self, game: str, result: Result) -> engine_pb2.SearchResult:
+        return wire.result_to_message(
+            result,
+            engine_version=self._engine_version,
+            rules_version=registry.get(game).game.rules_version,
+        )
+
+    @contextlib.contextmanager
+    def _named(self, caller: str, name: str, stop: threading.Event):
+        if not name:
+            yield
+            return
+        stops = self._analyses.setdefault((caller, name), set())
+        stops.add(stop)
+        try:
+            yield
+        finally:
+            stops.discard(stop)
+            if not stops:
+                self._analyses.pop((caller, name), None)
+
+    # --- what needs no search
+
+    @answers_errors
+    async def NewGame(self, request, context):  # noqa: N802
+        """Deal a new game; see engine.proto."""
+        return await self._lightly(_new_game, request)
+
+    @answers_errors
+    async def ApplyTurn(self, request, context):  # noqa: N802
+        """Play a turn; see engine.proto."""
+        return await self._lightly(_apply_turn, request)
+
+    @answers_errors
+    async def LegalActions(self, request, context):  # noqa: N802
+        """List legal actions; see engine.proto."""
+        return await self._lightly(_legal_actions, request)
+
+    @answers_errors
+    async def ValidatePosition(self, request, context):  # noqa: N802
+        """List the faults of a position; see engine.proto."""
+        return await self._lightly(_validate_position, request)
+
+    @answers_errors
+    async def ConsiderRemoval(self, request, context):  # noqa: N802
+        """Say what the engine thinks of removing tokens; see engine.proto."""
+        return await self._lightly(_consider_removal, request)
+
+    @answers_errors
+    async def ListGames(self, request, context):  # noqa: N802
+        """List the games; see engine.proto."""
+        games = (registry.get(name).game for name in registry.names())
+        return engine_pb2.ListGamesResponse(
+            games=[
+                engine_pb2.ListGamesResponse.GameInfo(
+                    name=game.name,
+                    rules_version=game.rules_version,
+                    min_players=2,
+                    max_players=game.max_players,
+                )
+                for game in games
+            ]
+        )
+
+    @answers_errors
+    async def GetEngineInfo(self, request, context):  # noqa: N802
+        """Describe the engine; see engine.proto."""
+        config = self._config
+        answer = engine_pb2.GetEngineInfoResponse(
+            engine_version=self._engine_version,
+            default_time_s=config.default_time_s,
+            lowest_level=min(levels.LEVELS),
+            highest_level=levels.HIGHEST,
+            slots=config.slots,
+            caps=engine_pb2.GetEngineInfoResponse.Caps(
+                time_s=config.max_time_s,
+                iterations=config.max_iterations,
+                memory_mb=self._memory_mb,
+                threads=config.threads,
+                candidates=config.max_candidates,
+                record_turns=config.max_record_turns,
+                request_bytes=MAX_REQUEST_BYTES,
+            ),
+        )
+        for name in registry.names():
+            fitted = registry.get(name).fitted
+            if fitted is not None:
+                answer.weights.add(
+                    game=name, version=fitted.info["version"], sha256=fitted.info["sha256"]
+                )
+        return answer
+
+    async def _lightly(self, function: Callable, *args: Any) -> Any:
+        try:
+            answer = asyncio.get_running_loop().run_in_executor(self._light, function, *args)
+        except RuntimeError as error:
+            raise _no_threads(error) from None
+        return await answer
+
+    # --- the end
 
     def stop_searches(self) -> None:
         """Stop all running searches; they answer the best so far."""
@@ -84,89 +475,114 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 
     async def close(self, grace_s: float) -> None:
         """Start no more searches, give the running ones `grace_s` seconds, stop them, await their ends."""
-        self._is_closing = True
+        self._slots.close()
         if self._searches:
             await asyncio.wait(self._searches, timeout=grace_s)
         self.stop_searches()
         if self._searches:
             await asyncio.wait(self._searches)
-        self._workers.shutdown()
+        for pool in (self._workers, self._light, self._records):
+            pool.shutdown(wait=pool is self._workers)
 
-    async def _take_slot(self, context: grpc.aio.ServicerContext) -> None:
-        """Wait for a search slot, at most as long as the caller can wait."""
-        if self._slots.locked() and self._num_waiting >= self._config.max_waiting:
-            raise SearchError(
-                f"all {self._config.slots} search slots are taken and {self._num_waiting} calls wait; "
-                "expected a retry later",
-                reason="TOO_MANY_WAITING",
-            )
-        remaining_s = context.time_remaining()
-        self._num_waiting += 1
+
+def _no_threads(error: RuntimeError) -> SearchError:
+    return SearchError(f"{error}; expected a retry later", reason="NO_THREADS")
+
+
+def _seed(request) -> int:
+    return resolve_seed(request.seed if request.HasField("seed") else None)
+
+
+def _is_forced(position: Position) -> bool:
+    """Whether only one turn is legal."""
+    rest = position.copy()
+    seat, started = rest.to_move, rest.state.turn
+    while rest.to_move == seat and rest.state.turn == started:
+        actions = rest.legal_actions()
+        if len(actions) != 1:
+            return False
         try:
-            async with asyncio.timeout(
-                None if remaining_s is None else remaining_s - self._config.deadline_margin_s
-            ):
-                await self._slots.acquire()
-        except TimeoutError:
-            raise _no_time_left("no search slot became free before the deadline") from None
-        finally:
-            self._num_waiting -= 1
-        if self._is_closing:
-            self._slots.release()
-            raise SearchError(
-                "the server is shutting down; expected a retry elsewhere", reason="SHUTTING_DOWN"
-            )
+            rest.push_action(actions[0])
+        except MexicaAIError:
+            return False  # what comes next is not known
+    return True
 
-    def _limits(self, asked: engine_pb2.Limits, remaining_s: float | None) -> Limits:
-        """Return the limits of a search that starts now: what was asked for, capped."""
-        config = self._config
-        max_time_s = config.max_time_s
-        if remaining_s is not None:
-            max_time_s = min(max_time_s, remaining_s - config.deadline_margin_s)
-            if max_time_s <= 0:
-                raise _no_time_left("the deadline leaves no time to search")
-        default_time_s = max_time_s if asked.iterations else config.default_time_s
-        # Limits refuses what is below 0 or not a number, so both have to get past the caps.
-        time_s = asked.time_s or default_time_s
-        Limits(time_s=time_s)
-        return Limits(
-            time_s=min(time_s, max_time_s),
-            iterations=min(asked.iterations, config.max_iterations) or None,
-            memory_mb=min(asked.memory_mb or config.memory_mb, config.memory_mb),
-            threads=min(asked.threads or config.threads, config.threads),
+
+def _turn_range(request) -> range:
+    first = request.first_turn
+    return range(first, first + request.num_turns if request.num_turns else len(request.turns))
+
+
+def _new_game(request) -> engine_pb2.NewGameResponse:
+    game = request.WhichOneof("game")
+    if game is None:
+        known = ", ".join(registry.names())
+        raise NotationError(
+            f"game: is missing; expected the options of one of {known}", reason="MISSING_GAME", path="game"
         )
+    options = {
+        field.name: list(value) if field.is_repeated else value
+        for field, value in getattr(request, game).ListFields()
+    }
+    seed = _seed(request)
+    position = new_game(game, players=request.players or 2, seed=seed, **options)
+    return engine_pb2.NewGameResponse(
+        position=wire.position_to_message(position, hides=True),
+        full_position=wire.position_to_message(position),
+        seed=seed,
+    )
 
-    def _start(
-        self, position: Position, limits: Limits, seed: int, num_candidates: int, stop: threading.Event
-    ) -> asyncio.Future[engine_pb2.BestTurnResponse]:
-        """Search in a worker thread; the slot, already taken, is given back at the thread's end."""
+
+def _apply_turn(request) -> engine_pb2.ApplyTurnResponse:
+    position = wire.position_from_message(request.position)
+    before = position.scores
+    position.push(list(request.turn.actions))
+    return engine_pb2.ApplyTurnResponse(
+        position=wire.position_to_message(position),
+        scores=position.scores,
+        scored=[after - before for after, before in zip(position.scores, before, strict=True)],
+        is_over=position.is_over,
+        to_move=position.to_move,
+        winners=position.winners,
+    )
+
+
+def _legal_actions(request) -> engine_pb2.LegalActionsResponse:
+    position = wire.position_from_message(request.position)
+    for index, action in enumerate(request.actions):
         try:
-            search = asyncio.get_running_loop().run_in_executor(
-                self._workers, self._search_position, position, limits, seed, num_candidates, stop
-            )
-        except RuntimeError as error:
-            stop.set()  # what could not be started is still queued, for the next worker that is free
-            raise SearchError(f"{error}; expected a retry later", reason="NO_THREADS") from None
-        self._searches[search] = stop
-        search.add_done_callback(self._search_ended)
-        return search
+            position.push_action(action)
+        except MexicaAIError as error:
+            error.path = f"actions[{index}]"
+            raise
+    return engine_pb2.LegalActionsResponse(actions=position.legal_actions(), to_move=position.to_move)
 
-    def _search_position(
-        self, position: Position, limits: Limits, seed: int, num_candidates: int, stop: threading.Event
-    ) -> engine_pb2.BestTurnResponse:
-        result = self._search(position, limits, seed=seed, candidates=num_candidates, stop=stop)
-        rules_version = registry.get(position.game).game.rules_version
-        return engine_pb2.BestTurnResponse(
-            result=wire.result_to_message(
-                result, engine_version=self._engine_version, rules_version=rules_version
+
+def _validate_position(request) -> engine_pb2.ValidatePositionResponse:
+    answer = engine_pb2.ValidatePositionResponse()
+    try:
+        wire.position_from_message(request.position)
+    except MexicaAIError as error:
+        found = error.violations or [(error.path, error.reason, str(error))]
+        for path, reason, message in found:
+            answer.violations.add(
+                field=path, reason=reason, description=message.removeprefix(f"{path}: ")
             )
+    return answer
+
+
+def _consider_removal(request) -> engine_pb2.ConsiderRemovalResponse:
+    position = wire.position_from_message(request.position)
+    found = consider_removal(position, list(request.sizes))
+    answer = engine_pb2.ConsiderRemovalResponse(agrees=found.agrees)
+    for token in found.tokens:
+        answer.opinions.add(
+            size=token.size,
+            agrees=token.agrees,
+            reason=token.reason,
+            explanation=token.explanation,
+            spaces=token.spaces,
+            canals=token.canals,
         )
+    return answer
 
-    def _search_ended(self, search: asyncio.Future) -> None:
-        del self._searches[search]
-        self._slots.release()
-        search.exception()  # counts as seen, even if the caller is gone and nobody awaits the search
-
-
-def _no_time_left(problem: str) -> SearchError:
-    return SearchError(f"{problem}; expected a later deadline, or a retry later", reason="NO_TIME_LEFT")

@@ -17,10 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
-from google.rpc import error_details_pb2
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
-from grpc_status import rpc_status
+from servers import IdleSearch, RunningServer, failure
 
 import mexica_ai as ai
 from mexica_ai import wire
@@ -28,86 +27,13 @@ from mexica_ai.client import AsyncClient, Client
 from mexica_ai.engines import make_engine
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig
-from mexica_ai.server.service import SERVICE_NAME
-from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
+from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME
+from mexica_ai.v1 import engine_pb2
 
 BEST_TURN = f"/{SERVICE_NAME}/BestTurn"
 # A search that was stopped must have ended this soon (really within 10 ms; test machines are shared).
 STOPPED_S = 0.2
 LONG_S = 20.0  # the budget of searches that are to be stopped
-
-
-class IdleSearch:
-    """Stands in for the search: waits until stopped or out of time, and notes when searches ended."""
-
-    def __init__(self):
-        self.started = threading.Semaphore(0)
-        self.ended = threading.Semaphore(0)
-        self.end_times = []
-        self.stop_reasons = []
-        self.limits = []
-
-    def __call__(self, position, limits, *, seed, candidates, stop):
-        self.limits.append(limits)
-        self.started.release()
-        begin = time.monotonic()
-        stop_reason = "stopped" if stop.wait(limits.time_s) else "time"
-        self.end_times.append(time.monotonic())
-        self.stop_reasons.append(stop_reason)
-        self.ended.release()
-        turn = ["take 1 1"] if position.game == "nim" else ["end"]
-        share, scores = [1 / position.players] * position.players, [0.0] * position.players
-        found = [ai.Candidate(turn, 1, share, scores, 1.0, [])] * candidates
-        return ai.Result(
-            turn, share, scores, found, 1, 1, 1, self.end_times[-1] - begin, stop_reason, seed, limits.threads
-        )
-
-    def await_start(self):
-        assert self.started.acquire(timeout=5)
-
-    def await_end(self):
-        assert self.ended.acquire(timeout=5)
-
-
-class RunningServer:
-    """A server in an event loop of its own thread."""
-
-    def __init__(self, search, **config):
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
-        self._thread.start()
-        self._config = ServerConfig(**{"port": 0, "slots": 2, "grace_s": 0.1, **config})
-        self._server = None
-        self._search = search
-        try:
-            self.run(self._start())
-        except BaseException:
-            self._end_loop()
-            raise
-        self.address = self._server.address
-        self.channel = grpc.insecure_channel(self.address)
-        self.stub = engine_pb2_grpc.EngineServiceStub(self.channel)
-        self.health = health_pb2_grpc.HealthStub(self.channel)
-
-    async def _start(self):
-        self._server = Server(self._config, **({"search": self._search} if self._search else {}))
-        await self._server.start()
-
-    def run(self, coroutine):
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(30)
-
-    def drain(self):
-        self.run(self._server.drain())
-
-    def close(self):
-        self.channel.close()
-        self.drain()
-        self._end_loop()
-
-    def _end_loop(self):
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
 
 
 @pytest.fixture(scope="module")
@@ -152,18 +78,6 @@ def request_for(position, seed=None, num_candidates=0, **limits):
         num_candidates=num_candidates,
         limits=engine_pb2.Limits(**limits),
     )
-
-
-def failure(call, *args, **kwargs):
-    """Return the code, the message and the details of a call that fails."""
-    with pytest.raises(grpc.RpcError) as caught:
-        call(*args, **kwargs)
-    info, faults = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
-    status = rpc_status.from_call(caught.value)
-    for detail in status.details if status else ():
-        detail.Unpack(info)
-        detail.Unpack(faults)
-    return caught.value.code(), caught.value.details(), info, list(faults.field_violations)
 
 
 # ---- answers
@@ -332,7 +246,7 @@ def test_a_client_that_goes_away_frees_its_slot(start_server, nim):
 
 
 def test_a_deadline_that_passes_stops_the_search(start_server, nim):
-    def deaf_search(position, limits, *, seed, candidates, stop):
+    def deaf_search(position, limits, *, seed, candidates, stop, level):
         assert stop.wait(5)  # pays no heed to its time
         return idle(position, limits, seed=seed, candidates=candidates, stop=stop)
 
@@ -482,7 +396,7 @@ def test_a_finished_game(start_server):
 
 
 def test_internal_errors_are_told_to_the_log_only(start_server, nim, caplog):
-    def broken_search(position, limits, *, seed, candidates, stop):
+    def broken_search(*_, **__):
         raise RuntimeError("a secret of the machine")
 
     server, _ = start_server(broken_search)
@@ -498,7 +412,7 @@ def test_internal_errors_are_told_to_the_log_only(start_server, nim, caplog):
 
 @pytest.mark.parametrize("reason", ["OUT_OF_MEMORY", "NO_THREADS"])
 def test_what_the_machine_lacks_is_told(start_server, nim, reason):
-    def poor_search(position, limits, *, seed, candidates, stop):
+    def poor_search(*_, **__):
         raise ai.SearchError("too poor", reason=reason)
 
     server, _ = start_server(poor_search)
@@ -506,26 +420,26 @@ def test_what_the_machine_lacks_is_told(start_server, nim, reason):
     assert (code, message, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "too poor", reason)
 
 
-def test_a_thread_that_cannot_be_started_takes_no_slot(start_server, nim, monkeypatch):
+@pytest.mark.parametrize("prefixes", [("light",), ("search",)])
+def test_a_thread_that_cannot_be_started_takes_no_slot(start_server, nim, monkeypatch, prefixes):
     server, search = start_server(slots=1)
     with monkeypatch.context() as patch:
 
+        adjust = ThreadPoolExecutor._adjust_thread_count
+
         def refuse(self, *args):
-            raise RuntimeError("can't start new thread")
+            if self._thread_name_prefix in prefixes:
+                raise RuntimeError("can't start new thread")
+            adjust(self, *args)
 
         patch.setattr(ThreadPoolExecutor, "_adjust_thread_count", refuse)
-        # Reading the position would fail too: let it be done at once.
-        patch.setattr(asyncio, "to_thread", run_at_once)
         for _ in range(2):
             code, message, info, _ = failure(server.stub.BestTurn, request_for(nim, time_s=LONG_S))
             assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_THREADS")
             assert "can't start new thread" in message
     assert server.stub.BestTurn(request_for(nim, time_s=0.01)).result.turn
-    assert search.stop_reasons == ["stopped", "stopped", "time"]
-
-
-async def run_at_once(function, *args):
-    return function(*args)
+    # What could not be started is queued nevertheless, and stopped when a worker comes to it.
+    assert search.stop_reasons == ["stopped"] * (2 if "search" in prefixes else 0) + ["time"]
 
 
 def test_hundreds_of_faults_fit_into_one_answer(start_server, mexica):
@@ -547,7 +461,7 @@ def test_what_is_no_request_at_all(start_server, nim):
         assert message.startswith(f"request: {len(garbage)} bytes that are no such message")
     code, *_ = failure(send_bytes, b"", timeout=5)  # a message without any field
     assert code is grpc.StatusCode.INVALID_ARGUMENT
-    code, *_ = failure(send_bytes, b"\x00" * (1 << 17), timeout=5)
+    code, *_ = failure(send_bytes, b"\x00" * (MAX_REQUEST_BYTES + 1), timeout=5)
     assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert server.stub.BestTurn(request_for(nim, time_s=0.01)).result.turn
 

@@ -13,6 +13,7 @@ from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.base import LIMIT_KEYS
 from mexica_ai.engines.specs import seconds
 from mexica_ai.limits import Limits
+from mexica_ai.position import Position
 from mexica_ai.results import Result
 
 SUMMARY = "watch the candidates grow"
@@ -37,15 +38,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_engine_option(parser)
     common.add_search_options(parser, "none")
     common.add_candidates_option(parser)
+    add_interval_option(parser)
+    common.add_json_option(
+        parser, "print one JSON object a line; only the last has a stop_reason that is not empty"
+    )
+
+
+def add_interval_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--interval`."""
     parser.add_argument(
         "--interval",
         type=common.argument(seconds),
         default=0.5,
         metavar="SECONDS",
         help="time between two prints (default: 0.5)",
-    )
-    common.add_json_option(
-        parser, "print one JSON object a line; only the last has a stop_reason that is not empty"
     )
 
 
@@ -63,15 +69,20 @@ def run(args: argparse.Namespace) -> int:
         results = common.in_thread(
             engine.analyze(position, limits, candidates=args.candidates, stop=stop, interval_s=args.interval)
         )
-        if args.json:
-            for result in results:
-                print(json.dumps(result.to_json()), flush=True)
-        else:
-            if sys.stdout.isatty():
-                print(position)
-            result = _show(results)
-            print(f"Best turn of seat {position.to_move}: {report.format_turn(result.turn)}")
+        print_results(results, position, args.json)
     return 0
+
+
+def print_results(results: Iterator[Result], position: Position, is_json: bool) -> None:
+    """Print results as they come, then the best turn."""
+    if is_json:
+        for result in results:
+            print(json.dumps(result.to_json()), flush=True)
+        return
+    if sys.stdout.isatty():
+        print(position)
+    result = _show(results)
+    print(f"Best turn of seat {position.to_move}: {report.format_turn(result.turn)}")
 
 
 def _show(results: Iterator[Result]) -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from typing import Any
 
 from mexica_ai import registry
 from mexica_ai.cli import common
@@ -71,11 +72,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    names = ("pool", "neutral_levels", "piles", "plies_per_turn")
-    options = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-    position = new_game(args.game, players=args.players, seed=args.seed, **options)
+    position = new_game(args.game, players=args.players, seed=args.seed, **game_options(args))
     print(json.dumps(position.to_json()))
     return 0
+
+
+def game_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of the games that were given."""
+    names = ("pool", "neutral_levels", "piles", "plies_per_turn")
+    return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
 
 
 def _max_players() -> int:

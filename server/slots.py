@@ -1,0 +1,188 @@
+"""Search slots: a fixed number of searches at a time, and a bounded queue for the others.
+
+The queue is ordered by deadline, but a caller whose searches run already comes after those with fewer, so
+that nobody's many calls keep out anybody's only one. What cannot start before its deadline is rejected at
+once, and told after how long a retry makes sense.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from mexica_ai.errors import SearchError
+
+MIN_SEARCH_S = 0.01  # below this a search is not worth a start
+
+
+class BusyError(SearchError):
+    """No slot for this call. `retry_s`: after how many seconds a retry makes sense."""
+
+    def __init__(self, problem: str, *, reason: str, retry_s: float) -> None:
+        super().__init__(f"{problem}; expected a retry after {retry_s:.1f} s", reason=reason)
+        self.retry_s = retry_s
+
+
+@dataclass(eq=False)
+class Ticket:
+    """A search that runs or waits. Times are of `time.monotonic`."""
+
+    caller: str
+    deadline: float | None
+    budget_s: float
+    number: int = 0
+    ends_at: float = 0.0
+    granted: asyncio.Future | None = field(default=None, repr=False)
+
+
+class SearchSlots:
+    """The slots of one server; all methods run in one event loop.
+
+    Parameters
+    ----------
+    slots : int
+        Searches at the same time.
+    max_waiting, max_waiting_per_caller : int
+        Calls that may wait for a slot, of all callers and of each.
+    """
+
+    def __init__(self, slots: int, max_waiting: int, max_waiting_per_caller: int) -> None:
+        self._slots = slots
+        self._max_waiting = max_waiting
+        self._max_waiting_per_caller = max_waiting_per_caller
+        self._running: set[Ticket] = set()
+        self._waiting: set[Ticket] = set()
+        self._numbers = itertools.count()
+        self._is_closed = False
+
+    @property
+    def num_waiting(self) -> int:
+        """Calls that wait."""
+        return len(self._waiting)
+
+    async def take(self, caller: str, budget_s: float, deadline: float | None) -> Ticket:
+        """Wait for a slot, at most until there would be no time left to search.
+
+        Parameters
+        ----------
+        caller : str
+        budget_s : float
+            How long the search will take at most.
+        deadline : float, optional
+            When the search has to end.
+
+        Returns
+        -------
+        Ticket
+            To be given back by `give_back`.
+
+        Raises
+        ------
+        BusyError
+            Reason TOO_MANY_WAITING, NO_TIME_LEFT or SHUTTING_DOWN.
+        """
+        now = time.monotonic()
+        ticket = Ticket(caller, deadline, budget_s, next(self._numbers))
+        if self._is_closed:
+            raise shutting_down()
+        if deadline is not None and deadline - now < MIN_SEARCH_S:
+            raise BusyError(
+                "the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S
+            )
+        if len(self._running) < self._slots:
+            return self._start(ticket)
+        self._refuse_in_vain(ticket, now)
+        ticket.granted = asyncio.get_running_loop().create_future()
+        self._waiting.add(ticket)
+        try:
+            async with asyncio.timeout(None if deadline is None else deadline - MIN_SEARCH_S - now):
+                await ticket.granted
+        except TimeoutError:
+            if not _was_granted(ticket):
+                raise BusyError(
+                    "no search slot became free before the deadline",
+                    reason="NO_TIME_LEFT",
+                    retry_s=self._wait_s(ticket),
+                ) from None
+        except BaseException:
+            if _was_granted(ticket):
+                self.give_back(ticket)
+            raise
+        finally:
+            self._waiting.discard(ticket)
+        return ticket
+
+    def give_back(self, ticket: Ticket) -> None:
+        """Free a slot for the next."""
+        self._running.discard(ticket)
+        while self._waiting and len(self._running) < self._slots:
+            running = Counter(other.caller for other in self._running)
+            best = min(self._waiting, key=lambda other: (running[other.caller], *_order(other)))
+            self._waiting.discard(best)
+            if not best.granted.done():
+                best.granted.set_result(self._start(best))
+
+    def close(self) -> None:
+        """Turn away who waits, and who comes."""
+        self._is_closed = True
+        for ticket in self._waiting:
+            if not ticket.granted.done():
+                ticket.granted.set_exception(shutting_down())
+        self._waiting.clear()
+
+    def _start(self, ticket: Ticket) -> Ticket:
+        now = time.monotonic()
+        ticket.ends_at = now + ticket.budget_s
+        if ticket.deadline is not None:
+            ticket.ends_at = min(ticket.ends_at, ticket.deadline)
+        self._running.add(ticket)
+        return ticket
+
+    def _refuse_in_vain(self, ticket: Ticket, now: float) -> None:
+        wait_s = self._wait_s(ticket)
+        if len(self._waiting) >= self._max_waiting:
+            raise BusyError(
+                f"all {self._slots} search slots are taken and {len(self._waiting)} calls wait",
+                reason="TOO_MANY_WAITING",
+                retry_s=wait_s,
+            )
+        own = sum(other.caller == ticket.caller for other in self._waiting)
+        if own >= self._max_waiting_per_caller:
+            raise BusyError(
+                f"{own} calls of this caller wait for a search slot already",
+                reason="TOO_MANY_WAITING",
+                retry_s=wait_s,
+            )
+        if ticket.deadline is not None and now + wait_s > ticket.deadline - MIN_SEARCH_S:
+            raise BusyError(
+                f"a search slot would become free in {wait_s:.1f} s, after the deadline",
+                reason="NO_TIME_LEFT",
+                retry_s=wait_s,
+            )
+
+    def _wait_s(self, ticket: Ticket) -> float:
+        """Return when a slot would be free for a ticket if all others use their whole budgets."""
+        now = time.monotonic()
+        ends = [max(now, other.ends_at) for other in self._running]
+        heapq.heapify(ends)
+        for other in sorted(self._waiting, key=_order):
+            if _order(other) < _order(ticket) and ends:
+                heapq.heapreplace(ends, ends[0] + other.budget_s)
+        return max(0.0, ends[0] - now) if len(ends) >= self._slots else 0.0
+
+
+def _order(ticket: Ticket) -> tuple[float, int]:
+    return (float("inf") if ticket.deadline is None else ticket.deadline, ticket.number)
+
+
+def _was_granted(ticket: Ticket) -> bool:
+    return ticket.granted.done() and not ticket.granted.cancelled() and ticket.granted.exception() is None
+
+
+def shutting_down() -> BusyError:
+    """Return the error for calls that a server which shuts down does not answer."""
+    return BusyError("the server is shutting down", reason="SHUTTING_DOWN", retry_s=1.0)

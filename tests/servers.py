@@ -1,0 +1,101 @@
+"""Servers for tests, and a stand-in for the search that waits instead of computing."""
+
+import asyncio
+import threading
+import time
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2
+from grpc_health.v1 import health_pb2_grpc
+from grpc_status import rpc_status
+
+import mexica_ai as ai
+from mexica_ai.server.app import Server
+from mexica_ai.server.config import ServerConfig
+from mexica_ai.v1 import engine_pb2_grpc
+
+
+class IdleSearch:
+    """Stands in for the search: waits until stopped or out of time, and notes when searches ended."""
+
+    def __init__(self):
+        self.started = threading.Semaphore(0)
+        self.ended = threading.Semaphore(0)
+        self.end_times = []
+        self.stop_reasons = []
+        self.limits = []
+
+    def __call__(self, position, limits, *, seed, candidates, stop, level=10):
+        self.limits.append(limits)
+        self.started.release()
+        begin = time.monotonic()
+        stop_reason = "stopped" if stop.wait(limits.time_s) else "time"
+        self.end_times.append(time.monotonic())
+        self.stop_reasons.append(stop_reason)
+        self.ended.release()
+        turn = ["take 1 1"] if position.game == "nim" else ["end"]
+        share, scores = [1 / position.players] * position.players, [0.0] * position.players
+        found = [ai.Candidate(turn, 1, share, scores, 1.0, [])] * candidates
+        return ai.Result(
+            turn, share, scores, found, 1, 1, 1, self.end_times[-1] - begin, stop_reason, seed, limits.threads
+        )
+
+    def await_start(self):
+        assert self.started.acquire(timeout=5)
+
+    def await_end(self):
+        assert self.ended.acquire(timeout=5)
+
+
+class RunningServer:
+    """A server in an event loop of its own thread."""
+
+    def __init__(self, search, **config):
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self._config = ServerConfig(**{"port": 0, "slots": 2, "grace_s": 0.1, **config})
+        self._server = None
+        self._search = search
+        try:
+            self.run(self._start())
+        except BaseException:
+            self._end_loop()
+            raise
+        self.address = self._server.address
+        self.channel = grpc.insecure_channel(self.address)
+        self.stub = engine_pb2_grpc.EngineServiceStub(self.channel)
+        self.health = health_pb2_grpc.HealthStub(self.channel)
+
+    async def _start(self):
+        self._server = Server(self._config, **({"search": self._search} if self._search else {}))
+        await self._server.start()
+
+    def run(self, coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(30)
+
+    def drain(self):
+        self.run(self._server.drain())
+
+    def close(self):
+        self.channel.close()
+        self.drain()
+        self._end_loop()
+
+    def _end_loop(self):
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+def failure(call, *args, **kwargs):
+    """Return the code, the message and the details of a call that fails."""
+    with pytest.raises(grpc.RpcError) as caught:
+        call(*args, **kwargs)
+    info, faults = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
+    status = rpc_status.from_call(caught.value)
+    for detail in status.details if status else ():
+        detail.Unpack(info)
+        detail.Unpack(faults)
+    return caught.value.code(), caught.value.details(), info, list(faults.field_violations)

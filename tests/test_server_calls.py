@@ -1,0 +1,408 @@
+"""The calls of the service beside BestTurn, each over a real connection, with the real search."""
+
+import asyncio
+import json
+import threading
+import time
+from pathlib import Path
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+from servers import IdleSearch, RunningServer, failure
+
+import mexica_ai as ai
+from mexica_ai import wire
+from mexica_ai.client import AsyncClient, Client, service_config
+from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots
+from mexica_ai.v1 import engine_pb2
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+@pytest.fixture(scope="module")
+def server():
+    running = RunningServer(None, max_time_s=2.0, memory_mb=64, min_interval_s=0.01)
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="module")
+def client(server):
+    with Client(server.address) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def mexica():
+    return ai.load(EXAMPLES / "mexica_midgame.json")
+
+
+@pytest.fixture
+def nim():
+    return ai.new_game("nim", piles=[7, 6, 5])
+
+
+# ---- Analyze
+
+
+def test_analysis_ends_with_exactly_one_final_message(server, mexica):
+    request = engine_pb2.AnalyzeRequest(
+        position=wire.position_to_message(mexica),
+        limits=engine_pb2.Limits(time_s=0.3),
+        interval_s=0.02,
+        num_candidates=3,
+        seed=7,
+    )
+    answers = list(server.stub.Analyze(request))
+    assert len(answers) > 3
+    assert [answer.is_final for answer in answers] == [False] * (len(answers) - 1) + [True]
+    assert [bool(answer.result.stop_reason) for answer in answers] == [answer.is_final for answer in answers]
+    iterations = [answer.result.iterations for answer in answers]
+    assert iterations == sorted(iterations)
+    best = answers[-1].result
+    assert 1 <= len(best.candidates) <= 3
+    assert best.seed == 7
+    mexica.copy().push(list(best.turn))
+
+
+def test_a_deadline_ends_an_unlimited_analysis_with_a_final_message(client, mexica):
+    results = list(client.analyze(mexica, unlimited=True, interval_s=0.1, timeout_s=0.5))
+    assert results[-1].stop_reason in ("time", "settled")
+    assert 0.2 < results[-1].seconds < 0.5
+
+
+def test_an_analysis_is_stopped_by_its_name(client, mexica):
+    results = client.analyze(mexica, unlimited=True, interval_s=0.02, analysis_id="mine")
+    assert next(results).stop_reason == ""
+    assert client.stop_analysis("somebody-elses") == 0
+    assert client.stop_analysis("mine") == 1
+    rest = list(results)
+    assert rest[-1].stop_reason == "stopped"
+    assert client.stop_analysis("mine") == 0
+
+
+def test_an_unlimited_analysis_goes_on_beyond_the_cap_until_somebody_waits(mexica, nim):
+    running = RunningServer(None, slots=1, max_time_s=0.1, memory_mb=64)
+    try:
+        with Client(running.address) as client:
+            results = client.analyze(mexica, unlimited=True, interval_s=0.05)
+            began = time.monotonic()
+            while time.monotonic() - began < 0.4:
+                assert next(results).stop_reason == ""
+            assert client.best_turn(nim, time_s=0.01, timeout_s=5).turn
+            assert list(results)[-1].stop_reason == "stopped"
+    finally:
+        running.close()
+
+
+def test_closing_an_analysis_frees_its_slot(mexica, nim):
+    running = RunningServer(None, slots=1, memory_mb=64)
+    try:
+        with Client(running.address) as client:
+            results = client.analyze(mexica, time_s=20, interval_s=0.05)
+            next(results)
+            results.close()
+            began = time.monotonic()
+            client.best_turn(nim, time_s=0.01, timeout_s=5)
+            assert time.monotonic() - began < 2
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "path"),
+    [("interval_s", -1.0, "interval_s"), ("interval_s", float("nan"), "interval_s"),
+     ("analysis_id", "a b", "analysis_id"), ("analysis_id", "x" * 65, "analysis_id"), ("level", 11, "level")],
+)  # fmt: skip
+def test_what_an_analysis_refuses(server, nim, field, value, path):
+    request = engine_pb2.AnalyzeRequest(position=wire.position_to_message(nim), **{field: value})
+    code, _, _, faults = failure(list, server.stub.Analyze(request))
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert [fault.field for fault in faults] == [path]
+
+
+def test_the_async_client_analyzes(server, mexica):
+    async def ask():
+        async with AsyncClient(server.address) as client:
+            return [result async for result in client.analyze(mexica, time_s=0.1, interval_s=0.02)]
+
+    assert server.run(ask())[-1].stop_reason in ("time", "settled")
+
+
+def test_levels(client, server, mexica):
+    remote = client.best_turn(mexica, level=1, seed=3, time_s=2)
+    assert remote.turn == ai.best_turn(mexica, level=1, seed=3, time_s=2, memory_mb=64).turn
+    request = engine_pb2.BestTurnRequest(position=wire.position_to_message(mexica), level=11)
+    code, _, _, faults = failure(server.stub.BestTurn, request)
+    assert (code, faults[0].field) == (grpc.StatusCode.INVALID_ARGUMENT, "level")
+
+
+# ---- games
+
+
+def test_a_whole_game_over_the_wire(client):
+    position = client.new_game("mexica", players=3, seed=5)
+    assert position == ai.new_game("mexica", players=3, seed=5)
+    totals = [0, 0, 0]
+    turns = 0
+    while not position.is_over:
+        result = client.best_turn(position, iterations=5, seed=turns)
+        before = position.copy()
+        applied = client.apply_turn(position, result.turn)
+        before.push(result.turn)
+        assert applied.position == before
+        assert (applied.to_move, applied.is_over, applied.winners) == (
+            before.to_move,
+            before.is_over,
+            before.winners,
+        )
+        totals = [total + points for total, points in zip(totals, applied.scored, strict=True)]
+        assert applied.scores == totals
+        position = applied.position
+        turns += 1
+    assert max(totals) > 0
+    assert applied.winners
+
+
+def test_a_new_game_hides_what_nobody_may_see(server):
+    pool = [3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 10, 11, 12, 13]
+    request = engine_pb2.NewGameRequest(players=2, seed=1)
+    request.mexica.pool.extend(pool)
+    answer = server.stub.NewGame(request)
+    assert list(answer.position.mexica.calpulli.upcoming) == []
+    assert len(answer.full_position.mexica.calpulli.upcoming) == 7
+    assert not wire.position_from_message(answer.position).has_one_world
+    assert answer.seed == 1
+
+
+def test_new_games_that_cannot_be(client, server):
+    code, *_ = failure(server.stub.NewGame, engine_pb2.NewGameRequest())
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    with pytest.raises(ai.PositionError):
+        client.new_game("mexica", players=9)
+    with pytest.raises(ai.PositionError):
+        client.new_game("mexica", pool=[3] * 14)
+    with pytest.raises(ai.NotationError, match="nonsense"):
+        client.new_game("mexica", nonsense=3)
+    with pytest.raises(ai.UnknownGameError):
+        client.new_game("seed")
+    assert client.new_game("nim", piles=[1, 2]).to_json()["piles"] == [1, 2]
+
+
+def test_turns_that_cannot_be_played(client, mexica):
+    with pytest.raises(ai.IllegalActionError) as caught:
+        client.apply_turn(mexica, ["walk A1", "end"])
+    assert caught.value.path == "turn[0]"
+    with pytest.raises(ai.NotationError):
+        client.apply_turn(mexica, ["fly A1"])
+
+
+def test_legal_actions(client, mexica):
+    assert client.legal_actions(mexica) == mexica.legal_actions()
+    action = mexica.legal_actions()[0]
+    after = mexica.copy()
+    after.push_action(action)
+    assert client.legal_actions(mexica, [action]) == after.legal_actions()
+    with pytest.raises(ai.IllegalActionError) as caught:
+        client.legal_actions(mexica, ["walk A1"])
+    assert caught.value.path == "actions[0]"
+
+
+def test_all_faults_of_a_position_at_once(client, mexica):
+    data = mexica.to_json()
+    assert client.validate_position(data) == []
+    data["seats"][0]["score"] = -1
+    data["bridges"].append({"at": "A1", "axis": "ns"})
+    with pytest.raises(ai.MexicaAIError) as caught:
+        ai.Position.from_json(data)
+    expected = list(caught.value.violations)
+    assert len(expected) >= 2
+    assert client.validate_position(data) == expected
+    del data["version"]
+    assert any("version" in fault.path for fault in client.validate_position(data))
+    with pytest.raises(ai.NotationError):
+        client.validate_position({**data, "unheard_of": 1})
+    assert client.validate_position({"game": "chess"})
+
+
+def test_removal(client, mexica):
+    from mexica_ai.removal import consider_removal
+
+    sizes = mexica.to_json()["calpulli"]["display"][:2]
+    assert client.consider_removal(mexica, sizes) == consider_removal(mexica, sizes)
+    with pytest.raises((ai.PositionError, ai.NotationError)):
+        client.consider_removal(mexica, [99])
+
+
+def test_games_and_engine(client):
+    games = {game["name"]: game for game in client.list_games()}
+    assert games["mexica"]["max_players"] == 4
+    info = client.engine_info()
+    assert info["caps"]["time_s"] == 2.0
+    assert (info["lowest_level"], info["highest_level"]) == (1, 10)
+    assert info["weights"][0]["game"] == "mexica"
+    assert len(info["weights"][0]["sha256"]) == 64
+
+
+# ---- EvaluateRecord
+
+
+def test_a_record_is_valued_turn_by_turn(client):
+    position = ai.new_game("nim", piles=[3, 2])
+    turns = [["take 1 1"], ["take 1 2"], ["take 1 1"]]
+    start = position.to_json()
+    record = {"game": "nim", "version": 1, "start": start, "turns": turns, "scores": None, "winners": None}
+    found = list(client.evaluate_record(record, iterations=300, seed=1))
+    assert [evaluation.turn_index for evaluation in found] == [0, 1, 2]
+    assert [evaluation.turn for evaluation in found] == turns
+    local = list(ai.annotate.evaluate_record(record, iterations=300, seed=1, memory_mb=64))
+    assert [evaluation.loss for evaluation in found] == [evaluation.loss for evaluation in local]
+    part = list(client.evaluate_record(record, iterations=300, seed=1, first_turn=1, num_turns=1))
+    assert [evaluation.turn_index for evaluation in part] == [1]
+
+
+def test_a_record_that_is_none(server, client):
+    request = engine_pb2.EvaluateRecordRequest(
+        start=wire.position_to_message(ai.new_game("nim", piles=[3])),
+        turns=[engine_pb2.Turn(actions=["take 1 1"]), engine_pb2.Turn(actions=["take 9 1"])],
+    )
+    code, _, _, faults = failure(list, server.stub.EvaluateRecord(request))
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert faults[0].field.startswith("turns[1]")
+
+
+# ---- load
+
+
+def test_a_busy_server_says_when_to_retry(nim):
+    search = IdleSearch()
+    running = RunningServer(search, slots=1, max_waiting=0)
+    try:
+        request = engine_pb2.BestTurnRequest(
+            position=wire.position_to_message(nim), limits=engine_pb2.Limits(time_s=3.0)
+        )
+        first = running.stub.BestTurn.future(request)
+        search.await_start()
+        with pytest.raises(grpc.RpcError) as caught:
+            running.stub.BestTurn(request)
+        retry = error_details_pb2.RetryInfo()
+        assert any(detail.Unpack(retry) for detail in rpc_status.from_call(caught.value).details)
+        assert 1.0 < retry.retry_delay.ToTimedelta().total_seconds() <= 3.0
+        first.cancel()
+    finally:
+        running.close()
+
+
+def test_the_client_retries_until_a_slot_is_free(nim):
+    search = IdleSearch()
+    running = RunningServer(search, slots=1, max_waiting=0)
+    try:
+        with Client(running.address) as client:
+            first = threading.Thread(target=client.best_turn, args=(nim,), kwargs={"time_s": 0.3})
+            first.start()
+            search.await_start()
+            assert client.best_turn(nim, time_s=0.01).turn
+            first.join()
+    finally:
+        running.close()
+
+
+def test_forced_turns_need_no_slot(mexica):
+    search = IdleSearch()
+    running = RunningServer(search, slots=1, max_waiting=0)
+    forced = ai.new_game("nim", piles=[1])
+    try:
+        long_ = engine_pb2.BestTurnRequest(
+            position=wire.position_to_message(mexica), limits=engine_pb2.Limits(time_s=20)
+        )
+        first = running.stub.BestTurn.future(long_)
+        search.await_start()
+        short = engine_pb2.BestTurnRequest(
+            position=wire.position_to_message(forced), limits=engine_pb2.Limits(time_s=0.01)
+        )
+        assert running.stub.BestTurn(short).result.turn == ["take 1 1"]
+        first.cancel()
+    finally:
+        running.close()
+
+
+def in_loop(coroutine):
+    # Not asyncio.run, which would leave the main thread without a loop that grpc looks for.
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(coroutine)
+    finally:
+        loop.close()
+
+
+def test_the_queue_is_ordered_by_deadline_and_fair_between_callers():
+    async def play():
+        slots = SearchSlots(2, 10, 10)
+        now = time.monotonic()
+        running = [await slots.take("many", 1.0, None) for _ in range(2)]
+        order = []
+
+        async def wait(name, caller, deadline):
+            ticket = await slots.take(caller, 0.1, deadline)
+            order.append(name)
+            return ticket
+
+        waiting = [
+            asyncio.ensure_future(wait("many, late", "many", now + 60)),
+            asyncio.ensure_future(wait("many, soon", "many", now + 30)),
+            asyncio.ensure_future(wait("few", "few", None)),
+        ]
+        await asyncio.sleep(0.01)
+        slots.give_back(running[0])
+        await asyncio.sleep(0.01)
+        assert order == ["few"]
+        slots.give_back(running[1])
+        await asyncio.sleep(0.01)
+        assert order == ["few", "many, soon"]
+        slots.give_back(await waiting[2])
+        await asyncio.sleep(0.01)
+        assert order == ["few", "many, soon", "many, late"]
+        assert slots.num_waiting == 0
+
+    in_loop(play())
+
+
+def test_what_cannot_be_met_is_rejected_at_once():
+    async def play():
+        slots = SearchSlots(1, 10, 2)
+        held = await slots.take("a", 5.0, None)
+        began = time.monotonic()
+        with pytest.raises(BusyError) as caught:
+            await slots.take("b", 1.0, began + 2.0)
+        assert time.monotonic() - began < 0.5
+        assert caught.value.reason == "NO_TIME_LEFT"
+        assert 4.0 < caught.value.retry_s <= 5.0
+        waiting = [asyncio.ensure_future(slots.take("b", 1.0, None)) for _ in range(2)]
+        await asyncio.sleep(0)
+        with pytest.raises(BusyError) as caught:
+            await slots.take("b", 1.0, None)
+        assert caught.value.reason == "TOO_MANY_WAITING"
+        assert 6.0 < caught.value.retry_s <= 7.0
+        slots.give_back(held)
+        first = await waiting[0]
+        waiting[1].cancel()
+        await asyncio.sleep(0)
+        slots.give_back(first)
+        assert slots.num_waiting == 0
+        slots.give_back(await slots.take("c", 1.0, time.monotonic() + 2 * MIN_SEARCH_S))
+        slots.close()
+        with pytest.raises(BusyError) as caught:
+            await slots.take("c", 1.0, None)
+        assert caught.value.reason == "SHUTTING_DOWN"
+
+    in_loop(play())
+
+
+def test_the_service_config_is_published():
+    config = service_config()
+    policy = config["methodConfig"][0]["retryPolicy"]
+    assert policy["maxAttempts"] == 5
+    assert set(policy["retryableStatusCodes"]) == {"UNAVAILABLE", "RESOURCE_EXHAUSTED"}
+    assert json.dumps(config)
