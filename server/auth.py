@@ -191,14 +191,16 @@ def _refusing(reason: str, problem: str) -> grpc.RpcMethodHandler:
     It is a stream_stream handler whatever the method: such a one reads no message of the caller's first, and
     to the caller the answer is the same.
     """
-    status = status_pb2.Status(
-        code=grpc.StatusCode.UNAUTHENTICATED.value[0],
-        message=f"authorization: {problem}; expected the metadata `authorization: Bearer TOKEN`",
-    )
-    info = error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata={"error": SearchError.__name__})
-    status.details.add().Pack(info)
 
     async def answer(requests, context):
+        status = status_pb2.Status(
+            code=grpc.StatusCode.UNAUTHENTICATED.value[0],
+            message=f"authorization: {problem}; expected the metadata `authorization: Bearer TOKEN`",
+        )
+        metadata = {"error": SearchError.__name__, "request_id": handlers.REQUEST_ID.get()}
+        status.details.add().Pack(
+            error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata)
+        )
         await context.abort_with_status(rpc_status.to_status(status))
 
     return grpc.stream_stream_rpc_method_handler(answer)

@@ -1,13 +1,17 @@
-"""Handlers of calls, wrapped: what the interceptors share."""
+"""What the interceptors share: wrapped handlers of calls, and the id of a call."""
 
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import inspect
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 import grpc
+
+REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_request_id", default="")
+"""The id of the call that is being answered."""
 
 Around = Callable[[grpc.aio.ServicerContext], AbstractAsyncContextManager[None]]
 

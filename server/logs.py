@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import contextvars
 import json
 import logging
 import re
@@ -24,10 +23,8 @@ import grpc
 from mexica_ai.server import handlers
 from mexica_ai.server.auth import CALLER, OPEN_PREFIX
 from mexica_ai.server.config import ServerConfig
+from mexica_ai.server.handlers import REQUEST_ID
 from mexica_ai.server.metrics import OTHER, Metrics
-
-REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_request_id", default="")
-"""The id of the call that is being answered."""
 
 ID_KEY = "x-request-id"
 MAX_METHOD_CHARS = 200
@@ -38,7 +35,7 @@ _logger = logging.getLogger("mexica_ai.server.calls")
 
 
 class LogsCalls(grpc.aio.ServerInterceptor):
-    """Logs and measures every call, and gives it an id, which the initial metadata tell the caller.
+    """Logs and measures every call, and gives it an id, which the trailing metadata tell the caller.
 
     The id is that of the request's metadata ``x-request-id``, if it has up to 64 letters, digits and
     ``._-``; else it is drawn. Health checks that succeed are logged at the level DEBUG only.
