@@ -162,7 +162,7 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _text_value(value: Any) -> str:
-    text = str(value)
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
     return text if _BARE.fullmatch(text) else json.dumps(text).replace("\x7f", "\\u007f")
 
 

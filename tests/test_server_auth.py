@@ -10,6 +10,7 @@ import logging
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -312,8 +313,14 @@ class Handlers(grpc.GenericRpcHandler):
 
         async def stream(request, context):
             yield answer()
-            if request == b"fail":
+            # A stream of requests is not read, except where the test needs to know what it asks for.
+            what = request if isinstance(request, bytes) else await context.read()
+            if what == b"fail":
                 raise RuntimeError("broken")
+            if what == b"wait":
+                await asyncio.sleep(10)
+            while what == b"flood":
+                yield bytes(100_000)
             yield answer()
 
         async def writing(request, context):
@@ -526,16 +533,30 @@ def test_the_id_of_a_refused_call_is_told(start_server, tokens_file):
     assert info.metadata["request_id"] == "bad-1"
 
 
-def test_cancelled_and_broken_streams_are_logged(start_handlers, caplog):
+def test_broken_and_cancelled_streams_are_logged(start_handlers, caplog):
     caplog.set_level(logging.INFO, "mexica_ai")
     channel = start_handlers(logs.LogsCalls(Metrics(), ()), Authenticates(None))
     with pytest.raises(grpc.RpcError):
         call_kind(channel, "unary_stream", b"fail")
     assert logged_calls(caplog, 1)[0]["code"] == "UNKNOWN"
-    calls = channel.stream_stream("/test/stream_stream")(iter(lambda: time.sleep(0.01) or b"", None))
-    next(calls)
-    calls.cancel()
-    assert len(logged_calls(caplog, 2)) == 2
+    for kind in ("unary_stream", "stream_stream"):
+        # The server is waiting, or has answered more than was read.
+        for message in (b"wait", b"flood"):
+            caplog.clear()
+            method = getattr(channel, kind)(f"/test/{kind}")
+            answers = method(message if kind == "unary_stream" else iter([message]), timeout=10)
+            next(answers)
+            answers.cancel()
+            (line,) = logged_calls(caplog, 1)
+            assert (line["code"], line["method"]) == ("CANCELLED", f"/test/{kind}")
+
+
+def test_a_call_that_is_too_late_is_logged(start_handlers, caplog):
+    caplog.set_level(logging.INFO, "mexica_ai")
+    channel = start_handlers(logs.LogsCalls(Metrics(), ()))
+    with pytest.raises(grpc.RpcError):
+        list(channel.unary_stream("/test/unary_stream")(b"wait", timeout=0.05))
+    assert logged_calls(caplog, 1)[0]["code"] in ("DEADLINE_EXCEEDED", "CANCELLED")
 
 
 def log_lines(log_format, *log, level="info"):
@@ -708,7 +729,8 @@ def test_a_process_with_everything(certificates, tokens_file, tmp_path):
         f'tls_key = "{certificates}/server.key"\n'
         'tokens_file = "tokens"\nport = 0\nlog_format = "json"\n'
     )
-    environ = {**os.environ, "MEXICA_AI_CONFIG": str(tmp_path / "server.toml"), "MEXICA_AI_METRICS_PORT": "0"}
+    environ = {name: value for name, value in os.environ.items() if name != "GRPC_VERBOSITY"}
+    environ |= {"MEXICA_AI_CONFIG": str(tmp_path / "server.toml"), "MEXICA_AI_METRICS_PORT": "0"}
     with subprocess.Popen(
         [sys.executable, "-P", "-m", "mexica_ai", "serve", "--slots", "1"],
         stdout=subprocess.PIPE,
@@ -721,6 +743,12 @@ def test_a_process_with_everything(certificates, tokens_file, tmp_path):
             with grpc.secure_channel(address, credentials_of(certificates)) as channel:
                 stub = engine_pb2_grpc.EngineServiceStub(channel)
                 assert stub.BestTurn(request(), timeout=10, metadata=with_token(BOB)).result.turn
+            # Nobody who knocks without TLS gets a line into the log.
+            host, _, port = address.rpartition(":")
+            with socket.create_connection((host, int(port)), timeout=5) as connection:
+                connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                while connection.recv(1024):
+                    pass
             process.send_signal(signal.SIGTERM)
             out, err = process.communicate(timeout=10)
         finally:

@@ -62,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
     from mexica_ai.server.config import flags, load_config, to_toml
 
     config = load_config(args.config, os.environ, {field: getattr(args, field) for field in flags()})
+    # The core of gRPC would write lines of its own into the log, one for every failed TLS handshake.
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     with common.needing(_PACKAGES):
         from mexica_ai.server import app, logs, main
     if args.check_config:
