@@ -43,7 +43,7 @@ MODULES = [
 
 ROOT = Path(__file__).parent
 SANITIZERS = {
-    "address": ["-fsanitize=address,undefined", "-fno-wrapv"],
+    "address": ["-fsanitize=address,undefined,float-cast-overflow", "-fno-wrapv"],
     "thread": ["-fsanitize=thread"],
 }
 SANITIZE = os.environ.get("CEXT_SANITIZE", "")

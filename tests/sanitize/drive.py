@@ -268,12 +268,12 @@ def odd_options(rng):
 
 
 def run_watched(search, rng, *, read):
-    """Run a search in a thread, without a limit, and stop it; read its result meanwhile if asked to."""
+    """Run a search in a thread, with a limit far away, and stop it; read its result meanwhile if asked to."""
     failures = []
 
     def run():
         try:
-            search.run()
+            search.run(time_s=60)
         except BaseException as error:
             failures.append(error)
 
