@@ -206,8 +206,43 @@ def _refusing(reason: str, problem: str) -> grpc.RpcMethodHandler:
     return grpc.stream_stream_rpc_method_handler(answer)
 
 
+class _Certificates:
+    """What a server encrypts with, read again when a file changes: certificates are renewed all the time."""
+
+    def __init__(self, config: ServerConfig) -> None:
+        self._config = config
+        self._paths = [config.tls_certificate, config.tls_key, config.tls_client_ca]
+        self._states = self._look()
+        self._looked_at = time.monotonic()
+        self.current = _read_certificates(config)
+
+    def renewed(self) -> grpc.ServerCertificateConfiguration | None:
+        """Return what new connections are to use, None if that is as before; called by gRPC's threads."""
+        now = time.monotonic()
+        if now < self._looked_at + RECHECK_S:
+            return None
+        self._looked_at = now
+        states = self._look()
+        if states == self._states:
+            return None
+        self._states = states
+        try:
+            self.current = _read_certificates(self._config)
+        except SearchError as error:
+            _logger.warning("the certificates stay as they were: %s", error)
+            return None
+        _logger.info("read the certificates again")
+        return self.current
+
+    def _look(self) -> list[tuple[int, int, int] | None]:
+        return [_file_state(path) for path in self._paths if path is not None]
+
+
 def server_credentials(config: ServerConfig) -> grpc.ServerCredentials | None:
     """Return what a server encrypts with, None if it does not.
+
+    Changed files are used for new connections; while they do not fit together the old ones are, and a warning
+    is logged.
 
     Raises
     ------
@@ -216,15 +251,22 @@ def server_credentials(config: ServerConfig) -> grpc.ServerCredentials | None:
     """
     if config.tls_certificate is None:
         return None
+    certificates = _Certificates(config)
+    return grpc.dynamic_ssl_server_credentials(
+        certificates.current,
+        certificates.renewed,
+        require_client_authentication=config.tls_client_ca is not None,
+    )
+
+
+def _read_certificates(config: ServerConfig) -> grpc.ServerCertificateConfiguration:
     chain = _read_file("tls_certificate", config.tls_certificate)
     key = _read_file("tls_key", config.tls_key)
     authorities = None
     if config.tls_client_ca is not None:
         authorities = _read_file("tls_client_ca", config.tls_client_ca)
     _check_certificates(config, authorities)
-    return grpc.ssl_server_credentials(
-        [(key, chain)], authorities, require_client_auth=authorities is not None
-    )
+    return grpc.ssl_server_certificate_configuration([(key, chain)], authorities)
 
 
 def _check_certificates(config: ServerConfig, authorities: bytes | None) -> None:

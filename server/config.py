@@ -162,7 +162,7 @@ class ServerConfig:
         far.
     tls_certificate, tls_key : str, optional
         PEM files of the server's certificate chain and its private key; both or none. With them the server
-        speaks TLS only.
+        speaks TLS only. Changed files are used for new connections.
     tls_client_ca : str, optional
         PEM file of the authorities whose client certificates are accepted; with it one is required.
     tokens_file : str, optional

@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -222,6 +223,41 @@ def test_a_token_is_needed_besides_a_certificate(start_server, certificates, tok
     assert failure(stubs.engine.BestTurn, request())[2].reason == "NO_TOKEN"
     assert stubs.engine.BestTurn(request(), timeout=10, metadata=with_token(ALICE)).result.turn
     assert logged_calls(caplog, 2)[-1]["caller"] == "alice"
+
+
+def certificate_of(address, authority):
+    """Return the certificate that a server shows to a new connection."""
+    context = ssl.create_default_context(cafile=authority)
+    context.set_alpn_protocols(["h2"])
+    host, _, port = address.rpartition(":")
+    with (
+        socket.create_connection((host, int(port)), timeout=5) as connection,
+        context.wrap_socket(connection, server_hostname=host) as secured,
+    ):
+        return secured.getpeercert(binary_form=True)
+
+
+def test_renewed_certificates_are_used_for_new_connections(start_server, tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(auth, "RECHECK_S", 0.0)
+    authority = _make_certificate(tmp_path, "ca")
+    _make_certificate(tmp_path, "server", authority)
+    server = start_server(**tls_fields(tmp_path))
+    stubs = server.connect(credentials_of(tmp_path))
+    assert stubs.engine.BestTurn(request(), timeout=10).result.turn
+    first = certificate_of(server.server.address, tmp_path / "ca.pem")
+    assert certificate_of(server.server.address, tmp_path / "ca.pem") == first
+    # The certificate without its key: the old pair is used, and a warning logged.
+    old_key = (tmp_path / "server.key").read_bytes()
+    second, _ = _make_certificate(tmp_path, "server", authority)
+    new_key = (tmp_path / "server.key").read_bytes()
+    (tmp_path / "server.key").write_bytes(old_key)
+    assert certificate_of(server.server.address, tmp_path / "ca.pem") == first
+    assert "the certificates stay as they were: tls_key: given " in caplog.text
+    (tmp_path / "server.key").write_bytes(new_key)
+    for _ in range(2):
+        renewed = certificate_of(server.server.address, tmp_path / "ca.pem")
+        assert renewed == second.public_bytes(serialization.Encoding.DER)
+    assert stubs.engine.BestTurn(request(), timeout=10).result.turn
 
 
 @pytest.mark.parametrize(
