@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import os
 import re
 import threading
 import time
@@ -39,6 +40,12 @@ from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 SERVICE_NAME = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
 MAX_REQUEST_BYTES = 1 << 20  # a position takes under 4 KiB, the record of a game some tens
 DEFAULT_INTERVAL_S = 0.5
+SEARCH_NICENESS = 5  # of search threads (on Linux each thread has its own): answers must not wait for them
+# What a search with a limit of iterations should take: by the speed of those before, and some more.
+FIRST_RATE = 5000.0
+RATE_STEP = 0.1
+ENOUGH_ITERATIONS = 100
+SLOWER = 3.0
 # Beyond the server's cap an unlimited search may be in somebody's way: how often it looks.
 YIELD_POLL_S = 0.02
 
@@ -84,7 +91,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._search = search
         self._watch = watch
         self._slots = SearchSlots(config.slots, config.max_waiting, config.max_waiting_per_caller)
-        self._workers = ThreadPoolExecutor(config.slots, thread_name_prefix="search")
+        self._workers = ThreadPoolExecutor(
+            config.slots, thread_name_prefix="search", initializer=_give_way
+        )
         self._light = ThreadPoolExecutor(config.light_workers, thread_name_prefix="light")
         # Threads that go through records mostly wait for a slot.
         self._records = ThreadPoolExecutor(config.slots + config.max_waiting, thread_name_prefix="record")
@@ -92,6 +101,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._analyses: dict[tuple[str, str], set[threading.Event]] = {}  # (caller, name) -> what ends them
         # Searches get their share of the total, so that all of them together never need more.
         self._memory_mb = max(1, min(config.memory_mb, config.total_memory_mb // config.slots))
+        self._iterations_per_s = FIRST_RATE  # of one search; a mean of those before
         self._engine_version = metadata.version("mexica-ai")
 
     # --- searches
@@ -302,14 +312,20 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         remaining_s = context.time_remaining()
         begin = time.monotonic()
         deadline = None if remaining_s is None else begin + remaining_s - self._config.deadline_margin_s
-        budget_s = self._limits(asked.limits, None).time_s
         try:
-            ticket = await self._slots.take(caller, budget_s, deadline)
+            ticket = await self._slots.take(caller, self._expected_s(asked), deadline)
         except SearchError as error:
             self.metrics.rejected(error.reason)
             raise
         self.metrics.queue_wait(time.monotonic() - begin)
         return ticket
+
+    def _expected_s(self, asked: _Asked) -> float:
+        """Return how long a search should take at most: what decides whether others can wait for it."""
+        limits = levels.limits_of(asked.level, self._limits(asked.limits, None))
+        if limits.iterations is None:
+            return limits.time_s
+        return min(limits.time_s, SLOWER * limits.iterations / self._iterations_per_s)
 
     def _limits_in_slot(self, asked: _Asked, context, ticket: Ticket) -> Limits:
         try:
@@ -364,7 +380,11 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         del self._searches[search]
         self._slots.give_back(ticket)
         # Asking for the exception counts it as seen, even if the caller is gone and nobody awaits the search.
-        iterations = 0 if search.exception() else search.result().iterations
+        iterations = 0
+        if not search.exception():
+            iterations, seconds = search.result().iterations, search.result().seconds
+            if iterations >= ENOUGH_ITERATIONS and seconds > 0:
+                self._iterations_per_s += RATE_STEP * (iterations / seconds - self._iterations_per_s)
         self.metrics.search_ended(iterations, context.time_remaining())
 
     def _message(self, game: str, result: Result) -> engine_pb2.SearchResult:
@@ -485,6 +505,12 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             pool.shutdown(wait=pool is self._workers)
 
 
+def _give_way() -> None:
+    """Let this thread, and the native ones that it starts, come after those that answer calls."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), SEARCH_NICENESS)
+
+
 def _no_threads(error: RuntimeError) -> SearchError:
     return SearchError(f"{error}; expected a retry later", reason="NO_THREADS")
 
@@ -495,16 +521,13 @@ def _seed(request) -> int:
 
 def _is_forced(position: Position) -> bool:
     """Whether only one turn is legal."""
-    rest = position.copy()
-    seat, started = rest.to_move, rest.state.turn
-    while rest.to_move == seat and rest.state.turn == started:
-        actions = rest.legal_actions()
+    state = position.state.copy()
+    seat, started = state.current_player, state.turn
+    while not state.is_terminal and state.current_player == seat and state.turn == started:
+        actions = state.legal_actions()  # of the state, since spelling a thousand actions takes milliseconds
         if len(actions) != 1:
             return False
-        try:
-            rest.push_action(actions[0])
-        except MexicaAIError:
-            return False  # what comes next is not known
+        state.apply(actions[0])
     return True
 
 

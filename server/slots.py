@@ -1,8 +1,9 @@
 """Search slots: a fixed number of searches at a time, and a bounded queue for the others.
 
 The queue is ordered by deadline, but a caller whose searches run already comes after those with fewer, so
-that nobody's many calls keep out anybody's only one. What cannot start before its deadline is rejected at
-once, and told after how long a retry makes sense.
+that nobody's many calls keep out anybody's only one. A call is let in only if it and all who wait can start
+so early that their time is left; others are rejected at once, and told after how long a retry makes sense.
+Else an overloaded server would begin every search at the last moment, and answer many too late.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Ticket:
     deadline: float | None
     budget_s: float
     number: int = 0
+    start_by: float = float("inf")
     ends_at: float = 0.0
     granted: asyncio.Future | None = field(default=None, repr=False)
 
@@ -47,7 +49,7 @@ class SearchSlots:
     slots : int
         Searches at the same time.
     max_waiting, max_waiting_per_caller : int
-        Calls that may wait for a slot, of all callers and of each.
+        Calls that may wait for a slot, of all callers and of each that has a name.
     """
 
     def __init__(self, slots: int, max_waiting: int, max_waiting_per_caller: int) -> None:
@@ -87,6 +89,9 @@ class SearchSlots:
         """
         now = time.monotonic()
         ticket = Ticket(caller, deadline, budget_s, next(self._numbers))
+        if deadline is not None:
+            # The whole budget, or half of a time that is shorter than the budget anyway.
+            ticket.start_by = deadline - min(budget_s, (deadline - now) / 2)
         if self._is_closed:
             raise shutting_down()
         if deadline is not None and deadline - now < MIN_SEARCH_S:
@@ -151,28 +156,36 @@ class SearchSlots:
                 retry_s=wait_s,
             )
         own = sum(other.caller == ticket.caller for other in self._waiting)
-        if own >= self._max_waiting_per_caller:
+        if ticket.caller and own >= self._max_waiting_per_caller:
             raise BusyError(
                 f"{own} calls of this caller wait for a search slot already",
                 reason="TOO_MANY_WAITING",
                 retry_s=wait_s,
             )
-        if ticket.deadline is not None and now + wait_s > ticket.deadline - MIN_SEARCH_S:
+        if any(start > other.start_by for other, start in self._starts(ticket)):
             raise BusyError(
-                f"a search slot would become free in {wait_s:.1f} s, after the deadline",
+                f"a search slot would become free in {wait_s:.1f} s, too late for this deadline or another "
+                "call's",
                 reason="NO_TIME_LEFT",
                 retry_s=wait_s,
             )
 
     def _wait_s(self, ticket: Ticket) -> float:
-        """Return when a slot would be free for a ticket if all others use their whole budgets."""
+        """Return how long a ticket will wait at most, as things are."""
+        starts = dict(self._starts(ticket))
+        return max(0.0, starts[ticket] - time.monotonic())
+
+    def _starts(self, ticket: Ticket) -> list[tuple[Ticket, float]]:
+        """Return when each that waits, and this ticket, would start if all used their whole budgets."""
         now = time.monotonic()
         ends = [max(now, other.ends_at) for other in self._running]
+        ends += [now] * (self._slots - len(ends))
         heapq.heapify(ends)
-        for other in sorted(self._waiting, key=_order):
-            if _order(other) < _order(ticket) and ends:
-                heapq.heapreplace(ends, ends[0] + other.budget_s)
-        return max(0.0, ends[0] - now) if len(ends) >= self._slots else 0.0
+        starts = []
+        for other in sorted({*self._waiting, ticket}, key=_order):
+            starts.append((other, ends[0]))
+            heapq.heapreplace(ends, ends[0] + other.budget_s)
+        return starts
 
 
 def _order(ticket: Ticket) -> tuple[float, int]:

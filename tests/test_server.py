@@ -274,7 +274,7 @@ def test_stopping_a_client_and_an_engine(start_server, nim):
 
 def test_calls_wait_for_a_slot_and_health_checks_do_not(start_server, nim):
     server, search = start_server(slots=1)
-    first = server.stub.BestTurn.future(request_for(nim, time_s=0.3))
+    first = server.stub.BestTurn.future(request_for(nim, time_s=1.0))
     search.await_start()
     second = server.stub.BestTurn.future(request_for(nim, time_s=0.01))
     for service in ("", SERVICE_NAME):
