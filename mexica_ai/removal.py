@@ -121,8 +121,7 @@ def consider_removal(position: Position, sizes: Sequence[int]) -> Removal:
 def _check_sizes(sizes, display):
     if not isinstance(sizes, (list, tuple)) or not sizes:
         raise NotationError(
-            f"sizes: given {quote(list(sizes) if isinstance(sizes, tuple) else sizes)}; expected a list of one "
-            "size or more",
+            f"sizes: given {quote(sizes)}; expected a list of one size or more",
             reason="WRONG_TYPE",
             path="sizes",
         )
@@ -219,7 +218,7 @@ class _Growth:
             raise _OutOfSteps
         ground = self._ground
         while True:
-            border = beside(region) & ground.land & ~dug
+            border = beside(region) & ground.land & ~(region | dug)
             forced = border & ~ground.free
             if not forced:
                 break
