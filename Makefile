@@ -46,8 +46,8 @@ $(DEBUG_VENV)/.installed: $(SOURCES) $(shell find mexica_ai server -name '*.py' 
 	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/python -m pip install --quiet '.[test]'
 	@touch $@
 
-# The core under gcc's sanitizers, one after the other, each in an environment of its own. `make sanitize-thread`
-# is one of them; DRIVE are options of tests/sanitize/drive.py, such as DRIVE='--seconds 120 --seed 1000'.
+# The core under gcc's sanitizers, one after the other, each in an environment of its own; `make sanitize-thread` is
+# one of them. DRIVE are options of tests/sanitize/drive.py, such as DRIVE='--seconds 120 --seed 1000'.
 sanitize: sanitize-address sanitize-thread
 
 sanitize-%: .venv-%/.installed

@@ -1,4 +1,4 @@
-"""The example clients for Node.js against real servers; after `npm install` in their folder these tests run."""
+"""The example clients for Node.js against real servers; they need `npm install` in their folder."""
 
 import contextlib
 import json

@@ -1,7 +1,9 @@
-// Watches a search grow, and cancels it after some seconds:  node analyze.mjs ../../mexica_midgame.json --seconds 5
+// Watches a search grow, and cancels it after some seconds:
+//   node analyze.mjs ../../mexica_midgame.json --seconds 5
 import { connect, describe, grpc, positive, readArguments, readPosition, report } from "./engine.mjs";
 
-const USAGE = "analyze.mjs FILE [--seconds S] [--interval S] [--host HOST:PORT] [--token TOKEN] [--ca ROOTS.pem]";
+const USAGE =
+  "analyze.mjs FILE [--seconds S] [--interval S] [--host HOST:PORT] [--token TOKEN] [--ca ROOTS.pem]";
 
 const options = readArguments(USAGE, {
   seconds: { type: "string", default: "5" },

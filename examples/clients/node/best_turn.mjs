@@ -1,7 +1,8 @@
 // Asks for the best turn of a saved position:  node best_turn.mjs ../../mexica_midgame.json --time 2
 import { connect, describe, positive, readArguments, readPosition, report } from "./engine.mjs";
 
-const USAGE = "best_turn.mjs FILE [--time S] [--candidates N] [--host HOST:PORT] [--token TOKEN] [--ca ROOTS.pem]";
+const USAGE =
+  "best_turn.mjs FILE [--time S] [--candidates N] [--host HOST:PORT] [--token TOKEN] [--ca ROOTS.pem]";
 // What the call may take beyond its search: waiting for a free slot, and the way there and back.
 const PATIENCE_S = 10;
 

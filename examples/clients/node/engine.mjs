@@ -14,10 +14,11 @@ const CONNECTION = {
   protos: { type: "string", default: PROTOS },
 };
 
-/** Read the command line: one file, the options of the connection and `more`. Ends the process if it is wrong. */
+/** Read the command line: one file, the connection's options and `more`. Ends the process if it is wrong. */
 export function readArguments(usage, more) {
   try {
-    const { values, positionals } = parseArgs({ options: { ...CONNECTION, ...more }, allowPositionals: true });
+    const options = { ...CONNECTION, ...more };
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
     if (positionals.length !== 1) {
       throw new Error("expected one file with a position");
     }
@@ -28,7 +29,7 @@ export function readArguments(usage, more) {
   }
 }
 
-/** Return the number above 0, perhaps a whole one, that an option holds. Ends the process if it holds none. */
+/** Return the number above 0, perhaps a whole one, that an option holds; end the process if it holds none. */
 export function positive(name, text, { whole = false } = {}) {
   const number = Number(text);
   if (!(number > 0 && number < Infinity) || (whole && !Number.isInteger(number))) {
@@ -57,7 +58,7 @@ export function connect({ host, token, ca, protos }) {
   return { client: new EngineService(host, credentials), metadata };
 }
 
-/** Return a saved position as the message: the key `game` becomes the name of the field that holds the rest. */
+/** Return a saved position as the message: `game` becomes the name of the field that holds the rest. */
 export function readPosition(file) {
   const { game, ...position } = JSON.parse(readFileSync(file, "utf8"));
   return { [game]: position };
