@@ -413,27 +413,27 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     @answers_errors
     async def NewGame(self, request, context):  # noqa: N802
         """Deal a new game; see engine.proto."""
-        return await self._lightly(_new_game, request)
+        return await self._lightly(deal, request)
 
     @answers_errors
     async def ApplyTurn(self, request, context):  # noqa: N802
         """Play a turn; see engine.proto."""
-        return await self._lightly(_apply_turn, request)
+        return await self._lightly(apply_turn, request)
 
     @answers_errors
     async def LegalActions(self, request, context):  # noqa: N802
         """List legal actions; see engine.proto."""
-        return await self._lightly(_legal_actions, request)
+        return await self._lightly(legal_actions, request)
 
     @answers_errors
     async def ValidatePosition(self, request, context):  # noqa: N802
         """List the faults of a position; see engine.proto."""
-        return await self._lightly(_validate_position, request)
+        return await self._lightly(validate_position, request)
 
     @answers_errors
     async def ConsiderRemoval(self, request, context):  # noqa: N802
         """Say what the engine thinks of removing tokens; see engine.proto."""
-        return await self._lightly(_consider_removal, request)
+        return await self._lightly(consider_tokens, request)
 
     @answers_errors
     async def ListGames(self, request, context):  # noqa: N802
@@ -536,7 +536,7 @@ def _turn_range(request) -> range:
     return range(first, first + request.num_turns if request.num_turns else len(request.turns))
 
 
-def _new_game(request) -> engine_pb2.NewGameResponse:
+def deal(request) -> engine_pb2.NewGameResponse:
     game = request.WhichOneof("game")
     if game is None:
         known = ", ".join(registry.names())
@@ -556,7 +556,7 @@ def _new_game(request) -> engine_pb2.NewGameResponse:
     )
 
 
-def _apply_turn(request) -> engine_pb2.ApplyTurnResponse:
+def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
     position = wire.position_from_message(request.position)
     before = position.scores
     position.push(list(request.turn.actions))
@@ -570,7 +570,7 @@ def _apply_turn(request) -> engine_pb2.ApplyTurnResponse:
     )
 
 
-def _legal_actions(request) -> engine_pb2.LegalActionsResponse:
+def legal_actions(request) -> engine_pb2.LegalActionsResponse:
     position = wire.position_from_message(request.position)
     for index, action in enumerate(request.actions):
         try:
@@ -581,7 +581,7 @@ def _legal_actions(request) -> engine_pb2.LegalActionsResponse:
     return engine_pb2.LegalActionsResponse(actions=position.legal_actions(), to_move=position.to_move)
 
 
-def _validate_position(request) -> engine_pb2.ValidatePositionResponse:
+def validate_position(request) -> engine_pb2.ValidatePositionResponse:
     answer = engine_pb2.ValidatePositionResponse()
     try:
         wire.position_from_message(request.position)
@@ -594,7 +594,7 @@ def _validate_position(request) -> engine_pb2.ValidatePositionResponse:
     return answer
 
 
-def _consider_removal(request) -> engine_pb2.ConsiderRemovalResponse:
+def consider_tokens(request) -> engine_pb2.ConsiderRemovalResponse:
     position = wire.position_from_message(request.position)
     found = consider_removal(position, list(request.sizes))
     answer = engine_pb2.ConsiderRemovalResponse(agrees=found.agrees)

@@ -1,0 +1,254 @@
+"""Feeds broken requests to everything of the service that reads them: no crash, no hang, no leak.
+
+    python benchmarks/fuzz_service.py [--inputs 1000000] [--seed 1]
+
+Valid messages and JSON forms are mutated: bytes flipped, cut and spliced; fields dropped, repeated, swapped
+and given values from the edges of their types. The only answers allowed are a result and the package's own
+errors, each within a second. Prints what came of them, and the resident memory on the way.
+"""
+
+import argparse
+import copy
+import json
+import random
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from google.protobuf.message import DecodeError, Message
+
+import mexica_ai as ai
+from mexica_ai import wire
+from mexica_ai.annotate import check_played
+from mexica_ai.errors import MexicaAIError
+from mexica_ai.server import service
+from mexica_ai.server.errors import status_of
+from mexica_ai.v1 import engine_pb2
+
+SLOW_S = 1.0
+INT32 = (0, 1, -1, 2, 3, 14, 22, 127, 255, 256, 65535, 2**31 - 1, -(2**31))
+NUMBERS = (*INT32, 2**63 - 1, -(2**63), 2**64, 1e308)
+TEXTS = ("", "A1", "U14", "Z99", "end", "walk H5", "temple 9 A1", "\0", "\n", "é" * 50, "{0}%s", "x" * 5000)
+VALUES = (*NUMBERS, *TEXTS, None, True, [], {}, [[]], float("nan"), float("inf"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--inputs", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    counts, slowest = fuzz(args.inputs, args.seed, report=True)
+    for name, count in counts.most_common():
+        print(f"{count:>9}  {name}")
+    print(f"slowest: {1000 * slowest:.0f} ms; resident memory: {resident_mb():.0f} MB")
+
+
+def fuzz(num_inputs, seed, report=False):
+    """Feed so many inputs; return how often each outcome came about, and the time of the slowest.
+
+    Raises
+    ------
+    AssertionError
+        An input took too long.
+    Exception
+        Whatever was raised that should not have been; the input is printed.
+    """
+    random_ = random.Random(seed)
+    messages, forms = corpus()
+    counts, slowest = Counter(), 0.0
+    for number in range(num_inputs):
+        if report and number % 100_000 == 0:
+            print(f"{number} inputs, {resident_mb():.0f} MB", file=sys.stderr, flush=True)
+        chance = random_.random()
+        if chance < 0.7:
+            original, read = random_.choice(messages)
+            given = (mutated_bytes if chance < 0.2 else mutated_message)(random_, original)
+            given = given if isinstance(given, bytes) else given.SerializeToString()
+        else:
+            original, read = random_.choice(forms)
+            given = mutated_form(random_, original)
+        begin = time.perf_counter()
+        try:
+            read(given)
+            outcome = "read"
+        except DecodeError:
+            outcome = "no message"
+        except MexicaAIError as error:
+            if status_of(error).ByteSize() >= 8192 or "\n" in str(error):
+                raise AssertionError(f"input {number} of seed {seed}: {given!r}") from error
+            outcome = f"{type(error).__name__} {error.reason}"
+        except BaseException:
+            print(f"input {number} of seed {seed}: {given!r}", file=sys.stderr)
+            raise
+        seconds = time.perf_counter() - begin
+        assert seconds < SLOW_S, f"input {number} of seed {seed} took {seconds:.1f} s: {given!r}"
+        slowest = max(slowest, seconds)
+        counts[outcome] += 1
+    return counts, slowest
+
+
+def corpus():
+    """Return (bytes, reader) of valid messages, and (JSON form, reader) of valid forms."""
+    positions = [ai.new_game("nim", piles=[3, 2]), ai.new_game("mexica", players=2, seed=1)]
+    position = ai.new_game("mexica", players=3, seed=4)
+    record = {"game": "mexica", "version": 1, "start": position.to_json(), "turns": [], "scores": None}
+    record["winners"] = None
+    for number in range(40):
+        turn = ai.best_turn(position, iterations=30, seed=number).turn
+        if len(record["turns"]) < 12:
+            record["turns"].append(turn)
+        if number in (4, 20, 39):
+            positions.append(position.copy())
+        position.push(turn)
+    messages = []
+    for position in positions:
+        message = wire.position_to_message(position)
+        turn = ai.best_turn(position, iterations=20, seed=1).turn
+        requests = [
+            (engine_pb2.ValidatePositionRequest(position=message), service.validate_position),
+            (engine_pb2.LegalActionsRequest(position=message, actions=turn[:1]), service.legal_actions),
+            (
+                engine_pb2.ApplyTurnRequest(position=message, turn=engine_pb2.Turn(actions=turn)),
+                service.apply_turn,
+            ),
+        ]
+        if position.game == "mexica":
+            sizes = position.to_json()["calpulli"]["display"][:2]
+            removal = engine_pb2.ConsiderRemovalRequest(position=message, sizes=sizes)
+            requests.append((removal, service.consider_tokens))
+        messages += [(request, reader(type(request), read)) for request, read in requests]
+    new_game = engine_pb2.NewGameRequest(players=3, seed=7)
+    new_game.mexica.pool.extend([3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 12, 13, 13])
+    messages.append((new_game, reader(engine_pb2.NewGameRequest, service.deal)))
+    forms = [(position.to_json(), read_position) for position in positions]
+    forms.append((record, read_record))
+    return messages, forms
+
+
+def reader(kind: type[Message], read):
+    """Return what reads the bytes of such a request."""
+    return lambda data: read(kind.FromString(data))
+
+
+def read_position(form):
+    ai.Position.from_json(json.dumps(form))
+
+
+def read_record(form):
+    check_played(json.loads(json.dumps(form)))
+
+
+def mutated_message(random_, message):
+    """Return a message that differs from one in one to four fields."""
+    message = copy.deepcopy(message)
+    for _ in range(random_.choice((1, 1, 2, 4))):
+        owner = message
+        while True:
+            field = random_.choice(owner.DESCRIPTOR.fields)
+            if field.message_type is None or random_.random() < 0.1:
+                break
+            if field.is_repeated:
+                entries = getattr(owner, field.name)
+                if not entries:
+                    break
+                owner = random_.choice(entries)
+            elif owner.HasField(field.name):
+                owner = getattr(owner, field.name)
+            else:
+                break
+        mutate_field(random_, owner, field)
+    return message
+
+
+def mutate_field(random_, owner, field):
+    kind = random_.randrange(3)
+    if field.is_repeated:
+        entries = getattr(owner, field.name)
+        if kind == 0 and entries:
+            del entries[random_.randrange(len(entries))]
+        elif kind == 1 and entries:
+            entries.append(copy.deepcopy(random_.choice(entries)))
+        elif field.message_type is None:
+            entries.append(random_value(random_, field))
+        else:
+            entries.add()
+    elif kind == 0 or field.message_type is not None:
+        owner.ClearField(field.name)
+    else:
+        setattr(owner, field.name, random_value(random_, field))
+
+
+def random_value(random_, field):
+    if field.type == field.TYPE_STRING:
+        return random_.choice(TEXTS)
+    if field.type == field.TYPE_BOOL:
+        return random_.random() < 0.5
+    if field.type == field.TYPE_DOUBLE:
+        return random_.choice((0.0, -1.0, 1e308, float("nan"), float("inf")))
+    if field.type in (field.TYPE_UINT32, field.TYPE_UINT64):
+        return random_.choice((0, 1, 7, 2**31, 2**32 - 1))
+    return random_.choice(INT32)
+
+
+def mutated_bytes(random_, message):
+    """Return the bytes of a message, but for one to eight places."""
+    data = bytearray(message.SerializeToString())
+    for _ in range(random_.choice((1, 1, 2, 3, 8))):
+        at = random_.randrange(len(data) + 1)
+        kind = random_.randrange(5)
+        if kind == 0 and data:
+            data[at % len(data)] ^= 1 << random_.randrange(8)
+        elif kind == 1 and data:
+            data[at % len(data)] = random_.randrange(256)
+        elif kind == 2:
+            del data[at : at + random_.randrange(1, 9)]
+        elif kind == 3:
+            data[at:at] = random_.randbytes(random_.randrange(1, 9))
+        else:
+            begin = random_.randrange(len(data) + 1)
+            data[at:at] = data[begin : begin + random_.randrange(1, 40)]
+    return bytes(data)
+
+
+def mutated_form(random_, form):
+    """Return a JSON form that differs from a valid one in one to four places."""
+    form = copy.deepcopy(form)
+    for _ in range(random_.choice((1, 1, 2, 4))):
+        places = [(form, key) for key in form] if isinstance(form, dict) else []
+        # One level deeper, again and again, with some chance to stay.
+        while places:
+            owner, key = random_.choice(places)
+            inner = owner[key]
+            keys = list(inner) if isinstance(inner, dict) else ()
+            if isinstance(inner, list):
+                keys = range(len(inner))
+            if not keys or random_.random() < 0.3:
+                mutate(random_, owner, key)
+                break
+            places = [(inner, key) for key in keys]
+    return form
+
+
+def mutate(random_, owner, key):
+    kind = random_.randrange(5)
+    if kind == 0:
+        del owner[key]
+    elif kind == 1 and isinstance(owner, list):
+        owner.insert(key, copy.deepcopy(random_.choice(owner)))
+    elif kind == 2 and isinstance(owner[key], int):
+        owner[key] += random_.choice((-1, 1, 1000))
+    elif kind == 3:
+        other = random_.choice(list(owner) if isinstance(owner, dict) else range(len(owner)))
+        owner[key] = copy.deepcopy(owner[other])
+    else:
+        owner[key] = copy.deepcopy(random_.choice(VALUES))
+
+
+def resident_mb():
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
+
+
+if __name__ == "__main__":
+    main()
