@@ -15,6 +15,9 @@ from mexica_ai.results import Result
 from mexica_ai.search import run_search
 from mexica_ai.strict import parse_json, quote
 
+LOOKED_AT = 100  # candidates among which the turn played is looked for
+FAIR_SHARE = 0.02  # of the choice's visits, from which on the value of a candidate can be compared with it
+
 
 @dataclass(frozen=True)
 class TurnEvaluation:
@@ -38,8 +41,8 @@ class TurnEvaluation:
     choice_value : list of float
         Expected share of the win after the choice, by the search that chose it.
     loss : float
-        The mover's share of the win that the turn gave away: `choice_value` less `after`, not below 0, and
-        exactly 0 where the turn is the choice.
+        The mover's share of the win that the turn gave away, not below 0; exactly 0 where the turn leads to
+        the position of the choice. See `evaluate_record` for how it is measured.
     expected_scores_before, expected_scores_after : list of float
         Expected final scores, of the same searches as `before` and `after`.
     scores : list of int
@@ -83,8 +86,14 @@ def evaluate_record(
 ) -> Iterator[TurnEvaluation]:
     """Value the turns of a played game, each as soon as its searches are done.
 
-    Every position is searched once, with the same limits and from the seat to move, which is told no more
-    than it may know: n turns take n + 1 searches at most. Everything is checked before the first search.
+    Every position of the game is searched once, with the same limits and from the seat to move, which is told
+    no more than it may know. Everything is checked before the first search.
+
+    A search thinks better of its own choice than the next search does, which looks for the best reply: by
+    some 0.05 after a thousand iterations. So the loss is no difference of `choice_value` and `after`. It
+    compares what one search says of both turns, where it looked at the turn played often enough
+    (`FAIR_SHARE`), or else `after` with what a search of the position after the choice says, which is one
+    search more. So n turns take n + 1 searches, and one for each turn that was hardly looked at.
 
     Parameters
     ----------
@@ -126,22 +135,31 @@ def evaluate_record(
         record = parse_json(record, "$")
     check_played(record)
     played = [list(turn) for turn in record["turns"]]
-    asked = range(len(played)) if turns is None else _checked_indices(turns, len(played))
-    position = Position.from_json(record["start"])
+    asked = _checked_indices(range(len(played)) if turns is None else turns, len(played))
 
     stop = stop or threading.Event()
 
-    def look(position: Position) -> Result | None:
+    def look(position: Position) -> Result:
         if stop.is_set():
-            return None
-        found = search(position, limits, seed=seed, stop=stop)
-        return None if found.stop_reason == "stopped" else found
+            raise _Stopped
+        found = search(position, limits, seed=seed, candidates=LOOKED_AT, stop=stop)
+        if found.stop_reason == "stopped":
+            raise _Stopped
+        return found
 
-    return _evaluate(position, played, set(asked), look)
+    return _evaluate(Position.from_json(record["start"]), played, asked, look)
 
 
-def check_played(record):
-    """Raise the error of a record that cannot be replayed."""
+class _Stopped(Exception):  # noqa: N818
+    pass
+
+
+def check_played(record: object) -> None:
+    """Raise the error of `mexica_ai.replay` if a record, as an object, cannot be replayed.
+
+    Where it says nothing of the outcome (no `termination`, `scores` and `winners` null), its turns may end
+    anywhere.
+    """
     claims_nothing = (
         isinstance(record, dict)
         and "termination" not in record
@@ -159,7 +177,7 @@ def check_played(record):
 
 
 def _checked_indices(turns, number):
-    indices = []
+    indices = set()
     for index in turns:
         if type(index) is not int or not 0 <= index < number:
             raise NotationError(
@@ -167,41 +185,52 @@ def _checked_indices(turns, number):
                 reason="OUT_OF_RANGE",
                 path="turns",
             )
-        indices.append(index)
+        indices.add(index)
     return indices
 
 
 def _evaluate(position, played, asked, look):
-    """Yield the evaluations; end where `look`, which searches a position, returns None."""
-    known = None  # what was found of the position, where the turn before has asked for it
+    known = None  # what is known of the position, where the turn before has asked for it
     for index, turn in enumerate(played[: max(asked, default=-1) + 1]):
         following = position.copy()
         following.push(turn)
         found = None
         if index in asked:
-            before = known or look(position)
-            if before is None:
+            try:
+                evaluation, found = _evaluate_turn(index, turn, position, following, known, look)
+            except _Stopped:
                 return
-            if not following.is_over:
-                found = look(following)
-                if found is None:
-                    return
-            done = [result for result in (before, found) if result is not None and result is not known]
-            yield _evaluation(index, turn, position, following, before, found, done)
+            yield evaluation
         position, known = following, found
 
 
-def _evaluation(index, turn, position, following, before, found, done):
-    """Put together what is known of a turn; `found` is None if it ended the game."""
+def _evaluate_turn(index, turn, position, following, known, look):
+    """Return the evaluation of a turn, and what is known now of the position after it."""
+    done = []
+
+    def value_of(place):
+        """Return what is expected of a position: shares of the win, final scores, and the result if any."""
+        if place.is_over:
+            return place.state.returns(), place.state.scores(), None
+        done.append(look(place))
+        return done[-1].value, done[-1].expected_scores, done[-1]
+
     seat = position.to_move
-    chosen = position.copy()
-    chosen.push(before.turn)
+    before = known
+    if before is None:
+        before = look(position)
+        done.append(before)
+    after, scores_after, found = value_of(following)
+    chosen = _after(position, before.turn)
     is_choice = chosen == following
-    if found is None:
-        after, scores_after = following.state.returns(), following.state.scores()
-    else:
-        after, scores_after = found.value, found.expected_scores
-    return TurnEvaluation(
+    loss = 0.0
+    if not is_choice:
+        same = _candidate(position, before, following)
+        if same:
+            loss = before.value[seat] - same.value[seat]
+        elif before.value[seat] > after[seat]:
+            loss = value_of(chosen)[0][seat] - after[seat]
+    evaluation = TurnEvaluation(
         turn_index=index,
         seat=seat,
         turn=turn,
@@ -209,10 +238,28 @@ def _evaluation(index, turn, position, following, before, found, done):
         after=after,
         choice=turn if is_choice else before.turn,
         choice_value=before.value,
-        loss=0.0 if is_choice else max(0.0, before.value[seat] - after[seat]),
+        loss=max(0.0, loss),
         expected_scores_before=before.expected_scores,
         expected_scores_after=scores_after,
         scores=following.scores,
         iterations=sum(result.iterations for result in done),
         seconds=sum(result.seconds for result in done),
     )
+    return evaluation, found
+
+
+def _candidate(position, result, following):
+    """Return the candidate that leads to a position, if it was visited often enough to be compared."""
+    for candidate in result.candidates:
+        # The most visited first.
+        if candidate.visits < FAIR_SHARE * result.candidates[0].visits:
+            return None
+        if _after(position, candidate.turn) == following:
+            return candidate
+    return None
+
+
+def _after(position, turn):
+    position = position.copy()
+    position.push(turn)
+    return position

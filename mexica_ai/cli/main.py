@@ -10,7 +10,21 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from mexica_ai.cli import analyze, arena, best, client, engine, legal, new, perft, replay, serve, show, train
+from mexica_ai.cli import (
+    analyze,
+    annotate,
+    arena,
+    best,
+    client,
+    engine,
+    legal,
+    new,
+    perft,
+    replay,
+    serve,
+    show,
+    train,
+)
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -22,6 +36,7 @@ COMMANDS = {
     "show": show,
     "legal": legal,
     "replay": replay,
+    "annotate": annotate,
     "perft": perft,
     "engine": engine,
     "serve": serve,

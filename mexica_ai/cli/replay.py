@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         for path in args.files:
             try:
                 with common.open_input(path) as file:
-                    for line_number, text in _records(file):
+                    for line_number, text in read_records(file):
                         progress.show(f"replaying {common.source_name(path)}, line {line_number}")
                         answer = _check(text)
                         _print(common.source_name(path), line_number, answer, args.json)
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def read_records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Yield the records' texts and the lines where they begin; blank lines are passed over."""
     first = 1
     while (line := file.readline()).isspace():
