@@ -1,6 +1,7 @@
 """What is said of the turns of a played game: in Python, and by `mexica-ai annotate`."""
 
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -128,7 +129,7 @@ def test_each_position_of_the_game_is_searched_once(mexica, counting):
     found = evaluated(mexica, iterations=30, search=counting, turns=range(10))
     assert len(set(map(str, counting.positions))) == len(counting.positions)
     assert 11 <= len(counting.positions) <= 21
-    for earlier, later in zip(found, found[1:], strict=False):
+    for earlier, later in itertools.pairwise(found):
         assert later.before == earlier.after
         assert later.expected_scores_before == earlier.expected_scores_after
     position = ai.Position.from_json(mexica["start"])
