@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sysconfig
 import threading
+from collections import Counter
 
 import pytest
 
@@ -258,6 +259,25 @@ def test_the_same_seed_says_the_same(mexica):
     for turn in mexica["turns"][:7]:
         position.push(turn)
     assert first[1]["before"] == ai.best_turn(position, iterations=40, seed=1).value
+
+
+def test_the_search_sees_no_more_than_the_mover():
+    pool = [3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 12, 13]
+    start = ai.new_game(players=2, seed=3, pool=pool).to_json()
+    rest = sorted((Counter(pool) - Counter(start["calpulli"]["display"])).elements())
+    found = []
+    for upcoming in (rest[:7], rest[-7:]):
+        record = {
+            "game": "mexica",
+            "version": 1,
+            "start": {**start, "calpulli": {**start["calpulli"], "upcoming": upcoming}},
+            "turns": [["place H6"], ["place H8"], ["end"]],
+            "scores": None,
+            "winners": None,
+            "termination": "unfinished",
+        }
+        found.append(without_time(evaluated(record, iterations=50)))
+    assert found[0] == found[1]
 
 
 def test_one_second_is_the_default(counting):
