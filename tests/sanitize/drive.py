@@ -21,6 +21,8 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
+
 import mexica_ai as ai
 from cext.core import game as core_game
 from cext.core.baselines import evaluate, greedy_turn, random_turn
@@ -31,7 +33,7 @@ from cext.core.perft import divide, perft
 from cext.core.playout import random_playout, random_playouts
 from cext.core.search import OPTIONS, Search
 from cext.core.uct import UCT
-from cext.games.mexica import evaluation, plans, policy
+from cext.games.mexica import evaluation, fitted, plans, policy
 from cext.games.trick.ops import deal
 from mexica_ai import registry
 
@@ -354,17 +356,20 @@ def answers(rng):
 
 @part
 def weights(rng):
-    """Setting the fitted weights anew, whole or broken; what was there comes back."""
-    network, priors = evaluation.network_weights(), policy.weights()
+    """Setting the fitted weights, broken and whole; those that were there come back."""
+    usual = fitted.weights()
+    name = rng.choice(sorted(usual))
+    for bad in (usual[name][:-1], usual[name] * float("nan"), usual[name].ravel()[:1], np.zeros(())):
+        with contextlib.suppress(ValueError):
+            fitted.set_weights(usual | {name: bad})
+    state = walked(rng, "mexica").state
     try:
-        for bad in ({}, [], None, [0.0], "x"):
-            for setter in (evaluation.set_network_weights, policy.set_weights):
-                with contextlib.suppress(TypeError, ValueError, LookupError, AttributeError):
-                    setter(bad)
+        fitted.set_weights({name: array * 1e4 for name, array in usual.items()})
+        look_at(state)
+        Search(state, threads=2, memory_mb=1).run(iterations=200)
     finally:
-        evaluation.set_network_weights(network)
-        policy.set_weights(priors)
-    look_at(walked(rng, "mexica").state)
+        fitted.set_weights(usual)
+    look_at(state)
 
 
 # What the parts do not notice: memory that nobody frees
