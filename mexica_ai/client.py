@@ -228,6 +228,8 @@ class Client:
         *,
         time_s: float | None = None,
         iterations: int | None = None,
+        threads: int | None = None,
+        memory_mb: int | None = None,
         seed: int | None = None,
         first_turn: int = 0,
         num_turns: int = 0,
@@ -238,7 +240,8 @@ class Client:
         The record is replayed here first, so its errors are those of `mexica_ai.replay`. `num_turns` 0: all
         from `first_turn` on. There is no deadline unless `timeout_s` sets one.
         """
-        request, turns = _record_request(record, time_s, iterations, seed, first_turn, num_turns)
+        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
+        request, turns = _record_request(record, limits, seed, first_turn, num_turns)
         return self._stream(
             "EvaluateRecord",
             request,
@@ -426,13 +429,16 @@ class AsyncClient:
         *,
         time_s: float | None = None,
         iterations: int | None = None,
+        threads: int | None = None,
+        memory_mb: int | None = None,
         seed: int | None = None,
         first_turn: int = 0,
         num_turns: int = 0,
         timeout_s: float | None = None,
     ) -> AsyncIterator[TurnEvaluation]:
         """Have the server value each turn of a game; see `Client.evaluate_record`."""
-        request, turns = _record_request(record, time_s, iterations, seed, first_turn, num_turns)
+        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
+        request, turns = _record_request(record, limits, seed, first_turn, num_turns)
         return self._stream(
             "EvaluateRecord",
             request,
@@ -577,14 +583,14 @@ def _limits(**given) -> engine_pb2.Limits:
     return engine_pb2.Limits(**given)
 
 
-def _record_request(record, time_s, iterations, seed, first_turn, num_turns):
+def _record_request(record, limits, seed, first_turn, num_turns):
     if isinstance(record, (str, bytes)):
         record = parse_json(record, "$")
     check_played(record)
     request = engine_pb2.EvaluateRecordRequest(
         start=wire.position_to_message(Position.from_json(record["start"])),
         turns=[engine_pb2.Turn(actions=turn) for turn in record["turns"]],
-        limits=_limits(time_s=time_s, iterations=iterations),
+        limits=limits,
         seed=None if seed is None else resolve_seed(seed),
         first_turn=first_turn,
         num_turns=num_turns,

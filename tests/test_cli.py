@@ -134,13 +134,13 @@ def test_a_mistake_on_the_command_line_is_bad_input(cli, args, mentions):
     assert "--help`" in cli.err
 
 
-@pytest.mark.parametrize("command", ["best", "analyze", "show", "legal", "client", "replay"])
+@pytest.mark.parametrize("command", ["best", "analyze", "show", "legal", "client best", "replay"])
 def test_a_file_that_cannot_be_read_is_bad_input(cli, tmp_path, command):
-    assert "no-such-file: No such file" in cli.refused(command, tmp_path / "no-such-file")
-    assert "directory" in cli.refused(command, tmp_path)
+    assert "no-such-file: No such file" in cli.refused(*command.split(), tmp_path / "no-such-file")
+    assert "directory" in cli.refused(*command.split(), tmp_path)
 
 
-@pytest.mark.parametrize("command", ["best", "analyze", "show", "client"])
+@pytest.mark.parametrize("command", ["best", "analyze", "show", "client best"])
 @pytest.mark.parametrize(
     ("text", "mentions"),
     [
@@ -154,7 +154,7 @@ def test_a_file_that_cannot_be_read_is_bad_input(cli, tmp_path, command):
     ],
 )
 def test_a_bad_position_is_bad_input_and_named(cli, command, text, mentions):
-    assert mentions in cli.refused(command, "-", stdin=text)
+    assert mentions in cli.refused(*command.split(), "-", stdin=text)
     assert "standard input: " in cli.err
 
 
@@ -169,7 +169,7 @@ def test_an_engine_that_cannot_be_had(cli, game):
 
 
 def test_a_server_that_is_not_there_is_a_failure(cli, game):
-    assert "UNAVAILABLE" in cli.refused("client", game, "--server", "127.0.0.1:9", code=1)
+    assert "UNAVAILABLE" in cli.refused("client", "best", game, "--server", "127.0.0.1:9", code=1)
 
 
 # best and analyze

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from mexica_ai.annotate import TurnEvaluation, evaluate_record
@@ -46,18 +46,26 @@ MARGIN = " " * 43
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    add_record_options(parser)
+    common.add_search_options(parser, "1, if --iterations is not given either", has_level=False)
+
+
+def add_record_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says which turns of which record to value, and how to print it."""
     parser.add_argument("record", metavar="RECORD", help="a file of records, or - for standard input")
     number = common.argument(whole_number(1, MAX_NUMBER))
     parser.add_argument(
         "--game", type=number, default=1, metavar="N", help="the N-th record of the file (default: 1)"
     )
     parser.add_argument(
-        "--turns", type=common.argument(_turns), metavar="A-B", help="only these turns, from 1 (default: all)"
+        "--turns",
+        type=common.argument(turn_range),
+        metavar="A-B",
+        help="only these turns, from 1 (default: all)",
     )
     parser.add_argument(
         "--worst", type=number, metavar="N", help="print the N turns with the greatest loss only, at the end"
     )
-    common.add_search_options(parser, "1, if --iterations is not given either", has_level=False)
     common.add_json_option(
         parser, "print one JSON object a turn: turn_index (from 0), seat, turn, before, after, loss, ..."
     )
@@ -65,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    text, where = _read(args.record, args.game)
+    text, where = read_record(args.record, args.game)
     seed = resolve_seed(args.seed)
     with common.located(where), common.stop_on_interrupt() as stop:
         record = parse_json(text, "$")
@@ -77,32 +85,39 @@ def run(args: argparse.Namespace) -> int:
             memory_mb=args.memory or 1024,
             seed=seed,
             stop=stop,
-            turns=_indices(args.turns, record),
+            turns=turn_indices(args.turns, record),
         )
-        num_turns = len(_indices(args.turns, record) or record["turns"])
-        found = []
-        if not args.json and args.worst is None:
-            print(HEADER, flush=True)
-        started = time.monotonic()
-        with common.Progress("annotating") as progress:
+        return present(evaluations, record, args, f"seed {seed}")
 
-            def show() -> None:
-                progress.show(
-                    f"annotating, {len(found)} of {num_turns} turns, {time.monotonic() - started:.0f} s "
-                    "(Ctrl-C: what is known so far)"
-                )
 
-            for evaluation in common.in_thread(evaluations, show):
-                found.append(evaluation)
-                if args.worst is None:
-                    _print(evaluation, args.json)
-        if args.worst is not None:
-            if not args.json:
-                print(HEADER)
-            for evaluation in sorted(found, key=lambda evaluation: -evaluation.loss)[: args.worst]:
+def present(
+    evaluations: Iterator[TurnEvaluation], record: dict, args: argparse.Namespace, last_line: str = ""
+) -> int:
+    """Print evaluations as the options of `add_record_options` ask for; return the exit code."""
+    num_turns = len(turn_indices(args.turns, record) or record["turns"])
+    found = []
+    if not args.json and args.worst is None:
+        print(HEADER, flush=True)
+    started = time.monotonic()
+    with common.Progress("annotating") as progress:
+
+        def show() -> None:
+            progress.show(
+                f"annotating, {len(found)} of {num_turns} turns, {time.monotonic() - started:.0f} s "
+                "(Ctrl-C: what is known so far)"
+            )
+
+        for evaluation in common.in_thread(evaluations, show):
+            found.append(evaluation)
+            if args.worst is None:
                 _print(evaluation, args.json)
+    if args.worst is not None:
         if not args.json:
-            print("\n".join(["", *_summary(found, record), "", f"seed {seed}"]))
+            print(HEADER)
+        for evaluation in sorted(found, key=lambda evaluation: -evaluation.loss)[: args.worst]:
+            _print(evaluation, args.json)
+    if not args.json:
+        print("\n".join(["", *_summary(found, record), *(["", last_line] if last_line else [])]))
     if len(found) < num_turns:
         sys.stdout.flush()
         print(f"mexica-ai: interrupted after {len(found)} of {num_turns} turns", file=sys.stderr)
@@ -110,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _turns(text: str) -> tuple[int, int]:
+def turn_range(text: str) -> tuple[int, int]:
     """Read a range of turns, such as 3-7, or a single one."""
     match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", text)
     first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
@@ -119,7 +134,7 @@ def _turns(text: str) -> tuple[int, int]:
     return first, last
 
 
-def _indices(turns: tuple[int, int] | None, record: object) -> range | None:
+def turn_indices(turns: tuple[int, int] | None, record: object) -> range | None:
     """Return the indices of the turns asked for, None for all of them."""
     if turns is None:
         return None
@@ -132,7 +147,7 @@ def _indices(turns: tuple[int, int] | None, record: object) -> range | None:
     return range(first - 1, last)
 
 
-def _read(path: str, game: int) -> tuple[bytes, str]:
+def read_record(path: str, game: int) -> tuple[bytes, str]:
     """Return the text of a record of a file, and how messages name it."""
     name = common.source_name(path)
     with common.open_input(path) as file:

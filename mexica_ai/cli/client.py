@@ -1,55 +1,327 @@
-"""`mexica-ai client`: the best turn of a position, asked of a running server."""
+"""`mexica-ai client`: all calls of a running server."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from mexica_ai.cli import common
+from mexica_ai.cli import annotate, common, new
+from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
+from mexica_ai.engines.specs import whole_number
+from mexica_ai.errors import NotationError
+from mexica_ai.strict import parse_json
 
-SUMMARY = "ask a running server for the best turn"
+if TYPE_CHECKING:
+    from mexica_ai.client import Client
+
+SUMMARY = "ask a running server"
 DESCRIPTION = """\
-Ask a server (`mexica-ai serve`) for the best turn of a position; the answer is
-printed as by `mexica-ai best`. The server caps what is asked of it. Ctrl-C
-cancels the search.
+Ask a server (`mexica-ai serve`). The calls print what the commands without a
+server print, and the server caps what is asked of it. Ctrl-C cancels a call.
 
-Example:
-  mexica-ai client game.json --server localhost:50051 --time 2
+Examples:
+  mexica-ai client best game.json --server localhost:50051 --time 2
+  mexica-ai client analyze game.json --unlimited --id mine
+  mexica-ai client stop mine
+  mexica-ai client apply game.json "walk H5; end" > next.json
+  MEXICA_AI_TOKEN=... mexica-ai client info --server engine.example.org:443 --tls
 """
+DEFAULT_SERVER = "127.0.0.1:50051"
+TOKEN_VARIABLE = "MEXICA_AI_TOKEN"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    common.add_position_argument(parser)
-    parser.add_argument(
-        "--server",
-        default="127.0.0.1:50051",
-        metavar="HOST:PORT",
-        help="the server's address (default: 127.0.0.1:50051)",
-    )
-    common.add_search_options(parser, *["the server's"] * 3, has_level=False)
-    common.add_candidates_option(parser)
-    common.add_json_option(parser, "print one JSON object, as `mexica-ai best --json` does")
+    calls = parser.add_subparsers(title="calls", metavar="CALL", required=True)
+    for name, (help_text, declare, call) in _CALLS.items():
+        command = calls.add_parser(
+            name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}."
+        )
+        declare(command)
+        _add_connection_options(command)
+        command.set_defaults(call=call)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    position = common.read_position(args.position)
+    with _connected(args) as client:
+        return args.call(args, client) or 0
+
+
+def _add_connection_options(parser):
+    options = parser.add_argument_group("server")
+    options.add_argument(
+        "--server",
+        default=DEFAULT_SERVER,
+        metavar="HOST:PORT",
+        help=f"the server's address, or what gRPC takes for several (default: {DEFAULT_SERVER})",
+    )
+    options.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help=f"a file with the bearer token (default: the environment variable {TOKEN_VARIABLE}, if set)",
+    )
+    options.add_argument("--tls", action="store_true", help="speak TLS, trusting the usual authorities")
+    options.add_argument(
+        "--tls-ca", metavar="FILE", help="speak TLS, trusting the authorities in this PEM file"
+    )
+    options.add_argument("--tls-certificate", metavar="FILE", help="the client's certificate, PEM")
+    options.add_argument("--tls-key", metavar="FILE", help="and its key")
+
+
+@contextlib.contextmanager
+def _connected(args: argparse.Namespace) -> Iterator[Client]:
     with common.needing("grpcio and protobuf"):
         from mexica_ai.client import Client
-    with Client(args.server) as client:
-        answers = (
-            client.best_turn(
-                position,
-                time_s=args.time,
-                iterations=args.iterations,
-                memory_mb=args.memory,
-                threads=args.threads,
-                seed=args.seed,
-                candidates=args.candidates,
-            )
-            for _ in range(1)
+    for name in ("tls_ca", "tls_certificate", "tls_key"):
+        path = getattr(args, name)
+        if path is not None:
+            with common.open_input(path):
+                pass
+    connection = Client(
+        args.server,
+        token=_token(args.token_file),
+        root_certificates=args.tls_ca or args.tls or None,
+        certificate=args.tls_certificate,
+        key=args.tls_key,
+    )
+    with connection as client:
+        yield client
+
+
+def _token(path: str | None) -> str | None:
+    if path is None:
+        return os.environ.get(TOKEN_VARIABLE) or None
+    with common.open_input(path) as file:
+        token = file.read().strip()
+    if not token or not all(33 <= byte < 127 for byte in token):
+        raise NotationError(
+            f"{common.source_name(path)}: holds no token; expected one line of visible ASCII characters"
         )
-        result = wait_for(answers, f"{args.server} searches", "Ctrl-C cancels")
+    return token.decode("ascii")
+
+
+# --- the calls
+
+
+def _declare_best(parser):
+    common.add_position_argument(parser)
+    common.add_search_options(parser, *["the server's"] * 3)
+    common.add_candidates_option(parser)
+    common.add_json_option(parser, "print one JSON object, as `mexica-ai best --json` does")
+
+
+def _best(args, client):
+    position = common.read_position(args.position)
+    answers = (
+        client.best_turn(position, candidates=args.candidates, **_search_options(args)) for _ in range(1)
+    )
+    result = wait_for(answers, f"{args.server} searches", "Ctrl-C cancels")
     print_result(result, position, args.json)
-    return 0
+
+
+def _search_options(args):
+    names = {"time": "time_s", "memory": "memory_mb"}
+    keys = ("time", "iterations", "memory", "threads", "level", "seed")
+    return {names.get(key, key): getattr(args, key) for key in keys}
+
+
+def _declare_analyze(parser):
+    common.add_position_argument(parser)
+    common.add_search_options(parser, *["the server's"] * 3)
+    common.add_candidates_option(parser)
+    add_interval_option(parser)
+    parser.add_argument(
+        "--unlimited",
+        action="store_true",
+        help="search on until Ctrl-C, `mexica-ai client stop`, or until others wait for the slot",
+    )
+    parser.add_argument("--id", default="", metavar="NAME", help="name for `mexica-ai client stop`")
+    common.add_json_option(parser, "print one JSON object a line, as `mexica-ai analyze --json` does")
+
+
+def _analyze(args, client):
+    position = common.read_position(args.position)
+    # A server that is told to stop still sends its last result; a cancelled call would not.
+    name = args.id or f"cli-{os.getpid()}-{os.urandom(4).hex()}"
+    results = client.analyze(
+        position,
+        candidates=args.candidates,
+        interval_s=args.interval,
+        unlimited=args.unlimited,
+        analysis_id=name,
+        **_search_options(args),
+    )
+    with _on_interrupt(lambda: client.stop_analysis(name)):
+        print_results(common.in_thread(results), position, args.json)
+
+
+@contextlib.contextmanager
+def _on_interrupt(ask):
+    """Let the first Ctrl-C do this; the second is a KeyboardInterrupt."""
+
+    def on_interrupt(_signal, _frame):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        ask()
+
+    previous = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def _declare_stop(parser):
+    parser.add_argument("name", metavar="NAME", help="the name of a running analysis")
+
+
+def _stop(args, client):
+    count = client.stop_analysis(args.name)
+    print(f"{count} stopped")
+    return 0 if count else 1
+
+
+def _new(args, client):
+    position = client.new_game(args.game, players=args.players, seed=args.seed, **new.game_options(args))
+    print(json.dumps(position.to_json()))
+
+
+def _declare_apply(parser):
+    common.add_position_argument(parser)
+    parser.add_argument("turn", metavar="TURN", help='the turn, its actions joined by "; "')
+    common.add_json_option(parser, "print scores and the position in one JSON object")
+
+
+def _apply(args, client):
+    applied = client.apply_turn(common.read_position(args.position), args.turn)
+    if args.json:
+        fields = {
+            name: getattr(applied, name) for name in ("scores", "scored", "to_move", "is_over", "winners")
+        }
+        print(json.dumps({"position": applied.position.to_json(), **fields}))
+    else:
+        print(json.dumps(applied.position.to_json()))
+
+
+def _declare_position(parser):
+    common.add_position_argument(parser)
+    common.add_json_option(parser, "print one JSON list")
+
+
+def _legal(args, client):
+    actions = client.legal_actions(common.read_position(args.position))
+    print(json.dumps(actions) if args.json else "\n".join(actions))
+
+
+def _validate(args, client):
+    with common.open_input(args.position) as file:
+        data = parse_json(file.read(), "$")
+    if not isinstance(data, dict):
+        raise NotationError(f"{common.source_name(args.position)}: expected a position, a JSON object")
+    violations = client.validate_position(data)
+    if args.json:
+        print(json.dumps([violation._asdict() for violation in violations]))
+    else:
+        print("\n".join(violation.message for violation in violations) or "valid")
+    return 2 if violations else 0
+
+
+def _declare_annotate(parser):
+    annotate.add_record_options(parser)
+    common.add_search_options(parser, *["the server's"] * 3, has_level=False)
+
+
+def _annotate(args, client):
+    text, where = annotate.read_record(args.record, args.game)
+    with common.located(where):
+        record = parse_json(text, "$")
+        indices = annotate.turn_indices(args.turns, record)
+        evaluations = client.evaluate_record(
+            record,
+            time_s=args.time,
+            iterations=args.iterations,
+            threads=args.threads,
+            memory_mb=args.memory,
+            seed=args.seed,
+            first_turn=indices.start if indices else 0,
+            num_turns=len(indices) if indices else 0,
+        )
+    return annotate.present(evaluations, record, args)
+
+
+def _declare_removal(parser):
+    common.add_position_argument(parser)
+    parser.add_argument(
+        "sizes",
+        metavar="SIZE",
+        nargs="+",
+        type=common.argument(whole_number(3, 13)),
+        help="a token on display",
+    )
+    common.add_json_option(parser, "print one JSON object")
+
+
+def _removal(args, client):
+    removal = client.consider_removal(common.read_position(args.position), args.sizes)
+    if args.json:
+        print(json.dumps(asdict(removal)))
+    else:
+        for token in removal.tokens:
+            print(f"{token.size}: {'remove' if token.agrees else 'keep'}: {token.explanation}")
+    return 0 if removal.agrees else 1
+
+
+def _declare_nothing(parser):
+    common.add_json_option(parser, "print JSON")
+
+
+def _games(args, client):
+    games = client.list_games()
+    if args.json:
+        print(json.dumps(games))
+    else:
+        for game in games:
+            print(
+                f"{game['name']}: {game['min_players']} to {game['max_players']} seats, "
+                f"rules version {game['rules_version']}"
+            )
+
+
+def _info(args, client):
+    info = client.engine_info()
+    if args.json:
+        print(json.dumps(info))
+        return
+    print(f"engine {info['engine_version']}, {info['slots']} searches at a time")
+    for weights in info["weights"]:
+        print(f"weights of {weights['game']}: {weights['version']}")
+    print(
+        f"levels {info['lowest_level']} to {info['highest_level']}; {info['default_time_s']:g} s unless asked"
+    )
+    print("at most " + ", ".join(f"{name} {value:g}" for name, value in info["caps"].items()))
+
+
+_CALLS = {
+    "best": ("find the best turn", _declare_best, _best),
+    "analyze": ("watch the candidates grow", _declare_analyze, _analyze),
+    "stop": ("end a running analysis, which then prints its last result", _declare_stop, _stop),
+    "new": ("deal a new game", new.add_arguments, _new),
+    "apply": ("play a turn and print the next position", _declare_apply, _apply),
+    "legal": ("list the legal actions", _declare_position, _legal),
+    "validate": (
+        "list what is wrong with a position; exit code 2 if anything is",
+        _declare_position,
+        _validate,
+    ),
+    "annotate": ("value each turn of a game", _declare_annotate, _annotate),
+    "removal": ("ask whether tokens can be removed; exit code 1 if not", _declare_removal, _removal),
+    "games": ("list the games", _declare_nothing, _games),
+    "info": ("describe the engine", _declare_nothing, _info),
+}
