@@ -327,35 +327,35 @@ def test_random_games_found_nothing_that_was_agreed_to_be_impossible(seed):
 
 
 def play_out(position, token):
-    """Dig the canals of an opinion and found the district, whoever has the turn."""
+    """Dig the canals of an opinion and found the district, whoever has the turn; return whether it worked."""
     canals = list(token.canals)
-    for _ in range(200):
+    while not position.is_over:
         legal = position.legal_actions()
-        possible = [canal for canal in canals if canal in legal]
-        if possible:
-            position.push_action(possible[0])
-            canals.remove(possible[0])
-            continue
         data = position.to_json()
         pilli = data["seats"][data["to_move"]]["pilli"]
         covered = {space for canal in canals for space in canal.split()[1].split("-")}
+        possible = [canal for canal in canals if canal in legal]
         founding = [action for action in legal if action.startswith(f"found {token.size} ")]
+        moves = [action for action in legal if action.split()[0] in ("walk", "teleport")]
+        if possible:
+            canals.remove(possible[0])
+            position.push_action(possible[0])
+            continue
         if not canals and founding and pilli in token.spaces:
             position.push_action(founding[0])
             return True
-        teleports = [action for action in legal if action.startswith("teleport")]
+        wanted = []
         if pilli in covered:
-            aside = [action for action in teleports if action.split()[1] not in covered]
-        elif not canals and pilli not in token.spaces:
-            # Not onto the last space where the token could stand.
-            inside = [action for action in teleports if action.split()[1] in token.spaces]
-            aside = sorted(inside, key=lambda action: action.split()[1] not in PALACE)
-        else:
-            aside = []
-        if aside:
-            position.push_action(aside[0])
-        else:
-            position.push_action("end")
+            wanted = [action for action in moves if action.split()[1] not in covered]
+        elif not canals and pilli not in PALACE.intersection(token.spaces):
+            # On a palace space a pilli takes no site from the token; on the last site it must not stay.
+            inside = [action for action in moves if action.split()[1] in token.spaces]
+            wanted = [action for action in inside if action.split()[1] in PALACE]
+            if pilli not in token.spaces:
+                wanted = wanted or inside
+            else:
+                wanted = wanted or [action for action in moves if action not in inside]
+        position.push_action(wanted[0] if wanted else "end")
     return False
 
 
@@ -367,7 +367,7 @@ def test_what_can_be_dug_can_be_dug(seed):
         data = scramble(rng, rng.choice([2, 3, 4]))
         if data["phase"] != "play" or not data["calpulli"]["display"] or data["round"] == 1:
             continue
-        data["idle_rounds"] = 0
+        data |= {"idle_rounds": 0, "built_this_round": True}
         position = ai.Position.from_json(data)
         display = data["calpulli"]["display"]
         size = rng.choice(display)

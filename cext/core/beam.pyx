@@ -225,7 +225,8 @@ cdef class Beam:
     cdef uint32_t _best_distinct(self, ChildC* children, uint32_t n, uint32_t most) noexcept nogil:
         """Put the best of n children first, each state once, `most` at most; return how many there are."""
         cdef uint32_t i, kept = 0
-        qsort(children, n, sizeof(ChildC), _better_child)
+        if n > 1:
+            qsort(children, n, sizeof(ChildC), _better_child)
         for i in range(n):
             if kept == most:
                 break

@@ -148,8 +148,10 @@ cdef void _leave(WorkerC* worker) noexcept nogil:
 
 cdef void _leave_edge(SearchC* search, uint32_t index, int edge) noexcept nogil:
     cdef NodeC* node = search.graph.nodes + index
+    cdef EdgeC* c_edge
     spin_lock(&node.lock)
-    graph_edges(&search.graph, node)[edge].visits -= 1
+    c_edge = graph_edges(&search.graph, node) + edge
+    atomic_store_u32(&c_edge.visits, c_edge.visits - 1)
     spin_unlock(&node.lock)
 
 
@@ -180,7 +182,7 @@ cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nog
         spin_lock(&node.lock)
     if chosen >= 0:
         edge = graph_edges(&search.graph, node) + chosen
-        edge.visits += 1
+        atomic_store_u32(&edge.visits, edge.visits + 1)
         action[0] = edge.action
     spin_unlock(&node.lock)
     return chosen
@@ -236,7 +238,7 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
     cdef uint32_t visits
     cdef int i, width, num_edges = graph_num_edges(node), player = node.player, best = 0
     # A node without edges has not been expanded, and its num_legal may not be known yet.
-    width = _width(search, node, node.num_legal) if num_edges > 0 else 1
+    width = _width(search, node, <int>atomic_load_u32(<uint32_t*>&node.num_legal)) if num_edges > 0 else 1
     if width > num_edges:
         width = _widen(worker, node)
         if width < 0:
@@ -246,7 +248,7 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
     first_play = _node_utility(node, player) - search.options.first_play_reduction
     for i in range(width):
         if i + PREFETCH < width:
-            prefetch(search.graph.nodes + edges[i + PREFETCH].child)
+            prefetch(search.graph.nodes + atomic_load_u32(&edges[i + PREFETCH].child))
         visits = atomic_load_u32(&edges[i].visits)
         if visits == 0:
             # Those after it have no visits either, and smaller priors.
@@ -272,7 +274,7 @@ cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width) noexc
     cdef double exploration, utility, score, best_score = -1e300
     cdef int i, j, best = -1, player = node.player
     if node.num_legal < 0:
-        node.num_legal = n
+        atomic_store_u32(<uint32_t*>&node.num_legal, <uint32_t>n)
     exploration = _exploration(search, node)
     for i in range(width):
         edges = graph_edges(&search.graph, node)
@@ -374,7 +376,7 @@ cdef int _widen(WorkerC* worker, NodeC* node) noexcept nogil:
     target = min(n, max(width, 2 * graph_num_edges(node)))
     _sort_best(worker, n, target)
     spin_lock(&node.lock)
-    node.num_legal = n
+    atomic_store_u32(<uint32_t*>&node.num_legal, <uint32_t>n)
     # The policy is asked again for each doubling, by several threads perhaps; it gives the same order each time, so
     # what is there stays in place.
     if node.num_edges < target:

@@ -667,6 +667,8 @@ def weights():
 def set_weights(weights):
     """Put weights of shape `SHAPE` in place for the whole process. No search may be running."""
     cdef int i, j
+    if np.shape(weights) != SHAPE:
+        raise ValueError(f"weights of shape {np.shape(weights)}, expected {SHAPE}")
     for i in range(NUM_GROUPS):
         for j in range(NUM_CATEGORIES):
             W[i][j] = weights[i][j]
