@@ -40,15 +40,15 @@ class Level:
 
 
 LEVELS = {
-    1: Level(25, 0.08),
-    2: Level(29, 0.08),
-    3: Level(42, 0.08),
-    4: Level(90, 0.08),
-    5: Level(210, 0.06),
-    6: Level(450, 0.04),
-    7: Level(900, 0.03),
-    8: Level(1900, 0.02),
-    9: Level(4200, 0.01),
+    1: Level(13, 0.1),
+    2: Level(21, 0.08),
+    3: Level(38, 0.08),
+    4: Level(70, 0.08),
+    5: Level(145, 0.07),
+    6: Level(320, 0.05),
+    7: Level(740, 0.035),
+    8: Level(1450, 0.025),
+    9: Level(3000, 0.015),
     10: Level(None, 0.0),
 }
 HIGHEST = max(LEVELS)
