@@ -10,6 +10,7 @@ The rules and the search are compiled (`cext`); this package is what users impor
 `best_turn`.
 """
 
+from mexica_ai.annotate import TurnEvaluation, evaluate_record
 from mexica_ai.errors import (
     GameOverError,
     IllegalActionError,
@@ -23,6 +24,7 @@ from mexica_ai.errors import (
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position, load, new_game
 from mexica_ai.records import replay
+from mexica_ai.removal import Removal, TokenRemoval, consider_removal
 from mexica_ai.results import Candidate, Result
 from mexica_ai.search import analyze, best_turn
 
@@ -35,12 +37,17 @@ __all__ = [
     "NotationError",
     "Position",
     "PositionError",
+    "Removal",
     "Result",
     "SearchError",
+    "TokenRemoval",
+    "TurnEvaluation",
     "UnknownGameError",
     "Violation",
     "analyze",
     "best_turn",
+    "consider_removal",
+    "evaluate_record",
     "load",
     "new_game",
     "replay",
