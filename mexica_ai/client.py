@@ -171,14 +171,8 @@ class Client:
         SearchError
             A limit makes no sense, or the call failed: then `reason` is the name of the gRPC status.
         """
-        request = _search_request(
-            engine_pb2.BestTurnRequest,
-            position,
-            _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb),
-            seed,
-            candidates,
-            level,
-        )
+        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
+        request = _search_request(engine_pb2.BestTurnRequest, position, limits, seed, candidates, level)
         return self._ask("BestTurn", request, _result, _timeout(time_s, timeout_s), stop)
 
     def analyze(
@@ -203,17 +197,9 @@ class Client:
         called with the same `analysis_id`; closing the iterator ends any search. Other parameters and errors
         are those of `best_turn`; without `timeout_s` an unlimited call has no deadline.
         """
-        request = _search_request(
-            engine_pb2.AnalyzeRequest,
-            position,
-            _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb),
-            seed,
-            candidates,
-            level,
-        )
-        request.interval_s = interval_s or 0
-        request.unlimited = unlimited
-        request.analysis_id = analysis_id
+        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
+        request = _search_request(engine_pb2.AnalyzeRequest, position, limits, seed, candidates, level)
+        _set_analysis(request, interval_s, unlimited, analysis_id)
         timeout_s = None if unlimited and timeout_s is None else _timeout(time_s, timeout_s)
         return self._stream("Analyze", request, _result, timeout_s)
 
@@ -242,12 +228,7 @@ class Client:
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
         request, turns = _record_request(record, limits, seed, first_turn, num_turns)
-        return self._stream(
-            "EvaluateRecord",
-            request,
-            lambda answer, _: wire.evaluation_from_message(answer, turns[answer.turn_index]),
-            timeout_s,
-        )
+        return self._stream("EvaluateRecord", request, _evaluations(turns), timeout_s)
 
     def new_game(
         self,
@@ -270,9 +251,7 @@ class Client:
         self, position: Position, actions: Sequence[str] = (), *, timeout_s: float = WAIT_S
     ) -> list[str]:
         """Have the server list the legal actions after `actions`; see `Position.legal_actions`."""
-        request = engine_pb2.LegalActionsRequest(
-            position=wire.position_to_message(position), actions=list(actions)
-        )
+        request = _actions_request(position, actions)
         return self._ask("LegalActions", request, lambda answer, _: list(answer.actions), timeout_s)
 
     def validate_position(self, data: dict[str, Any], *, timeout_s: float = WAIT_S) -> list[Violation]:
@@ -290,9 +269,7 @@ class Client:
         self, position: Position, sizes: Sequence[int], *, timeout_s: float = WAIT_S
     ) -> Removal:
         """Ask whether the engine agrees to remove tokens; see `mexica_ai.removal.consider_removal`."""
-        request = engine_pb2.ConsiderRemovalRequest(
-            position=wire.position_to_message(position), sizes=list(sizes)
-        )
+        request = _removal_request(position, sizes)
         return self._ask("ConsiderRemoval", request, _removal, timeout_s)
 
     def list_games(self, *, timeout_s: float = WAIT_S) -> list[dict[str, Any]]:
@@ -377,14 +354,8 @@ class AsyncClient:
         timeout_s: float | None = None,
     ) -> Result:
         """Have the server search the best turn for the seat to move; see `Client.best_turn`."""
-        request = _search_request(
-            engine_pb2.BestTurnRequest,
-            position,
-            _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb),
-            seed,
-            candidates,
-            level,
-        )
+        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
+        request = _search_request(engine_pb2.BestTurnRequest, position, limits, seed, candidates, level)
         return await self._ask("BestTurn", request, _result, _timeout(time_s, timeout_s))
 
     def analyze(
@@ -404,17 +375,9 @@ class AsyncClient:
         timeout_s: float | None = None,
     ) -> AsyncIterator[Result]:
         """Have the server search, and yield what is known at an interval; see `Client.analyze`."""
-        request = _search_request(
-            engine_pb2.AnalyzeRequest,
-            position,
-            _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb),
-            seed,
-            candidates,
-            level,
-        )
-        request.interval_s = interval_s or 0
-        request.unlimited = unlimited
-        request.analysis_id = analysis_id
+        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
+        request = _search_request(engine_pb2.AnalyzeRequest, position, limits, seed, candidates, level)
+        _set_analysis(request, interval_s, unlimited, analysis_id)
         timeout_s = None if unlimited and timeout_s is None else _timeout(time_s, timeout_s)
         return self._stream("Analyze", request, _result, timeout_s)
 
@@ -439,12 +402,7 @@ class AsyncClient:
         """Have the server value each turn of a game; see `Client.evaluate_record`."""
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
         request, turns = _record_request(record, limits, seed, first_turn, num_turns)
-        return self._stream(
-            "EvaluateRecord",
-            request,
-            lambda answer, _: wire.evaluation_from_message(answer, turns[answer.turn_index]),
-            timeout_s,
-        )
+        return self._stream("EvaluateRecord", request, _evaluations(turns), timeout_s)
 
     async def new_game(
         self,
@@ -469,9 +427,7 @@ class AsyncClient:
         self, position: Position, actions: Sequence[str] = (), *, timeout_s: float = WAIT_S
     ) -> list[str]:
         """Have the server list the legal actions; see `Client.legal_actions`."""
-        request = engine_pb2.LegalActionsRequest(
-            position=wire.position_to_message(position), actions=list(actions)
-        )
+        request = _actions_request(position, actions)
         return await self._ask("LegalActions", request, lambda answer, _: list(answer.actions), timeout_s)
 
     async def validate_position(self, data: dict[str, Any], *, timeout_s: float = WAIT_S) -> list[Violation]:
@@ -483,9 +439,7 @@ class AsyncClient:
         self, position: Position, sizes: Sequence[int], *, timeout_s: float = WAIT_S
     ) -> Removal:
         """Ask whether the engine agrees to remove tokens; see `Client.consider_removal`."""
-        request = engine_pb2.ConsiderRemovalRequest(
-            position=wire.position_to_message(position), sizes=list(sizes)
-        )
+        request = _removal_request(position, sizes)
         return await self._ask("ConsiderRemoval", request, _removal, timeout_s)
 
     async def list_games(self, *, timeout_s: float = WAIT_S) -> list[dict[str, Any]]:
@@ -577,6 +531,22 @@ def _search_request(kind, position, limits, seed, candidates, level):
     )
 
 
+def _set_analysis(request, interval_s, unlimited, analysis_id):
+    request.interval_s = interval_s or 0
+    request.unlimited = unlimited
+    request.analysis_id = analysis_id
+
+
+def _actions_request(position, actions):
+    message = wire.position_to_message(position)
+    return engine_pb2.LegalActionsRequest(position=message, actions=list(actions))
+
+
+def _removal_request(position, sizes):
+    message = wire.position_to_message(position)
+    return engine_pb2.ConsiderRemovalRequest(position=message, sizes=list(sizes))
+
+
 def _limits(**given) -> engine_pb2.Limits:
     given = {name: value for name, value in given.items() if value is not None}
     Limits(**given, unlimited=True)
@@ -618,6 +588,10 @@ def _turn_request(position, turn):
 
 
 # --- answers
+
+
+def _evaluations(turns):
+    return lambda answer, _: wire.evaluation_from_message(answer, turns[answer.turn_index])
 
 
 def _dealt(response, target) -> Position:

@@ -40,15 +40,15 @@ class Level:
 
 
 LEVELS = {
-    1: Level(13, 0.1),
-    2: Level(21, 0.08),
-    3: Level(38, 0.08),
-    4: Level(70, 0.08),
-    5: Level(145, 0.07),
-    6: Level(320, 0.05),
-    7: Level(740, 0.035),
-    8: Level(1450, 0.025),
-    9: Level(3000, 0.015),
+    1: Level(14, 0.1),
+    2: Level(24, 0.08),
+    3: Level(40, 0.08),
+    4: Level(54, 0.08),
+    5: Level(85, 0.075),
+    6: Level(270, 0.055),
+    7: Level(1050, 0.03),
+    8: Level(2050, 0.02),
+    9: Level(3750, 0.012),
     10: Level(None, 0.0),
 }
 HIGHEST = max(LEVELS)

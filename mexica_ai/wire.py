@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from google.protobuf import json_format
+from google.protobuf.message import Message
 
 from mexica_ai.annotate import TurnEvaluation
 from mexica_ai.errors import NotationError
@@ -20,6 +21,41 @@ from mexica_ai.results import Candidate, Result
 from mexica_ai.v1 import engine_pb2
 
 _STOP_REASON = "STOP_REASON_"
+
+# No position comes near these; without them a small request could keep a processor busy for long.
+MAX_BYTES = 1 << 16
+MAX_ENTRIES = 1024
+
+
+def check_size(message: Message, path: str = "") -> None:
+    """Refuse a message that is too large to be worth reading, before anything is made of it.
+
+    Raises
+    ------
+    NotationError
+        Reason TOO_LONG: it has more than `MAX_BYTES` bytes, or a list in it more than `MAX_ENTRIES` entries.
+    """
+    if message.ByteSize() > MAX_BYTES:
+        raise NotationError(
+            f"{path or 'request'}: has {message.ByteSize()} bytes; expected {MAX_BYTES} at most",
+            reason="TOO_LONG",
+            path=path,
+        )
+    _check_lists(message, path)
+
+
+def _check_lists(message, path):
+    for field, value in message.ListFields():
+        inner = f"{path}.{field.name}" if path else field.name
+        if field.is_repeated and len(value) > MAX_ENTRIES:
+            raise NotationError(
+                f"{inner}: has {len(value)} entries; expected {MAX_ENTRIES} at most",
+                reason="TOO_LONG",
+                path=inner,
+            )
+        if field.message_type is not None:
+            for entry in value if field.is_repeated else [value]:
+                _check_lists(entry, inner)
 
 
 def position_to_message(position: Position, *, hides: bool = False) -> engine_pb2.Position:
@@ -73,6 +109,7 @@ def position_from_message(message: engine_pb2.Position, path: str = "position") 
     PositionError
         If it breaks an invariant; `violations` lists every one.
     """
+    check_size(message, path)
     game = message.WhichOneof("game")
     if game is None:
         known = ", ".join(field.name for field in message.DESCRIPTOR.fields)

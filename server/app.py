@@ -19,6 +19,7 @@ from mexica_ai.server.metrics import make_metrics
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME, EngineService
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
+LINGER_S = 0.5  # at most, between NOT_SERVING and the end of service
 FLUSH_S = 0.5  # what answers on their way, and streams of health watchers, get at the end
 SPARE_STREAMS = 100  # calls on one connection that neither search nor wait
 
@@ -107,8 +108,11 @@ class Server:
     async def drain(self) -> None:
         """End gracefully: report NOT_SERVING, finish or stop running searches, send the answers, close."""
         await self._health.enter_graceful_shutdown()
+        # Clients take some time to hear of it, and until then their calls are answered.
+        await asyncio.sleep(min(LINGER_S, self._config.grace_s / 4))
         await self.service.close(self._config.grace_s)
         await self._server.stop(FLUSH_S)
+        self.service.end_workers()
         await asyncio.to_thread(self.metrics.close)
 
 

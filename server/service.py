@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import Any
 
@@ -33,7 +33,7 @@ from mexica_ai.server.auth import CALLER
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import answers_errors, streams_errors
 from mexica_ai.server.metrics import Metrics
-from mexica_ai.server.slots import SearchSlots, Ticket, shutting_down
+from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, Ticket, shutting_down
 from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
@@ -46,6 +46,7 @@ FIRST_RATE = 5000.0
 RATE_STEP = 0.1
 ENOUGH_ITERATIONS = 100
 SLOWER = 3.0
+NO_THREADS_RETRY_S = 1.0
 # Beyond the server's cap an unlimited search may be in somebody's way: how often it looks.
 YIELD_POLL_S = 0.02
 
@@ -98,9 +99,10 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         # Threads that go through records mostly wait for a slot.
         self._records = ThreadPoolExecutor(config.slots + config.max_waiting, thread_name_prefix="record")
         self._searches: dict[asyncio.Future, threading.Event] = {}  # running -> what stops it
-        self._analyses: dict[tuple[str, str], set[threading.Event]] = {}  # (caller, name) -> what ends them
+        self._analyses: dict[tuple[str, str], set[asyncio.Event]] = {}  # (caller, name) -> what ends them
         # Searches get their share of the total, so that all of them together never need more.
         self._memory_mb = max(1, min(config.memory_mb, config.total_memory_mb // config.slots))
+        self._is_closed = False
         self._iterations_per_s = FIRST_RATE  # of one search; a mean of those before
         self._engine_version = metadata.version("mexica-ai")
 
@@ -131,9 +133,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             )
         interval_s = max(interval_s, self._config.min_interval_s)
         asked = await self._read(request, unlimited=request.unlimited)
-        stop = threading.Event()
-        with self._named(CALLER.get(), request.analysis_id, stop):
-            async with contextlib.aclosing(self._analyze(asked, context, interval_s, stop)) as results:
+        stopping = asyncio.Event()
+        with self._named(CALLER.get(), request.analysis_id, stopping):
+            async with contextlib.aclosing(self._analyze(asked, context, interval_s, stopping)) as results:
                 async for result in results:
                     yield engine_pb2.AnalyzeResponse(
                         result=self._message(asked.position.game, result), is_final=bool(result.stop_reason)
@@ -162,6 +164,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 reason="TOO_MANY_TURNS",
                 path="turns",
             )
+        indices = _turn_indices(request)
+        for number, turn in enumerate(request.turns):
+            wire.check_size(turn, f"turns[{number}]")
         seed = _seed(request)
         self._limits(request.limits, None)
         start = await self._lightly(wire.position_from_message, request.start, "start")
@@ -175,7 +180,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             # Each search takes a slot of its own, so that a long record does not keep others out.
             asked = _Asked(position, request.limits, seed, candidates, levels.HIGHEST)
             found = asyncio.run_coroutine_threadsafe(
-                self._search_in_slot(asked, context, stop, caller), loop
+                self._search_patiently(asked, context, stop, caller), loop
             )
             pending.add(found)
             try:
@@ -183,7 +188,6 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             finally:
                 pending.discard(found)
 
-        indices = _turn_range(request)
         begin = functools.partial(
             evaluate_record,
             wire.record_of(start, request.turns),
@@ -194,9 +198,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             search=search,
         )
         try:
-            evaluations = await self._lightly(begin)
+            evaluations = await self._submit(self._records, begin)
             for _ in indices:
-                evaluation = await loop.run_in_executor(self._records, next, evaluations, None)
+                evaluation = await self._submit(self._records, next, evaluations, None)
                 if evaluation is None:  # a search was stopped, which only the server's end does
                     raise shutting_down()
                 yield wire.evaluation_to_message(evaluation)
@@ -209,13 +213,30 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 found.cancel()
 
     async def _best_turn(self, asked: _Asked, context) -> engine_pb2.SearchResult:
-        stop = threading.Event()
         if await self._lightly(_is_forced, asked.position):
-            limits = self._limits(asked.limits, None)
-            result = await self._lightly(self._run, asked, limits, stop)
+            result = await self._glance(asked)
         else:
-            result = await self._search_in_slot(asked, context, stop, CALLER.get())
+            result = await self._search_in_slot(asked, context, threading.Event(), CALLER.get())
         return self._message(asked.position.game, result)
+
+    async def _glance(self, asked: _Asked) -> Result:
+        """Search for one iteration, which needs no slot."""
+        limits = replace(self._limits(asked.limits, None), iterations=1)
+        return await self._lightly(self._run, asked, limits, threading.Event())
+
+    async def _search_patiently(
+        self, asked: _Asked, context, stop: threading.Event, caller: str
+    ) -> Result:
+        """Search in a slot, and come back later if there is none: one of many searches of a long call."""
+        while True:
+            try:
+                return await self._search_in_slot(asked, context, stop, caller)
+            except BusyError as error:
+                remaining_s = context.time_remaining()
+                is_over = remaining_s is not None and remaining_s < error.retry_s + MIN_SEARCH_S
+                if self._is_closed or is_over:
+                    raise
+                await asyncio.sleep(max(error.retry_s, MIN_SEARCH_S))
 
     async def _search_in_slot(self, asked: _Asked, context, stop: threading.Event, caller: str) -> Result:
         """Wait for a slot, search, and give it back when the search's thread has ended."""
@@ -233,13 +254,26 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         return result
 
     async def _analyze(
-        self, asked: _Asked, context, interval_s: float, stop: threading.Event
+        self, asked: _Asked, context, interval_s: float, stopping: asyncio.Event
     ) -> AsyncIterator[Result]:
-        """Search in a slot, and yield results as they grow."""
-        ticket = await self._take_slot(asked, context, CALLER.get())
+        """Search in a slot, and yield results as they grow, the last one with a stop reason."""
+        if await self._lightly(_is_forced, asked.position):
+            yield await self._glance(asked)
+            return
+        ticket = await self._take_slot_unless(stopping, asked, context)
+        if ticket is None:
+            yield replace(await self._glance(asked), stop_reason="stopped")
+            return
         limits = self._limits_in_slot(asked, context, ticket)
         loop = asyncio.get_running_loop()
-        results: asyncio.Queue[Result] = asyncio.Queue()
+        stop = threading.Event()
+        # A slow reader gets the newest result, and nothing is kept for it beside that.
+        newest: list[Result] = []
+        news = asyncio.Event()
+
+        def tell(result):
+            newest[:] = [result]
+            news.set()
 
         def watch():
             found = self._watch(
@@ -252,20 +286,21 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 stop=stop,
             )
             for result in found:
-                loop.call_soon_threadsafe(results.put_nowait, result)
+                loop.call_soon_threadsafe(tell, result)
             return result
 
         search = self._start(ticket, context, stop, watch)
-        search.add_done_callback(lambda _: results.put_nowait(None))
-        yielding = asyncio.ensure_future(self._make_way(stop)) if asked.unlimited else None
+        search.add_done_callback(lambda _: news.set())
+        helpers = [asyncio.ensure_future(self._pass_on(stopping, stop))]
+        if asked.unlimited:
+            helpers.append(asyncio.ensure_future(self._make_way(stop)))
         try:
-            while (result := await results.get()) is not None:
-                # A slow reader gets the newest, not everything that it missed.
-                while not result.stop_reason and not results.empty():
-                    newer = results.get_nowait()
-                    if newer is None:
-                        break
-                    result = newer
+            while newest or not search.done():
+                if not newest:
+                    await news.wait()
+                    news.clear()
+                    continue
+                result = newest.pop()
                 yield result
                 if result.stop_reason:
                     break
@@ -274,8 +309,27 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             if not search.done():
                 stop.set()
                 self.metrics.cancelled()
-            if yielding is not None:
-                yielding.cancel()
+            for helper in helpers:
+                helper.cancel()
+
+    async def _take_slot_unless(self, stopping: asyncio.Event, asked: _Asked, context) -> Ticket | None:
+        """Wait for a slot, or return None if the caller wants to end before there is one."""
+        taking = asyncio.ensure_future(self._take_slot(asked, context, CALLER.get()))
+        asked_to_stop = asyncio.ensure_future(stopping.wait())
+        try:
+            await asyncio.wait([taking, asked_to_stop], return_when=asyncio.FIRST_COMPLETED)
+            return await taking if taking.done() else None
+        except asyncio.CancelledError:
+            if taking.done() and not taking.cancelled() and taking.exception() is None:
+                self._slots.give_back(taking.result())
+            raise
+        finally:
+            taking.cancel()
+            asked_to_stop.cancel()
+
+    async def _pass_on(self, stopping: asyncio.Event, stop: threading.Event) -> None:
+        await stopping.wait()
+        stop.set()
 
     async def _make_way(self, stop: threading.Event) -> None:
         """Stop an unlimited search once it is past the cap and somebody waits."""
@@ -313,15 +367,20 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         begin = time.monotonic()
         deadline = None if remaining_s is None else begin + remaining_s - self._config.deadline_margin_s
         try:
-            ticket = await self._slots.take(caller, self._expected_s(asked), deadline)
+            return await self._slots.take(caller, self._expected_s(asked), deadline)
         except SearchError as error:
             self.metrics.rejected(error.reason)
             raise
-        self.metrics.queue_wait(time.monotonic() - begin)
-        return ticket
+        except asyncio.CancelledError:
+            self.metrics.cancelled()
+            raise
+        finally:
+            self.metrics.queue_wait(time.monotonic() - begin)
 
     def _expected_s(self, asked: _Asked) -> float:
         """Return how long a search should take at most: what decides whether others can wait for it."""
+        if asked.unlimited and not asked.limits.time_s:
+            return self._config.max_time_s  # from when on it makes way
         limits = levels.limits_of(asked.level, self._limits(asked.limits, None))
         if limits.iterations is None:
             return limits.time_s
@@ -343,9 +402,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         if remaining_s is not None:
             max_time_s = min(max_time_s, remaining_s - config.deadline_margin_s)
             if max_time_s <= 0:
-                raise SearchError(
-                    "the deadline leaves no time to search; expected a later deadline, or a retry later",
-                    reason="NO_TIME_LEFT",
+                raise BusyError(
+                    "the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S
                 )
         default_time_s = max_time_s if asked.iterations or unlimited else config.default_time_s
         time_s = asked.time_s or default_time_s
@@ -366,11 +424,11 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ) -> asyncio.Future[Result]:
         """Search in a worker thread; the slot, already taken, is given back at the thread's end."""
         try:
-            search = asyncio.get_running_loop().run_in_executor(self._workers, run, *args)
-        except RuntimeError as error:
+            search = self._submit(self._workers, run, *args)
+        except BusyError:
             stop.set()  # what could not be started is still queued, for the next worker that is free
             self._slots.give_back(ticket)
-            raise _no_threads(error) from None
+            raise
         self._searches[search] = stop
         self.metrics.search_started()
         search.add_done_callback(lambda done: self._search_ended(done, ticket, context))
@@ -395,7 +453,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         )
 
     @contextlib.contextmanager
-    def _named(self, caller: str, name: str, stop: threading.Event):
+    def _named(self, caller: str, name: str, stop: asyncio.Event):
         if not name:
             yield
             return
@@ -480,11 +538,17 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         return answer
 
     async def _lightly(self, function: Callable, *args: Any) -> Any:
+        return await self._submit(self._light, function, *args)
+
+    def _submit(self, pool: ThreadPoolExecutor, function: Callable, *args: Any) -> asyncio.Future:
         try:
-            answer = asyncio.get_running_loop().run_in_executor(self._light, function, *args)
+            return asyncio.get_running_loop().run_in_executor(pool, function, *args)
         except RuntimeError as error:
-            raise _no_threads(error) from None
-        return await answer
+            if self._is_closed:
+                raise shutting_down() from None
+            raise BusyError(
+                f"the machine has no threads left ({error})", reason="NO_THREADS", retry_s=NO_THREADS_RETRY_S
+            ) from None
 
     # --- the end
 
@@ -495,12 +559,16 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 
     async def close(self, grace_s: float) -> None:
         """Start no more searches, give the running ones `grace_s` seconds, stop them, await their ends."""
+        self._is_closed = True
         self._slots.close()
         if self._searches:
             await asyncio.wait(self._searches, timeout=grace_s)
         self.stop_searches()
         if self._searches:
             await asyncio.wait(self._searches)
+
+    def end_workers(self) -> None:
+        """Let the worker threads end, once no call can come any more."""
         for pool in (self._workers, self._light, self._records):
             pool.shutdown(wait=pool is self._workers)
 
@@ -509,10 +577,6 @@ def _give_way() -> None:
     """Let this thread, and the native ones that it starts, come after those that answer calls."""
     with contextlib.suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), SEARCH_NICENESS)
-
-
-def _no_threads(error: RuntimeError) -> SearchError:
-    return SearchError(f"{error}; expected a retry later", reason="NO_THREADS")
 
 
 def _seed(request) -> int:
@@ -531,12 +595,22 @@ def _is_forced(position: Position) -> bool:
     return True
 
 
-def _turn_range(request) -> range:
-    first = request.first_turn
-    return range(first, first + request.num_turns if request.num_turns else len(request.turns))
+def _turn_indices(request) -> range:
+    """Return the indices of the turns that an EvaluateRecordRequest asks for."""
+    number, first = len(request.turns), request.first_turn
+    last = first + request.num_turns if request.num_turns else number
+    for name, end in (("first_turn", first), ("num_turns", last)):
+        if end > number:
+            raise NotationError(
+                f"{name}: asks for turns up to {end}; expected {number} at most, as many as there are",
+                reason="OUT_OF_RANGE",
+                path=name,
+            )
+    return range(first, last)
 
 
 def deal(request) -> engine_pb2.NewGameResponse:
+    wire.check_size(request)
     game = request.WhichOneof("game")
     if game is None:
         known = ", ".join(registry.names())
@@ -557,6 +631,7 @@ def deal(request) -> engine_pb2.NewGameResponse:
 
 
 def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
+    wire.check_size(request)
     position = wire.position_from_message(request.position)
     before = position.scores
     position.push(list(request.turn.actions))
@@ -571,6 +646,7 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
 
 
 def legal_actions(request) -> engine_pb2.LegalActionsResponse:
+    wire.check_size(request)
     position = wire.position_from_message(request.position)
     for index, action in enumerate(request.actions):
         try:
@@ -595,6 +671,7 @@ def validate_position(request) -> engine_pb2.ValidatePositionResponse:
 
 
 def consider_tokens(request) -> engine_pb2.ConsiderRemovalResponse:
+    wire.check_size(request)
     position = wire.position_from_message(request.position)
     found = consider_removal(position, list(request.sizes))
     answer = engine_pb2.ConsiderRemovalResponse(agrees=found.agrees)

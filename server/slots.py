@@ -104,7 +104,7 @@ class SearchSlots:
         ticket.granted = asyncio.get_running_loop().create_future()
         self._waiting.add(ticket)
         try:
-            async with asyncio.timeout(None if deadline is None else deadline - MIN_SEARCH_S - now):
+            async with asyncio.timeout(None if deadline is None else self._give_up_at(ticket) - now):
                 await ticket.granted
         except TimeoutError:
             if not _was_granted(ticket):
@@ -120,6 +120,11 @@ class SearchSlots:
         finally:
             self._waiting.discard(ticket)
         return ticket
+
+    @staticmethod
+    def _give_up_at(ticket: Ticket) -> float:
+        # When half of what it would have had is gone: later, nobody would hear the rejection in time.
+        return max(ticket.start_by, (ticket.start_by + ticket.deadline) / 2 - MIN_SEARCH_S)
 
     def give_back(self, ticket: Ticket) -> None:
         """Free a slot for the next."""

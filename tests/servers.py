@@ -51,13 +51,14 @@ class IdleSearch:
 class RunningServer:
     """A server in an event loop of its own thread."""
 
-    def __init__(self, search, **config):
+    def __init__(self, search, *, watch=None, **config):
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
         self._config = ServerConfig(**{"port": 0, "slots": 2, "grace_s": 0.1, **config})
         self._server = None
         self._search = search
+        self._watch = watch
         try:
             self.run(self._start())
         except BaseException:
@@ -70,6 +71,8 @@ class RunningServer:
 
     async def _start(self):
         self._server = Server(self._config, **({"search": self._search} if self._search else {}))
+        if self._watch:
+            self._server.service._watch = self._watch
         await self._server.start()
 
     def run(self, coroutine):

@@ -15,7 +15,7 @@ from mexica_ai.cli import annotate, common, new
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
 from mexica_ai.engines.specs import whole_number
-from mexica_ai.errors import NotationError
+from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.strict import parse_json
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ Examples:
   mexica-ai client apply game.json "walk H5; end" > next.json
   MEXICA_AI_TOKEN=... mexica-ai client info --server engine.example.org:443 --tls
 """
+STOP_S = 2.0  # how long a server may take to hear of a Ctrl-C
 DEFAULT_SERVER = "127.0.0.1:50051"
 TOKEN_VARIABLE = "MEXICA_AI_TOKEN"
 
@@ -159,17 +160,23 @@ def _analyze(args, client):
         analysis_id=name,
         **_search_options(args),
     )
-    with _on_interrupt(lambda: client.stop_analysis(name)):
+    # Of several servers another one may be asked, which does not know of it.
+    with _on_interrupt(lambda: client.stop_analysis(name, timeout_s=STOP_S)):
         print_results(common.in_thread(results), position, args.json)
 
 
 @contextlib.contextmanager
 def _on_interrupt(ask):
-    """Let the first Ctrl-C do this; the second is a KeyboardInterrupt."""
+    """Let the first Ctrl-C do this, if it can; else, and the second time, it is a KeyboardInterrupt."""
 
     def on_interrupt(_signal, _frame):
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        ask()
+        try:
+            is_heard = ask()
+        except SearchError:
+            is_heard = False
+        if not is_heard:
+            raise KeyboardInterrupt
 
     previous = signal.signal(signal.SIGINT, on_interrupt)
     try:
