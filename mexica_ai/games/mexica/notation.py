@@ -16,6 +16,7 @@ bits    meaning
 ======  ===========================================================================================
 """
 
+import functools
 import re
 from collections import Counter
 
@@ -160,6 +161,8 @@ def parse_action(text, path="action"):
     return VERBS.index(verb) + 1 << 22 | argument << 18 | first << 9 | second
 
 
+# An opening has some 1,400 legal actions, and most of them are spelled again and again.
+@functools.lru_cache(maxsize=1 << 16)
 def format_action(action):
     """Return the text of an action's integer; the inverse of `parse_action`.
 
