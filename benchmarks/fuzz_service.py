@@ -27,6 +27,7 @@ from mexica_ai.server.errors import status_of
 from mexica_ai.v1 import engine_pb2
 
 SLOW_S = 1.0
+LONG_LISTS = 0.002
 INT32 = (0, 1, -1, 2, 3, 14, 22, 127, 255, 256, 65535, 2**31 - 1, -(2**31))
 NUMBERS = (*INT32, 2**63 - 1, -(2**63), 2**64, 1e308)
 TEXTS = ("", "A1", "U14", "Z99", "end", "walk H5", "temple 9 A1", "\0", "\n", "é" * 50, "{0}%s", "x" * 5000)
@@ -165,7 +166,10 @@ def mutate_field(random_, owner, field):
     kind = random_.randrange(3)
     if field.is_repeated:
         entries = getattr(owner, field.name)
-        if kind == 0 and entries:
+        if random_.random() < LONG_LISTS:
+            for _ in range(20_000):
+                entries.add() if field.message_type else entries.append(random_value(random_, field))
+        elif kind == 0 and entries:
             del entries[random_.randrange(len(entries))]
         elif kind == 1 and entries:
             entries.append(copy.deepcopy(random_.choice(entries)))
