@@ -163,7 +163,7 @@ class Authenticates(grpc.aio.ServerInterceptor):
         handler = await continuation(handler_call_details)
 
         @contextlib.asynccontextmanager
-        async def around(context) -> AsyncIterator[None]:
+        async def around(_request, context) -> AsyncIterator[None]:
             CALLER.set(_common_name(context) if name is None else name)
             yield
 

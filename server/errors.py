@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import logging
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -29,10 +28,10 @@ from mexica_ai.errors import (
     UnknownGameError,
     Violation,
 )
+from mexica_ai.server import handlers
+from mexica_ai.server.auth import DOMAIN
 from mexica_ai.server.logs import REQUEST_ID
 from mexica_ai.server.slots import BusyError
-
-DOMAIN = "mexica_ai"
 
 # By the exception's class, the most special first; then by the reason of a SearchError. Anything else is
 # INTERNAL.
@@ -116,31 +115,13 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
                     f"{handler_call_details.method}"
                 )
 
-        async def refuse(request, context):
+        @contextlib.asynccontextmanager
+        async def around(request, context):
             if isinstance(request, NotationError):
                 await context.abort_with_status(rpc_status.to_status(status_of(request)))
+            yield
 
-        method = handler.unary_stream if handler.response_streaming else handler.unary_unary
-        if inspect.isasyncgenfunction(method):
-
-            async def answer(request, context):
-                await refuse(request, context)
-                async with contextlib.aclosing(method(request, context)) as responses:
-                    async for response in responses:
-                        yield response
-
-        else:
-
-            async def answer(request, context):
-                await refuse(request, context)
-                return await method(request, context)
-
-        make = (
-            grpc.unary_stream_rpc_method_handler
-            if handler.response_streaming
-            else grpc.unary_unary_rpc_method_handler
-        )
-        return make(answer, deserialize, handler.response_serializer)
+        return handlers.wrap(handler, around, deserialize)
 
 
 def status_of(error: Exception) -> status_pb2.Status:

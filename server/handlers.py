@@ -7,17 +7,20 @@ import contextvars
 import inspect
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 import grpc
 
 REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_request_id", default="")
 """The id of the call that is being answered."""
 
-Around = Callable[[grpc.aio.ServicerContext], AbstractAsyncContextManager[None]]
+Around = Callable[[Any, grpc.aio.ServicerContext], AbstractAsyncContextManager[None]]
 
 
-def wrap(handler: grpc.RpcMethodHandler, around: Around) -> grpc.RpcMethodHandler:
-    """Return a handler that answers as `handler` does, inside of `around(context)`.
+def wrap(
+    handler: grpc.RpcMethodHandler, around: Around, deserialize: Callable[[bytes], Any] | None = None
+) -> grpc.RpcMethodHandler:
+    """Return a handler that answers as `handler` does, inside of `around(request, context)`.
 
     Parameters
     ----------
@@ -26,6 +29,8 @@ def wrap(handler: grpc.RpcMethodHandler, around: Around) -> grpc.RpcMethodHandle
     around : callable
         Makes an async context manager for a call. It runs in the call's task, so that context variables that
         it sets are seen by the method. It must not reset them: an abandoned stream is closed in another task.
+    deserialize : callable, optional
+        Reads requests in place of the handler's own.
     """
     if handler.request_streaming:
         kind = "stream_stream" if handler.response_streaming else "stream_unary"
@@ -36,15 +41,15 @@ def wrap(handler: grpc.RpcMethodHandler, around: Around) -> grpc.RpcMethodHandle
     if inspect.isasyncgenfunction(method):
 
         async def wrapped(request, context):
-            async with around(context), contextlib.aclosing(method(request, context)) as responses:
+            async with around(request, context), contextlib.aclosing(method(request, context)) as responses:
                 async for response in responses:
                     yield response
 
     else:
 
         async def wrapped(request, context):
-            async with around(context):
+            async with around(request, context):
                 return await method(request, context)
 
     make = getattr(grpc, f"{kind}_rpc_method_handler")
-    return make(wrapped, handler.request_deserializer, handler.response_serializer)
+    return make(wrapped, deserialize or handler.request_deserializer, handler.response_serializer)

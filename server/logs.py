@@ -62,7 +62,7 @@ class LogsCalls(grpc.aio.ServerInterceptor):
             return None
 
         @contextlib.asynccontextmanager
-        async def around(context) -> AsyncIterator[None]:
+        async def around(_request, context) -> AsyncIterator[None]:
             REQUEST_ID.set(request_id)
             code, peer = "", context.peer()  # later there may be no connection to ask
             try:
