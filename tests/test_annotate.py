@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sysconfig
@@ -494,7 +495,10 @@ def test_ctrl_c_tells_what_is_known_so_far(options):
     assert err.startswith("mexica-ai: interrupted after ")
     assert err.endswith(" of 36 turns\n")
     assert ("seed " in out) == ("--json" not in options)
-    assert "place" in first + out
+    found = int(re.search(r"after (\d+) of", err)[1])
+    shown = (first + out).count('"loss"' if "--json" in options else " -> ")
+    assert shown == (min(found, 3) if "--worst" in options else found)
+    assert found >= ("--worst" not in options)
 
 
 def test_the_marks_are_those_of_the_documentation():
