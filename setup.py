@@ -39,6 +39,12 @@ MODULES = [
     "cext.games.mexica.plans",
     "cext.games.mexica.policy",
     "cext.games.mexica.ops",
+    "cext.games.coatl.cards",
+    "cext.games.coatl.state",
+    "cext.games.coatl.rules",
+    "cext.games.coatl.knowledge",
+    "cext.games.coatl.policy",
+    "cext.games.coatl.ops",
 ]
 
 ROOT = Path(__file__).parent

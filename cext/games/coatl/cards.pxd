@@ -1,0 +1,67 @@
+"""The cards: their automata, points and requirements, read from ``cards.json`` when the module is imported."""
+
+from libc.stdint cimport uint8_t, uint16_t
+
+cdef enum:
+    NUM_COLORS = 5
+    NUM_FACES = 49              # prophecies that differ
+    NUM_CARDS = 54              # the first five faces come twice
+    NUM_TEMPLES = 15
+    MAX_TIMES = 6               # occurrences that any card counts at most
+    MAX_STATES = 1024           # of all automata together
+    NUM_PAIRS = 15              # unordered pairs of colours
+
+cdef enum:
+    COUNTS = 128                # flag in `steps`: an occurrence is complete
+
+ctypedef struct FaceC:
+    uint16_t first              # its states in `steps` begin here
+    uint8_t start               # state before the first piece, counted from `first`
+    uint8_t strict_start        # the same at a strict open end
+    uint8_t needed              # occurrences of its first level
+    uint8_t max_times           # and of its last one
+    uint8_t points[MAX_TIMES + 1]   # by occurrences
+
+
+cdef enum:              # Requirement of a temple
+    ABSENT = 0          # no piece of the colour a
+    LENGTH = 1          # so many pieces
+    EQUAL = 2           # as many of the colour a as of b, at least one of each
+
+ctypedef struct TempleC:
+    uint8_t kind[2]             # Requirement
+    uint8_t a[2]                # colour, or the length
+    uint8_t b[2]
+    uint8_t points[3]           # by requirements met
+
+cdef FaceC FACES[NUM_FACES]
+cdef uint8_t STEPS[MAX_STATES * 8]      # at 8 * state + colour: next state, counted from the face's first; COUNTS
+cdef uint8_t AT_END[MAX_STATES]
+cdef TempleC TEMPLES[NUM_TEMPLES]
+cdef uint8_t FACE_OF[NUM_CARDS]                 # the face of each card
+cdef uint8_t FIRST_CARD[NUM_FACES + 1]          # cards of a face: FIRST_CARD[face] to FIRST_CARD[face + 1] - 1
+cdef uint8_t PAIR_A[NUM_PAIRS]                  # colours of a pair, a <= b
+cdef uint8_t PAIR_B[NUM_PAIRS]
+cdef uint8_t PAIR_OF[NUM_COLORS][NUM_COLORS]
+
+
+cdef inline int card_times(int face, const uint8_t* pieces, int length, bint strict_left,
+                           bint strict_right) noexcept nogil:
+    """Disjoint occurrences of a face's pattern in a word. At a strict end anything may stand beyond it."""
+    cdef const FaceC* card = &FACES[face]
+    cdef const uint8_t* steps = STEPS + 8 * card.first
+    cdef int i, step, times = 0, at = card.strict_start if strict_left else card.start
+    for i in range(length):
+        step = steps[8 * at + pieces[i]]
+        times += step >> 7
+        at = step & (COUNTS - 1)
+    if not strict_right:
+        times += AT_END[card.first + at]
+    return times
+
+
+cdef inline int card_points(int face, int times) noexcept nogil:
+    return FACES[face].points[times if times < FACES[face].max_times else FACES[face].max_times]
+
+
+cdef int temple_met(int temple, const uint8_t* counts, int length) noexcept nogil

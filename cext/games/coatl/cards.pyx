@@ -1,0 +1,118 @@
+"""The tables of the cards, filled once from ``cards.json``; read-only from then on."""
+
+import json
+from pathlib import Path
+
+from cext.games.coatl.patterns import COLORS, compile_requirement
+
+_KINDS = {"absent": ABSENT, "length": LENGTH, "equal": EQUAL}
+
+
+cdef int temple_met(int temple, const uint8_t* counts, int length) noexcept nogil:
+    """How many of a temple's two requirements a complete Coatl meets; `counts` are its pieces by colour."""
+    cdef const TempleC* card = &TEMPLES[temple]
+    cdef int i, met = 0
+    for i in range(2):
+        if card.kind[i] == ABSENT:
+            met += counts[card.a[i]] == 0
+        elif card.kind[i] == LENGTH:
+            met += length == card.a[i]
+        else:
+            met += counts[card.a[i]] > 0 and counts[card.a[i]] == counts[card.b[i]]
+    return met
+
+
+def _load():
+    facts = json.loads((Path(__file__).parent / "cards.json").read_text(encoding="utf-8"))
+    faces, temples = facts["prophecy_cards"], facts["temple_cards"]
+    if len(faces) != NUM_FACES or len(temples) != NUM_TEMPLES or sum(f["copies"] for f in faces) != NUM_CARDS:
+        raise ValueError("cards.json: expected 49 faces, 54 cards and 15 temples")
+    _load_faces(faces)
+    for number, temple in enumerate(temples):
+        for i, requirement in enumerate(temple["requirements"]):
+            TEMPLES[number].kind[i] = _KINDS[requirement["type"]]
+            if requirement["type"] == "equal":
+                TEMPLES[number].a[i], TEMPLES[number].b[i] = map(COLORS.index, requirement["colors"])
+            elif requirement["type"] == "absent":
+                TEMPLES[number].a[i] = COLORS.index(requirement["color"])
+            else:
+                TEMPLES[number].a[i] = requirement["length"]
+        for i in range(3):
+            TEMPLES[number].points[i] = temple["points_by_requirements_met"][i]
+    cdef int a, b, pair = 0
+    for a in range(NUM_COLORS):
+        for b in range(a, NUM_COLORS):
+            PAIR_A[pair] = a
+            PAIR_B[pair] = b
+            PAIR_OF[a][b] = PAIR_OF[b][a] = pair
+            pair += 1
+
+
+def _load_faces(faces):
+    cdef int first = 0, card = 0, number, times
+    for number, face in enumerate(faces):
+        automaton = compile_requirement(face["requirement"])
+        if first + len(automaton.steps) > MAX_STATES or len(automaton.steps) >= COUNTS:
+            raise ValueError(f"cards.json: {face['id']} needs too many states")
+        FACES[number].first = first
+        FACES[number].start = automaton.start
+        FACES[number].strict_start = automaton.strict_start
+        FACES[number].needed = face["levels"][0]["times"]
+        FACES[number].max_times = max(level["times"] for level in face["levels"])
+        for times in range(MAX_TIMES + 1):
+            FACES[number].points[times] = max(
+                (level["points"] for level in face["levels"] if level["times"] <= times), default=0)
+        for steps, at_end in zip(automaton.steps, automaton.at_end, strict=True):
+            for color, (following, count) in enumerate(steps):
+                STEPS[8 * first + color] = following | COUNTS * count
+            AT_END[first] = at_end
+            first += 1
+        FIRST_CARD[number] = card
+        for _ in range(face["copies"]):
+            FACE_OF[card] = number
+            card += 1
+    FIRST_CARD[NUM_FACES] = card
+
+
+_load()
+
+
+def count_times(int face, pieces, bint strict_left=False, bint strict_right=False):
+    """Return how many disjoint occurrences of a face's pattern a word has, for tests.
+
+    Parameters
+    ----------
+    face : int
+        0 to 48.
+    pieces : sequence of int
+        At most 64 colours, 0 to 4, from head to tail.
+    strict_left, strict_right : bool
+        Whether the end counts as a neighbour of every colour.
+    """
+    cdef uint8_t word[64]
+    cdef int i
+    if not 0 <= face < NUM_FACES or len(pieces) > 64 or not all(0 <= color < NUM_COLORS for color in pieces):
+        raise ValueError(f"face {face!r}, pieces {pieces!r}: out of range")
+    for i in range(len(pieces)):
+        word[i] = pieces[i]
+    return card_times(face, word, len(pieces), strict_left, strict_right)
+
+
+def count_met(int temple, pieces):
+    """Return how many of a temple's requirements a complete Coatl of these colours meets, for tests."""
+    cdef uint8_t counts[NUM_COLORS]
+    cdef int color
+    if not 0 <= temple < NUM_TEMPLES or not all(0 <= color < NUM_COLORS for color in pieces):
+        raise ValueError(f"temple {temple!r}, pieces {pieces!r}: out of range")
+    for color in range(NUM_COLORS):
+        counts[color] = 0
+    for color in pieces:
+        counts[color] += 1
+    return temple_met(temple, counts, len(pieces))
+
+
+def points_of(int face, int times):
+    """Return the points of a face for so many occurrences."""
+    if not 0 <= face < NUM_FACES or times < 0:
+        raise ValueError(f"face {face!r}, times {times!r}: out of range")
+    return card_points(face, times)

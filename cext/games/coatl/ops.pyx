@@ -1,0 +1,120 @@
+"""Coatl's table of functions, and its states for Python.
+
+Rules: ``rules.pyx``; knowledge: ``policy.pyx``; the struct and the layout of actions: ``state.pxd``.
+"""
+
+from libc.stdint cimport uint8_t, uint64_t
+from libc.string cimport memset
+from numpy.random cimport bitgen_t
+
+from cext.core.game cimport Game, GameOps, State, game_create, state_wrap
+from cext.core.rng cimport Stream
+from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+from cext.games.coatl.knowledge cimport knowledge_determinize
+from cext.games.coatl.policy cimport policy_random_action
+from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_draw_outcome,
+                                     rules_is_outcome, rules_legal_actions, rules_returns, rules_score)
+from cext.games.coatl.state cimport (NONE, OVER, CoatlStateC, state_check, state_check_name, state_describe,
+                                     state_fill, state_hash)
+
+
+cdef int coatl_num_players(const void* data) noexcept nogil:
+    return (<const CoatlStateC*>data).table.num_players
+
+
+cdef int coatl_current_player(const void* data) noexcept nogil:
+    cdef const CoatlStateC* state = <const CoatlStateC*>data
+    if state.table.phase == OVER:
+        return TERMINAL
+    if state.table.pending != NONE:
+        return CHANCE
+    return state.table.to_move
+
+
+cdef void coatl_scores(const void* data, double* points) noexcept nogil:
+    cdef const CoatlStateC* state = <const CoatlStateC*>data
+    cdef int seat
+    for seat in range(state.table.num_players):
+        points[seat] = rules_score(state, seat)
+
+
+cdef int coatl_turn(const void* data) noexcept nogil:
+    return (<const CoatlStateC*>data).turns
+
+
+cdef int coatl_round(const void* data) noexcept nogil:
+    return (<const CoatlStateC*>data).table.round
+
+
+cdef void coatl_chance(void* data, bitgen_t* rng) noexcept nogil:
+    cdef CoatlStateC* state = <CoatlStateC*>data
+    rules_apply_action(state, rules_draw_outcome(state, rng))
+
+
+cdef GameOps _ops
+memset(&_ops, 0, sizeof(GameOps))
+_ops.name = "coatl"
+_ops.rules_version = 1
+_ops.state_size = sizeof(CoatlStateC)
+_ops.max_players = MAX_SEATS
+_ops.max_actions = MAX_ACTIONS
+_ops.max_game_length = MAX_GAME_LENGTH
+_ops.check = <int (*)(const void*) noexcept nogil>state_check
+_ops.check_name = state_check_name
+_ops.num_players = coatl_num_players
+_ops.current_player = coatl_current_player
+_ops.legal_actions = <int (*)(const void*, action_t*) noexcept nogil>rules_legal_actions
+_ops.apply_action = <void (*)(void*, action_t) noexcept nogil>rules_apply_action
+_ops.returns = <void (*)(const void*, double*) noexcept nogil>rules_returns
+_ops.scores = coatl_scores
+_ops.hash = <uint64_t (*)(const void*, int) noexcept nogil>state_hash
+_ops.turn = coatl_turn
+_ops.round = coatl_round
+_ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>knowledge_determinize
+_ops.chance = coatl_chance
+_ops.is_table_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_outcome
+_ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
+
+GAME = game_create(&_ops)
+
+
+def state_from_fields(dict fields not None):
+    """Return the `State` of a validated position object.
+
+    Parameters
+    ----------
+    fields : dict
+        What `state_to_fields` returns: the JSON position with every colour, card and seat as a number, -1 for unknown
+        cards. Any cards will do in their place; searches draw them anew.
+
+    Raises
+    ------
+    ValueError
+        If there are more pieces or cards than the game has.
+    PositionError
+        If an internal invariant is broken all the same; the codec should have named it.
+    """
+    cdef CoatlStateC state
+    state_fill(&state, fields)
+    cdef State owner = state_wrap(GAME, &state)
+    owner.check()
+    return owner
+
+
+def state_to_fields(State owner not None):
+    """Return the position object of a Coatl `State`, in canonical order; the inverse of `state_from_fields`."""
+    return state_describe(_data(owner))
+
+
+def draw_outcome(State owner not None, seed):
+    """Return an outcome, as an action, of the random event that is due, drawn with that seed. Changes nothing."""
+    cdef Stream stream = Stream(seed)
+    if owner.game.ops.current_player(owner.data) != CHANCE:
+        raise ValueError("no random event is due")
+    return rules_draw_outcome(_data(owner), stream.bitgen)
+
+
+cdef const CoatlStateC* _data(State owner) except NULL:
+    if owner.game is not GAME:
+        raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
+    return <const CoatlStateC*>owner.data

@@ -1,0 +1,113 @@
+"""Card patterns compiled to automata.
+
+A card counts the largest number of disjoint occurrences of its pattern in the word of a Coatl, read from head to
+tail. Occurrences are intervals, so taking the one that ends first, again and again, finds that number; an automaton
+that starts afresh after each occurrence does so in one pass. A pattern is what ``cards.json`` says; nothing here knows
+a card.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+COLORS = ("yellow", "red", "black", "green", "blue")
+ANY = -1
+
+# What stands before the first piece: nothing that matters, or (strict ends) something that breaks every "not next to".
+_NOTHING = -1
+_ANYTHING = -2
+
+
+class Automaton(NamedTuple):
+    """A deterministic automaton that counts.
+
+    Attributes
+    ----------
+    steps : list of list of (int, int)
+        For each state and colour the next state, and 1 if an occurrence is complete with it, else 0.
+    at_end : list of int
+        For each state 1 if the end of the word completes an occurrence (where nothing comes after it).
+    start, strict_start : int
+        The state before the first piece: where nothing comes before it, and where what may still come before it
+        counts as a neighbour of every colour.
+    """
+
+    steps: list[list[tuple[int, int]]]
+    at_end: list[int]
+    start: int
+    strict_start: int
+
+
+class _Pattern(NamedTuple):
+    items: list[tuple[int, bool]]   # colour or ANY, and whether it is a run
+    not_before: int | None
+    not_after: int | None
+
+
+def compile_requirement(requirement: dict[str, Any]) -> Automaton:
+    """Compile a card's requirement, of the types `count` and `sequence`.
+
+    Raises
+    ------
+    ValueError
+        If the requirement is none that an automaton can count.
+    """
+    pattern = _read(requirement)
+    states: dict[tuple[int, frozenset[int]], int] = {}
+    todo = []
+
+    def number(previous, reached):
+        # What came before matters only to patterns that look at it.
+        key = (previous if pattern.not_before is not None else _NOTHING, frozenset(reached))
+        if key not in states:
+            states[key] = len(states)
+            todo.append(key)
+        return states[key]
+
+    start, strict_start = number(_NOTHING, ()), number(_ANYTHING, ())
+    steps, at_end = [], []
+    while todo:
+        previous, reached = todo.pop(0)
+        steps.append([])
+        for color in range(len(COLORS)):
+            following, count = _step(pattern, previous, reached, color)
+            steps[-1].append((number(color, following), count))
+        at_end.append(int(len(pattern.items) in reached))
+    return Automaton(steps, at_end, start, strict_start)
+
+
+def _step(pattern, previous, reached, color):
+    # `reached` are the numbers of items behind the occurrences under way.
+    count, end = 0, len(pattern.items)
+    if end in reached and color != pattern.not_after:
+        count, reached = 1, frozenset()     # complete before this piece, which may begin the next one
+    begins = pattern.not_before is None or previous not in (pattern.not_before, _ANYTHING)
+    following = set()
+    for i in (*reached, *([0] if begins else [])):
+        if i < end and pattern.items[i][0] in (color, ANY):
+            following.add(i + 1)
+        if i > 0 and pattern.items[i - 1] in ((color, True), (ANY, True)):
+            following.add(i)
+    if end in following and pattern.not_after is None:
+        count, following = count + 1, set()
+    return following, count
+
+
+def _read(requirement):
+    if requirement["type"] == "count":
+        return _Pattern([(COLORS.index(requirement["color"]), False)], None, None)
+    if requirement["type"] != "sequence":
+        raise ValueError(f"requirement {requirement['type']!r}: expected count or sequence")
+    items, not_before, not_after = [], None, None
+    elements = requirement["sequence"]
+    for i, element in enumerate(elements):
+        color = ANY if element["color"] == "any" else COLORS.index(element["color"])
+        if element["el"] in ("piece", "run"):
+            items.append((color, element["el"] == "run"))
+        elif element["el"] == "not_adjacent" and element["side"] == "before" and i == 0:
+            not_before = color
+        elif element["el"] == "not_adjacent" and element["side"] == "after" and i == len(elements) - 1:
+            not_after = color
+        else:
+            raise ValueError(f"element {i} of a sequence: {element!r}; expected a piece, a run, or a mark at an end")
+    return _Pattern(items, not_before, not_after)

@@ -1,0 +1,858 @@
+"""The rules of Coatl. What may be done and what it does; knowledge of what is good stands in ``policy.pyx``.
+
+Sources: the rulebook (Synapses Games, 2020) and the decisions D1-D15 of ``docs/rules_coatl.md``.
+"""
+
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy, memmove, memset
+
+from cext.core.rng cimport rng_below
+from cext.games.coatl.cards cimport (FACE_OF, FACES, FIRST_CARD, NUM_CARDS, NUM_COLORS, NUM_FACES, NUM_PAIRS,
+                                     NUM_TEMPLES, PAIR_A, PAIR_B, PAIR_OF, card_times, temple_met)
+from cext.games.coatl.state cimport (
+    ADD, BODIES, BODY, BODY_SPACES, BUILDING, CAPACITY, CLOSE, CLOSING, COATLS, DEAL, DEALING, DISCARD, DISCARDED,
+    DISPLAY, DRAW, DRAWING, END, EVERYBODY, FORESEEING, FUTURE, HEAD, HEAD_SPACES, IN_DECK, IN_HAND, KEEP, KEEPING,
+    LEFT, MAX_PIECES, MAX_UNFINISHED, NO_CARD, NONE, NUM_KINDS, ON_COATL, ON_DISPLAY, OVER, PASS, PERFECT,
+    PERFECT_PICK, PILES, PLAY, PLAYED, PRIESTS_PROMISE, PROMISE, PUT_AWAY, REFILL, REFILLING, REVEAL, REVEALING,
+    RIGHT, SEE_THE_FUTURE, START, TAIL, TAKE, TEMPLE, THIRD, TURN, UNCOVER, UNCOVERING, TableC, action_a, action_b,
+    action_card, action_coatl, action_kind, action_make, action_side, action_verb, coatl_points, state_num_stored)
+
+
+# --- what is there
+
+cdef int rules_hand(const CoatlStateC* state, int seat, uint8_t* faces) noexcept nogil:
+    cdef int card, n = 0, left = state.table.num_hand[seat]
+    for card in range(NUM_CARDS):
+        if n == left:
+            break
+        if state.places[card] == IN_HAND + seat:
+            faces[n] = FACE_OF[card]
+            n += 1
+    return n
+
+
+cdef inline int _num_drawable(const CoatlStateC* state) noexcept nogil:
+    # Cards of the deck, and of the discards that renew it (D11).
+    cdef int seat, total = state.num_deck + state.num_discarded
+    for seat in range(state.table.num_players):
+        total += state.table.num_away[seat]
+    return total
+
+
+cdef inline bint _has_face(const CoatlC* coatl, int face) noexcept nogil:
+    cdef int i
+    for i in range(coatl.num_cards):
+        if coatl.cards[i] == face:
+            return True
+    return False
+
+
+cdef bint rules_matches(const CoatlStateC* state, const CoatlC* coatl, int face) noexcept nogil:
+    cdef bint strict = state.table.strict_ends
+    return (coatl.num_cards < PLAYED and not _has_face(coatl, face)
+            and card_times(face, coatl.pieces, coatl.length, strict and not coatl.has_head,
+                           strict and not coatl.has_tail) >= FACES[face].needed)
+
+
+cdef int _num_supplied(const uint8_t* counts, int n) noexcept nogil:
+    cdef int i, total = 0
+    for i in range(n):
+        total += counts[i]
+    return total
+
+
+cdef int _num_to_refill(const CoatlStateC* state, int* missing) noexcept nogil:
+    # Heads, tails and pairs of bodies that would be refilled to the supply now; returns the pieces in all.
+    cdef int kind
+    for kind in range(2):
+        missing[kind] = min(HEAD_SPACES - _num_supplied(state.table.supply[kind], NUM_COLORS),
+                            _num_supplied(state.bag[kind], NUM_COLORS))
+    missing[BODY] = min(BODY_SPACES - _num_supplied(state.table.pairs, NUM_PAIRS),
+                        _num_supplied(state.bag[BODY], NUM_COLORS) // 2)
+    return missing[HEAD] + missing[TAIL] + 2 * missing[BODY]
+
+
+# --- legal actions
+
+cdef int _list_keep(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    # All sets of at most three of the dealt cards; of two alike the first is kept first.
+    cdef uint8_t faces[MAX_DEALT]
+    cdef int n = rules_hand(state, state.table.to_move, faces)
+    cdef int chosen, i, kept, count = 0
+    cdef action_t action
+    for chosen in range(1 << n):
+        action = <action_t>KEEP << 36
+        kept = 0
+        for i in range(n):
+            if chosen >> i & 1:
+                if kept == 3 or (i > 0 and faces[i] == faces[i - 1] and not chosen >> (i - 1) & 1):
+                    kept = -1
+                    break
+                action |= <action_t>(faces[i] + 1) << 6 * kept
+                kept += 1
+        if kept >= 0:
+            i = count
+            while i > 0 and actions[i - 1] > action:
+                actions[i] = actions[i - 1]
+                i -= 1
+            actions[i] = action
+            count += 1
+    return count
+
+
+cdef int _list_take(const CoatlStateC* state, int room, action_t* actions) noexcept nogil:
+    cdef int kind, a, b, n = 0
+    if room >= 1:
+        for kind in range(2):
+            for a in range(NUM_COLORS):
+                if state.table.supply[kind][a] > 0:
+                    actions[n] = action_make(TAKE, 0, a, 0, kind, 0, 0)
+                    n += 1
+    if room >= 2:
+        for b in range(NUM_COLORS):
+            for a in range(b + 1):
+                if state.table.pairs[PAIR_OF[a][b]] > 0:
+                    actions[n] = action_make(TAKE, 0, a, b, BODY, 0, 0)
+                    n += 1
+    return n
+
+
+cdef int _list_draw(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    cdef int card, n = 0
+    if state.table.num_hand[state.table.to_move] >= HAND:
+        return 0
+    if _num_drawable(state) > 0:
+        actions[0] = action_make(DRAW, 0, 0, 0, 0, 0, 0)
+        n = 1
+    for card in range(NUM_CARDS):
+        if state.places[card] == ON_DISPLAY and not (card + 1 < FIRST_CARD[FACE_OF[card] + 1]
+                                                     and state.places[card + 1] == ON_DISPLAY):
+            actions[n] = action_make(DRAW, FACE_OF[card] + 1, 0, 0, 0, 0, 0)
+            n += 1
+    return n
+
+
+cdef bint _may_complete(const CoatlStateC* state, const CoatlC* coatl, int kind, int color, const uint8_t* hand,
+                        int num_hand) noexcept nogil:
+    # A closing piece is legal only if a prophecy is there or can be played at once.
+    cdef uint8_t pieces[MAX_PIECES]
+    cdef int i
+    if coatl.num_cards > 0:
+        return True
+    if kind == HEAD:
+        pieces[0] = <uint8_t>color
+        memcpy(pieces + 1, coatl.pieces, coatl.length)
+    else:
+        memcpy(pieces, coatl.pieces, coatl.length)
+        pieces[coatl.length] = <uint8_t>color
+    for i in range(num_hand):
+        if card_times(hand[i], pieces, coatl.length + 1, False, False) >= FACES[hand[i]].needed:
+            return True
+    return False
+
+
+cdef int _list_add(const CoatlStateC* state, int number, int side, const uint8_t* hand, int num_hand,
+                   action_t* actions) noexcept nogil:
+    # Heads and tails come with the side 0, where all that is listed before LEFT is.
+    cdef int kind, color, seat = state.table.to_move, n = 0
+    cdef const CoatlC* coatl = &state.coatls[seat][number]
+    cdef bint has_other
+    if coatl.length == 0 or coatl.closed or coatl.length == MAX_PIECES:
+        return 0
+    if side == LEFT:
+        for kind in range(2):
+            has_other = coatl.has_tail if kind == HEAD else coatl.has_head
+            if (coatl.has_head if kind == HEAD else coatl.has_tail) or (has_other and coatl.length == 1):
+                continue
+            for color in range(NUM_COLORS):
+                if state.table.stored[seat][kind][color] > 0 and (not has_other
+                                                                 or _may_complete(state, coatl, kind, color, hand, num_hand)):
+                    actions[n] = action_make(ADD, 0, color, 0, kind, number, 0)
+                    n += 1
+    if coatl.has_head if side == LEFT else coatl.has_tail:
+        return n
+    for color in range(NUM_COLORS):
+        if state.table.stored[seat][BODY][color] > 0:
+            actions[n] = action_make(ADD, 0, color, 0, BODY, number, side)
+            n += 1
+    return n
+
+
+cdef int _list_play(const CoatlStateC* state, int number, const uint8_t* hand, int num_hand,
+                    action_t* actions) noexcept nogil:
+    cdef const CoatlC* coatl = &state.coatls[state.table.to_move][number]
+    cdef int i, n = 0
+    if coatl.length == 0 or coatl.closed:
+        return 0
+    for i in range(num_hand):
+        if (i == 0 or hand[i] != hand[i - 1]) and rules_matches(state, coatl, hand[i]):
+            actions[n] = action_make(PLAY, hand[i] + 1, 0, 0, 0, number, 0)
+            n += 1
+    return n
+
+
+cdef int _list_build(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    cdef int seat = state.table.to_move
+    cdef uint8_t hand[MAX_DEALT]
+    cdef int num_hand = rules_hand(state, seat, hand)
+    cdef int number, kind, color, side, n = 0, started = 0, unfinished = 0
+    for number in range(COATLS):
+        started += state.coatls[seat][number].length > 0
+        unfinished += state.coatls[seat][number].length > 0 and not state.coatls[seat][number].closed
+    if started < COATLS and unfinished < MAX_UNFINISHED:
+        for kind in range(NUM_KINDS):
+            for color in range(NUM_COLORS):
+                if state.table.stored[seat][kind][color] > 0:
+                    actions[n] = action_make(START, 0, color, 0, kind, 0, 0)
+                    n += 1
+    for side in range(2):
+        for number in range(started):
+            n += _list_add(state, number, side, hand, num_hand, actions + n)
+    for number in range(started):
+        n += _list_play(state, number, hand, num_hand, actions + n)
+    return n
+
+
+cdef int _list_tokens(const CoatlStateC* state, int room, action_t* actions) noexcept nogil:
+    cdef int tokens = state.table.tokens[state.table.to_move]
+    cdef int kind, a, b, i, n = 0
+    if tokens & PERFECT_PICK:
+        for kind in range(2):
+            for a in range(NUM_COLORS):
+                if room >= 1 and state.bag[kind][a] > 0:
+                    actions[n] = action_make(PERFECT, 0, a, 0, kind, 0, 0)
+                    n += 1
+        for b in range(NUM_COLORS):
+            for a in range(b + 1):
+                if room >= 2 and state.bag[BODY][a] > (a == b) and state.bag[BODY][b] > 0:
+                    actions[n] = action_make(PERFECT, 0, a, b, BODY, 0, 0)
+                    n += 1
+    if tokens & SEE_THE_FUTURE:
+        actions[n] = action_make(FUTURE, 0, 0, 0, 0, 0, 0)
+        n += 1
+    if tokens & PRIESTS_PROMISE:
+        for i in range(NUM_TEMPLES):
+            if state.temples[i] == ON_DISPLAY:
+                actions[n] = action_make(PROMISE, i + 1, 0, 0, 0, 0, 0)
+                n += 1
+    return n
+
+
+cdef int _list_turn(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    cdef int seat = state.table.to_move
+    cdef int n, ordinary, room = CAPACITY - state_num_stored(state, seat)
+    n = _list_take(state, room, actions)
+    n += _list_draw(state, actions + n)
+    n += _list_build(state, actions + n)
+    ordinary = n
+    n += _list_tokens(state, room, actions + n)
+    # D6, D9: who can do nothing, or has done the first of two actions of a last turn.
+    if ordinary == 0 or (state.table.ending == THIRD and seat > state.table.ending_seat
+                         and state.table.actions_left == 1):
+        actions[n] = action_make(PASS, 0, 0, 0, 0, 0, 0)
+        n += 1
+    return n
+
+
+cdef int _list_discard(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    cdef uint8_t hand[MAX_DEALT]
+    cdef int i, n = 0, num_hand = rules_hand(state, state.table.to_move, hand)
+    for i in range(num_hand):
+        if i == 0 or hand[i] != hand[i - 1]:
+            actions[n] = action_make(DISCARD, hand[i] + 1, 0, 0, 0, 0, 0)
+            n += 1
+    return n
+
+
+cdef int _list_closing(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    cdef int seat = state.table.to_move, number = state.table.closing - 1
+    cdef const CoatlC* coatl = &state.coatls[seat][number]
+    cdef uint8_t hand[MAX_DEALT]
+    cdef uint8_t counts[NUM_COLORS]
+    cdef int i, n, num_hand = rules_hand(state, seat, hand)
+    n = _list_play(state, number, hand, num_hand, actions)
+    if coatl.num_cards == 0:
+        return n
+    memset(counts, 0, sizeof(counts))
+    for i in range(coatl.length):
+        counts[coatl.pieces[i]] += 1
+    for i in range(NUM_TEMPLES):
+        if ((state.temples[i] == ON_DISPLAY or state.temples[i] == IN_HAND + seat)
+                and temple_met(i, counts, coatl.length) > 0):
+            actions[n] = action_make(TEMPLE, i + 1, 0, 0, 0, number, 0)
+            n += 1
+    actions[n] = action_make(CLOSE, 0, 0, 0, 0, number, 0)
+    return n + 1
+
+
+cdef int rules_legal_actions(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    cdef int n, phase = state.table.phase
+    if state.table.pending != NONE or phase == OVER:
+        return 0
+    if phase == KEEPING:
+        return _list_keep(state, actions)
+    if phase == TURN:
+        return _list_turn(state, actions)
+    if phase == CLOSING:
+        return _list_closing(state, actions)
+    if phase == BUILDING:
+        n = _list_build(state, actions)
+    else:
+        n = _list_draw(state, actions)
+        if phase == FORESEEING:
+            n += _list_discard(state, actions + n)
+    actions[n] = action_make(END, 0, 0, 0, 0, 0, 0)
+    return n + 1
+
+
+# --- what actions do
+
+cdef int _find_card(const CoatlStateC* state, int face, int place) noexcept nogil:
+    cdef int card
+    for card in range(FIRST_CARD[face], FIRST_CARD[face + 1]):
+        if state.places[card] == place:
+            return card
+    return -1
+
+
+cdef inline void _move_card(CoatlStateC* state, int card, int place, int seen) noexcept nogil:
+    state.places[card] = <uint8_t>place
+    state.seen[card] = <uint8_t>seen
+
+
+cdef void _renew_deck(CoatlStateC* state) noexcept nogil:
+    cdef int card
+    for card in range(NUM_CARDS):
+        if state.places[card] == DISCARDED or PUT_AWAY <= state.places[card] < ON_COATL:
+            _move_card(state, card, IN_DECK, 0)
+            state.num_deck += 1
+    state.num_discarded = 0
+    memset(state.table.num_away, 0, sizeof(state.table.num_away))
+
+
+cdef void _finish_game(CoatlStateC* state) noexcept nogil:
+    state.table.phase = OVER
+    state.table.pending = NONE
+    state.table.to_move = 0
+    state.table.actions_left = 1
+    state.table.passes = 0
+
+
+cdef void _hand_over(CoatlStateC* state) noexcept nogil:
+    """End an action: the second one of a last turn follows, or the next seat, or the end of the game."""
+    cdef TableC* table = &state.table
+    state.turns += 1
+    table.phase = TURN
+    if table.actions_left > 1:
+        table.actions_left -= 1
+        return
+    if (table.ending == 0 and _num_supplied(table.pairs, NUM_PAIRS) == 0
+            and _num_supplied(state.bag[BODY], NUM_COLORS) < 2):
+        table.ending = BODIES
+        table.last_round = table.round + 1
+    if table.ending != 0:
+        table.passes = 0
+    table.to_move += 1
+    if table.to_move == table.num_players:
+        table.to_move = 0
+        table.round += 1
+    if ((table.ending == THIRD and table.to_move == table.ending_seat)
+            or (table.ending == BODIES and table.round > table.last_round)
+            or table.passes >= table.num_players):
+        _finish_game(state)
+    elif table.ending == THIRD and table.to_move > table.ending_seat:
+        table.actions_left = 2
+
+
+cdef void _end_turn(CoatlStateC* state, int event) noexcept nogil:
+    # The event comes first (D12); it is resolved after the next seat has been named.
+    state.table.passes = 0
+    state.table.pending = <uint8_t>event
+    _hand_over(state)
+    if state.table.phase == OVER:
+        state.table.pending = NONE
+
+
+cdef void _take(CoatlStateC* state, action_t action, bint is_perfect) noexcept nogil:
+    cdef int kind = action_kind(action), a = action_a(action), b = action_b(action), seat = state.table.to_move
+    cdef int missing[NUM_KINDS]
+    cdef bint is_due
+    state.table.stored[seat][kind][a] += 1
+    if kind == BODY:
+        state.table.stored[seat][kind][b] += 1
+    if is_perfect:
+        state.table.tokens[seat] &= ~PERFECT_PICK
+        state.bag[kind][a] -= 1
+        if kind == BODY:
+            state.bag[kind][b] -= 1
+        is_due = True
+    elif kind == BODY:
+        state.table.pairs[PAIR_OF[a][b]] -= 1
+        is_due = _num_supplied(state.table.pairs, NUM_PAIRS) == 0
+    else:
+        state.table.supply[kind][a] -= 1
+        is_due = (_num_supplied(state.table.supply[HEAD], NUM_COLORS)
+                  + _num_supplied(state.table.supply[TAIL], NUM_COLORS) == 0)
+    _end_turn(state, REFILLING if is_due and _num_to_refill(state, missing) > 0 else NONE)
+
+
+cdef void _draw(CoatlStateC* state, action_t action) noexcept nogil:
+    cdef int face = action_card(action, 0), seat = state.table.to_move
+    state.table.phase = DRAWING
+    if face < 0:
+        state.table.pending = DEALING
+        state.turns += 1
+        return
+    _move_card(state, _find_card(state, face, ON_DISPLAY), IN_HAND + seat, EVERYBODY)
+    state.num_display -= 1
+    state.table.num_hand[seat] += 1
+
+
+cdef void _start(CoatlStateC* state, action_t action) noexcept nogil:
+    cdef int kind = action_kind(action), number = 0, seat = state.table.to_move
+    cdef CoatlC* coatl
+    while state.coatls[seat][number].length > 0:
+        number += 1
+    coatl = &state.coatls[seat][number]
+    coatl.length = 1
+    coatl.pieces[0] = <uint8_t>action_a(action)
+    coatl.has_head = kind == HEAD
+    coatl.has_tail = kind == TAIL
+    state.table.stored[seat][kind][action_a(action)] -= 1
+    state.table.phase = BUILDING
+
+
+cdef void _add(CoatlStateC* state, action_t action) noexcept nogil:
+    cdef int kind = action_kind(action), seat = state.table.to_move, number = action_coatl(action)
+    cdef CoatlC* coatl = &state.coatls[seat][number]
+    if kind == HEAD or (kind == BODY and action_side(action) == LEFT):
+        memmove(coatl.pieces + 1, coatl.pieces, coatl.length)
+        coatl.pieces[0] = <uint8_t>action_a(action)
+    else:
+        coatl.pieces[coatl.length] = <uint8_t>action_a(action)
+    coatl.length += 1
+    if kind == HEAD:
+        coatl.has_head = 1
+    elif kind == TAIL:
+        coatl.has_tail = 1
+    state.table.stored[seat][kind][action_a(action)] -= 1
+    state.table.phase = BUILDING
+    if coatl.has_head and coatl.has_tail:
+        state.table.phase = CLOSING
+        state.table.closing = <uint8_t>(number + 1)
+
+
+cdef void _play(CoatlStateC* state, action_t action) noexcept nogil:
+    cdef int seat = state.table.to_move, face = action_card(action, 0), card, i
+    cdef CoatlC* coatl = &state.coatls[seat][action_coatl(action)]
+    card = _find_card(state, face, IN_HAND + seat)
+    if card + 1 < FIRST_CARD[face + 1] and state.places[card + 1] == IN_HAND + seat and (
+            state.seen[card + 1] == EVERYBODY):
+        card += 1               # of two alike, the one that the others know of
+    _move_card(state, card, ON_COATL + seat, EVERYBODY)
+    state.table.num_hand[seat] -= 1
+    i = coatl.num_cards
+    while i > 0 and coatl.cards[i - 1] > face:
+        coatl.cards[i] = coatl.cards[i - 1]
+        i -= 1
+    coatl.cards[i] = <uint8_t>face
+    coatl.num_cards += 1
+    if state.table.phase != CLOSING:
+        state.table.phase = BUILDING
+
+
+cdef int _take_public_temple(CoatlStateC* state, int temple) noexcept nogil:
+    # Returns the event that is due.
+    cdef int pile = 0 if state.table.tops[0] == temple else 1
+    state.table.tops[pile] = NO_CARD
+    return UNCOVERING if state.table.below[pile] > 0 else NONE
+
+
+cdef void _close(CoatlStateC* state, action_t action) noexcept nogil:
+    cdef int seat = state.table.to_move, temple = action_card(action, 0), number, closed = 0
+    cdef CoatlC* coatl = &state.coatls[seat][action_coatl(action)]
+    state.table.phase = BUILDING
+    state.table.closing = 0
+    if temple >= 0:
+        if state.temples[temple] == ON_DISPLAY:
+            state.table.pending = <uint8_t>_take_public_temple(state, temple)
+            state.turns += state.table.pending != NONE
+        else:
+            state.table.num_temples[seat] -= 1
+        coatl.temple = <uint8_t>temple
+        state.temples[temple] = <uint8_t>(ON_COATL + seat)
+        state.temples_seen[temple] = EVERYBODY
+    coatl.closed = 1
+    coatl.points = <uint8_t>coatl_points(state, coatl)
+    for number in range(COATLS):
+        closed += state.coatls[seat][number].closed
+    if closed == COATLS and state.table.ending == 0:
+        state.table.ending = THIRD
+        state.table.ending_seat = <uint8_t>seat
+
+
+cdef void _see_the_future(CoatlStateC* state) noexcept nogil:
+    cdef int card
+    state.table.tokens[state.table.to_move] &= ~SEE_THE_FUTURE
+    for card in range(NUM_CARDS):
+        if state.places[card] == ON_DISPLAY:
+            _move_card(state, card, DISCARDED, EVERYBODY)
+    state.num_discarded += state.num_display
+    state.num_display = 0
+    state.table.phase = FORESEEING
+    if _num_drawable(state) > 0:
+        state.table.pending = REVEALING
+        state.turns += 1
+
+
+cdef void _discard(CoatlStateC* state, action_t action) noexcept nogil:
+    cdef int seat = state.table.to_move
+    _move_card(state, _find_card(state, action_card(action, 0), IN_HAND + seat), PUT_AWAY + seat, 1 << seat)
+    state.table.num_hand[seat] -= 1
+    state.table.num_away[seat] += 1
+
+
+cdef void _promise(CoatlStateC* state, action_t action) noexcept nogil:
+    cdef int seat = state.table.to_move, temple = action_card(action, 0)
+    state.table.tokens[seat] &= ~PRIESTS_PROMISE
+    state.temples[temple] = <uint8_t>(IN_HAND + seat)
+    state.temples_seen[temple] = EVERYBODY
+    state.table.num_temples[seat] += 1
+    _end_turn(state, _take_public_temple(state, temple))
+
+
+cdef void _keep(CoatlStateC* state, action_t action) noexcept nogil:
+    cdef TableC* table = &state.table
+    cdef int seat = table.to_move, kept = 0, card
+    for card in range(NUM_CARDS):
+        if state.places[card] != IN_HAND + seat:
+            continue
+        if kept < 3 and action_card(action, kept) == FACE_OF[card]:
+            kept += 1
+        else:
+            _move_card(state, card, PUT_AWAY + seat, 1 << seat)
+            table.num_hand[seat] -= 1
+            table.num_away[seat] += 1
+    state.turns += 1
+    table.to_move += 1
+    if table.to_move == table.num_players:
+        table.to_move = 0
+        table.round = 1
+        table.phase = TURN
+
+
+cdef void _end(CoatlStateC* state) noexcept nogil:
+    cdef bint has_drawn = state.table.phase == DRAWING or state.table.phase == FORESEEING
+    _end_turn(state, REVEALING if has_drawn and state.num_display < DISPLAY and _num_drawable(state) > 0 else NONE)
+
+
+cdef void _pass(CoatlStateC* state) noexcept nogil:
+    state.table.passes += state.table.ending == 0
+    _hand_over(state)
+
+
+# --- random events
+
+cdef void _deal(CoatlStateC* state, int face) noexcept nogil:
+    cdef int seat = state.table.to_move
+    if state.num_deck == 0:
+        _renew_deck(state)
+    _move_card(state, _find_card(state, face, IN_DECK), IN_HAND + seat, 1 << seat)
+    state.num_deck -= 1
+    state.table.num_hand[seat] += 1
+
+
+cdef int _num_listed(action_t action) noexcept nogil:
+    cdef int n = 0
+    while n < DISPLAY and action_card(action, n) >= 0:
+        n += 1
+    return n
+
+
+cdef void _reveal(CoatlStateC* state, action_t action) noexcept nogil:
+    # If the deck is too small all of it comes first, and the rest from the renewed one.
+    cdef uint8_t faces[DISPLAY]
+    cdef int i, card, n = _num_listed(action), left = n
+    for i in range(n):
+        faces[i] = <uint8_t>action_card(action, i)
+    if n > state.num_deck:
+        for card in range(NUM_CARDS):
+            if state.places[card] == IN_DECK:
+                i = 0
+                while faces[i] != FACE_OF[card]:
+                    i += 1
+                left -= 1
+                faces[i] = faces[left]
+                _move_card(state, card, ON_DISPLAY, EVERYBODY)
+        state.num_display += state.num_deck
+        state.num_deck = 0
+        _renew_deck(state)
+    for i in range(left):
+        _move_card(state, _find_card(state, faces[i], IN_DECK), ON_DISPLAY, EVERYBODY)
+    state.num_display += left
+    state.num_deck -= left
+
+
+cdef void _refill(CoatlStateC* state, action_t action) noexcept nogil:
+    cdef int i, kind, color, pair
+    for kind in range(2):
+        for i in range(HEAD_SPACES):
+            color = <int>(action >> (6 * kind + 3 * i) & 7) - 1
+            if color >= 0:
+                state.table.supply[kind][color] += 1
+                state.bag[kind][color] -= 1
+    for i in range(BODY_SPACES):
+        pair = <int>(action >> (12 + 4 * i) & 15) - 1
+        if pair >= 0:
+            state.table.pairs[pair] += 1
+            state.bag[BODY][PAIR_A[pair]] -= 1
+            state.bag[BODY][PAIR_B[pair]] -= 1
+
+
+cdef void _uncover(CoatlStateC* state, int temple) noexcept nogil:
+    cdef int pile = 0 if state.table.tops[0] == NO_CARD and state.table.below[0] > 0 else 1
+    state.table.tops[pile] = <uint8_t>temple
+    state.table.below[pile] -= 1
+    state.temples[temple] = ON_DISPLAY
+    state.temples_seen[temple] = EVERYBODY
+
+
+cdef void _apply_outcome(CoatlStateC* state, action_t action, int verb) noexcept nogil:
+    state.table.pending = NONE
+    if verb == DEAL:
+        _deal(state, action_card(action, 0))
+    elif verb == REVEAL:
+        _reveal(state, action)
+    elif verb == REFILL:
+        _refill(state, action)
+    else:
+        _uncover(state, action_card(action, 0))
+
+
+# Draws without replacement, each counted for one that is as likely as any other.
+
+cdef int _pick(const uint8_t* counts, int n, int total, bitgen_t* rng) noexcept nogil:
+    cdef int i = 0, k = rng_below(rng, total)
+    while k >= counts[i]:
+        k -= counts[i]
+        i += 1
+    return i
+
+
+cdef int _draw_cards(const CoatlStateC* state, int n, uint8_t* faces, bitgen_t* rng) noexcept nogil:
+    """Draw n cards from the deck, and from the discards once it is empty; they are written in ascending order."""
+    cdef uint8_t pool[NUM_CARDS]
+    cdef int card, i, k, drawn = 0, size = 0
+    cdef bint is_renewed
+    for is_renewed in range(2):
+        size = 0
+        for card in range(NUM_CARDS):
+            if (state.places[card] == DISCARDED or PUT_AWAY <= state.places[card] < ON_COATL) if is_renewed else (
+                    state.places[card] == IN_DECK):
+                pool[size] = FACE_OF[card]
+                size += 1
+        while drawn < n and size > 0:
+            k = rng_below(rng, size)
+            i = drawn
+            while i > 0 and faces[i - 1] > pool[k]:
+                faces[i] = faces[i - 1]
+                i -= 1
+            faces[i] = pool[k]
+            size -= 1
+            pool[k] = pool[size]
+            drawn += 1
+    return drawn
+
+
+cdef action_t _draw_refill(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
+    cdef action_t action = <action_t>REFILL << 36
+    cdef uint8_t bag[NUM_COLORS]
+    cdef int missing[NUM_KINDS]
+    cdef int drawn[BODY_SPACES]
+    cdef int kind, i, j, a, b, total
+    _num_to_refill(state, missing)
+    for kind in range(NUM_KINDS):
+        memcpy(bag, state.bag[kind], NUM_COLORS)
+        total = _num_supplied(bag, NUM_COLORS)
+        for i in range(missing[kind]):
+            a = _pick(bag, NUM_COLORS, total, rng)
+            bag[a] -= 1
+            total -= 1
+            if kind == BODY:
+                b = _pick(bag, NUM_COLORS, total, rng)
+                bag[b] -= 1
+                total -= 1
+                a = PAIR_OF[a][b]
+            j = i
+            while j > 0 and drawn[j - 1] > a:
+                drawn[j] = drawn[j - 1]
+                j -= 1
+            drawn[j] = a
+        for i in range(missing[kind]):
+            action |= <action_t>(drawn[i] + 1) << (12 + 4 * i if kind == BODY else 6 * kind + 3 * i)
+    return action
+
+
+cdef action_t rules_draw_outcome(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
+    cdef uint8_t faces[DISPLAY]
+    cdef action_t action
+    cdef int i, k, n, event = state.table.pending
+    if event == DEALING:
+        _draw_cards(state, 1, faces, rng)
+        return action_make(DEAL, faces[0] + 1, 0, 0, 0, 0, 0)
+    if event == REVEALING:
+        n = _draw_cards(state, DISPLAY - state.num_display, faces, rng)
+        action = <action_t>REVEAL << 36
+        for i in range(n):
+            action |= <action_t>(faces[i] + 1) << 6 * i
+        return action
+    if event == REFILLING:
+        return _draw_refill(state, rng)
+    k = rng_below(rng, state.table.below[0] + state.table.below[1])
+    for i in range(NUM_TEMPLES):
+        if state.temples[i] == IN_DECK:
+            if k == 0:
+                break
+            k -= 1
+    return action_make(UNCOVER, i + 1, 0, 0, 0, 0, 0)
+
+
+cdef bint _is_reveal(const CoatlStateC* state, action_t action) noexcept nogil:
+    # So many cards as can be had; all of the deck, if it is too small, and the others from the discards.
+    cdef int counts[NUM_FACES]
+    cdef int drawable = _num_drawable(state), missing = DISPLAY - state.num_display
+    cdef int i, card, face, n = _num_listed(action)
+    cdef bint is_renewed = n > state.num_deck
+    if n != min(missing, drawable) or action >> 6 * n & ((<action_t>1 << 36 - 6 * n) - 1):
+        return False
+    memset(counts, 0, sizeof(counts))
+    for i in range(n):
+        face = action_card(action, i)
+        if face >= NUM_FACES or (i > 0 and face < action_card(action, i - 1)):
+            return False
+        counts[face] += 1
+    if is_renewed:
+        for card in range(NUM_CARDS):
+            if state.places[card] == IN_DECK:
+                counts[FACE_OF[card]] -= 1
+    for card in range(NUM_CARDS):
+        if (state.places[card] == DISCARDED or PUT_AWAY <= state.places[card] < ON_COATL) if is_renewed else (
+                state.places[card] == IN_DECK):
+            if counts[FACE_OF[card]] > 0:
+                counts[FACE_OF[card]] -= 1
+    for face in range(NUM_FACES):
+        if counts[face] != 0:
+            return False
+    return True
+
+
+cdef bint _is_refill(const CoatlStateC* state, action_t action) noexcept nogil:
+    cdef uint8_t bag[NUM_KINDS][NUM_COLORS]
+    cdef int missing[NUM_KINDS]
+    cdef int kind, i, number, previous, width, first, limit
+    _num_to_refill(state, missing)
+    memcpy(bag, state.bag, sizeof(bag))
+    for kind in range(NUM_KINDS):
+        width = 4 if kind == BODY else 3
+        first = 12 if kind == BODY else 6 * kind
+        limit = NUM_PAIRS if kind == BODY else NUM_COLORS
+        previous = 0
+        for i in range(BODY_SPACES if kind == BODY else HEAD_SPACES):
+            number = <int>(action >> (first + width * i)) & ((1 << width) - 1)
+            if (number != 0) != (i < missing[kind]) or number > limit or (number != 0 and number < previous):
+                return False
+            if number == 0:
+                continue
+            previous = number
+            if kind == BODY:
+                if bag[BODY][PAIR_A[number - 1]] == 0:
+                    return False
+                bag[BODY][PAIR_A[number - 1]] -= 1
+                number = PAIR_B[number - 1] + 1
+            if bag[kind][number - 1] == 0:
+                return False
+            bag[kind][number - 1] -= 1
+    return True
+
+
+cdef bint rules_is_outcome(const CoatlStateC* state, action_t action) noexcept nogil:
+    cdef int verb = action_verb(action), card = action_card(action, 0), i, event = state.table.pending
+    if action >> 41:
+        return False
+    if event == REVEALING:
+        return verb == REVEAL and _is_reveal(state, action)
+    if event == REFILLING:
+        return verb == REFILL and _is_refill(state, action)
+    if card < 0 or (action & ((<action_t>1 << 36) - 1)) >> 6:
+        return False
+    if event == UNCOVERING:
+        return verb == UNCOVER and card < NUM_TEMPLES and state.temples[card] == IN_DECK
+    if event != DEALING or verb != DEAL or card >= NUM_FACES:
+        return False
+    if state.num_deck > 0:
+        return _find_card(state, card, IN_DECK) >= 0
+    for i in range(FIRST_CARD[card], FIRST_CARD[card + 1]):
+        if state.places[i] == DISCARDED or PUT_AWAY <= state.places[i] < ON_COATL:
+            return True
+    return False
+
+
+# --- the table's functions
+
+cdef void rules_apply_action(CoatlStateC* state, action_t action) noexcept nogil:
+    cdef int verb = action_verb(action)
+    if verb == TAKE or verb == PERFECT:
+        _take(state, action, verb == PERFECT)
+    elif verb == DRAW:
+        _draw(state, action)
+    elif verb == START:
+        _start(state, action)
+    elif verb == ADD:
+        _add(state, action)
+    elif verb == PLAY:
+        _play(state, action)
+    elif verb == TEMPLE or verb == CLOSE:
+        _close(state, action)
+    elif verb == END:
+        _end(state)
+    elif verb == PASS:
+        _pass(state)
+    elif verb == KEEP:
+        _keep(state, action)
+    elif verb == FUTURE:
+        _see_the_future(state)
+    elif verb == DISCARD:
+        _discard(state, action)
+    elif verb == PROMISE:
+        _promise(state, action)
+    else:
+        _apply_outcome(state, action, verb)
+
+
+# --- the result
+
+cdef int rules_score(const CoatlStateC* state, int seat) noexcept nogil:
+    cdef int number, total = 0
+    for number in range(COATLS):
+        total += state.coatls[seat][number].points
+    return total
+
+
+cdef void rules_returns(const CoatlStateC* state, double* shares) noexcept nogil:
+    # Points, then cards on complete Coatls, then the most valuable Coatl; then the win is shared.
+    cdef const CoatlC* coatl
+    cdef int ranks[4]
+    cdef int seat, number, cards, highest, best = -1, winners = 0
+    for seat in range(state.table.num_players):
+        cards = highest = 0
+        for number in range(COATLS):
+            coatl = &state.coatls[seat][number]
+            if coatl.closed:
+                cards += coatl.num_cards + (coatl.temple != NO_CARD)
+                highest = max(highest, coatl.points)
+        ranks[seat] = rules_score(state, seat) << 16 | cards << 8 | highest
+        best = max(best, ranks[seat])
+    for seat in range(state.table.num_players):
+        winners += ranks[seat] == best
+    for seat in range(state.table.num_players):
+        shares[seat] = 1.0 / winners if ranks[seat] == best else 0.0

@@ -1,0 +1,208 @@
+"""The flat state of Coatl and the layout of its actions."""
+
+from libc.stdint cimport int32_t, uint8_t, uint64_t
+
+from cext.core.types cimport action_t
+from cext.games.coatl.cards cimport NUM_CARDS, NUM_COLORS, NUM_PAIRS, NUM_TEMPLES
+
+# --- actions
+#
+#   bits 36-40  Verb
+#   KEEP, REVEAL: cards ascending, face number + 1 in 6 bits each, the first in bits 0-5; unused 0
+#   REFILL: bits 0-5 two heads (colour + 1 in 3 bits each, ascending), 6-11 two tails, 12-35 six pairs of bodies
+#           (number of the pair + 1 in 4 bits each, ascending); unused 0
+#   others:
+#   bits  0-5   card: face number + 1, temple number + 1; 0: the top of the deck (DRAW), or none
+#   bits  6-8   colour; of a pair the first
+#   bits  9-11  second colour of a pair, else 0
+#   bits 12-13  Kind
+#   bits 14-15  Coatl, from 0
+#   bit  16     Side of a body piece that is added, else 0
+#
+# Ascending numbers are the canonical order.
+cdef enum:              # Verb
+    KEEP = 1
+    TAKE = 2
+    DRAW = 3
+    START = 4
+    ADD = 5
+    PLAY = 6
+    TEMPLE = 7
+    CLOSE = 8
+    PERFECT = 9
+    FUTURE = 10
+    DISCARD = 11
+    PROMISE = 12
+    END = 13
+    PASS = 14
+    DEAL = 15           # from here on random events: in records only, never generated
+    REVEAL = 16
+    REFILL = 17
+    UNCOVER = 18
+    NUM_VERBS = 19
+
+cdef enum:              # Kind
+    HEAD = 0
+    TAIL = 1
+    BODY = 2
+    NUM_KINDS = 3
+
+cdef enum:              # Side
+    LEFT = 0
+    RIGHT = 1
+
+cdef inline action_t action_make(int verb, int card, int a, int b, int kind, int coatl, int side) noexcept nogil:
+    return (<action_t>verb << 36) | <action_t>(card | a << 6 | b << 9 | kind << 12 | coatl << 14 | side << 16)
+
+cdef inline int action_verb(action_t action) noexcept nogil:
+    return <int>(action >> 36 & 31)
+
+cdef inline int action_card(action_t action, int place) noexcept nogil:
+    """The card at a place of the list (0 for actions with one card): face or temple number, -1 for none."""
+    return <int>(action >> 6 * place & 63) - 1
+
+cdef inline int action_a(action_t action) noexcept nogil:
+    return <int>(action >> 6 & 7)
+
+cdef inline int action_b(action_t action) noexcept nogil:
+    return <int>(action >> 9 & 7)
+
+cdef inline int action_kind(action_t action) noexcept nogil:
+    return <int>(action >> 12 & 3)
+
+cdef inline int action_coatl(action_t action) noexcept nogil:
+    return <int>(action >> 14 & 3)
+
+cdef inline int action_side(action_t action) noexcept nogil:
+    return <int>(action >> 16 & 1)
+
+
+# --- sizes
+cdef enum:              # Phase
+    KEEPING = 0
+    TURN = 1            # a seat chooses what to do
+    DRAWING = 2         # it has drawn a card
+    FORESEEING = 3      # it has spent "see the future" and may still discard
+    BUILDING = 4
+    CLOSING = 5         # a Coatl is complete; cards may still be played on it
+    OVER = 6
+
+cdef enum:              # Event: a random event that is due
+    NONE = 0
+    DEALING = 1         # the seat to move gets the top card of the deck
+    REVEALING = 2       # the display is refilled
+    REFILLING = 3       # the supply is refilled
+    UNCOVERING = 4      # a temple pile shows its next card
+
+cdef enum:              # Ending
+    THIRD = 1           # a third Coatl was completed
+    BODIES = 2          # no body pieces are left on the supply board and in the bag
+
+cdef enum:              # Token, as bits
+    PERFECT_PICK = 1
+    SEE_THE_FUTURE = 2
+    PRIESTS_PROMISE = 4
+
+cdef enum:
+    MAX_PIECES = 64             # of a Coatl (D10)
+    COATLS = 3                  # of a seat
+    MAX_UNFINISHED = 2
+    PLAYED = 4                  # prophecies on a Coatl at most
+    CAPACITY = 8                # stored pieces of a seat
+    HAND = 5                    # prophecies in hand at most
+    DISPLAY = 6
+    HEAD_SPACES = 2             # and as many tail spaces
+    BODY_SPACES = 6
+    PILES = 2
+    NO_CARD = 255
+    NO_SEAT = 255
+    EVERYBODY = 15              # a set of seats
+
+# Where a card is. Those with a seat: place + seat.
+cdef enum:              # Place
+    IN_DECK = 0                 # temples: below the top of a pile
+    ON_DISPLAY = 1              # temples: the top of a pile
+    DISCARDED = 2               # for all to see
+    IN_HAND = 4                 # + seat
+    PUT_AWAY = 8                # + seat: discarded from its hand, unseen by the others
+    ON_COATL = 12               # + seat
+    NUM_PLACES = 16
+
+ctypedef struct CoatlC:         # 80 bytes
+    uint8_t pieces[MAX_PIECES]  # colours from head to tail; unused 0
+    uint8_t length
+    uint8_t has_head
+    uint8_t has_tail
+    uint8_t closed
+    uint8_t num_cards           # prophecies played on it
+    uint8_t temple              # NO_CARD: none
+    uint8_t points              # of its cards, once it is closed
+    uint8_t unused
+    uint8_t cards[PLAYED]       # their faces, ascending; unused NO_CARD
+    uint8_t unused2[4]
+
+# Everything on the table that is neither a Coatl nor a card; hashed word by word.
+ctypedef struct TableC:         # 128 bytes
+    uint8_t supply[2][NUM_COLORS]       # heads and tails on the supply board
+    uint8_t pairs[NUM_PAIRS]            # pairs of bodies on it
+    uint8_t stored[4][NUM_KINDS][NUM_COLORS]    # pieces of each seat's board
+    uint8_t tops[PILES]                 # the open temple of each pile; NO_CARD
+    uint8_t below[PILES]                # cards below it
+    uint8_t num_hand[4]                 # prophecies in hand
+    uint8_t num_away[4]                 # prophecies discarded from the hand, unseen
+    uint8_t num_temples[4]              # temples in hand
+    uint8_t tokens[4]                   # Token bits that are left
+    uint8_t num_players                 # 2..4
+    uint8_t strict_ends                 # D7 the other way
+    uint8_t with_tokens
+    uint8_t phase                       # after the random event that is due, if one is
+    uint8_t pending                     # Event
+    uint8_t to_move                     # seat; while an event is due, the seat that moves then
+    uint8_t actions_left                # 2: of the two actions of a last turn none has been played
+    uint8_t passes                      # seats that have passed one after the other
+    uint8_t ending                      # 0, or Ending
+    uint8_t ending_seat                 # that completed the third Coatl
+    uint8_t closing                     # Coatl being closed, from 1; 0
+    int32_t round                       # from 1; 0 while keeping
+    int32_t last_round                  # of Ending BODIES, else 0
+    uint8_t unused[4]
+
+# 1280 bytes, no pointers, no padding that is not zero.
+ctypedef struct CoatlStateC:
+    TableC table
+    CoatlC coatls[4][COATLS]            # in the order in which they were started; length 0: not started
+    uint8_t bag[NUM_KINDS][NUM_COLORS]  # pieces in the bags
+    uint8_t places[NUM_CARDS]           # Place of each prophecy
+    uint8_t seen[NUM_CARDS]             # set of the seats that know where it is
+    uint8_t temples[NUM_TEMPLES]        # Place of each temple
+    uint8_t temples_seen[NUM_TEMPLES]
+    uint8_t num_deck                    # prophecies in the deck
+    uint8_t num_discarded               # for all to see
+    uint8_t num_display
+    uint8_t viewer                      # the seat whose view the position is; NO_SEAT: everything is known
+    uint8_t unused[3]
+    int32_t turns                       # turns ended since the state was made; not part of the position
+    uint8_t unused2[28]
+
+
+cdef inline const CoatlC* state_coatl(const CoatlStateC* state, int seat, int number) noexcept nogil:
+    return &state.coatls[seat][number]
+
+cdef inline int state_num_stored(const CoatlStateC* state, int seat) noexcept nogil:
+    cdef const uint8_t* stored = &state.table.stored[seat][0][0]
+    cdef int i, total = 0
+    for i in range(NUM_KINDS * NUM_COLORS):
+        total += stored[i]
+    return total
+
+# 64-bit hash of what `viewer` may know, or of everything (ALL_SEEING).
+cdef uint64_t state_hash(const CoatlStateC* state, int viewer) noexcept nogil
+cdef int state_check(const CoatlStateC* state) noexcept nogil
+cdef const char* state_check_name(int code) noexcept nogil
+
+# Exchange with the codec.
+cdef int state_fill(CoatlStateC* state, dict fields) except -1
+cdef dict state_describe(const CoatlStateC* state)
+
+# Points of a Coatl's cards as they stand; open ends count as the option says.
+cdef int coatl_points(const CoatlStateC* state, const CoatlC* coatl) noexcept nogil

@@ -1,0 +1,514 @@
+"""The state of Coatl: its hash, its invariants, and its exchange with the codec. No rules.
+
+The struct and the layout of actions are documented in ``state.pxd``. The text forms are read, validated and written
+by ``mexica_ai.games.coatl.notation``; here colours, cards and seats are numbers.
+"""
+
+from libc.string cimport memcpy, memset
+
+from cext.core.types cimport MAX_SEATS
+from cext.games.coatl.cards cimport (FACE_OF, FIRST_CARD, NUM_FACES, TEMPLES, card_points, card_times,
+                                     temple_met)
+
+
+# --- hash
+
+cdef inline uint64_t _mix(uint64_t x) noexcept nogil:
+    # The finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+    x = (x ^ (x >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
+    x = (x ^ (x >> 27)) * <uint64_t>0x94d049bb133111eb
+    return x ^ (x >> 31)
+
+
+# Keys by card, place and whether everybody knows it; of cards alike they are the same. Summed, not xored: two cards
+# alike in one place must not cancel out.
+cdef uint64_t _CARD_KEYS[NUM_CARDS][NUM_PLACES][2]
+cdef uint64_t _TEMPLE_KEYS[NUM_TEMPLES][NUM_PLACES][2]
+
+
+def _make_keys():
+    cdef int card, place, known
+    for place in range(NUM_PLACES):
+        for known in range(2):
+            for card in range(NUM_CARDS):
+                _CARD_KEYS[card][place][known] = _mix(1 + (FACE_OF[card] << 8 | place << 1 | known))
+            for card in range(NUM_TEMPLES):
+                _TEMPLE_KEYS[card][place][known] = _mix(1 + (1 << 16 | card << 8 | place << 1 | known))
+
+
+_make_keys()
+
+
+cdef inline uint64_t _word(const uint8_t* data) noexcept nogil:
+    cdef uint64_t word
+    memcpy(&word, data, 8)
+    return word
+
+
+cdef uint64_t _hash_coatls(const CoatlStateC* state) noexcept nogil:
+    cdef const CoatlC* coatl
+    cdef uint64_t total = 0, h
+    cdef int seat, number, i
+    for seat in range(state.table.num_players):
+        for number in range(COATLS):
+            coatl = state_coatl(state, seat, number)
+            if coatl.length == 0:
+                break
+            h = _mix(<uint64_t>(1 + seat * COATLS + number))
+            for i in range(0, (coatl.length + 7) & ~7, 8):
+                h = _mix(h + _word(&coatl.pieces[i]))
+            h = _mix(h + _word(&coatl.length))
+            total += _mix(h + _word(&coatl.cards[0]))
+    return total
+
+
+cdef uint64_t state_hash(const CoatlStateC* state, int viewer) noexcept nogil:
+    cdef uint64_t total = _hash_coatls(state), h = 0
+    cdef const uint8_t* table = <const uint8_t*>&state.table
+    cdef uint8_t knows = EVERYBODY if viewer < 0 else <uint8_t>(1 << viewer)
+    cdef int i
+    if viewer < 0 and state.viewer != NO_SEAT:
+        # What is unknown is no part of the position, whatever stands in for it.
+        return _mix(state_hash(state, state.viewer) + 1 + state.viewer)
+    for i in range(0, <int>sizeof(TableC), 8):
+        h = _mix(h + _word(table + i))
+    for i in range(NUM_CARDS):
+        if viewer < 0 or state.seen[i] & knows:
+            total += _CARD_KEYS[i][state.places[i]][state.seen[i] == EVERYBODY]
+    for i in range(NUM_TEMPLES):
+        if viewer < 0 or state.temples_seen[i] & knows:
+            total += _TEMPLE_KEYS[i][state.temples[i]][state.temples_seen[i] == EVERYBODY]
+    return _mix(h + total)
+
+
+cdef int coatl_points(const CoatlStateC* state, const CoatlC* coatl) noexcept nogil:
+    cdef uint8_t counts[NUM_COLORS]
+    cdef bint strict = state.table.strict_ends
+    cdef int i, total = 0
+    for i in range(coatl.num_cards):
+        total += card_points(coatl.cards[i], card_times(coatl.cards[i], coatl.pieces, coatl.length,
+                                                        strict and not coatl.has_head,
+                                                        strict and not coatl.has_tail))
+    if coatl.temple != NO_CARD:
+        memset(counts, 0, sizeof(counts))
+        for i in range(coatl.length):
+            counts[coatl.pieces[i]] += 1
+        total += TEMPLES[coatl.temple].points[temple_met(coatl.temple, counts, coatl.length)]
+    return total
+
+
+# --- invariants
+
+cdef enum:
+    SEATS = 1
+    CLOCK
+    SUPPLY
+    STORED
+    BAGS
+    COATL
+    CARDS
+    HANDS
+    TEMPLE_CARDS
+    KNOWLEDGE
+
+
+cdef const char* state_check_name(int code) noexcept nogil:
+    if code == SEATS: return "seats"
+    if code == CLOCK: return "clock"
+    if code == SUPPLY: return "supply"
+    if code == STORED: return "stored pieces"
+    if code == BAGS: return "bags"
+    if code == COATL: return "coatls"
+    if code == CARDS: return "prophecies"
+    if code == HANDS: return "hands"
+    if code == TEMPLE_CARDS: return "temples"
+    return "knowledge"
+
+
+cdef int _check_pieces(const CoatlStateC* state) noexcept nogil:
+    # Every piece is on the supply board, on a seat's board, on a Coatl or in a bag.
+    cdef const CoatlC* coatl
+    cdef int totals[NUM_KINDS][NUM_COLORS]
+    cdef int kind, color, pair, a, b, seat, number, i, heads = 0, tails = 0, pairs = 0
+    for kind in range(NUM_KINDS):
+        for color in range(NUM_COLORS):
+            totals[kind][color] = state.bag[kind][color]
+            for seat in range(MAX_SEATS):
+                totals[kind][color] += state.table.stored[seat][kind][color]
+    pair = 0
+    for a in range(NUM_COLORS):
+        heads += state.table.supply[HEAD][a]
+        tails += state.table.supply[TAIL][a]
+        totals[HEAD][a] += state.table.supply[HEAD][a]
+        totals[TAIL][a] += state.table.supply[TAIL][a]
+        for b in range(a, NUM_COLORS):
+            pairs += state.table.pairs[pair]
+            totals[BODY][a] += state.table.pairs[pair]
+            totals[BODY][b] += state.table.pairs[pair]
+            pair += 1
+    if heads > HEAD_SPACES or tails > HEAD_SPACES or pairs > BODY_SPACES:
+        return SUPPLY
+    for seat in range(MAX_SEATS):
+        if state_num_stored(state, seat) > CAPACITY:
+            return STORED
+        for number in range(COATLS):
+            coatl = state_coatl(state, seat, number)
+            for i in range(coatl.length):
+                kind = BODY
+                if i == 0 and coatl.has_head:
+                    kind = HEAD
+                elif i == coatl.length - 1 and coatl.has_tail:
+                    kind = TAIL
+                totals[kind][coatl.pieces[i]] += 1
+    for color in range(NUM_COLORS):
+        if totals[HEAD][color] != 3 or totals[TAIL][color] != 3 or totals[BODY][color] != 24:
+            return BAGS
+    return 0
+
+
+cdef int _check_coatls(const CoatlStateC* state) noexcept nogil:
+    cdef const CoatlC* coatl
+    cdef int seat, number, i, unfinished
+    cdef bint is_complete, is_closing, is_empty
+    for seat in range(MAX_SEATS):
+        unfinished = 0
+        is_empty = False
+        for number in range(COATLS):
+            coatl = state_coatl(state, seat, number)
+            if coatl.length == 0:
+                is_empty = True
+                continue
+            is_complete = coatl.has_head != 0 and coatl.has_tail != 0
+            is_closing = (state.table.phase == CLOSING and state.table.to_move == seat
+                          and state.table.closing == number + 1)
+            unfinished += not coatl.closed
+            if (is_empty or seat >= state.table.num_players or coatl.length > MAX_PIECES
+                    or coatl.num_cards > PLAYED or is_complete != (coatl.closed != 0 or is_closing)
+                    or coatl.has_head + coatl.has_tail + is_complete > coatl.length
+                    or (coatl.closed and coatl.num_cards == 0) or (coatl.temple != NO_CARD and not coatl.closed)):
+                return COATL
+            for i in range(coatl.num_cards):
+                if coatl.cards[i] >= NUM_FACES or (i > 0 and coatl.cards[i] <= coatl.cards[i - 1]):
+                    return COATL
+        if unfinished > MAX_UNFINISHED:
+            return COATL
+    return 0
+
+
+cdef int _check_cards(const CoatlStateC* state) noexcept nogil:
+    cdef int counts[NUM_PLACES]
+    cdef int on_coatls[NUM_FACES]
+    cdef const CoatlC* coatl
+    cdef int i, seat, number, face
+    memset(counts, 0, sizeof(counts))
+    memset(on_coatls, 0, sizeof(on_coatls))
+    for i in range(NUM_CARDS):
+        if state.places[i] >= NUM_PLACES or state.places[i] == 3:
+            return CARDS
+        counts[state.places[i]] += 1
+        on_coatls[FACE_OF[i]] += state.places[i] >= ON_COATL
+        if state.places[i] in (ON_DISPLAY, DISCARDED) and state.seen[i] != EVERYBODY:
+            return KNOWLEDGE
+        if IN_HAND <= state.places[i] < ON_COATL and not state.seen[i] >> (state.places[i] & 3) & 1:
+            return KNOWLEDGE
+    if (counts[IN_DECK] != state.num_deck or counts[ON_DISPLAY] != state.num_display
+            or counts[DISCARDED] != state.num_discarded or counts[ON_DISPLAY] > DISPLAY):
+        return CARDS
+    for seat in range(MAX_SEATS):
+        if (counts[IN_HAND + seat] != state.table.num_hand[seat]
+                or counts[PUT_AWAY + seat] != state.table.num_away[seat]
+                or (seat >= state.table.num_players and counts[IN_HAND + seat] > 0)
+                or (state.table.phase != KEEPING and counts[IN_HAND + seat] > HAND)):
+            return HANDS
+        for number in range(COATLS):
+            coatl = state_coatl(state, seat, number)
+            for i in range(coatl.num_cards):
+                on_coatls[coatl.cards[i]] -= 1
+    for face in range(NUM_FACES):
+        if on_coatls[face] != 0:
+            return CARDS
+    return 0
+
+
+cdef int _check_temples(const CoatlStateC* state) noexcept nogil:
+    cdef int i, seat, place, hidden = 0, tops = 0
+    cdef int held[MAX_SEATS]
+    memset(held, 0, sizeof(held))
+    for i in range(NUM_TEMPLES):
+        place = state.temples[i]
+        if place == IN_DECK:
+            hidden += 1
+        elif place == ON_DISPLAY:
+            tops += 1
+            if state.table.tops[0] != i and state.table.tops[1] != i:
+                return TEMPLE_CARDS
+        elif IN_HAND <= place < PUT_AWAY:
+            held[place - IN_HAND] += 1
+        elif place < ON_COATL:
+            return TEMPLE_CARDS
+    if (hidden != state.table.below[0] + state.table.below[1]
+            or tops != (state.table.tops[0] != NO_CARD) + (state.table.tops[1] != NO_CARD)):
+        return TEMPLE_CARDS
+    for seat in range(MAX_SEATS):
+        if held[seat] != state.table.num_temples[seat]:
+            return TEMPLE_CARDS
+    return 0
+
+
+cdef int state_check(const CoatlStateC* state) noexcept nogil:
+    cdef int code
+    if not 2 <= state.table.num_players <= MAX_SEATS or state.table.to_move >= state.table.num_players:
+        return SEATS
+    if (state.table.phase > OVER or state.table.pending > UNCOVERING or state.table.ending > BODIES
+            or state.table.round < 0 or (state.table.round == 0) != (state.table.phase == KEEPING)
+            or not 1 <= state.table.actions_left <= 2
+            or (state.table.phase == CLOSING) != (1 <= state.table.closing <= COATLS)
+            or (state.table.phase == OVER and state.table.pending != NONE)):
+        return CLOCK
+    code = _check_pieces(state)
+    if code == 0:
+        code = _check_coatls(state)
+    if code == 0:
+        code = _check_cards(state)
+    if code == 0:
+        code = _check_temples(state)
+    return code
+
+
+# --- exchange with the codec
+
+cdef int _put_card(CoatlStateC* state, int face, int place, int seen) except -1:
+    # Takes a card of that face out of the deck.
+    cdef int card
+    for card in range(FIRST_CARD[face], FIRST_CARD[face + 1]):
+        if state.places[card] == IN_DECK:
+            state.places[card] = <uint8_t>place
+            state.seen[card] = <uint8_t>seen
+            state.num_deck -= 1
+            return 0
+    raise ValueError(f"prophecy {face}: more than there are")
+
+
+cdef int _put_unknown(CoatlStateC* state, int place, int count) except -1:
+    cdef int card
+    for card in range(NUM_CARDS):
+        if count > 0 and state.places[card] == IN_DECK:
+            state.places[card] = <uint8_t>place
+            state.seen[card] = <uint8_t>(1 << (place & 3))
+            state.num_deck -= 1
+            count -= 1
+    if count > 0:
+        raise ValueError("more unknown prophecies than there are")
+
+
+cdef int _put_temple(CoatlStateC* state, int temple, int place, int seen) except -1:
+    if state.temples[temple] != IN_DECK:
+        raise ValueError(f"temple {temple}: more than once")
+    state.temples[temple] = <uint8_t>place
+    state.temples_seen[temple] = <uint8_t>seen
+
+
+cdef int _fill_coatl(CoatlStateC* state, int seat, int number, dict fields) except -1:
+    cdef CoatlC* coatl = &state.coatls[seat][number]
+    cdef int i, kind
+    pieces = fields["pieces"]
+    if not 1 <= len(pieces) <= MAX_PIECES or len(fields["prophecies"]) > PLAYED:
+        raise ValueError("a Coatl of so many pieces or cards")
+    coatl.length = len(pieces)
+    coatl.has_head, coatl.has_tail, coatl.closed = fields["head"], fields["tail"], fields["closed"]
+    for i in range(coatl.length):
+        coatl.pieces[i] = pieces[i]
+        kind = BODY
+        if i == 0 and coatl.has_head:
+            kind = HEAD
+        elif i == coatl.length - 1 and coatl.has_tail:
+            kind = TAIL
+        _take_from_bag(state, kind, coatl.pieces[i], 1)
+    for i, face in enumerate(sorted(fields["prophecies"])):
+        coatl.cards[i] = face
+        _put_card(state, face, ON_COATL + seat, EVERYBODY)
+        coatl.num_cards += 1
+    if fields["temple"] >= 0:
+        coatl.temple = fields["temple"]
+        _put_temple(state, coatl.temple, ON_COATL + seat, EVERYBODY)
+    if coatl.closed:
+        coatl.points = <uint8_t>coatl_points(state, coatl)
+
+
+cdef int _take_from_bag(CoatlStateC* state, int kind, int color, int count) except -1:
+    if count > state.bag[kind][color]:
+        raise ValueError("more pieces than there are")
+    state.bag[kind][color] -= count
+
+
+cdef int _fill_seat(CoatlStateC* state, int seat, dict fields) except -1:
+    cdef int kind, color, own = 1 << seat
+    if len(fields["coatls"]) > COATLS:
+        raise ValueError("more than three Coatls")
+    for kind, key in enumerate(("stored_heads", "stored_tails", "stored_bodies")):
+        for color in range(NUM_COLORS):
+            _take_from_bag(state, kind, color, fields[key][color])
+            state.table.stored[seat][kind][color] = fields[key][color]
+    shown = list(fields["shown"])
+    for face in fields["hand"]:
+        if face in shown:
+            shown.remove(face)
+            _put_card(state, face, IN_HAND + seat, EVERYBODY)
+        elif face >= 0:
+            _put_card(state, face, IN_HAND + seat, own)
+    for face in fields["discarded"]:
+        if face >= 0:
+            _put_card(state, face, PUT_AWAY + seat, own)
+    for temple in fields["temples"]:
+        if temple >= 0:
+            _put_temple(state, temple, IN_HAND + seat, EVERYBODY if temple in fields["shown_temples"] else own)
+    state.table.num_hand[seat] = len(fields["hand"])
+    state.table.num_away[seat] = len(fields["discarded"])
+    state.table.num_temples[seat] = len(fields["temples"])
+    state.table.tokens[seat] = fields["tokens"]
+    for number, coatl in enumerate(fields["coatls"]):
+        _fill_coatl(state, seat, number, coatl)
+
+
+cdef int _fill_unknown(CoatlStateC* state, list seats) except -1:
+    # Any cards will do for those that the viewer does not know.
+    cdef int seat, temple, missing
+    for seat, fields in enumerate(seats):
+        _put_unknown(state, IN_HAND + seat, fields["hand"].count(-1))
+        _put_unknown(state, PUT_AWAY + seat, fields["discarded"].count(-1))
+        missing = fields["temples"].count(-1)
+        for temple in range(NUM_TEMPLES):
+            if missing > 0 and state.temples[temple] == IN_DECK:
+                state.temples[temple] = <uint8_t>(IN_HAND + seat)
+                state.temples_seen[temple] = <uint8_t>(1 << seat)
+                missing -= 1
+        if missing > 0:
+            raise ValueError("more unknown temples than there are")
+
+
+cdef int state_fill(CoatlStateC* state, dict fields) except -1:
+    cdef int seat, number, color, pair, i
+    memset(state, 0, sizeof(CoatlStateC))
+    cdef TableC* table = &state.table
+    for color in range(NUM_COLORS):
+        state.bag[HEAD][color] = state.bag[TAIL][color] = 3
+        state.bag[BODY][color] = 24
+    for seat in range(MAX_SEATS):
+        for number in range(COATLS):
+            state.coatls[seat][number].temple = NO_CARD
+            memset(state.coatls[seat][number].cards, NO_CARD, PLAYED)
+    state.num_deck = NUM_CARDS
+    state.viewer = NO_SEAT if fields["viewer"] < 0 else fields["viewer"]
+    table.num_players = fields["num_players"]
+    table.strict_ends, table.with_tokens = fields["strict_ends"], fields["sacrifice_tokens"]
+    table.phase, table.pending, table.to_move = fields["phase"], fields["pending"], fields["to_move"]
+    table.round, table.actions_left, table.passes = fields["round"], fields["actions_left"], fields["passes"]
+    table.ending, table.ending_seat = fields["ending"], fields["ending_seat"]
+    table.last_round, table.closing = fields["last_round"], fields["closing"]
+    if len(fields["seats"]) != table.num_players or table.num_players > MAX_SEATS:
+        raise ValueError("expected an entry of `seats` for each player")
+    for color in range(NUM_COLORS):
+        for i, key in enumerate(("supply_heads", "supply_tails")):
+            _take_from_bag(state, i, color, fields[key][color])
+            table.supply[i][color] = fields[key][color]
+    pair = 0
+    for color in range(NUM_COLORS):
+        for i in range(color, NUM_COLORS):
+            _take_from_bag(state, BODY, color, fields["supply_pairs"][pair])
+            _take_from_bag(state, BODY, i, fields["supply_pairs"][pair])
+            table.pairs[pair] = fields["supply_pairs"][pair]
+            pair += 1
+    for face in fields["display"]:
+        _put_card(state, face, ON_DISPLAY, EVERYBODY)
+        state.num_display += 1
+    for face in fields["discarded"]:
+        _put_card(state, face, DISCARDED, EVERYBODY)
+        state.num_discarded += 1
+    for i in range(PILES):
+        top, below = fields["piles"][i]
+        table.tops[i] = NO_CARD if top < 0 else top
+        table.below[i] = below
+        if top >= 0:
+            _put_temple(state, top, ON_DISPLAY, EVERYBODY)
+    for seat in range(table.num_players):
+        _fill_seat(state, seat, fields["seats"][seat])
+    _fill_unknown(state, fields["seats"])
+
+
+cdef list _counts(const uint8_t* counts, int n):
+    return [counts[i] for i in range(n)]
+
+
+cdef dict _describe_coatl(const CoatlC* coatl):
+    return {
+        "pieces": [coatl.pieces[i] for i in range(coatl.length)],
+        "head": coatl.has_head,
+        "tail": coatl.has_tail,
+        "prophecies": [coatl.cards[i] for i in range(coatl.num_cards)],
+        "temple": -1 if coatl.temple == NO_CARD else coatl.temple,
+        "closed": coatl.closed,
+    }
+
+
+cdef dict _describe_seat(const CoatlStateC* state, int seat):
+    cdef int card
+    cdef int knows = EVERYBODY if state.viewer == NO_SEAT else 1 << state.viewer
+    hand, shown, away, temples, shown_temples = [], [], [], [], []
+    for card in range(NUM_CARDS):
+        face = FACE_OF[card] if state.seen[card] & knows else -1
+        if state.places[card] == IN_HAND + seat:
+            hand.append(face)
+            if state.seen[card] == EVERYBODY:
+                shown.append(face)
+        elif state.places[card] == PUT_AWAY + seat:
+            away.append(face)
+    for card in range(NUM_TEMPLES):
+        if state.temples[card] == IN_HAND + seat:
+            temples.append(card if state.temples_seen[card] & knows else -1)
+            if state.temples_seen[card] == EVERYBODY:
+                shown_temples.append(card)
+    return {
+        "stored_heads": _counts(state.table.stored[seat][HEAD], NUM_COLORS),
+        "stored_tails": _counts(state.table.stored[seat][TAIL], NUM_COLORS),
+        "stored_bodies": _counts(state.table.stored[seat][BODY], NUM_COLORS),
+        "hand": _unknown_last(hand),
+        "shown": shown,
+        "discarded": _unknown_last(away),
+        "temples": _unknown_last(temples),
+        "shown_temples": shown_temples,
+        "tokens": state.table.tokens[seat],
+        "coatls": [_describe_coatl(&state.coatls[seat][number]) for number in range(COATLS)
+                   if state.coatls[seat][number].length > 0],
+    }
+
+
+def _unknown_last(cards):
+    return sorted(cards, key=lambda card: (card < 0, card))
+
+
+cdef dict state_describe(const CoatlStateC* state):
+    cdef const TableC* table = &state.table
+    return {
+        "num_players": table.num_players,
+        "sacrifice_tokens": table.with_tokens,
+        "strict_ends": table.strict_ends,
+        "viewer": -1 if state.viewer == NO_SEAT else state.viewer,
+        "phase": table.phase,
+        "pending": table.pending,
+        "round": table.round,
+        "to_move": table.to_move,
+        "actions_left": table.actions_left,
+        "passes": table.passes,
+        "ending": table.ending,
+        "ending_seat": table.ending_seat,
+        "last_round": table.last_round,
+        "closing": table.closing,
+        "supply_heads": _counts(table.supply[HEAD], NUM_COLORS),
+        "supply_tails": _counts(table.supply[TAIL], NUM_COLORS),
+        "supply_pairs": _counts(table.pairs, NUM_PAIRS),
+        "display": [FACE_OF[card] for card in range(NUM_CARDS) if state.places[card] == ON_DISPLAY],
+        "discarded": [FACE_OF[card] for card in range(NUM_CARDS) if state.places[card] == DISCARDED],
+        "piles": [[-1 if table.tops[i] == NO_CARD else table.tops[i], table.below[i]] for i in range(PILES)],
+        "deck": state.num_deck,
+        "seats": [_describe_seat(state, seat) for seat in range(table.num_players)],
+    }
