@@ -1,0 +1,696 @@
+"""What makes a readable Coatl position valid: every invariant, by name, with the path where it breaks.
+
+`check_position` is the main function. It works on the JSON object, its shape already checked. It finds
+everything it can in one pass, and repairs nothing.
+
+Not invariants, because they would need the game's history: how the temples were divided into two piles, and
+which prophecies were discarded before the deck was last renewed.
+"""
+
+from collections import Counter
+
+from mexica_ai.games.coatl import facts
+from mexica_ai.games.coatl.facts import COLORS, PARTS
+from mexica_ai.strict import quote
+
+MAX_ROUND = 10_000  # far beyond any game, well inside the compiled core's counter
+HIDDEN = "?"
+
+# The random events that may be due, by the phase after them.
+EVENTS_BY_PHASE = {
+    "keep": (),
+    "turn": ("reveal", "refill", "uncover"),
+    "drawing": ("deal",),
+    "future": ("reveal",),
+    "building": ("uncover",),
+    "closing": (),
+    "over": (),
+}
+
+
+def check_position(data, path, findings):
+    """Note in `findings` every invariant of formats and rules that a position breaks.
+
+    Parameters
+    ----------
+    data : dict
+        A position of the right shape.
+    path : str
+        JSON path of the position, the beginning of every violation's path.
+    findings : mexica_ai.strict.Findings
+        Collects the violations.
+    """
+    _Checker(data, path, findings).check()
+
+
+class _Checker:
+    def __init__(self, data, path, findings):
+        self.data = data
+        self.path = path
+        self.findings = findings
+        self.phase, self.pending = data["phase"], data["pending"]
+        self.seats = data["seats"]
+        self.with_tokens = data["options"]["sacrifice_tokens"]
+        # None where `to_move` is no seat; every check that needs a mover is skipped then.
+        to_move = data["to_move"]
+        self.mover = self.seats[to_move] if 0 <= to_move < len(self.seats) else None
+
+    def add(self, where, reason, message):
+        self.findings.add(f"{self.path}.{where}", reason, message)
+
+    def check_range(self, where, value, low, high):
+        return self.findings.check_range(f"{self.path}.{where}", value, low, high)
+
+    def check(self):
+        self._check_counters()
+        self._check_phase()
+        self._check_viewer()
+        self._check_supply()
+        self._check_pieces()
+        for index, seat in enumerate(self.seats):
+            self._check_stored(index, seat)
+            self._check_hand(index, seat)
+            self._check_tokens(index, seat)
+            self._check_coatls(index, seat)
+        self._check_prophecies()
+        self._check_display()
+        self._check_discarded()
+        self._check_temples()
+        self._check_seat_temples()
+        self._check_closing()
+        self._check_mover()
+        self._check_ending()
+
+    def spent(self, seat, token):
+        """Return whether a seat has used a token; nobody has if there are none."""
+        return self.with_tokens and token not in seat["tokens"]
+
+    def is_hidden_from_viewer(self, index):
+        return self.data["viewer"] is not None and index != self.data["viewer"]
+
+    # --- counters and phases
+
+    def _check_counters(self):
+        data = self.data
+        if self.check_range("players", data["players"], facts.MIN_PLAYERS, facts.MAX_PLAYERS):
+            if len(self.seats) != data["players"]:
+                self.add(
+                    "seats",
+                    "SEATS_COUNT",
+                    f"has {len(self.seats)} entries; expected one for each of the {data['players']} players",
+                )
+            self.check_range("to_move", data["to_move"], 0, data["players"] - 1)
+            self.check_range("passes", data["passes"], 0, data["players"] - 1)
+            if data["viewer"] is not None:
+                self.check_range("viewer", data["viewer"], 0, data["players"] - 1)
+        self.check_range("round", data["round"], 0, MAX_ROUND)
+        self.check_range("actions_left", data["actions_left"], 1, 2)
+        self.check_range("closing", data["closing"], 0, facts.MAX_COATLS)
+
+    def _check_phase(self):
+        phase = self.phase
+        if phase == "keep":
+            fixed = {"round": 0, "actions_left": 1, "passes": 0, "ending": None}
+        elif phase == "over":
+            fixed = {"to_move": 0, "actions_left": 1, "passes": 0}
+        else:
+            fixed = {}
+        if phase != "closing":
+            fixed["closing"] = 0
+        for key, value in fixed.items():
+            if self.data[key] != value:
+                self.add(
+                    key,
+                    "PHASE_MISMATCH",
+                    f"given {quote(self.data[key])}; expected {quote(value)} in phase {phase}",
+                )
+        for key in ("round", "closing") if phase == "closing" else ("round",):
+            if phase != "keep" and self.data[key] == 0:
+                self.add(key, "PHASE_MISMATCH", f"given 0; expected 1 or more in phase {phase}")
+        if self.pending and self.pending not in EVENTS_BY_PHASE[phase]:
+            allowed = "".join(f"{quote(event)} or " for event in EVENTS_BY_PHASE[phase])
+            self.add(
+                "pending",
+                "PENDING_MISMATCH",
+                f'given {quote(self.pending)}; expected {allowed}"" in phase {phase}',
+            )
+
+    def _check_viewer(self):
+        """Without a viewer all is known; a viewer knows its own cards, and those that the others showed."""
+        viewer = self.data["viewer"]
+        for index, seat in enumerate(self.seats):
+            hidden_from = self.is_hidden_from_viewer(index)
+            for key, shown_key in (("hand", "shown"), ("discarded", None), ("temples", "shown_temples")):
+                where = f"seats[{index}].{key}"
+                known = Counter(card for card in seat[key] if card != HIDDEN)
+                if not hidden_from and HIDDEN in seat[key]:
+                    who = "without a viewer" if viewer is None else "of the viewer's own"
+                    self.add(
+                        where, "VIEWER_MISMATCH", f"has hidden cards; expected every card to be known {who}"
+                    )
+                if shown_key is None:
+                    if hidden_from and known:
+                        self.add(
+                            where,
+                            "VIEWER_MISMATCH",
+                            f'has {_list(known)}; expected only "?", since seat {viewer} has not seen them',
+                        )
+                    continue
+                shown = Counter(seat[shown_key])
+                if not shown <= known:
+                    self.add(
+                        f"seats[{index}].{shown_key}",
+                        "SHOWN_NOT_HELD",
+                        f"has {_list(shown - known)}, which {key} has not; expected a part of it",
+                    )
+                if hidden_from and not known <= shown:
+                    self.add(
+                        where,
+                        "VIEWER_MISMATCH",
+                        f'has {_list(known - shown)}; expected "?" for what seat {viewer} has not seen',
+                    )
+
+    # --- pieces
+
+    def _check_supply(self):
+        for part, spaces in facts.SUPPLY_SPACES.items():
+            number = len(self.data["supply"][part])
+            if number > spaces:
+                what = "pairs" if part == "bodies" else part
+                self.add(f"supply.{part}", "SUPPLY_SPACES", f"has {number} {what}; expected {spaces} at most")
+
+    def _check_pieces(self):
+        """Check the pieces of each kind and colour, the pairs, and whether a refill is due."""
+        used = {part: Counter("".join(self.data["supply"][part])) for part in PARTS}
+        for index, seat in enumerate(self.seats):
+            held = {part: Counter(seat["stored"][part]) for part in PARTS}
+            for coatl in seat["coatls"]:
+                for part, pieces in _kinds(coatl).items():
+                    held[part].update(pieces)
+            # Bodies come in pairs, and never leave a seat.
+            if held["bodies"].total() % 2:
+                self.add(
+                    f"seats[{index}]",
+                    "BODY_PAIRS",
+                    f"has {held['bodies'].total()} body pieces with its Coatls'; expected an even number",
+                )
+            for part in PARTS:
+                used[part].update(held[part])
+        left = {}
+        for part, number in facts.PIECES_A_COLOR.items():
+            for color in COLORS:
+                if used[part][color] > number:
+                    self.add(
+                        "supply",
+                        "PIECES_COUNT",
+                        f"shows {used[part][color]} {part} of colour {color} with those of the seats; "
+                        f"expected {number} at most",
+                    )
+            left[part] = number * len(COLORS) - used[part].total()
+        self._check_refill(left)
+        self.bodies_are_exhausted = left["bodies"] <= 0 and not self.data["supply"]["bodies"]
+
+    def _check_refill(self, left):
+        """The supply is refilled when its bodies, or its heads and tails, run out, as far as the bags go."""
+        supply = self.data["supply"]
+        can_fill = [
+            part
+            for part, spaces in facts.SUPPLY_SPACES.items()
+            if len(supply[part]) < spaces and left[part] >= (2 if part == "bodies" else 1)
+        ]
+        empty = not supply["bodies"] or not (supply["heads"] or supply["tails"])
+        if self.phase == "keep":
+            if can_fill:
+                self.add("supply", "SUPPLY_NOT_FULL", f"lacks {' and '.join(can_fill)}; expected it full")
+        elif self.pending == "refill":
+            if not can_fill:
+                self.add(
+                    "pending",
+                    "PENDING_MISMATCH",
+                    'given "refill"; expected a space to fill and a piece for it',
+                )
+            elif not empty and not any(self.spent(seat, "perfect") for seat in self.seats):
+                self.add(
+                    "pending",
+                    "PENDING_MISMATCH",
+                    'given "refill"; expected the bodies, or the heads and tails, to have run out, or a '
+                    "token perfect to be spent",
+                )
+        elif self.phase != "over" and empty and can_fill:
+            self.add(
+                "supply",
+                "SUPPLY_NOT_FULL",
+                f'has run out, and the bags still have {" and ".join(can_fill)}; expected pending "refill"',
+            )
+
+    def _check_stored(self, index, seat):
+        number = sum(len(seat["stored"][part]) for part in PARTS)
+        if number > facts.CAPACITY:
+            self.add(
+                f"seats[{index}].stored",
+                "CAPACITY",
+                f"has {number} pieces; expected {facts.CAPACITY} at most",
+            )
+        if number and self.phase == "keep":
+            self.add(f"seats[{index}].stored", "PHASE_MISMATCH", "has pieces; expected none in phase keep")
+
+    # --- hands and tokens
+
+    def _check_hand(self, index, seat):
+        number = len(seat["hand"])
+        if self.phase == "keep":
+            self._check_kept(index, seat)
+            return
+        limit = facts.HAND_LIMIT
+        if self.pending == "deal" and seat is self.mover:
+            limit -= 1  # the card that it has drawn is not in its hand yet
+        if number > limit:
+            self.add(
+                f"seats[{index}].hand", "HAND_LIMIT", f"has {number} prophecies; expected {limit} at most"
+            )
+        most = facts.num_dealt(index) + facts.HAND_LIMIT * self.spent(seat, "future")
+        if len(seat["discarded"]) > most:
+            self.add(
+                f"seats[{index}].discarded",
+                "DISCARDED_COUNT",
+                f"has {len(seat['discarded'])} cards; expected {most} at most, at the setup and by a token",
+            )
+
+    def _check_kept(self, index, seat):
+        dealt, held, away = facts.num_dealt(index), len(seat["hand"]), len(seat["discarded"])
+        has_kept = index < self.data["to_move"]
+        if held + away != dealt or (held > facts.MAX_KEPT if has_kept else away):
+            kept = f", of which {facts.MAX_KEPT} at most are kept" if has_kept else " and none discarded yet"
+            self.add(
+                f"seats[{index}].hand",
+                "KEPT_COUNT",
+                f"has {held} prophecies, and {away} discarded; expected {dealt} dealt to this seat{kept}",
+            )
+        for key in ("shown", "shown_temples", "coatls"):
+            if seat[key]:
+                self.add(
+                    f"seats[{index}].{key}",
+                    "PHASE_MISMATCH",
+                    f"has {len(seat[key])} entries; expected none in phase keep",
+                )
+
+    def _check_tokens(self, index, seat):
+        where, tokens = f"seats[{index}].tokens", seat["tokens"]
+        if not self.with_tokens:
+            if tokens:
+                self.add(
+                    where,
+                    "TOKENS",
+                    f"has {' '.join(tokens)}; expected none without the option sacrifice_tokens",
+                )
+        elif len(set(tokens)) < len(tokens):
+            self.add(where, "TOKENS", f"has {' '.join(tokens)}; expected each token once at most")
+        elif self.phase == "keep" and len(tokens) < len(facts.TOKENS):
+            self.add(where, "PHASE_MISMATCH", f"has {len(tokens)} tokens; expected all three in phase keep")
+        if self.phase == "future" and seat is self.mover and not self.spent(seat, "future"):
+            self.add(where, "TOKENS", "has future, or there are no tokens; expected it spent in phase future")
+
+    # --- Coatls
+
+    def _check_coatls(self, index, seat):
+        where = f"seats[{index}].coatls"
+        coatls = seat["coatls"]
+        if len(coatls) > facts.MAX_COATLS:
+            self.add(where, "COATLS_COUNT", f"has {len(coatls)} entries; expected {facts.MAX_COATLS} at most")
+        unfinished = sum(not (coatl["head"] and coatl["tail"]) for coatl in coatls)
+        if unfinished > facts.MAX_UNFINISHED:
+            self.add(
+                where,
+                "COATLS_COUNT",
+                f"has {unfinished} unfinished Coatls; expected {facts.MAX_UNFINISHED} at most",
+            )
+        for number, coatl in enumerate(coatls):
+            self._check_coatl(index, number, coatl, f"{where}[{number}]")
+
+    def _check_coatl(self, index, number, coatl, where):
+        pieces, played = coatl["pieces"], coatl["prophecies"]
+        is_complete = coatl["head"] and coatl["tail"]
+        if len(pieces) > facts.MAX_PIECES:
+            self.add(
+                f"{where}.pieces",
+                "COATL_LENGTH",
+                f"has {len(pieces)} pieces; expected {facts.MAX_PIECES} at most",
+            )
+            return
+        if is_complete and len(pieces) < 3:
+            self.add(
+                f"{where}.pieces",
+                "COATL_STRUCTURE",
+                f"given {quote(pieces)}; expected a body piece at least between head and tail",
+            )
+        if len(played) > facts.MAX_PLAYED:
+            self.add(
+                f"{where}.prophecies",
+                "PLAYED_COUNT",
+                f"has {len(played)} entries; expected {facts.MAX_PLAYED} at most",
+            )
+        for face, copies in Counter(played).items():
+            if copies > 1:
+                self.add(
+                    f"{where}.prophecies",
+                    "IDENTICAL_PROPHECIES",
+                    f"has {face} {copies} times; expected no identical prophecies on one Coatl",
+                )
+        for place, face in enumerate(played):
+            if not self._may_be_played(face, coatl):
+                self.add(
+                    f"{where}.prophecies[{place}]",
+                    "PROPHECY_UNMET",
+                    f"given {facts.describe(face)}; expected one whose first level {pieces} may have met",
+                )
+        self._check_closed(index, number, coatl, where, is_complete)
+
+    def _may_be_played(self, face, coatl):
+        """Return whether a prophecy can have met its first level when it was played on this Coatl.
+
+        Once met a level stays so, except that a later piece may spoil a "not next to" at an end that counted
+        as free (D7).
+        """
+        if self.data["options"]["strict_ends"]:
+            points = facts.prophecy_points(
+                face, coatl["pieces"], open_left=not coatl["head"], open_right=not coatl["tail"]
+            )
+            return points > 0
+        return facts.has_built_up(face, coatl["pieces"])
+
+    def _check_closed(self, index, number, coatl, where, is_complete):
+        temple = coatl["temple"]
+        if not coatl["closed"]:
+            is_being_closed = (
+                self.phase == "closing"
+                and index == self.data["to_move"]
+                and number == self.data["closing"] - 1
+            )
+            if is_complete and not is_being_closed:
+                self.add(
+                    f"{where}.closed",
+                    "COATL_CLOSED",
+                    "given false; expected true, since it has head and tail and is not being closed",
+                )
+            if temple:
+                self.add(
+                    f"{where}.temple", "COATL_TEMPLE", f'given {quote(temple)}; expected "" until closed'
+                )
+            return
+        if not is_complete:
+            self.add(f"{where}.closed", "COATL_CLOSED", "given true; expected a head and a tail then")
+        elif temple and not facts.temple_points(temple, coatl["pieces"]):
+            self.add(
+                f"{where}.temple",
+                "COATL_TEMPLE",
+                f"given {facts.describe(temple)}; expected a temple that {coatl['pieces']} gives points for",
+            )
+        if not coatl["prophecies"]:
+            self.add(
+                f"{where}.prophecies", "PLAYED_COUNT", "has none; expected one at least on a closed Coatl"
+            )
+
+    # --- cards
+
+    def _check_prophecies(self):
+        """Check the copies of each face over everything visible, and the size of the deck."""
+        data = self.data
+        cards = Counter(data["display"] + data["discarded"])
+        for seat in self.seats:
+            cards.update(seat["hand"] + seat["discarded"])
+            for coatl in seat["coatls"]:
+                cards.update(coatl["prophecies"])
+        elsewhere = cards.total()
+        del cards[HIDDEN]
+        for face, copies in sorted(cards.items()):
+            if copies > facts.COPIES[face]:
+                self.add(
+                    "display",
+                    "CARD_COPIES",
+                    f"{face} is there {copies} times, over display, hands, discards and Coatls; "
+                    f"expected {facts.COPIES[face]} at most",
+                )
+        expected = facts.NUM_PROPHECIES - elsewhere
+        if data["deck"] != expected:
+            self.add(
+                "deck",
+                "DECK_COUNT",
+                f"given {quote(data['deck'])}; expected {max(expected, 0)}, since {elsewhere} of the "
+                f"{facts.NUM_PROPHECIES} prophecies are elsewhere",
+            )
+
+    def _check_display(self):
+        """The display has six cards unless some were drawn in this turn, or none are left to refill it."""
+        data, number = self.data, len(self.data["display"])
+        missing = facts.NUM_DISPLAYED - number
+        away = len(data["discarded"]) + sum(len(seat["discarded"]) for seat in self.seats)
+        can_refill = data["deck"] + away > 0
+        if missing < 0:
+            self.add(
+                "display", "DISPLAY_COUNT", f"has {number} cards; expected {facts.NUM_DISPLAYED} at most"
+            )
+        elif self.pending == "reveal":
+            if not missing or not can_refill:
+                self.add(
+                    "pending",
+                    "PENDING_MISMATCH",
+                    'given "reveal"; expected a card to be missing and one for it',
+                )
+            elif self.phase == "future" and number:
+                self.add(
+                    "display", "DISPLAY_COUNT", f"has {number} cards; expected none before future's reveal"
+                )
+        elif missing and self.phase in ("keep", "turn", "building", "closing"):
+            if can_refill:
+                self.add("display", "DISPLAY_COUNT", f"has {number} cards; expected {facts.NUM_DISPLAYED}")
+        elif missing and self.phase == "future" and data["deck"]:
+            self.add(
+                "display",
+                "DISPLAY_COUNT",
+                f"has {number} cards; expected {facts.NUM_DISPLAYED} unless the deck is empty",
+            )
+        elif (
+            # Without `future` in this turn the deck only shrinks, and what is missing was drawn.
+            self.phase == "drawing"
+            and self.mover
+            and not self.spent(self.mover, "future")
+            and can_refill
+            and missing > len(self.mover["shown"])
+        ):
+            self.add(
+                "display",
+                "DISPLAY_COUNT",
+                f"has {number} cards; expected the {missing} missing ones in the hand that drew them",
+            )
+        if self.pending == "deal" and not can_refill:
+            self.add("pending", "PENDING_MISMATCH", 'given "deal"; expected a card to be left')
+
+    def _check_discarded(self):
+        """Only `future` discards cards for all to see: the display's, six at most."""
+        number = len(self.data["discarded"])
+        most = facts.NUM_DISPLAYED * sum(self.spent(seat, "future") for seat in self.seats)
+        if number > most:
+            self.add(
+                "discarded",
+                "DISCARDED_COUNT",
+                f"has {number} cards; expected {most} at most, {facts.NUM_DISPLAYED} a token future spent",
+            )
+
+    def _check_temples(self):
+        """Check that each temple is there once, that all add up, and what is uncovered."""
+        piles = self.data["piles"]
+        if len(piles) != facts.NUM_PILES:
+            self.add("piles", "PILES_COUNT", f"has {len(piles)} entries; expected {facts.NUM_PILES}")
+        number, covered = 0, []
+        for index, pile in enumerate(piles):
+            if not self.check_range(f"piles[{index}].below", pile["below"], 0, len(facts.TEMPLE_NAMES)):
+                return
+            number += pile["below"]
+            if pile["below"] and not pile["top"]:
+                covered.append(index)
+        if self.pending == "uncover":
+            if len(covered) != 1:
+                self.add(
+                    "pending",
+                    "PENDING_MISMATCH",
+                    f'given "uncover", with {len(covered)} piles to uncover; expected one',
+                )
+        elif self.phase != "over":
+            for index in covered:
+                self.add(
+                    f"piles[{index}].top",
+                    "PILE_UNCOVERED",
+                    f'given "", with {piles[index]["below"]} cards below; expected the top card',
+                )
+        cards = Counter(pile["top"] for pile in piles)
+        for seat in self.seats:
+            cards.update(seat["temples"])
+            cards.update(coatl["temple"] for coatl in seat["coatls"])
+        del cards[""]
+        number += cards.total()
+        del cards[HIDDEN]
+        for temple, copies in sorted(cards.items()):
+            if copies > 1:
+                self.add(
+                    "piles",
+                    "CARD_COPIES",
+                    f"{temple} is there {copies} times, over piles, hands and Coatls; expected it once",
+                )
+        if number != len(facts.TEMPLE_NAMES):
+            self.add(
+                "piles",
+                "TEMPLES_COUNT",
+                f"{number} temples in piles, hands and on Coatls; expected {len(facts.TEMPLE_NAMES)} in all",
+            )
+
+    def _check_seat_temples(self):
+        """A seat gets one temple at the setup and one by `promise`; it may play others from the piles."""
+        for index, seat in enumerate(self.seats):
+            promised = int(self.spent(seat, "promise"))
+            held, shown = len(seat["temples"]), len(seat["shown_temples"])
+            played = sum(bool(coatl["temple"]) for coatl in seat["coatls"])
+            if shown > promised:
+                self.add(
+                    f"seats[{index}].shown_temples",
+                    "TEMPLES_COUNT",
+                    f"has {shown} entries; expected {promised}, by a token promise spent, at most",
+                )
+            elif held - shown > 1:
+                self.add(
+                    f"seats[{index}].temples",
+                    "TEMPLES_COUNT",
+                    f"has {held - shown} that it has not shown; expected one at most, from the setup",
+                )
+            elif held + played < 1 + promised:
+                self.add(
+                    f"seats[{index}].temples",
+                    "TEMPLES_COUNT",
+                    f"has {held}, with {played} played; expected {1 + promised} at least together",
+                )
+
+    # --- the turn and the end
+
+    def _check_closing(self):
+        if self.phase != "closing" or self.mover is None:
+            return
+        number = self.data["closing"]
+        if not 1 <= number <= len(self.mover["coatls"]):
+            if number > 0:
+                self.add(
+                    "closing", "CLOSING_MISMATCH", f"given {number}; expected a Coatl of the seat to move"
+                )
+            return
+        coatl = self.mover["coatls"][number - 1]
+        if coatl["closed"] or not (coatl["head"] and coatl["tail"]):
+            self.add(
+                "closing",
+                "CLOSING_MISMATCH",
+                f"given {number}; expected a Coatl with head and tail that is not closed",
+            )
+        elif (
+            # The piece that completes a Coatl is legal only if a prophecy is there or can be played.
+            not coatl["prophecies"]
+            and HIDDEN not in self.mover["hand"]
+            and not any(facts.prophecy_points(face, coatl["pieces"]) for face in self.mover["hand"])
+        ):
+            self.add(
+                "closing",
+                "CLOSING_MISMATCH",
+                f"given {number}, without a prophecy; expected one in hand that can be played on it",
+            )
+
+    def _check_mover(self):
+        """What the seat to move must have done to be where it is."""
+        if self.mover is None:
+            return
+        where = f"seats[{self.data['to_move']}]"
+        if self.phase == "drawing" and not self.pending and not self.mover["hand"]:
+            self.add(f"{where}.hand", "PHASE_MISMATCH", "is empty; expected a card in phase drawing")
+        if self.phase == "building" and not self.mover["coatls"]:
+            self.add(f"{where}.coatls", "PHASE_MISMATCH", "is empty; expected a Coatl in phase building")
+        if self.pending == "uncover":
+            if self.phase == "building" and not any(coatl["temple"] for coatl in self.mover["coatls"]):
+                self.add(
+                    "pending",
+                    "PENDING_MISMATCH",
+                    'given "uncover"; expected a temple on a Coatl of the seat to move in phase building',
+                )
+            if self.phase == "turn" and not any(self.spent(seat, "promise") for seat in self.seats):
+                self.add(
+                    "pending", "PENDING_MISMATCH", 'given "uncover"; expected a token promise to be spent'
+                )
+
+    def _check_ending(self):
+        ending = self.data["ending"]
+        thirds = [index for index, seat in enumerate(self.seats) if _num_closed(seat) >= facts.MAX_COATLS]
+        if ending is None:
+            if thirds:
+                self._add_ending(f"given null; expected it begun, since seat {thirds[0]} has three Coatls")
+            # The end is declared after the refill.
+            elif self.bodies_are_exhausted and self.pending != "refill" and self.phase != "keep":
+                self._add_ending("given null; expected it begun, since no body pieces are left")
+        elif ending["cause"] == "third":
+            self._check_third(ending["seat"], thirds)
+        else:
+            self._check_bodies(ending["last_round"])
+        if ending is not None and self.phase == "turn" and self.data["passes"]:
+            self.add(
+                "passes",
+                "ENDING_MISMATCH",
+                f"given {quote(self.data['passes'])}; expected 0 once the end has begun",
+            )
+        if self.data["actions_left"] == 2 and self.phase != "over":
+            is_later = (
+                ending is not None and ending["cause"] == "third" and self.data["to_move"] > ending["seat"]
+            )
+            if not is_later:
+                self.add(
+                    "actions_left",
+                    "ENDING_MISMATCH",
+                    "given 2; expected 1 unless a seat before the one to move has completed its third Coatl",
+                )
+
+    def _check_third(self, seat, thirds):
+        if not self.check_range("ending.seat", seat, 0, len(self.seats) - 1):
+            return
+        if seat not in thirds:
+            self._add_ending(f"given seat {seat}; expected one with three closed Coatls", ".seat")
+        if self.phase not in ("over", "building") and self.data["to_move"] == seat:
+            self.add(
+                "to_move",
+                "ENDING_MISMATCH",
+                f"given {seat}, which has completed its third Coatl; expected it to have no more turns",
+            )
+
+    def _check_bodies(self, last_round):
+        if not self.bodies_are_exhausted:
+            self._add_ending("given cause bodies; expected no body pieces on the supply board and in the bag")
+        if not self.check_range("ending.last_round", last_round, 2, MAX_ROUND):
+            return
+        # Once it is over the counter may stand one further.
+        highest = last_round + (self.phase == "over")
+        if not last_round - 1 <= self.data["round"] <= highest:
+            self.add(
+                "round",
+                "ENDING_MISMATCH",
+                f"given {quote(self.data['round'])}; expected {last_round - 1} to {highest}, since the last "
+                f"round is {last_round}",
+            )
+
+    def _add_ending(self, message, key=""):
+        self.add(f"ending{key}", "ENDING_MISMATCH", message)
+
+
+def _kinds(coatl):
+    """Return the colours of a Coatl's pieces by kind."""
+    pieces = coatl["pieces"]
+    first, last = int(coatl["head"]), len(pieces) - coatl["tail"]
+    return {"heads": pieces[:first], "tails": pieces[last:], "bodies": pieces[first:last]}
+
+
+def _num_closed(seat):
+    return sum(coatl["closed"] for coatl in seat["coatls"])
+
+
+def _list(counter):
+    return " ".join(sorted(counter.elements())) or "none"

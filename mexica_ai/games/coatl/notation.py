@@ -1,0 +1,646 @@
+"""The text forms of Coatl: actions, random events, and the JSON position. The only reader and writer of them.
+
+Reading is strict: a position has exactly the right shape (`NotationError` otherwise) and keeps every
+invariant of `mexica_ai.games.coatl.invariants` (`PositionError` otherwise), or it is refused; both errors
+list all that they found. Lists of cards, pairs and tokens may come in any order and are written ascending,
+hidden cards (``?``) last; strings of colours have one order. An action's integer has these bits, and
+canonical order is ascending:
+
+======  ===========================================================================================
+bits    meaning
+======  ===========================================================================================
+36-40   verb, the position of its word in `VERBS` counted from 1
+0-35    of `keep` and `reveal`: faces ascending, number + 1 in 6 bits each, the first in bits 0-5
+0-5     of `refill`: one or two heads, colour + 1 in 3 bits each, ascending
+6-11    of `refill`: tails, alike
+12-35   of `refill`: pairs, number of the pair + 1 in 4 bits each, ascending, the first in bits 12-15
+0-5     of all others: the card, number + 1; 0 for `draw deck` and where there is none
+6-8     colour
+9-11    second colour of a pair, else 0
+12-13   kind: 0 head, 1 tail, 2 body
+14-15   Coatl, number - 1
+16      side of a body piece that is added: 0 left, 1 right
+======  ===========================================================================================
+
+What is not used is 0.
+"""
+
+import functools
+import re
+
+import numpy as np
+
+from mexica_ai.errors import NotationError, PositionError
+from mexica_ai.games.coatl import facts
+from mexica_ai.games.coatl.facts import COLORS, FACES, KINDS, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
+from mexica_ai.games.coatl.invariants import check_position
+from mexica_ai.strict import Findings, Nullable, Text, check_shape, choice, quote
+
+VERSION = 1  # of the JSON form
+VERBS = (
+    "keep",
+    "take",
+    "draw",
+    "start",
+    "add",
+    "play",
+    "temple",
+    "close",
+    "perfect",
+    "future",
+    "discard",
+    "promise",
+    "end",
+    "pass",
+    "deal",
+    "reveal",
+    "refill",
+    "uncover",
+)
+EVENTS = ("deal", "reveal", "refill", "uncover")  # random; never chosen by a seat
+PHASES = ("keep", "turn", "drawing", "future", "building", "closing", "over")
+PENDING = ("", *EVENTS)
+CAUSES = ("", "third", "bodies")  # of the end of the game
+SIDES = ("left", "right")
+HIDDEN = "?"
+OPTIONS = ("sacrifice_tokens", "strict_ends")  # of new_state
+
+_FACE = r"P(?:[0-3][0-9]|4[0-8])"
+_TEMPLE = r"T(?:0[0-9]|1[0-4])"
+_COLOR = f"[{COLORS}]"
+_PAIR = "|".join(PAIRS)
+_PIECE = rf"(?P<kind>head|tail) (?P<color>{_COLOR})|(?P<body>body) (?P<pair>{_PAIR})"
+_ONE_PIECE = rf"(?P<kind>head|tail|body) (?P<color>{_COLOR})"
+_COATL = r"(?P<coatl>[1-3])"
+_CARD = f"(?P<face>{_FACE})"
+_TEMPLE_CARD = f"(?P<temple>{_TEMPLE})"
+
+# Each verb's form, and an example of it for messages.
+_FORMS = {
+    "keep": (rf"keep(?P<faces>(?: {_FACE}){{0,3}})", "keep P01 P04, with 0 to 3 cards"),
+    "take": (f"take (?:{_PIECE})", "take head R, take tail K or take body RG"),
+    "draw": (f"draw (?:{_CARD}|deck)", "draw P07 or draw deck"),
+    "start": (f"start {_ONE_PIECE}", "start head R, start tail B or start body G"),
+    "add": (
+        rf"add {_COATL} (?P<end>head|tail|left|right) (?P<color>{_COLOR})",
+        "add 2 head R, add 2 tail B, add 2 left G or add 2 right G",
+    ),
+    "play": (f"play {_COATL} {_CARD}", "play 2 P07"),
+    "temple": (f"temple {_COATL} {_TEMPLE_CARD}", "temple 2 T05"),
+    "close": (f"close {_COATL}", "close 2"),
+    "perfect": (f"perfect (?:{_PIECE})", "perfect head R, perfect tail K or perfect body RG"),
+    "future": ("future", "future"),
+    "discard": (f"discard {_CARD}", "discard P07"),
+    "promise": (f"promise {_TEMPLE_CARD}", "promise T03"),
+    "end": ("end", "end"),
+    "pass": ("pass", "pass"),
+    "deal": (f"deal {_CARD}", "deal P07"),
+    "reveal": (rf"reveal(?P<faces>(?: {_FACE}){{1,6}})", "reveal P01 P07, with 1 to 6 cards"),
+    "refill": (
+        rf"refill(?=.)(?: heads (?P<heads>{_COLOR}{{1,2}}))?(?: tails (?P<tails>{_COLOR}{{1,2}}))?"
+        rf"(?: bodies(?P<bodies>(?: (?:{_PAIR})){{1,6}}))?",
+        "refill heads RK tails Y bodies GG RG, with one or two heads and tails and up to 6 pairs",
+    ),
+    "uncover": (f"uncover {_TEMPLE_CARD}", "uncover T03"),
+}
+
+_COLORS_TEXT = Text("".join(f"{color}*" for color in COLORS), 'colours in the order YRKGB, such as "RRG"')
+_FACE_TEXT = Text(_FACE, 'a prophecy P00-P48, such as "P07"')
+_HAND_TEXT = Text(rf"{_FACE}|\?", 'a prophecy P00-P48, such as "P07", or "?" for a hidden one')
+_TEMPLE_TEXT = Text(_TEMPLE, 'a temple T00-T14, such as "T03"')
+_HAND_TEMPLE_TEXT = Text(rf"{_TEMPLE}|\?", 'a temple T00-T14, such as "T03", or "?" for a hidden one')
+_PIECES_TEXT = dict.fromkeys(PARTS, _COLORS_TEXT)
+_SHAPE = {
+    "game": choice("coatl"),
+    "version": int,
+    "players": int,
+    "viewer": Nullable(int),
+    "options": {"sacrifice_tokens": bool, "strict_ends": bool},
+    "phase": choice(*PHASES),
+    "pending": choice(*PENDING),
+    "round": int,
+    "to_move": int,
+    "actions_left": int,
+    "passes": int,
+    "ending": Nullable({"cause": choice(*CAUSES[1:]), "seat?": int, "last_round?": int}),
+    "closing": int,
+    "supply": {
+        **_PIECES_TEXT,
+        "bodies": [Text(_PAIR, 'two colours in the order YRKGB, such as "RG"')],
+    },
+    "display": [_FACE_TEXT],
+    "deck": int,
+    "discarded": [_FACE_TEXT],
+    "piles": [{"top": Text(f"|{_TEMPLE}", f'{_TEMPLE_TEXT.expected}, or ""'), "below": int}],
+    "seats": [
+        {
+            "stored": _PIECES_TEXT,
+            "hand": [_HAND_TEXT],
+            "shown": [_FACE_TEXT],
+            "discarded": [_HAND_TEXT],
+            "temples": [_HAND_TEMPLE_TEXT],
+            "shown_temples": [_TEMPLE_TEXT],
+            "tokens": [choice(*TOKENS)],
+            "coatls": [
+                {
+                    "pieces": Text(f"{_COLOR}+", 'colours from head to tail, such as "RKKG"'),
+                    "head": bool,
+                    "tail": bool,
+                    "prophecies": [_FACE_TEXT],
+                    "temple": Text(f"|{_TEMPLE}", f'{_TEMPLE_TEXT.expected}, or ""'),
+                    "closed": bool,
+                }
+            ],
+        }
+    ],
+}
+_ENDING_KEYS = {"third": "seat", "bodies": "last_round"}
+
+
+# --- actions
+
+
+def parse_action(text, path="action"):
+    """Read one action or random event, such as ``take body RG``, without asking whether it is legal anywhere.
+
+    Parameters
+    ----------
+    text : str
+        A verb and its operands, separated by single spaces.
+    path : str
+        Where the text stands, for messages.
+
+    Returns
+    -------
+    int
+        The action (see the module).
+
+    Raises
+    ------
+    NotationError
+        If the text is not exactly one action in its one spelling.
+    """
+    if not isinstance(text, str):
+        raise NotationError(
+            f'{path}: given {quote(text)}; expected an action such as "take body RG"',
+            reason="WRONG_TYPE",
+            path=path,
+        )
+    verb = text.partition(" ")[0]
+    if verb not in _FORMS:
+        raise _not_an_action(text, path, "UNKNOWN_VERB", f"one of the verbs {', '.join(VERBS)}")
+    pattern, example = _FORMS[verb]
+    match = re.fullmatch(pattern, text)
+    if not match:
+        raise _not_an_action(text, path, "BAD_OPERANDS", f"the form {example}")
+    operands = {name: operand for name, operand in match.groupdict().items() if operand}
+    if "faces" in operands or verb == "refill":
+        _check_lists(text, operands, path)
+    return (VERBS.index(verb) + 1) << 36 | (
+        _refill_bits(operands) if verb == "refill" else _operand_bits(operands)
+    )
+
+
+def _not_an_action(text, path, reason, expected):
+    return NotationError(
+        f"{path}: {quote(text)} is not an action; expected {expected}", reason=reason, path=path
+    )
+
+
+def _check_lists(text, operands, path):
+    """Refuse lists that do not ascend, and more copies of a card than there are."""
+    faces = operands.get("faces", "").split()
+    colors = [list(map(COLORS.index, operands.get(part, ""))) for part in ("heads", "tails")]
+    pairs = list(map(PAIRS.index, operands.get("bodies", "").split()))
+    if any(entries != sorted(entries) for entries in (faces, *colors, pairs)):
+        raise _not_an_action(
+            text, path, "NOT_ASCENDING", "cards ascending, colours and pairs in the order YRKGB"
+        )
+    if any(faces.count(face) > facts.COPIES[face] for face in faces):
+        raise _not_an_action(text, path, "TOO_MANY_COPIES", "P00 to P04 twice at most and all others once")
+
+
+def _operand_bits(operands):
+    """Return the lower bits of any action but a refill."""
+    bits = 0
+    if "faces" in operands:
+        for place, face in enumerate(operands["faces"].split()):
+            bits |= FACES.index(face) + 1 << 6 * place
+    if "face" in operands:
+        bits |= FACES.index(operands["face"]) + 1
+    if "temple" in operands:
+        bits |= TEMPLE_NAMES.index(operands["temple"]) + 1
+    if "coatl" in operands:
+        bits |= int(operands["coatl"]) - 1 << 14
+    colors = operands.get("pair", operands.get("color", ""))
+    for place, color in enumerate(colors):
+        bits |= COLORS.index(color) << 6 + 3 * place
+    end = operands.get("end")
+    kind = "body" if "pair" in operands or end in SIDES else operands.get("kind", end)
+    if kind:
+        bits |= KINDS.index(kind) << 12
+    return bits | (end == "right") << 16
+
+
+def _refill_bits(operands):
+    bits = 0
+    for base, part in ((0, "heads"), (6, "tails")):
+        for place, color in enumerate(operands.get(part, "")):
+            bits |= COLORS.index(color) + 1 << base + 3 * place
+    for place, pair in enumerate(operands.get("bodies", "").split()):
+        bits |= PAIRS.index(pair) + 1 << 12 + 4 * place
+    return bits
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def format_action(action):
+    """Return the text of an action's integer; the inverse of `parse_action`.
+
+    Raises
+    ------
+    NotationError
+        If the integer is no action at all.
+    """
+    number = action >> 36
+    verb = VERBS[number - 1] if 1 <= number <= len(VERBS) else ""
+    text = " ".join([verb, *_operand_words(verb, action)])
+    try:
+        if parse_action(text) == action:
+            return text
+    except NotationError:
+        pass
+    raise NotationError(f"{action:#x} is not the integer of an action", reason="BAD_ACTION")
+
+
+def _operand_words(verb, action):
+    """Return the operands of an action; wrong ones, or too few, if the integer is none."""
+
+    def entries(base, width, places, names):
+        numbers = [action >> base + width * place & (1 << width) - 1 for place in range(places)]
+        return [names[number - 1] for number in numbers if 0 < number <= len(names)]
+
+    if verb in ("keep", "reveal"):
+        return entries(0, 6, 6, FACES)
+    if verb == "refill":
+        parts = {
+            "heads": "".join(entries(0, 3, 2, COLORS)),
+            "tails": "".join(entries(6, 3, 2, COLORS)),
+            "bodies": " ".join(entries(12, 4, 6, PAIRS)),
+        }
+        return [f"{part} {words}" for part, words in parts.items() if words]
+    first, second = (
+        COLORS[color] if color < len(COLORS) else "" for color in (action >> 6 & 7, action >> 9 & 7)
+    )
+    kind = KINDS[action >> 12 & 3] if action >> 12 & 3 < len(KINDS) else ""
+    coatl = str((action >> 14 & 3) + 1)
+    if verb in ("take", "perfect"):
+        return [kind, first + second if kind == "body" else first]
+    if verb == "start":
+        return [kind, first]
+    if verb == "add":
+        return [coatl, SIDES[action >> 16 & 1] if kind == "body" else kind, first]
+    if verb == "draw":
+        return entries(0, 6, 1, FACES) or ["deck"]
+    if verb in ("discard", "deal"):
+        return entries(0, 6, 1, FACES)
+    if verb == "play":
+        return [coatl, *entries(0, 6, 1, FACES)]
+    if verb == "temple":
+        return [coatl, *entries(0, 6, 1, TEMPLE_NAMES)]
+    if verb in ("promise", "uncover"):
+        return entries(0, 6, 1, TEMPLE_NAMES)
+    return [coatl] if verb == "close" else []
+
+
+# --- positions
+
+
+def parse_position(data, path="position"):
+    """Read a position from its JSON object.
+
+    Parameters
+    ----------
+    data : dict
+        The object, as `json.loads` gives it.
+    path : str
+        Where the object stands, the beginning of every path in errors.
+
+    Returns
+    -------
+    cext.core.game.State
+
+    Raises
+    ------
+    NotationError
+        If the object has not exactly the shape of a position.
+    PositionError
+        If it breaks an invariant.
+    """
+    return _ops().state_from_fields(parse_fields(data, path))
+
+
+def format_position(state):
+    """Return the JSON object of a state, in canonical form; the inverse of `parse_position`."""
+    return format_fields(_ops().state_to_fields(state))
+
+
+def _ops():
+    import cext.games.coatl.ops as ops
+
+    return ops
+
+
+def parse_fields(data, path="position"):
+    """Check a position's JSON object completely and return its fields, as `state_from_fields` takes them."""
+    check_shape(data, _SHAPE, path)
+    _check_version_and_ending(data, path)
+    findings = Findings()
+    check_position(data, path, findings)
+    findings.raise_as(PositionError)
+
+    ending = data["ending"] or {"cause": ""}
+    return {
+        "num_players": data["players"],
+        "sacrifice_tokens": int(data["options"]["sacrifice_tokens"]),
+        "strict_ends": int(data["options"]["strict_ends"]),
+        "viewer": -1 if data["viewer"] is None else data["viewer"],
+        "phase": PHASES.index(data["phase"]),
+        "pending": PENDING.index(data["pending"]),
+        **{key: data[key] for key in ("round", "to_move", "actions_left", "passes", "closing")},
+        "ending": CAUSES.index(ending["cause"]),
+        "ending_seat": ending.get("seat", 0),
+        "last_round": ending.get("last_round", 0),
+        "supply_heads": _count(data["supply"]["heads"], COLORS),
+        "supply_tails": _count(data["supply"]["tails"], COLORS),
+        "supply_pairs": _count(data["supply"]["bodies"], PAIRS),
+        "display": _numbers(data["display"]),
+        "discarded": _numbers(data["discarded"]),
+        "piles": [[_number(pile["top"]), pile["below"]] for pile in data["piles"]],
+        "deck": data["deck"],
+        "seats": [
+            {
+                **{f"stored_{part}": _count(seat["stored"][part], COLORS) for part in PARTS},
+                **{
+                    key: _numbers(seat[key])
+                    for key in ("hand", "shown", "discarded", "temples", "shown_temples")
+                },
+                "tokens": sum(1 << TOKENS.index(token) for token in seat["tokens"]),
+                "coatls": [
+                    {
+                        "pieces": list(map(COLORS.index, coatl["pieces"])),
+                        "head": int(coatl["head"]),
+                        "tail": int(coatl["tail"]),
+                        "prophecies": _numbers(coatl["prophecies"]),
+                        "temple": _number(coatl["temple"]),
+                        "closed": int(coatl["closed"]),
+                    }
+                    for coatl in seat["coatls"]
+                ],
+            }
+            for seat in data["seats"]
+        ],
+    }
+
+
+def _check_version_and_ending(data, path):
+    """Check what a shape cannot say."""
+    if data["version"] != VERSION:
+        raise NotationError(
+            f"{path}.version: given {quote(data['version'])}; expected {VERSION}",
+            reason="UNSUPPORTED_VERSION",
+            path=f"{path}.version",
+        )
+    if data["ending"] is not None:
+        cause = data["ending"]["cause"]
+        check_shape(data["ending"], {"cause": str, _ENDING_KEYS[cause]: int}, f"{path}.ending")
+
+
+def format_fields(fields):
+    """Return the JSON object of checked fields, in canonical form; the inverse of `parse_fields`."""
+    cause = CAUSES[fields["ending"]]
+    values = {"third": fields["ending_seat"], "bodies": fields["last_round"]}
+    return {
+        "game": "coatl",
+        "version": VERSION,
+        "players": fields["num_players"],
+        "viewer": None if fields["viewer"] < 0 else fields["viewer"],
+        "options": {
+            "sacrifice_tokens": bool(fields["sacrifice_tokens"]),
+            "strict_ends": bool(fields["strict_ends"]),
+        },
+        "phase": PHASES[fields["phase"]],
+        "pending": PENDING[fields["pending"]],
+        **{key: fields[key] for key in ("round", "to_move", "actions_left", "passes")},
+        "ending": {"cause": cause, _ENDING_KEYS[cause]: values[cause]} if cause else None,
+        "closing": fields["closing"],
+        "supply": {
+            "heads": _spell(fields["supply_heads"]),
+            "tails": _spell(fields["supply_tails"]),
+            "bodies": [
+                pair
+                for pair, number in zip(PAIRS, fields["supply_pairs"], strict=True)
+                for _ in range(number)
+            ],
+        },
+        "display": _names(fields["display"], FACES),
+        "deck": fields["deck"],
+        "discarded": _names(fields["discarded"], FACES),
+        "piles": [
+            {"top": TEMPLE_NAMES[top] if top >= 0 else "", "below": below} for top, below in fields["piles"]
+        ],
+        "seats": [
+            {
+                "stored": {part: _spell(seat[f"stored_{part}"]) for part in PARTS},
+                **{key: _names(seat[key], FACES) for key in ("hand", "shown", "discarded")},
+                **{key: _names(seat[key], TEMPLE_NAMES) for key in ("temples", "shown_temples")},
+                "tokens": [token for bit, token in enumerate(TOKENS) if seat["tokens"] >> bit & 1],
+                "coatls": [
+                    {
+                        "pieces": "".join(COLORS[color] for color in coatl["pieces"]),
+                        "head": bool(coatl["head"]),
+                        "tail": bool(coatl["tail"]),
+                        "prophecies": _names(coatl["prophecies"], FACES),
+                        "temple": TEMPLE_NAMES[coatl["temple"]] if coatl["temple"] >= 0 else "",
+                        "closed": bool(coatl["closed"]),
+                    }
+                    for coatl in seat["coatls"]
+                ],
+            }
+            for seat in fields["seats"]
+        ],
+    }
+
+
+def _count(entries, names):
+    return [list(entries).count(name) for name in names]
+
+
+def _spell(counts):
+    return "".join(color * number for color, number in zip(COLORS, counts, strict=True))
+
+
+def _number(card):
+    """Return the number of a face or a temple; -1 for one that is hidden or not there."""
+    return -1 if card in ("", HIDDEN) else int(card[1:])
+
+
+def _numbers(cards):
+    """Return the numbers of cards ascending, hidden ones (-1) last."""
+    return sorted(map(_number, cards), key=lambda number: (number < 0, number))
+
+
+def _names(numbers, names):
+    return [names[number] if number >= 0 else HIDDEN for number in numbers]
+
+
+def view(data, seat):
+    """Return the JSON position that a seat may see: what is hidden from it is written ``?``.
+
+    Parameters
+    ----------
+    data : dict
+        A valid position, as its JSON object or as its fields, in which everything is known or which is
+        this seat's view already.
+    seat : int
+        Whose view.
+
+    Raises
+    ------
+    NotationError, PositionError
+        If a JSON object is no valid position; reason VIEWER_MISMATCH, if it is another seat's view, and
+        OUT_OF_RANGE, if there is no such seat.
+    """
+    is_fields = isinstance(data, dict) and "num_players" in data
+    data = format_fields(data if is_fields else parse_fields(data))
+    findings = Findings()
+    if type(seat) is not int:
+        findings.add("seat", "WRONG_TYPE", f"given {quote(seat)}; expected an integer")
+        findings.raise_as(NotationError)
+    if findings.check_range("seat", seat, 0, data["players"] - 1) and data["viewer"] not in (None, seat):
+        findings.add(
+            "position.viewer",
+            "VIEWER_MISMATCH",
+            f"given {data['viewer']}; expected null or {seat}, since one view does not show another",
+        )
+    findings.raise_as(PositionError)
+    for index, other in enumerate(data["seats"]):
+        if index != seat:
+            other["hand"] = _hidden_but(other["hand"], other["shown"])
+            other["discarded"] = _hidden_but(other["discarded"], [])
+            other["temples"] = _hidden_but(other["temples"], other["shown_temples"])
+    return data | {"viewer": seat}
+
+
+def _hidden_but(cards, shown):
+    return [*shown, *[HIDDEN] * (len(cards) - len(shown))]
+
+
+# --- new games
+
+
+def new_state(players, seed, *, sacrifice_tokens=None, strict_ends=None):
+    """Deal a new game: the position in which seat 0 chooses the prophecies that it keeps.
+
+    Parameters
+    ----------
+    players : int
+        2-4.
+    seed : int
+        Decides the deal: the supply, the prophecies and the temples.
+    sacrifice_tokens : bool, optional
+        Whether every seat has the three sacrifice tokens; by default it has.
+    strict_ends : bool, optional
+        Whether "not next to" counts as broken at the open end of an unfinished Coatl (D7); by default it does
+        not.
+
+    Raises
+    ------
+    NotationError
+        If an argument is of the wrong type.
+    PositionError
+        If an argument is out of range.
+    """
+    fields = deal(players, seed, sacrifice_tokens=sacrifice_tokens, strict_ends=strict_ends)
+    return _ops().state_from_fields(fields)
+
+
+def deal(players, seed, *, sacrifice_tokens=None, strict_ends=None):
+    """Return the fields of a new game; see `new_state`."""
+    sacrifice_tokens = True if sacrifice_tokens is None else sacrifice_tokens
+    strict_ends = False if strict_ends is None else strict_ends
+    check_shape(
+        {"players": players, "sacrifice_tokens": sacrifice_tokens, "strict_ends": strict_ends},
+        {"players": int, "sacrifice_tokens": bool, "strict_ends": bool},
+        "options",
+    )
+    findings = Findings()
+    findings.check_range("options.players", players, facts.MIN_PLAYERS, facts.MAX_PLAYERS)
+    findings.raise_as(PositionError)
+
+    rng = np.random.default_rng(seed)
+    pieces = {
+        part: rng.permutation(np.repeat(np.arange(len(COLORS)), number)).tolist()
+        for part, number in facts.PIECES_A_COLOR.items()
+    }
+    bodies = pieces["bodies"]
+    pairs = [
+        PAIRS.index("".join(COLORS[color] for color in sorted(bodies[2 * space : 2 * space + 2])))
+        for space in range(facts.SUPPLY_SPACES["bodies"])
+    ]
+    temples = rng.permutation(len(TEMPLE_NAMES)).tolist()
+    piles = [temples[players + pile :: facts.NUM_PILES] for pile in range(facts.NUM_PILES)]
+    cards = rng.permutation(
+        [number for number, face in enumerate(FACES) for _ in range(facts.COPIES[face])]
+    ).tolist()
+    display, cards = cards[: facts.NUM_DISPLAYED], cards[facts.NUM_DISPLAYED :]
+    seats = []
+    for seat in range(players):
+        hand, cards = cards[: facts.num_dealt(seat)], cards[facts.num_dealt(seat) :]
+        seats.append(
+            {
+                **{f"stored_{part}": [0] * len(COLORS) for part in PARTS},
+                "hand": sorted(hand),
+                "shown": [],
+                "discarded": [],
+                "temples": [temples[seat]],
+                "shown_temples": [],
+                "tokens": (1 << len(TOKENS)) - 1 if sacrifice_tokens else 0,
+                "coatls": [],
+            }
+        )
+    return {
+        "num_players": players,
+        "sacrifice_tokens": int(sacrifice_tokens),
+        "strict_ends": int(strict_ends),
+        "viewer": -1,
+        "phase": PHASES.index("keep"),
+        "pending": 0,
+        "round": 0,
+        "to_move": 0,
+        "actions_left": 1,
+        "passes": 0,
+        "ending": 0,
+        "ending_seat": 0,
+        "last_round": 0,
+        "closing": 0,
+        **{
+            f"supply_{part}": _count(pieces[part][: facts.SUPPLY_SPACES[part]], range(len(COLORS)))
+            for part in ("heads", "tails")
+        },
+        "supply_pairs": _count(pairs, range(len(PAIRS))),
+        "display": sorted(display),
+        "discarded": [],
+        "piles": [[pile[0], len(pile) - 1] for pile in piles],
+        "deck": len(cards),
+        "seats": seats,
+    }
+
+
+def scores(state):
+    """Return the points of each seat's complete Coatls, as they stand."""
+    return [int(points) for points in state.scores()]
+
+
+def has_one_world(state):
+    """Return whether everything but the order of decks and bags is known."""
+    return _ops().state_to_fields(state)["viewer"] < 0
