@@ -10,7 +10,6 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from mexica_ai.results import Result
-from mexica_ai.search import run_search
 from mexica_ai.server.auth import Authenticates, Tokens, server_credentials
 from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.server.errors import RefusesUnreadable
@@ -39,6 +38,8 @@ METHODS = frozenset(
     for method in service.methods
 )
 
+LARGE = frozenset({f"/{SERVICE_NAME}/EvaluateRecord"})  # methods whose requests hold more than a position
+
 
 class Server:
     """One server in the running event loop.
@@ -46,7 +47,7 @@ class Server:
     Parameters
     ----------
     config : ServerConfig
-    search : callable
+    search : callable, optional
         As for EngineService.
 
     Attributes
@@ -62,7 +63,7 @@ class Server:
         Reason INVALID_CONFIG: a file that the configuration names cannot be used, or a package is missing.
     """
 
-    def __init__(self, config: ServerConfig, search: Callable[..., Result] = run_search) -> None:
+    def __init__(self, config: ServerConfig, search: Callable[..., Result] | None = None) -> None:
         self._config = config
         self._credentials = server_credentials(config)
         tokens = Tokens(config.tokens_file) if config.tokens_file else None
@@ -75,7 +76,7 @@ class Server:
         # More calls on one connection than can search and wait would only take memory.
         max_streams = config.slots + config.max_waiting + SPARE_STREAMS
         self._server = grpc.aio.server(
-            interceptors=[LogsCalls(self.metrics, METHODS), Authenticates(tokens), RefusesUnreadable()],
+            interceptors=[LogsCalls(self.metrics, METHODS), Authenticates(tokens), RefusesUnreadable(LARGE)],
             options=[*_OPTIONS, ("grpc.max_concurrent_streams", max_streams)],
         )
         engine_pb2_grpc.add_EngineServiceServicer_to_server(self.service, self._server)

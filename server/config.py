@@ -136,7 +136,8 @@ class ServerConfig:
     max_waiting : int
         Calls that may wait for a slot, at least 0; the next one is rejected at once.
     max_waiting_per_caller : int
-        Calls of one caller that may wait for a slot, at least 1.
+        Calls of one caller that may wait for a slot, and others of it that may wait for a light worker; at
+        least 1.
     default_time_s, max_time_s : float
         Time of a search in seconds, where a call asks for none, and cap; above 0.
     max_iterations : int
@@ -152,11 +153,11 @@ class ServerConfig:
     min_interval_s : float
         Seconds between two partial results of a search, at least; 0 or more.
     light_workers : int
-        Threads that answer the calls that do not search, 1 to 64.
+        Threads that answer the calls that do not search but take long, 1 to 64.
     deadline_margin_s : float
         What a search leaves of the caller's remaining deadline for stopping, answering and the way back; at
-        least 0.02. (The way back takes under 1 ms on loopback; stopping up to 10 ms, more if the cores are
-        overbooked.)
+        least 0.02. (The way back takes under 1 ms on loopback; stopping up to 10 ms.) Where answers were
+        later than that of late, because the cores are overbooked, up to four times as much.
     grace_s : float
         How long a server that shuts down lets searches run before it stops them; they then answer the best so
         far.

@@ -11,13 +11,14 @@ import contextlib
 import functools
 import logging
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 
 import grpc
 from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
+from mexica_ai import wire
 from mexica_ai.errors import (
     GameOverError,
     IllegalActionError,
@@ -95,10 +96,19 @@ def streams_errors(method: Callable[..., AsyncIterator]) -> Callable[..., AsyncI
 
 
 class RefusesUnreadable(grpc.aio.ServerInterceptor):
-    """Answers bytes that are no request message by INVALID_ARGUMENT.
+    """Answers bytes that are no request message, or too many, by INVALID_ARGUMENT.
 
-    gRPC itself would answer UNKNOWN with the text of an exception, and log a traceback.
+    gRPC itself would answer UNKNOWN with the text of an exception, and log a traceback. What is too long is
+    not even read.
+
+    Parameters
+    ----------
+    large : collection of str
+        The methods whose requests may be as long as gRPC lets them be; others have `wire.MAX_BYTES` at most.
     """
+
+    def __init__(self, large: Collection[str] = ()) -> None:
+        self._large = frozenset(large)
 
     async def intercept_service(self, continuation, handler_call_details):
         """Return the handler of a call, its request read by us if there is exactly one."""
@@ -106,7 +116,13 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
         if handler is None or handler.request_streaming:
             return handler
 
+        is_large = handler_call_details.method in self._large
+
         def deserialize(data):
+            if len(data) > wire.MAX_BYTES and not is_large:
+                return NotationError(
+                    f"request: has {len(data)} bytes; expected {wire.MAX_BYTES} at most", reason="TOO_LONG"
+                )
             try:
                 return handler.request_deserializer(data)
             except DecodeError:

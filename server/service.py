@@ -1,9 +1,9 @@
 """The servicer of `mexica_ai.v1.EngineService`: it translates, hands out search slots and keeps time.
 
-The event loop only waits. What needs no search is answered by a few light workers; searches run in threads
-of their own, where they release the GIL and start native threads. A slot is taken before a search starts and
-given back when its thread has ended, whether or not anybody still waits for the answer, so there are never
-more searches than slots.
+What needs no search and little time is answered in the event loop, the rest of that by a few light workers.
+Searches run in threads of their own, where they release the GIL and start native threads. A slot is taken
+before a search starts and given back when its thread has ended, whether or not anybody still waits for the
+answer, so there are never more searches than slots.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import os
 import re
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,11 +26,14 @@ from mexica_ai.limits import Limits, is_time, resolve_seed
 from mexica_ai.position import Position, new_game
 from mexica_ai.removal import consider_removal
 from mexica_ai.results import Result
-from mexica_ai.search import DEFAULT_CANDIDATES, run_search, watch_search
+from mexica_ai.search import DEFAULT_CANDIDATES, run_search
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import answers_errors, streams_errors
+from mexica_ai.server.light import LightPlaces
+from mexica_ai.server.margin import Margin
 from mexica_ai.server.metrics import Metrics
+from mexica_ai.server.searches import Searches, Stop
 from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, Ticket, shutting_down
 from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
@@ -40,7 +41,7 @@ from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 SERVICE_NAME = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
 MAX_REQUEST_BYTES = 1 << 20  # a position takes under 4 KiB, the record of a game some tens
 DEFAULT_INTERVAL_S = 0.5
-SEARCH_NICENESS = 5  # of search threads (on Linux each thread has its own): answers must not wait for them
+SMALL_BYTES = 1 << 12  # of requests that the event loop answers itself; positions take about 500
 # What a search with a limit of iterations should take: by the speed of those before, and some more.
 FIRST_RATE = 5000.0
 RATE_STEP = 0.1
@@ -63,6 +64,7 @@ class _Asked:
     num_candidates: int
     level: int
     unlimited: bool = False
+    is_forced: bool = False  # only one turn is legal
 
 
 class EngineService(engine_pb2_grpc.EngineServiceServicer):
@@ -71,9 +73,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     Parameters
     ----------
     config : ServerConfig
-    search, watch : callable
-        What searches, in a worker thread: `mexica_ai.search.run_search` and `watch_search`, or something of
-        the same signatures that watches them.
+    search, watch : callable, optional
+        What searches, in a worker thread, in place of `Searches.run` and `watch`.
 
     Attributes
     ----------
@@ -84,21 +85,22 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     def __init__(
         self,
         config: ServerConfig,
-        search: Callable[..., Result] = run_search,
-        watch: Callable[..., Iterator[Result]] = watch_search,
+        search: Callable[..., Result] | None = None,
+        watch: Callable[..., Iterator[Result]] | None = None,
     ) -> None:
         self.metrics = Metrics()
         self._config = config
-        self._search = search
-        self._watch = watch
+        self._compute = Searches(config.slots)
+        self._search = search or self._compute.run
+        self._watch = watch or self._compute.watch
+        self._margin = Margin(config.deadline_margin_s)
         self._slots = SearchSlots(config.slots, config.max_waiting, config.max_waiting_per_caller)
-        self._workers = ThreadPoolExecutor(
-            config.slots, thread_name_prefix="search", initializer=_give_way
-        )
+        self._workers = ThreadPoolExecutor(config.slots, thread_name_prefix="search")
         self._light = ThreadPoolExecutor(config.light_workers, thread_name_prefix="light")
+        self._light_places = LightPlaces(config.light_workers, config.max_waiting_per_caller)
         # Threads that go through records mostly wait for a slot.
         self._records = ThreadPoolExecutor(config.slots + config.max_waiting, thread_name_prefix="record")
-        self._searches: dict[asyncio.Future, threading.Event] = {}  # running -> what stops it
+        self._searches: dict[asyncio.Future, Stop] = {}  # running -> what stops it
         self._analyses: dict[tuple[str, str], set[asyncio.Event]] = {}  # (caller, name) -> what ends them
         # Searches get their share of the total, so that all of them together never need more.
         self._memory_mb = max(1, min(config.memory_mb, config.total_memory_mb // config.slots))
@@ -111,7 +113,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     @answers_errors
     async def BestTurn(self, request, context):  # noqa: N802, the names are the service's
         """Search a position; see engine.proto."""
-        asked = await self._read(request)
+        asked = await self._read(request, context)
         return engine_pb2.BestTurnResponse(result=await self._best_turn(asked, context))
 
     @streams_errors
@@ -132,7 +134,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 path="interval_s",
             )
         interval_s = max(interval_s, self._config.min_interval_s)
-        asked = await self._read(request, unlimited=request.unlimited)
+        asked = await self._read(request, context, unlimited=request.unlimited)
         stopping = asyncio.Event()
         with self._named(CALLER.get(), request.analysis_id, stopping):
             async with contextlib.aclosing(self._analyze(asked, context, interval_s, stopping)) as results:
@@ -169,8 +171,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             wire.check_size(turn, f"turns[{number}]")
         seed = _seed(request)
         self._limits(request.limits, None)
-        start = await self._lightly(wire.position_from_message, request.start, "start")
-        stop = threading.Event()
+        start = await self._lightly(context, wire.position_from_message, request.start, "start")
+        stop = Stop()
         loop = asyncio.get_running_loop()
         caller = CALLER.get()
 
@@ -213,19 +215,26 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 found.cancel()
 
     async def _best_turn(self, asked: _Asked, context) -> engine_pb2.SearchResult:
-        if await self._lightly(_is_forced, asked.position):
-            result = await self._glance(asked)
+        if asked.is_forced:
+            result = await self._glance(asked, context)
         else:
-            result = await self._search_in_slot(asked, context, threading.Event(), CALLER.get())
+            result = await self._search_in_slot(asked, context, Stop(), CALLER.get())
         return self._message(asked.position.game, result)
 
-    async def _glance(self, asked: _Asked) -> Result:
+    async def _glance(self, asked: _Asked, context) -> Result:
         """Search for one iteration, which needs no slot."""
-        limits = replace(self._limits(asked.limits, None), iterations=1)
-        return await self._lightly(self._run, asked, limits, threading.Event())
+        search = functools.partial(
+            run_search,
+            asked.position,
+            replace(self._limits(asked.limits, None), iterations=1),
+            seed=asked.seed,
+            candidates=asked.num_candidates,
+            level=asked.level,
+        )
+        return await self._in_light_worker(context, search)
 
     async def _search_patiently(
-        self, asked: _Asked, context, stop: threading.Event, caller: str
+        self, asked: _Asked, context, stop: Stop, caller: str
     ) -> Result:
         """Search in a slot, and come back later if there is none: one of many searches of a long call."""
         while True:
@@ -238,12 +247,12 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                     raise
                 await asyncio.sleep(max(error.retry_s, MIN_SEARCH_S))
 
-    async def _search_in_slot(self, asked: _Asked, context, stop: threading.Event, caller: str) -> Result:
+    async def _search_in_slot(self, asked: _Asked, context, stop: Stop, caller: str) -> Result:
         """Wait for a slot, search, and give it back when the search's thread has ended."""
         ticket = await self._take_slot(asked, context, caller)
         # Only now, so that what was spent waiting is taken off.
         limits = self._limits_in_slot(asked, context, ticket)
-        search = self._start(ticket, context, stop, self._run, asked, limits, stop)
+        search = self._start(ticket, context, stop, limits, self._run, asked, limits, stop)
         try:
             # Shielded: a thread cannot be cancelled, and its end must still be noticed.
             result = await asyncio.shield(search)
@@ -257,16 +266,16 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self, asked: _Asked, context, interval_s: float, stopping: asyncio.Event
     ) -> AsyncIterator[Result]:
         """Search in a slot, and yield results as they grow, the last one with a stop reason."""
-        if await self._lightly(_is_forced, asked.position):
-            yield await self._glance(asked)
+        if asked.is_forced:
+            yield await self._glance(asked, context)
             return
         ticket = await self._take_slot_unless(stopping, asked, context)
         if ticket is None:
-            yield replace(await self._glance(asked), stop_reason="stopped")
+            yield replace(await self._glance(asked, context), stop_reason="stopped")
             return
         limits = self._limits_in_slot(asked, context, ticket)
         loop = asyncio.get_running_loop()
-        stop = threading.Event()
+        stop = Stop()
         # A slow reader gets the newest result, and nothing is kept for it beside that.
         newest: list[Result] = []
         news = asyncio.Event()
@@ -289,7 +298,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 loop.call_soon_threadsafe(tell, result)
             return result
 
-        search = self._start(ticket, context, stop, watch)
+        search = self._start(ticket, context, stop, limits, watch)
         search.add_done_callback(lambda _: news.set())
         helpers = [asyncio.ensure_future(self._pass_on(stopping, stop))]
         if asked.unlimited:
@@ -327,18 +336,18 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             taking.cancel()
             asked_to_stop.cancel()
 
-    async def _pass_on(self, stopping: asyncio.Event, stop: threading.Event) -> None:
+    async def _pass_on(self, stopping: asyncio.Event, stop: Stop) -> None:
         await stopping.wait()
         stop.set()
 
-    async def _make_way(self, stop: threading.Event) -> None:
+    async def _make_way(self, stop: Stop) -> None:
         """Stop an unlimited search once it is past the cap and somebody waits."""
         await asyncio.sleep(self._config.max_time_s)
         while not self._slots.num_waiting:
             await asyncio.sleep(YIELD_POLL_S)
         stop.set()
 
-    def _run(self, asked: _Asked, limits: Limits, stop: threading.Event) -> Result:
+    def _run(self, asked: _Asked, limits: Limits, stop: Stop) -> Result:
         return self._search(
             asked.position,
             limits,
@@ -348,40 +357,50 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             stop=stop,
         )
 
-    async def _read(self, request, unlimited: bool = False) -> _Asked:
-        """Read what two requests have in common."""
+    async def _read(self, request, context, unlimited: bool = False) -> _Asked:
+        """Read what two requests have in common; the position last, and only if the call is let in."""
         seed = _seed(request)
         level = request.level or levels.HIGHEST
         levels.check(level)
-        self._limits(request.limits, None)  # refuses what makes no sense before anything is waited for
-        position = await self._lightly(wire.position_from_message, request.position)
-        if position.is_over:
-            raise GameOverError(
-                "the game is over; expected a position in which a seat is to move", path="position"
-            )
+        expected_s = self._expected_s(request.limits, level, unlimited)
+        with self._noting_rejections():
+            self._slots.check(CALLER.get(), expected_s, self._deadline(context))
+        position, is_forced = await self._lightly(context, _read_position, request.position)
         num_candidates = min(request.num_candidates or DEFAULT_CANDIDATES, self._config.max_candidates)
-        return _Asked(position, request.limits, seed, num_candidates, level, unlimited)
+        return _Asked(position, request.limits, seed, num_candidates, level, unlimited, is_forced)
 
     async def _take_slot(self, asked: _Asked, context, caller: str) -> Ticket:
-        remaining_s = context.time_remaining()
         begin = time.monotonic()
-        deadline = None if remaining_s is None else begin + remaining_s - self._config.deadline_margin_s
+        expected_s = self._expected_s(asked.limits, asked.level, asked.unlimited)
         try:
-            return await self._slots.take(caller, self._expected_s(asked), deadline)
-        except SearchError as error:
-            self.metrics.rejected(error.reason)
-            raise
+            with self._noting_rejections():
+                return await self._slots.take(caller, expected_s, self._deadline(context))
         except asyncio.CancelledError:
             self.metrics.cancelled()
             raise
         finally:
             self.metrics.queue_wait(time.monotonic() - begin)
 
-    def _expected_s(self, asked: _Asked) -> float:
+    @contextlib.contextmanager
+    def _noting_rejections(self):
+        try:
+            yield
+        except SearchError as error:
+            self.metrics.rejected(error.reason)
+            raise
+
+    def _deadline(self, context) -> float | None:
+        """Return when a search of this call has to end, None if it has no deadline."""
+        remaining_s = context.time_remaining()
+        if remaining_s is None:
+            return None
+        return time.monotonic() + remaining_s - self._margin.of(remaining_s)
+
+    def _expected_s(self, asked: engine_pb2.Limits, level: int, unlimited: bool) -> float:
         """Return how long a search should take at most: what decides whether others can wait for it."""
-        if asked.unlimited and not asked.limits.time_s:
+        limits = levels.limits_of(level, self._limits(asked, None))
+        if unlimited and not asked.time_s:
             return self._config.max_time_s  # from when on it makes way
-        limits = levels.limits_of(asked.level, self._limits(asked.limits, None))
         if limits.iterations is None:
             return limits.time_s
         return min(limits.time_s, SLOWER * limits.iterations / self._iterations_per_s)
@@ -400,7 +419,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         config = self._config
         max_time_s = float("inf") if unlimited else config.max_time_s
         if remaining_s is not None:
-            max_time_s = min(max_time_s, remaining_s - config.deadline_margin_s)
+            max_time_s = min(max_time_s, remaining_s - self._margin.of(remaining_s))
             if max_time_s <= 0:
                 raise BusyError(
                     "the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S
@@ -420,7 +439,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         )
 
     def _start(
-        self, ticket: Ticket, context, stop: threading.Event, run: Callable[..., Result], *args: Any
+        self, ticket: Ticket, context, stop: Stop, limits: Limits, run: Callable[..., Result], *args: Any
     ) -> asyncio.Future[Result]:
         """Search in a worker thread; the slot, already taken, is given back at the thread's end."""
         try:
@@ -431,10 +450,11 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             raise
         self._searches[search] = stop
         self.metrics.search_started()
-        search.add_done_callback(lambda done: self._search_ended(done, ticket, context))
+        due = time.monotonic() + (limits.time_s or 0.0)
+        search.add_done_callback(lambda done: self._search_ended(done, ticket, context, due))
         return search
 
-    def _search_ended(self, search: asyncio.Future[Result], ticket: Ticket, context) -> None:
+    def _search_ended(self, search: asyncio.Future[Result], ticket: Ticket, context, due: float) -> None:
         del self._searches[search]
         self._slots.give_back(ticket)
         # Asking for the exception counts it as seen, even if the caller is gone and nobody awaits the search.
@@ -443,6 +463,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             iterations, seconds = search.result().iterations, search.result().seconds
             if iterations >= ENOUGH_ITERATIONS and seconds > 0:
                 self._iterations_per_s += RATE_STEP * (iterations / seconds - self._iterations_per_s)
+            if search.result().stop_reason == "time":
+                self._margin.note(time.monotonic() - due)
         self.metrics.search_ended(iterations, context.time_remaining())
 
     def _message(self, game: str, result: Result) -> engine_pb2.SearchResult:
@@ -471,27 +493,27 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     @answers_errors
     async def NewGame(self, request, context):  # noqa: N802
         """Deal a new game; see engine.proto."""
-        return await self._lightly(deal, request)
+        return await self._lightly(context, deal, request)
 
     @answers_errors
     async def ApplyTurn(self, request, context):  # noqa: N802
         """Play a turn; see engine.proto."""
-        return await self._lightly(apply_turn, request)
+        return await self._lightly(context, apply_turn, request)
 
     @answers_errors
     async def LegalActions(self, request, context):  # noqa: N802
         """List legal actions; see engine.proto."""
-        return await self._lightly(legal_actions, request)
+        return await self._lightly(context, legal_actions, request)
 
     @answers_errors
     async def ValidatePosition(self, request, context):  # noqa: N802
         """List the faults of a position; see engine.proto."""
-        return await self._lightly(validate_position, request)
+        return await self._lightly(context, validate_position, request)
 
     @answers_errors
     async def ConsiderRemoval(self, request, context):  # noqa: N802
         """Say what the engine thinks of removing tokens; see engine.proto."""
-        return await self._lightly(consider_tokens, request)
+        return await self._in_light_worker(context, consider_tokens, request)
 
     @answers_errors
     async def ListGames(self, request, context):  # noqa: N802
@@ -537,8 +559,32 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 )
         return answer
 
-    async def _lightly(self, function: Callable, *args: Any) -> Any:
-        return await self._submit(self._light, function, *args)
+    async def _lightly(self, context, function: Callable, request: Any, *args: Any) -> Any:
+        """Return what a function makes of a request: at once if that is small, else in a light worker.
+
+        Two changes of threads cost more time than a usual position, above all while all cores search.
+        """
+        if request.ByteSize() <= SMALL_BYTES:
+            return function(request, *args)
+        return await self._in_light_worker(context, function, request, *args)
+
+    async def _in_light_worker(self, context, function: Callable, *args: Any) -> Any:
+        with self._noting_rejections():
+            # Who has no name is told from others by the connection.
+            await self._light_places.take(CALLER.get() or context.peer())
+        try:
+            answer = self._submit(self._light, function, *args)
+        except BusyError:
+            self._light_places.give_back()
+            raise
+        answer.add_done_callback(self._light_ended)
+        # Shielded: a worker does not stop for a call that is cancelled, and has its place until it ends.
+        return await asyncio.shield(answer)
+
+    def _light_ended(self, answer: asyncio.Future) -> None:
+        self._light_places.give_back()
+        if not answer.cancelled():
+            answer.exception()  # counts as seen, even if nobody awaits the answer
 
     def _submit(self, pool: ThreadPoolExecutor, function: Callable, *args: Any) -> asyncio.Future:
         try:
@@ -571,16 +617,21 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         """Let the worker threads end, once no call can come any more."""
         for pool in (self._workers, self._light, self._records):
             pool.shutdown(wait=pool is self._workers)
-
-
-def _give_way() -> None:
-    """Let this thread, and the native ones that it starts, come after those that answer calls."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), SEARCH_NICENESS)
+        self._compute.close()
 
 
 def _seed(request) -> int:
     return resolve_seed(request.seed if request.HasField("seed") else None)
+
+
+def _read_position(message: engine_pb2.Position) -> tuple[Position, bool]:
+    """Return a position in which a seat is to move, and whether it has only one turn."""
+    position = wire.position_from_message(message)
+    if position.is_over:
+        raise GameOverError(
+            "the game is over; expected a position in which a seat is to move", path="position"
+        )
+    return position, _is_forced(position)
 
 
 def _is_forced(position: Position) -> bool:

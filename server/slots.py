@@ -87,20 +87,10 @@ class SearchSlots:
         BusyError
             Reason TOO_MANY_WAITING, NO_TIME_LEFT or SHUTTING_DOWN.
         """
-        now = time.monotonic()
-        ticket = Ticket(caller, deadline, budget_s, next(self._numbers))
-        if deadline is not None:
-            # The whole budget, or half of a time that is shorter than the budget anyway.
-            ticket.start_by = deadline - min(budget_s, (deadline - now) / 2)
-        if self._is_closed:
-            raise shutting_down()
-        if deadline is not None and deadline - now < MIN_SEARCH_S:
-            raise BusyError(
-                "the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S
-            )
+        ticket = self._ticket(caller, budget_s, deadline)
         if len(self._running) < self._slots:
             return self._start(ticket)
-        self._refuse_in_vain(ticket, now)
+        now = time.monotonic()
         ticket.granted = asyncio.get_running_loop().create_future()
         self._waiting.add(ticket)
         try:
@@ -119,6 +109,27 @@ class SearchSlots:
             raise
         finally:
             self._waiting.discard(ticket)
+        return ticket
+
+    def check(self, caller: str, budget_s: float, deadline: float | None) -> None:
+        """Raise what `take` would raise at once: a call that is rejected anyway need not be read."""
+        self._ticket(caller, budget_s, deadline)
+
+    def _ticket(self, caller: str, budget_s: float, deadline: float | None) -> Ticket:
+        """Return the ticket of a call that is let in."""
+        now = time.monotonic()
+        ticket = Ticket(caller, deadline, budget_s, next(self._numbers))
+        if deadline is not None:
+            # The whole budget, or half of a time that is shorter than the budget anyway.
+            ticket.start_by = deadline - min(budget_s, (deadline - now) / 2)
+        if self._is_closed:
+            raise shutting_down()
+        if deadline is not None and deadline - now < MIN_SEARCH_S:
+            raise BusyError(
+                "the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S
+            )
+        if len(self._running) >= self._slots:
+            self._refuse_in_vain(ticket, now)
         return ticket
 
     @staticmethod
@@ -153,7 +164,8 @@ class SearchSlots:
         return ticket
 
     def _refuse_in_vain(self, ticket: Ticket, now: float) -> None:
-        wait_s = self._wait_s(ticket)
+        starts = self._starts(ticket)
+        wait_s = max(0.0, dict(starts)[ticket] - now)
         if len(self._waiting) >= self._max_waiting:
             raise BusyError(
                 f"all {self._slots} search slots are taken and {len(self._waiting)} calls wait",
@@ -167,7 +179,7 @@ class SearchSlots:
                 reason="TOO_MANY_WAITING",
                 retry_s=wait_s,
             )
-        if any(start > other.start_by for other, start in self._starts(ticket)):
+        if any(start > other.start_by for other, start in starts):
             raise BusyError(
                 f"a search slot would become free in {wait_s:.1f} s, too late for this deadline or another "
                 "call's",

@@ -420,26 +420,45 @@ def test_what_the_machine_lacks_is_told(start_server, nim, reason):
     assert (code, message, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "too poor", reason)
 
 
-@pytest.mark.parametrize("prefixes", [("light",), ("search",)])
-def test_a_thread_that_cannot_be_started_takes_no_slot(start_server, nim, monkeypatch, prefixes):
-    server, search = start_server(slots=1)
-    with monkeypatch.context() as patch:
+@pytest.fixture
+def no_threads(monkeypatch):
+    """Have the system refuse new threads of a pool: `with no_threads("search"): ...`."""
+    adjust = ThreadPoolExecutor._adjust_thread_count
 
-        adjust = ThreadPoolExecutor._adjust_thread_count
-
+    @contextlib.contextmanager
+    def refusing(prefix):
         def refuse(self, *args):
-            if self._thread_name_prefix in prefixes:
+            if self._thread_name_prefix == prefix:
                 raise RuntimeError("can't start new thread")
             adjust(self, *args)
 
-        patch.setattr(ThreadPoolExecutor, "_adjust_thread_count", refuse)
+        with monkeypatch.context() as patch:
+            patch.setattr(ThreadPoolExecutor, "_adjust_thread_count", refuse)
+            yield
+
+    return refusing
+
+
+def test_a_thread_that_cannot_be_started_takes_no_slot(start_server, nim, no_threads):
+    server, search = start_server(slots=1)
+    with no_threads("search"):
         for _ in range(2):
             code, message, info, _ = failure(server.stub.BestTurn, request_for(nim, time_s=LONG_S))
             assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_THREADS")
             assert "can't start new thread" in message
     assert server.stub.BestTurn(request_for(nim, time_s=0.01)).result.turn
     # What could not be started is queued nevertheless, and stopped when a worker comes to it.
-    assert search.stop_reasons == ["stopped"] * (2 if "search" in prefixes else 0) + ["time"]
+    assert search.stop_reasons == ["stopped", "stopped", "time"]
+
+
+def test_a_light_worker_that_cannot_be_started_takes_no_place(start_server, mexica, no_threads):
+    server, _ = start_server(light_workers=1)
+    request = engine_pb2.ConsiderRemovalRequest(position=wire.position_to_message(mexica), sizes=[3])
+    with no_threads("light"):
+        for _ in range(2):
+            code, _, info, _ = failure(server.stub.ConsiderRemoval, request)
+            assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_THREADS")
+    assert server.stub.ConsiderRemoval(request, timeout=5).opinions
 
 
 def test_hundreds_of_faults_fit_into_one_answer(start_server, mexica):

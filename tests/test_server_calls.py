@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +17,13 @@ from servers import IdleSearch, RunningServer, failure
 import mexica_ai as ai
 from mexica_ai import wire
 from mexica_ai.client import AsyncClient, Client, service_config
+from mexica_ai.search import Search
+from mexica_ai.server import service
+from mexica_ai.server.light import LightPlaces
+from mexica_ai.server.margin import NUM_RECENT, Margin
+from mexica_ai.server.searches import Searches, Stop
 from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots
-from mexica_ai.v1 import engine_pb2
+from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -361,8 +367,13 @@ def test_long_lists_are_refused_before_they_are_read(server, mexica):
     code, _, _, faults = failure(server.stub.NewGame, many)
     assert (code, faults[0].field) == (grpc.StatusCode.INVALID_ARGUMENT, "nim.piles")
     long_ = engine_pb2.LegalActionsRequest(position=wire.position_to_message(mexica), actions=["x" * 70_000])
-    code, _, info, _ = failure(server.stub.LegalActions, long_)
+    code, message, info, _ = failure(server.stub.LegalActions, long_)
     assert (code, info.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "TOO_LONG")
+    assert message == f"request: has {long_.ByteSize()} bytes; expected 65536 at most"
+    record = engine_pb2.EvaluateRecordRequest(start=request.position)
+    record.turns.extend([engine_pb2.Turn(actions=["x" * 100])] * 1000)
+    code, _, _, faults = failure(list, server.stub.EvaluateRecord(record))
+    assert (code, faults[0].field) == (grpc.StatusCode.INVALID_ARGUMENT, "start.mexica.seats")
 
 
 def test_calls_are_answered_while_clients_hear_of_the_end(nim):
@@ -415,7 +426,7 @@ def test_the_client_retries_until_a_slot_is_free(nim):
 
 def test_forced_turns_need_no_slot(mexica):
     search = IdleSearch()
-    running = RunningServer(search, slots=1, max_waiting=0)
+    running = RunningServer(search, slots=1, max_waiting=1)
     forced = ai.new_game("nim", piles=[1])
     try:
         long_ = engine_pb2.BestTurnRequest(
@@ -430,6 +441,156 @@ def test_forced_turns_need_no_slot(mexica):
         first.cancel()
     finally:
         running.close()
+
+
+def test_a_call_that_is_rejected_is_not_read(nim):
+    search = IdleSearch()
+    running = RunningServer(search, slots=1, max_waiting=0)
+    try:
+        request = engine_pb2.BestTurnRequest(
+            position=wire.position_to_message(nim), limits=engine_pb2.Limits(time_s=20)
+        )
+        first = running.stub.BestTurn.future(request)
+        search.await_start()
+        request.position.nim.to_move = 9
+        code, *_ = failure(running.stub.BestTurn, request)
+        assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        request.limits.time_s = -1.0  # what costs nothing to see is told nevertheless
+        code, *_ = failure(running.stub.BestTurn, request)
+        assert code is grpc.StatusCode.INVALID_ARGUMENT
+        first.cancel()
+    finally:
+        running.close()
+
+
+def test_one_callers_many_calls_let_others_through_and_are_limited(nim, monkeypatch):
+    going, go = threading.Semaphore(0), threading.Event()
+
+    def slow_answer(request):
+        going.release()
+        assert go.wait(5)
+        return engine_pb2.ValidatePositionResponse()
+
+    monkeypatch.setattr(service, "validate_position", slow_answer)
+    running = RunningServer(IdleSearch(), light_workers=1, max_waiting_per_caller=3)
+    try:
+        large = engine_pb2.ValidatePositionRequest(position=wire.position_to_message(nim))
+        large.position.nim.piles.extend([1000] * 1000 + [10**9] * 1000)
+        assert service.SMALL_BYTES < large.ByteSize() < wire.MAX_BYTES
+        many = [running.stub.ValidatePosition.future(large, timeout=5)]
+        assert going.acquire(timeout=5)
+        many += [running.stub.ValidatePosition.future(large, timeout=5) for _ in range(5)]
+        for call in those_that_end(many, 2):
+            assert call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            retry = error_details_pb2.RetryInfo()
+            assert any(detail.Unpack(retry) for detail in rpc_status.from_call(call).details)
+        with grpc.insecure_channel(
+            running.address, options=[("grpc.use_local_subchannel_pool", 1)]
+        ) as channel:
+            other = engine_pb2_grpc.EngineServiceStub(channel).ValidatePosition.future(large, timeout=5)
+            small = engine_pb2.LegalActionsRequest(position=wire.position_to_message(nim))
+            assert running.stub.LegalActions(small, timeout=5).actions
+            go.set()
+            other.result()
+        assert sum(call.exception() is None for call in many) == 4
+    finally:
+        running.close()
+
+
+def those_that_end(calls, number):
+    """Wait until so many of the calls have ended, and return them."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        ended = [call for call in calls if call.done()]
+        if len(ended) >= number:
+            return ended
+        time.sleep(0.01)
+    raise AssertionError(f"only {len(ended)} of {number} calls have ended")
+
+
+def test_light_places_are_given_to_callers_in_turn():
+    async def play():
+        places = LightPlaces(1, max_waiting_per_caller=2)
+        served = []
+
+        async def call(caller):
+            await places.take(caller)
+            served.append(caller)
+            await asyncio.sleep(0)
+            places.give_back()
+
+        await places.take("x")
+        calls = [asyncio.ensure_future(call(caller)) for caller in "aabca"]
+        await asyncio.sleep(0)
+        assert isinstance(calls.pop().exception(), BusyError)
+        cancelled = asyncio.ensure_future(places.take("d"))
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        await asyncio.sleep(0)
+        places.give_back()
+        await asyncio.gather(*calls)
+        assert served == ["a", "b", "c", "a"]
+        # A place that is granted to a call which is cancelled meanwhile goes to the next.
+        await places.take("x")
+        cancelled = asyncio.ensure_future(places.take("a"))
+        await asyncio.sleep(0)
+        places.give_back()
+        cancelled.cancel()
+        await asyncio.wait([cancelled])
+        await asyncio.wait_for(places.take("b"), 1)
+
+    in_loop(play())
+
+
+def test_the_margin_grows_with_late_answers_and_shrinks_again():
+    margin = Margin(0.05)
+    assert margin.of(1.0) == 0.05
+    margin.note(0.04)
+    assert margin.of(1.0) == pytest.approx(0.08)
+    assert margin.of(0.12) == pytest.approx(0.06)
+    assert margin.of(0.01) == 0.05
+    margin.note(3.0)
+    assert margin.of(1.0) == pytest.approx(0.2)
+    for _ in range(NUM_RECENT):
+        margin.note(-0.1)
+    assert margin.of(1.0) == 0.05
+
+
+def test_a_search_that_gets_no_processor_is_answered_in_time(nim, monkeypatch):
+    stopped = threading.Event()
+
+    class StarvedSearch(Search):
+        def run(self, **limits):
+            assert stopped.wait(5)
+
+        def stop(self):
+            stopped.set()
+
+    monkeypatch.setattr("mexica_ai.search.Search", StarvedSearch)
+    searches = Searches(1)
+    began = time.monotonic()
+    result = searches.run(nim, ai.Limits(time_s=0.05), stop=Stop())
+    assert time.monotonic() - began < 1
+    assert (result.stop_reason, len(result.turn)) == ("time", 1)
+    searches.close()
+
+
+def test_what_is_stopped_before_it_begins_ends_at_once(mexica):
+    searches = Searches(1)
+    stop = Stop()
+    stop.set()
+    assert searches.run(mexica, ai.Limits(time_s=20), stop=stop).stop_reason == "stopped"
+    searches.close()
+
+
+def test_a_search_without_a_thread_is_told(nim, monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(ThreadPoolExecutor, "_adjust_thread_count", refuse)
+    with pytest.raises(ai.SearchError, match="can't start new thread") as caught:
+        Searches(1).run(nim, ai.Limits(time_s=1), stop=Stop())
+    assert caught.value.reason == "NO_THREADS"
 
 
 def in_loop(coroutine):
