@@ -20,9 +20,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 import mexica_ai as ai
 from mexica_ai import wire
-from mexica_ai.search import run_search
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig
+from mexica_ai.server.searches import Searches
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 LONG_S = 60.0
@@ -111,10 +111,11 @@ def measure_cancelling(position, calls, threads):
     """Return the time from the cancel of a call to the end of its search, in ms; all in this process."""
     started, ended = threading.Semaphore(0), threading.Semaphore(0)
     end_times = []
+    searches = Searches(1)
 
     def noting_search(*args, **kwargs):
         started.release()
-        result = run_search(*args, **kwargs)
+        result = searches.run(*args, **kwargs)
         end_times.append(time.perf_counter())
         ended.release()
         return result
@@ -143,6 +144,7 @@ def measure_cancelling(position, calls, threads):
             ended.acquire()
             latencies.append(1000 * (end_times[-1] - cancelled))
     asyncio.run_coroutine_threadsafe(server.drain(), loop).result()
+    searches.close()
     return summary(latencies)
 
 
