@@ -43,6 +43,7 @@ MODULES = [
     "cext.games.coatl.state",
     "cext.games.coatl.rules",
     "cext.games.coatl.knowledge",
+    "cext.games.coatl.evaluation",
     "cext.games.coatl.policy",
     "cext.games.coatl.ops",
 ]
@@ -114,7 +115,7 @@ class BuildPy(build_py):
 setup(
     packages=[*find_packages(include=["cext*", "mexica_ai*"]), "mexica_ai.server"],
     package_dir={"mexica_ai.server": "server"},
-    package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "service_config.json"]},
+    package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json", "service_config.json"]},
     ext_modules=cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",

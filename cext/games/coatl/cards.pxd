@@ -23,6 +23,19 @@ ctypedef struct FaceC:
     uint8_t points[MAX_TIMES + 1]   # by occurrences
 
 
+# The same for words read backwards, and how many pieces are missing for one more occurrence: knowledge, not rules.
+ctypedef struct OutlookC:
+    uint16_t first              # states of the pattern read backwards
+    uint8_t start
+    uint8_t strict_start
+
+cdef enum:
+    MAX_PATH = 8
+
+ctypedef struct PathC:
+    uint8_t length
+    uint8_t colors[MAX_PATH - 1]    # sets of the colours that each piece may have
+
 cdef enum:              # Requirement of a temple
     ABSENT = 0          # no piece of the colour a
     LENGTH = 1          # so many pieces
@@ -37,6 +50,8 @@ ctypedef struct TempleC:
 cdef FaceC FACES[NUM_FACES]
 cdef uint8_t STEPS[MAX_STATES * 8]      # at 8 * state + colour: next state, counted from the face's first; COUNTS
 cdef uint8_t AT_END[MAX_STATES]
+cdef OutlookC BACKWARDS[NUM_FACES]
+cdef PathC PATHS[MAX_STATES]                    # from each state; nothing stands beyond the open end
 cdef TempleC TEMPLES[NUM_TEMPLES]
 cdef uint8_t FACE_OF[NUM_CARDS]                 # the face of each card
 cdef uint8_t FIRST_CARD[NUM_FACES + 1]          # cards of a face: FIRST_CARD[face] to FIRST_CARD[face + 1] - 1

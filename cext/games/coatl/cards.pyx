@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from cext.games.coatl.patterns import COLORS, compile_requirement
+from cext.games.coatl.patterns import COLORS, compile_requirement, reverse_requirement, shortest_path
 
 _KINDS = {"absent": ABSENT, "length": LENGTH, "equal": EQUAL}
 
@@ -51,27 +51,42 @@ def _load():
 def _load_faces(faces):
     cdef int first = 0, card = 0, number, times
     for number, face in enumerate(faces):
-        automaton = compile_requirement(face["requirement"])
-        if first + len(automaton.steps) > MAX_STATES or len(automaton.steps) >= COUNTS:
-            raise ValueError(f"cards.json: {face['id']} needs too many states")
-        FACES[number].first = first
-        FACES[number].start = automaton.start
-        FACES[number].strict_start = automaton.strict_start
         FACES[number].needed = face["levels"][0]["times"]
         FACES[number].max_times = max(level["times"] for level in face["levels"])
         for times in range(MAX_TIMES + 1):
             FACES[number].points[times] = max(
                 (level["points"] for level in face["levels"] if level["times"] <= times), default=0)
-        for steps, at_end in zip(automaton.steps, automaton.at_end, strict=True):
-            for color, (following, count) in enumerate(steps):
-                STEPS[8 * first + color] = following | COUNTS * count
-            AT_END[first] = at_end
-            first += 1
+        automaton = compile_requirement(face["requirement"])
+        FACES[number].first = first
+        FACES[number].start, FACES[number].strict_start = automaton.start, automaton.strict_start
+        first = _put_states(automaton, first)
+        automaton = compile_requirement(reverse_requirement(face["requirement"]))
+        BACKWARDS[number].first = first
+        BACKWARDS[number].start, BACKWARDS[number].strict_start = automaton.start, automaton.strict_start
+        first = _put_states(automaton, first)
         FIRST_CARD[number] = card
         for _ in range(face["copies"]):
             FACE_OF[card] = number
             card += 1
     FIRST_CARD[NUM_FACES] = card
+
+
+cdef int _put_states(automaton, int first) except -1:
+    """Write the states of an automaton to the tables, from `first` on; return where the next ones go."""
+    cdef int state, i, end = first + len(automaton.steps)
+    if end > MAX_STATES or len(automaton.steps) >= COUNTS:
+        raise ValueError("cards.json: a pattern needs too many states")
+    for state, (steps, at_end) in enumerate(zip(automaton.steps, automaton.at_end, strict=True)):
+        for color, (following, count) in enumerate(steps):
+            STEPS[8 * (first + state) + color] = following | COUNTS * count
+        AT_END[first + state] = at_end
+        path = shortest_path(automaton, state)
+        if len(path) >= MAX_PATH:
+            raise ValueError("cards.json: a pattern is too long")
+        PATHS[first + state].length = len(path)
+        for i in range(len(path)):
+            PATHS[first + state].colors[i] = path[i]
+    return end
 
 
 _load()

@@ -10,8 +10,9 @@ from numpy.random cimport bitgen_t
 from cext.core.game cimport Game, GameOps, State, game_create, state_wrap
 from cext.core.rng cimport Stream
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+from cext.games.coatl.evaluation cimport NUM_FEATURES, evaluation_evaluate, evaluation_features
 from cext.games.coatl.knowledge cimport knowledge_determinize
-from cext.games.coatl.policy cimport policy_random_action
+from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_draw_outcome,
                                      rules_is_outcome, rules_legal_actions, rules_returns, rules_score)
 from cext.games.coatl.state cimport (NONE, OVER, CoatlStateC, state_check, state_check_name, state_describe,
@@ -74,6 +75,9 @@ _ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>knowledge_det
 _ops.chance = coatl_chance
 _ops.is_table_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_outcome
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
+_ops.policy = <void (*)(const void*, const action_t*, int, float*) noexcept nogil>policy_priors
+_ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
+_ops.evaluate = <void (*)(const void*, double*, double*) noexcept nogil>evaluation_evaluate
 
 GAME = game_create(&_ops)
 
@@ -118,3 +122,11 @@ cdef const CoatlStateC* _data(State owner) except NULL:
     if owner.game is not GAME:
         raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
     return <const CoatlStateC*>owner.data
+
+
+def features(State owner not None, int seat):
+    """Return the evaluation's features of a seat, as a list of float; see ``evaluation.pyx``."""
+    cdef float values[NUM_FEATURES]
+    owner._require_seat(seat)
+    evaluation_features(_data(owner), seat, values)
+    return [values[i] for i in range(NUM_FEATURES)]

@@ -38,6 +38,74 @@ class Automaton(NamedTuple):
     strict_start: int
 
 
+def reverse_requirement(requirement: dict[str, Any]) -> dict[str, Any]:
+    """Return the requirement that asks of the word read backwards what this one asks of the word."""
+    if requirement["type"] != "sequence":
+        return requirement
+    sides = {"before": "after", "after": "before"}
+    return {
+        **requirement,
+        "sequence": [
+            {**element, "side": sides[element["side"]]} if "side" in element else element
+            for element in reversed(requirement["sequence"])
+        ],
+    }
+
+
+def shortest_path(automaton: Automaton, start: int) -> list[int]:
+    """Return the fewest pieces that bring one more occurrence.
+
+    Parameters
+    ----------
+    automaton : Automaton
+    start : int
+        The state at the end of a word that nothing stands beyond.
+
+    Returns
+    -------
+    list of int
+        For each piece the set of the colours that it may have, as bits, if those before it were the first of theirs.
+    """
+    # States by the number of occurrences beyond those of the word as it ends now.
+    first = (start, -automaton.at_end[start])
+    layers, parents = [[first]], {first: None}
+    while not any(found + automaton.at_end[state] > 0 for state, found in layers[-1]):
+        layers.append([])
+        for state, found in layers[-2]:
+            for step, count in automaton.steps[state]:
+                if (step, found + count) not in parents:
+                    parents[step, found + count] = (state, found)
+                    layers[-1].append((step, found + count))
+    ends = {(state, found) for state, found in layers.pop() if found + automaton.at_end[state] > 0}
+    path = []
+    for layer in reversed(layers):
+        masks = {
+            node: sum(
+                1 << color
+                for color, (step, count) in enumerate(automaton.steps[node[0]])
+                if (step, node[1] + count) in ends
+            )
+            for node in layer
+        }
+        ends = {node for node, mask in masks.items() if mask}
+        path.append(masks)
+    return _walk(automaton, first, list(reversed(path)))
+
+
+def _walk(automaton, node, layers):
+    masks = []
+    for i, layer in enumerate(layers):
+        mask = layer[node]
+        masks.append(mask)
+        for color in range(len(COLORS)):
+            step, count = automaton.steps[node[0]][color]
+            following = (step, node[1] + count)
+            if mask >> color & 1 and (i + 1 == len(layers) or layers[i + 1].get(following)):
+                node = following
+                break
+    return masks
+
+
 class _Pattern(NamedTuple):
     items: list[tuple[int, bool]]   # colour or ANY, and whether it is a run
     not_before: int | None

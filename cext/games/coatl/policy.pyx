@@ -1,8 +1,13 @@
 """Knowledge of Coatl, none of which decides what is legal."""
 
+from libc.math cimport expf
+from libc.string cimport memcpy
+
 from cext.core.rng cimport rng_below
-from cext.games.coatl.rules cimport MAX_ACTIONS, rules_legal_actions
-from cext.games.coatl.state cimport NUM_VERBS, action_verb
+from cext.games.coatl.evaluation cimport evaluation_outlook
+from cext.games.coatl.rules cimport MAX_ACTIONS, rules_apply_action, rules_legal_actions
+from cext.games.coatl.state cimport (ADD, BUILDING, CLOSE, CLOSING, DRAW, DRAWING, END, FUTURE, KEEP, NUM_VERBS,
+                                     PASS, PERFECT, PLAY, PROMISE, START, TAKE, TEMPLE, TURN, action_verb)
 
 
 cdef action_t policy_random_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
@@ -18,3 +23,54 @@ cdef action_t policy_random_action(const CoatlStateC* state, bitgen_t* rng) noex
     firsts[verbs] = n
     verb = rng_below(rng, verbs)
     return actions[firsts[verb] + rng_below(rng, firsts[verb + 1] - firsts[verb])]
+
+
+cdef inline int _rank(int verb, int hand) noexcept nogil:
+    # What a hasty but sensible player does first.
+    if verb == PLAY:
+        return 9
+    if verb == TEMPLE:
+        return 8
+    if verb == CLOSE or verb == END or verb == KEEP:
+        return 7
+    if verb == TAKE:
+        return 6 if hand >= 2 else 5
+    if verb == DRAW:
+        return 5 if hand >= 2 else 6
+    return 1 if verb == ADD or verb == START else 0
+
+
+cdef action_t policy_playout_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
+    cdef action_t actions[MAX_ACTIONS]
+    cdef int i, rank, best = -1, first = 0, count = 0, n = rules_legal_actions(state, actions)
+    for i in range(n):
+        rank = _rank(action_verb(actions[i]), state.table.num_hand[state.table.to_move])
+        if rank > best:
+            best = rank
+            first = i
+            count = 0
+        count += rank == best
+    # Equal ranks are equal verbs or follow each other, but for builds: any of those ends the search for better ones.
+    while True:
+        i = first + rng_below(rng, n - first)
+        if _rank(action_verb(actions[i]), state.table.num_hand[state.table.to_move]) == best:
+            return actions[i]
+
+
+cdef float _TEMPERATURE = 1.5
+
+
+cdef void policy_priors(const CoatlStateC* state, const action_t* actions, int n, float* priors) noexcept nogil:
+    # What each action does to the mover's own outlook.
+    cdef CoatlStateC after
+    cdef int i, seat = state.table.to_move
+    cdef float best = -1e9
+    for i in range(n):
+        memcpy(&after, state, sizeof(CoatlStateC))
+        rules_apply_action(&after, actions[i])
+        priors[i] = evaluation_outlook(&after, seat)
+        if action_verb(actions[i]) == DRAW:
+            priors[i] += 0.3
+        best = max(best, priors[i])
+    for i in range(n):
+        priors[i] = expf((priors[i] - best) / _TEMPERATURE)
