@@ -30,6 +30,7 @@ import re
 
 import numpy as np
 
+from cext.games.coatl.ops import state_from_fields, state_to_fields
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, FACES, KINDS, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
@@ -336,18 +337,12 @@ def parse_position(data, path="position"):
     PositionError
         If it breaks an invariant.
     """
-    return _ops().state_from_fields(parse_fields(data, path))
+    return state_from_fields(parse_fields(data, path))
 
 
 def format_position(state):
     """Return the JSON object of a state, in canonical form; the inverse of `parse_position`."""
-    return format_fields(_ops().state_to_fields(state))
-
-
-def _ops():
-    import cext.games.coatl.ops as ops
-
-    return ops
+    return format_fields(state_to_fields(state))
 
 
 def parse_fields(data, path="position"):
@@ -561,7 +556,7 @@ def new_state(players, seed, *, sacrifice_tokens=None, strict_ends=None):
         If an argument is out of range.
     """
     fields = deal(players, seed, sacrifice_tokens=sacrifice_tokens, strict_ends=strict_ends)
-    return _ops().state_from_fields(fields)
+    return state_from_fields(fields)
 
 
 def deal(players, seed, *, sacrifice_tokens=None, strict_ends=None):
@@ -643,4 +638,4 @@ def scores(state):
 
 def has_one_world(state):
     """Return whether everything but the order of decks and bags is known."""
-    return _ops().state_to_fields(state)["viewer"] < 0
+    return state_to_fields(state)["viewer"] < 0

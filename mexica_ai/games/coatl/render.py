@@ -1,0 +1,163 @@
+"""Coatl as text: the table, then what each seat has. No colours, 80 columns.
+
+`render_position` is the main function. A card is written with its pattern and its points, as
+`mexica_ai.games.coatl.facts.describe` says.
+"""
+
+import textwrap
+
+from cext.games.coatl.ops import state_to_fields
+from mexica_ai.games.coatl import facts
+from mexica_ai.games.coatl.facts import PARTS
+from mexica_ai.games.coatl.notation import HIDDEN, format_fields
+
+WIDTH = 80
+NO_BREAK = "\N{NO-BREAK SPACE}"
+HEAD, TAIL, OPEN = "<", ">", ".."  # at the ends of a Coatl
+SHOWN = "*"  # behind a card that all know to be in that hand
+
+LEGEND = (
+    "  Y yellow  R red  K black  G green  B blue    <RKG> a Coatl, .. an open end\n"
+    "  #Y pieces anywhere  K+ one or more  *+ of any colour  <!Y> not next to Y\n"
+    "  no Y, =7 pieces, R=Y as many    2/6 points for once/twice  * known to all"
+)
+
+_DOES = {
+    "turn": "to move",
+    "drawing": "is drawing prophecies",
+    "future": "has seen the future, and may discard and draw",
+    "building": "is building",
+    "closing": "closes its Coatl {closing}",
+}
+_EVENTS = {
+    "deal": "after the card on top of the deck is dealt",
+    "reveal": "after the display is refilled",
+    "refill": "after the supply is refilled",
+    "uncover": "after the next temple is uncovered",
+}
+
+
+def render(state):
+    """Return a state as text that a person can read at a glance."""
+    return render_position(format_fields(state_to_fields(state)))
+
+
+def render_position(data):
+    """Return a valid position, given as its JSON object, as text; see `render`."""
+    blocks = [_heading(data), _table(data)]
+    blocks += [_seat(data, index, seat) for index, seat in enumerate(data["seats"])]
+    return "\n\n".join([*blocks, LEGEND])
+
+
+def _heading(data):
+    phase = data["phase"]
+    game = f"Coatl, {data['players']} players"
+    if data["options"]["strict_ends"]:
+        game += ", strict ends"
+    if data["viewer"] is not None:
+        game += f", as seat {data['viewer']} sees it"
+    if phase == "over":
+        return f"{game}: over"
+    mover = f"seat {data['to_move']}"
+    if phase == "keep":
+        return f"{game}: {mover} chooses the prophecies that it keeps"
+    turn = f"{mover} {_DOES[phase].format(closing=data['closing'])}"
+    if data["actions_left"] > 1:
+        turn += f", {data['actions_left']} actions left"
+    if data["passes"]:
+        turn += f", after {_count(data['passes'], 'pass', 'passes')}"
+    lines = [f"{game}, round {data['round']}", turn]
+    if data["pending"]:
+        lines.append(_EVENTS[data["pending"]])
+    if data["ending"]:
+        lines.append(_ending(data["ending"]))
+    return "\n".join(lines)
+
+
+def _ending(ending):
+    if ending["cause"] == "third":
+        return f"the game ends: seat {ending['seat']} has completed its third Coatl"
+    return f"the game ends with round {ending['last_round']}: no body pieces are left"
+
+
+def _table(data):
+    piles = [
+        f"{facts.describe(pile['top']) if pile['top'] else 'none'}, {pile['below']} below"
+        for pile in data["piles"]
+    ]
+    rows = {
+        "supply": _pieces(data["supply"]),
+        "display": map(facts.describe, data["display"]),
+        "deck": [_count(data["deck"], "card")],
+        "discarded": data["discarded"] or None,
+        "temples": piles,
+    }
+    return "\n".join(_row(name, entries) for name, entries in rows.items() if entries is not None)
+
+
+def _seat(data, index, seat):
+    is_moving = index == data["to_move"] and data["phase"] != "over"
+    points = sum(
+        sum(facts.coatl_points(coatl, strict_ends=False)) for coatl in seat["coatls"] if coatl["closed"]
+    )
+    lines = [f"{'>' if is_moving else ' '} seat {index}: {_count(points, 'point')}"]
+    number = sum(len(seat["stored"][part]) for part in PARTS)
+    rows = {
+        f"stored {number}": _pieces(seat["stored"]) if number else [],
+        f"hand {len(seat['hand'])}": _hand(seat["hand"], seat["shown"]),
+        f"temples {len(seat['temples'])}": _hand(seat["temples"], seat["shown_temples"]),
+        "tokens": seat["tokens"] if data["options"]["sacrifice_tokens"] else None,
+        "discarded": _names(seat["discarded"]) or None,
+    }
+    lines += [_row(name, entries) for name, entries in rows.items() if entries is not None]
+    for number, coatl in enumerate(seat["coatls"], start=1):
+        lines += _coatl(data, number, coatl)
+    return "\n".join(lines)
+
+
+def _coatl(data, number, coatl):
+    pieces = coatl["pieces"]
+    left, right = HEAD if coatl["head"] else OPEN, TAIL if coatl["tail"] else OPEN
+    points = facts.coatl_points(coatl, strict_ends=data["options"]["strict_ends"])
+    status = "closed" if coatl["closed"] else "unfinished"
+    cards = [*coatl["prophecies"], *([coatl["temple"]] if coatl["temple"] else [])]
+    # Of an unfinished one the points are what it would give as it stands.
+    summary = f"{_count(len(pieces), 'piece')}, {status}, {_count(sum(points), 'point')}"
+    entries = [f"{gained} of {facts.describe(card)}" for gained, card in zip(points, cards, strict=False)]
+    lines = [_row(f"Coatl {number}", [left + pieces + right, summary])]
+    return [*lines, _row("", entries)] if entries else lines
+
+
+def _pieces(parts):
+    """Return the entries of heads, tails and bodies, `bodies` being a string or a list of pairs."""
+    return [f"{part} {' '.join(parts[part]) or '-'}" for part in PARTS]
+
+
+def _hand(cards, shown):
+    """Return the known cards, each with its facts, and how many are hidden."""
+    shown = list(shown)
+    entries = []
+    for card in cards:
+        if card != HIDDEN:
+            entries.append(facts.describe(card) + (SHOWN if card in shown else ""))
+        if card in shown:
+            shown.remove(card)
+    return [*entries, *_names([card for card in cards if card == HIDDEN])]
+
+
+def _names(cards):
+    """Return the known cards by name, and how many are hidden."""
+    hidden = cards.count(HIDDEN)
+    return [*(card for card in cards if card != HIDDEN), *([f"{hidden} hidden"] if hidden else [])]
+
+
+def _row(name, entries):
+    """Return a name and its entries, none of which is broken, on as many lines as they need."""
+    text = "   ".join(entry.replace(" ", NO_BREAK) for entry in entries) or "-"
+    indent = f"    {name:11}"
+    lines = textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=" " * len(indent))
+    return "\n".join(lines).replace(NO_BREAK, " ").rstrip()
+
+
+def _count(number, noun, plural=None):
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
