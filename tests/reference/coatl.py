@@ -3,7 +3,7 @@
 Works on plain Python data, JSON positions and action strings such as ``add 1 left G``. Rules are those of the
 rulebook; D1-D15 are the project's decisions where it leaves a choice open. It imports nothing of the project
 and prefers clarity to speed. Start at `State.legal_actions` and `State.apply`; what cards are worth is in
-`coatl_matching`.
+`coatl_matching`, what a seat knows at `State.consistent`.
 
 Cards and pieces lie in lists that only count how often something is there; JSON sorts them.
 """
@@ -182,9 +182,14 @@ class State:
         state.lower_temples = _without(ALL_TEMPLES, [pile[0] for pile in state.piles if pile[0]],
                                        *(seat.temples for seat in seats),
                                        [coatl.temple for coatl in coatls if coatl.temple])
-        state.start = state.to_json()
         if len(state.deck) != position["deck"]:
             raise ValueError(f"{position['deck']} cards in the deck, but {len(state.deck)} are nowhere else")
+        if len(state.lower_temples) != sum(below for _, below in state.piles):
+            raise ValueError(f"{len(state.lower_temples)} temples must lie below the open ones")
+        for seat in seats:
+            if not _contains(seat.hand, seat.shown) or not _contains(seat.temples, seat.shown_temples):
+                raise ValueError("a card was shown that is not in hand")
+        state.start = state.to_json()
         return state
 
     def to_json(self, viewer: int | None = None) -> dict:
@@ -405,7 +410,7 @@ class State:
         seat = self.seats[self.to_move]
         seat.discarded = _without(seat.hand, kept)
         seat.hand = list(kept)
-        self.log.append(("discard", self.to_move, list(seat.discarded)))
+        self._note(seat.discarded, f"hand {self.to_move}", f"discards {self.to_move}", [self.to_move])
         self.to_move += 1
         if self.to_move == self.players:
             self.to_move, self.phase, self.round = 0, "turn", 1
@@ -433,11 +438,11 @@ class State:
         self.display.remove(card)
         self.seats[self.to_move].hand.append(card)
         self.seats[self.to_move].shown.append(card)
-        self.log.append(("draw", self.to_move, card))
+        self._note([card], "display", f"hand {self.to_move}", self._everybody())
 
     def _apply_future(self) -> None:
         self.seats[self.to_move].tokens.remove("future")
-        self.log.append(("clear", list(self.display)))
+        self._note(self.display, "display", "public", self._everybody())
         self.discarded += self.display
         self.display = []
         self.phase, self.pending = "future", "reveal" if self._num_drawable() else ""
@@ -448,7 +453,7 @@ class State:
         seat.discarded.append(card)
         # The others do not see which card goes: of each face one copy may be gone.
         seat.shown = list((Counter(seat.shown) - Counter(set(seat.shown))).elements())
-        self.log.append(("discard", self.to_move, [card]))
+        self._note([card], f"hand {self.to_move}", f"discards {self.to_move}", [self.to_move])
 
     def _apply_promise(self, temple) -> None:
         seat = self.seats[self.to_move]
@@ -486,7 +491,7 @@ class State:
         if card in seat.shown:
             seat.shown.remove(card)
         seat.coatls[int(number) - 1].prophecies.append(card)
-        self.log.append(("play", self.to_move, card))
+        self._note([card], f"hand {self.to_move}", "table", self._everybody())
         if self.phase != "closing":
             self.phase = "building"
 
@@ -630,7 +635,9 @@ class State:
 
     def _renew_deck(self) -> None:
         """D11: all discards, public and hidden, become the deck."""
-        self.log.append(("renew", list(self.discarded), [list(seat.discarded) for seat in self.seats]))
+        for by, seat in enumerate(self.seats):
+            self._note(seat.discarded, f"discards {by}", "deck", [by])
+        self._note(self.discarded, "public", "deck", self._everybody())
         self.deck = self._all_discards()
         self.discarded = []
         for seat in self.seats:
@@ -641,19 +648,19 @@ class State:
             self._renew_deck()
         self.deck.remove(card)
         self.seats[self.to_move].hand.append(card)
-        self.log.append(("deal", self.to_move, card))
+        self._note([card], "deck", f"hand {self.to_move}", [self.to_move])
         self.pending = ""
 
     def _apply_reveal(self, *cards) -> None:
         from_deck, from_discards = self._split_revealed(list(cards))
+        # The action does not tell which cards came before a renewal, so nobody is taken to know it.
+        self._note(from_deck, "deck", "turned up", [])
         self.deck = _without(self.deck, from_deck)
         if from_discards:
-            self.log.append(("reveal", from_deck, None))
             self._renew_deck()
+            self._note(from_discards, "deck", "turned up", [])
             self.deck = _without(self.deck, from_discards)
-            self.log.append(("reveal", from_discards, None))
-        else:
-            self.log.append(("reveal", from_deck, None))
+        self._note(cards, "turned up", "display", self._everybody())
         self.display += cards
         self.pending = ""
 
@@ -672,6 +679,139 @@ class State:
             self.bags[kind] = _without(self.bags[kind], "".join(pieces))
         self.pending = ""
         self._check_bodies()
+
+    # What a seat knows.
+
+    def _note(self, cards: list[str], origin: str, target: str, seen_by) -> None:
+        """Note in the log that cards moved between two places, and which seats saw them."""
+        self.log.append((list(cards), origin, target, list(seen_by)))
+
+    def _everybody(self) -> range:
+        return range(self.players)
+
+    def seen(self, seat: int) -> list[tuple]:
+        """Return how prophecies moved since the log began: the cards, or how many if unseen by the seat.
+
+        Places are "deck", "display", "public" (the discards that all saw), "hand 0", "discards 0" and so on,
+        "table" (on Coatls), and "turned up" on the way from a deck that runs out to the display.
+        """
+        return [(cards if seat in seen_by else len(cards), origin, target)
+                for cards, origin, target, seen_by in self.log]
+
+    def world(self) -> tuple:
+        """Return where each prophecy is: sorted pairs of place and card."""
+        coatls = [coatl for seat in self.seats for coatl in seat.coatls]
+        places = {"deck": self.deck, "display": self.display, "public": self.discarded,
+                  "table": [card for coatl in coatls for card in coatl.prophecies]}
+        for by, seat in enumerate(self.seats):
+            places |= {f"hand {by}": seat.hand, f"discards {by}": seat.discarded}
+        return tuple(sorted((place, card) for place, cards in places.items() for card in cards))
+
+    def consistent(self, seat: int, assignment: dict) -> bool:
+        """Tell whether a position in which everything is known may be the true one, for all a seat has seen.
+
+        All that it has seen since `new_game` or `from_json` counts, but not what could be concluded from the
+        choices of others (who passes can play no card). Exact: the log is taken back move by move, in all
+        ways in which it can have happened.
+        """
+        try:
+            assigned = State.from_json({**assignment, "viewer": None})
+        except ValueError:
+            return False
+        if assigned.view(seat) != self.view(seat):
+            return False
+        start, moves = State.from_json(self.start), self.seen(seat)
+        faces_seen, ways = _faces_seen(start, moves, seat), _ways_of_faces(start, moves, seat)
+        shown = [(f"hand {by}", card) for by, other in enumerate(start.seats) for card in other.shown]
+        todo = [(len(moves), _unmark(assigned.world(), seat, faces_seen[-1]))]
+        reached = set(todo)
+        while todo:
+            step, world = todo.pop()
+            if step == 0 and _contains(world, shown):
+                return True
+            if step == 0 or not _is_way(world, ways[step]):
+                continue
+            for before in _taken_back(world, *moves[step - 1]):
+                earlier = (step - 1, _unmark(before, seat, faces_seen[step - 1]))
+                if earlier not in reached:
+                    reached.add(earlier)
+                    todo.append(earlier)
+        return False
+
+
+def _visible_cards(state: State, seat: int) -> list[tuple[str, str]]:
+    """Return the prophecies that a seat sees at the start of the log, with their places."""
+    own = (f"hand {seat}", f"discards {seat}")
+    visible = [entry for entry in state.world() if entry[0] in ("display", "public", "table", *own)]
+    return visible + [(f"hand {by}", card) for by, other in enumerate(state.seats) if by != seat
+                      for card in other.shown]
+
+
+def _faces_seen(start: State, moves: list[tuple], seat: int) -> list[set[str]]:
+    """Return the faces that a seat has seen before each move, and after the last."""
+    faces_seen = [{card for _, card in _visible_cards(start, seat)}]
+    for cards, _, _ in moves:
+        faces_seen.append(faces_seen[-1] | (set() if isinstance(cards, int) else set(cards)))
+    return faces_seen
+
+
+def _ways_of_faces(start: State, moves: list[tuple], seat: int) -> list[dict[str, set[tuple]]]:
+    """Return, for each face on its own, where its copies may be, before each move and at the end.
+
+    This only keeps the search short: a world with a face elsewhere cannot be taken back to the start.
+    """
+    sizes = Counter(place for place, _ in start.world())
+    hidden = ["deck", *(f"{place} {by}" for place in ("hand", "discards")
+                        for by in range(start.players) if by != seat)]
+    visible: dict[str, list[str]] = {face: [] for face in PROPHECIES}
+    for place, card in _visible_cards(start, seat):
+        visible[card].append(place)
+    ways = {
+        face: {tuple(sorted([*visible[face], *places])) for places in
+               itertools.combinations_with_replacement(hidden, card["copies"] - len(visible[face]))}
+        for face, card in PROPHECIES.items()
+    }
+    steps = [ways]
+    for cards, origin, target in moves:
+        number = cards if isinstance(cards, int) else len(cards)
+        sizes[origin] -= number
+        sizes[target] += number
+        after = {}
+        for face, before in ways.items():
+            may_move = range(number + 1) if isinstance(cards, int) else [cards.count(face)]
+            after[face] = {
+                tuple(sorted([*_without(places, [origin] * moved), *[target] * moved])) if moved else places
+                for places in before for moved in may_move
+                if moved <= places.count(origin) <= moved + sizes[origin]
+            }
+        ways = after
+        steps.append(ways)
+    return steps
+
+
+def _is_way(world: tuple, ways: dict[str, set[tuple]]) -> bool:
+    """Tell whether each face of a world, but for those unmarked, is where it may be."""
+    places: dict[str, list[str]] = {}
+    for place, card in world:
+        places.setdefault(card, []).append(place)
+    return all(card == UNKNOWN or tuple(there) in ways[card] for card, there in places.items())
+
+
+def _unmark(world: tuple, seat: int, faces_seen: set[str]) -> tuple:
+    """Return the world with "?" for the hidden cards that the seat never saw before: they are all alike."""
+    in_sight = ("display", "public", "table", f"hand {seat}", f"discards {seat}")
+    return tuple(sorted((place, card if place in in_sight or card in faces_seen else UNKNOWN)
+                        for place, card in world))
+
+
+def _taken_back(world: tuple, cards: list[str] | int, origin: str, target: str):
+    """Yield the worlds before a move, for the world after it; of unseen cards any may have moved."""
+    there = sorted(card for place, card in world if place == target)
+    choices = set(itertools.combinations(there, cards)) if isinstance(cards, int) else {tuple(cards)}
+    for moved in choices:
+        if _contains(there, moved):
+            left = _without(world, [(target, card) for card in moved])
+            yield tuple(sorted([*left, *((origin, card) for card in moved)]))
 
 
 def _deal(cards: list, number: int) -> list:
