@@ -155,7 +155,13 @@ def _row(name, entries):
     """Return a name and its entries, none of which is broken, on as many lines as they need."""
     text = "   ".join(entry.replace(" ", NO_BREAK) for entry in entries) or "-"
     indent = f"    {name:11}"
-    lines = textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=" " * len(indent))
+    lines = textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=" " * len(indent),
+        break_on_hyphens=False,
+    )
     return "\n".join(lines).replace(NO_BREAK, " ").rstrip()
 
 
