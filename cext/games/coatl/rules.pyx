@@ -341,6 +341,7 @@ cdef void _finish_game(CoatlStateC* state) noexcept nogil:
 cdef void _hand_over(CoatlStateC* state) noexcept nogil:
     """End an action: the second one of a last turn follows, or the next seat, or the end of the game."""
     cdef TableC* table = &state.table
+    cdef int following
     state.turns += 1
     table.phase = TURN
     if table.actions_left > 1:
@@ -352,21 +353,20 @@ cdef void _hand_over(CoatlStateC* state) noexcept nogil:
         table.last_round = table.round + 1
     if table.ending != 0:
         table.passes = 0
-    table.to_move += 1
-    if table.to_move == table.num_players:
-        table.to_move = 0
-        table.round += 1
-    if ((table.ending == THIRD and table.to_move == table.ending_seat)
-            or (table.ending == BODIES and table.round > table.last_round)
-            or table.passes >= table.num_players):
+    following = (table.to_move + 1) % table.num_players
+    if ((table.ending == THIRD and following == table.ending_seat)
+            or (table.ending == BODIES and following == 0 and table.round == table.last_round)
+            or table.passes == table.num_players):
         _finish_game(state)
-    elif table.ending == THIRD and table.to_move > table.ending_seat:
+        return
+    table.round += following == 0
+    table.to_move = <uint8_t>following
+    if table.ending == THIRD and following > table.ending_seat:
         table.actions_left = 2
 
 
 cdef void _end_turn(CoatlStateC* state, int event) noexcept nogil:
     # The event comes first (D12); it is resolved after the next seat has been named.
-    state.table.passes = 0
     state.table.pending = <uint8_t>event
     _hand_over(state)
     if state.table.phase == OVER:
@@ -385,14 +385,14 @@ cdef void _take(CoatlStateC* state, action_t action, bint is_perfect) noexcept n
         state.bag[kind][a] -= 1
         if kind == BODY:
             state.bag[kind][b] -= 1
-        is_due = True
     elif kind == BODY:
         state.table.pairs[PAIR_OF[a][b]] -= 1
-        is_due = _num_supplied(state.table.pairs, NUM_PAIRS) == 0
     else:
         state.table.supply[kind][a] -= 1
-        is_due = (_num_supplied(state.table.supply[HEAD], NUM_COLORS)
-                  + _num_supplied(state.table.supply[TAIL], NUM_COLORS) == 0)
+    # Once the heads and tails are used up every take is followed by a refill.
+    is_due = (is_perfect or _num_supplied(state.table.pairs, NUM_PAIRS) == 0
+              or (_num_supplied(state.table.supply[HEAD], NUM_COLORS)
+                  + _num_supplied(state.table.supply[TAIL], NUM_COLORS) == 0))
     _end_turn(state, REFILLING if is_due and _num_to_refill(state, missing) > 0 else NONE)
 
 
@@ -506,7 +506,11 @@ cdef void _see_the_future(CoatlStateC* state) noexcept nogil:
 
 
 cdef void _discard(CoatlStateC* state, action_t action) noexcept nogil:
-    cdef int seat = state.table.to_move
+    # The others do not see which card it is, so they know none of this hand for sure any more.
+    cdef int seat = state.table.to_move, card
+    for card in range(NUM_CARDS):
+        if state.places[card] == IN_HAND + seat:
+            state.seen[card] = <uint8_t>(1 << seat)
     _move_card(state, _find_card(state, action_card(action, 0), IN_HAND + seat), PUT_AWAY + seat, 1 << seat)
     state.table.num_hand[seat] -= 1
     state.table.num_away[seat] += 1
@@ -801,6 +805,8 @@ cdef bint rules_is_outcome(const CoatlStateC* state, action_t action) noexcept n
 
 cdef void rules_apply_action(CoatlStateC* state, action_t action) noexcept nogil:
     cdef int verb = action_verb(action)
+    if verb < PASS:
+        state.table.passes = 0
     if verb == TAKE or verb == PERFECT:
         _take(state, action, verb == PERFECT)
     elif verb == DRAW:
