@@ -13,6 +13,7 @@ from typing import Any
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
+from mexica_ai import registry
 from mexica_ai.annotate import TurnEvaluation
 from mexica_ai.errors import NotationError
 from mexica_ai.position import Position
@@ -59,9 +60,15 @@ def _check_lists(message, path):
 
 
 def position_to_message(position: Position, *, hides: bool = False) -> engine_pb2.Position:
-    """Return the message of a position; with `hides` without what is still to be drawn."""
+    """Return the message of a position.
+
+    With `hides` without what nobody may know yet; of a game with hidden hands, as the seat to move sees it.
+    """
     data = position.to_json()
-    if hides and position.game in _HIDE:
+    notation = registry.get(position.game).notation
+    if hides and hasattr(notation, "view"):
+        data = notation.view(data, data["to_move"])
+    elif hides and position.game in _HIDE:
         _HIDE[position.game](data)
     message = engine_pb2.Position()
     game = data.pop("game")
@@ -135,11 +142,17 @@ def _adjust_mexica(data: dict[str, Any]) -> None:
         calpulli.pop("upcoming", None)
 
 
+def _adjust_coatl(data: dict[str, Any]) -> None:
+    """Put null where a message leaves out what may be null."""
+    for key in ("viewer", "ending"):
+        data.setdefault(key, None)
+
+
 def _hide_mexica(data: dict[str, Any]) -> None:
     data["calpulli"].pop("upcoming", None)
 
 
-_ADJUST = {"mexica": _adjust_mexica}
+_ADJUST = {"mexica": _adjust_mexica, "coatl": _adjust_coatl}
 _HIDE = {"mexica": _hide_mexica}
 
 

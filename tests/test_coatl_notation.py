@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mexica_ai import MexicaAIError, NotationError, PositionError
+import mexica_ai as ai
+from mexica_ai import MexicaAIError, NotationError, PositionError, registry, wire
 
 ops = pytest.importorskip("cext.games.coatl.ops")
 
 from cext.core.game import CHANCE  # noqa: E402
 from mexica_ai.games.coatl import facts, invariants, notation, render  # noqa: E402
+from mexica_ai.v1 import coatl_pb2, engine_pb2  # noqa: E402
 
 # A shared machine is sometimes slow; how long an example takes is no property of the parsers.
 settings.register_profile("no deadline", deadline=None)
@@ -928,6 +930,80 @@ def test_every_position_of_a_game_is_printed_and_read_back(rng):
         assert again.hash == state.hash
         for seat in range(data["players"]):
             assert_reads_back(notation.view(data, seat))
+
+
+# --- messages
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """The game has its name, which it has not got everywhere yet."""
+    if "coatl" not in registry.names():
+        monkeypatch.setattr(registry, "_NAMES", (*registry.names(), "coatl"))
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("name", VALID)
+def test_positions_survive_the_wire(name):
+    for data in (VALID[name](), notation.view(VALID[name](), 1)):
+        message = wire.position_to_message(ai.Position.from_json(data))
+        assert message == wire.message_from_json(data)
+        message = engine_pb2.Position.FromString(message.SerializeToString())
+        assert wire.position_from_message(message).to_json() == data
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_new_game_is_sent_as_the_seat_to_move_sees_it():
+    position = ai.new_game("coatl", players=3, seed=1, strict_ends=True)
+    message = wire.position_to_message(position, hides=True)
+    assert wire.position_from_message(message).to_json() == notation.view(position.to_json(), 0)
+    assert wire.position_from_message(wire.position_to_message(position)) == position
+
+
+def submessages(message):
+    """Yield every message in a message, itself first."""
+    yield message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for child in value if field.is_repeated else [value]:
+                yield from submessages(child)
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_forgotten_field_is_not_taken_for_zero():
+    message = wire.message_from_json(third(viewer=None))
+    checked = 0
+    for index, submessage in enumerate(submessages(message.coatl)):
+        for field in submessage.DESCRIPTOR.fields:
+            if field.has_presence and field.name != "ending" and submessage.HasField(field.name):
+                broken = engine_pb2.Position.FromString(message.SerializeToString())
+                list(submessages(broken.coatl))[index].ClearField(field.name)
+                with pytest.raises(NotationError) as caught:
+                    wire.position_from_message(broken)
+                assert caught.value.reason == "MISSING_KEY"
+                assert f'"{field.name}"' in str(caught.value)
+                checked += 1
+    assert checked > 30
+
+
+def test_fields_are_named_like_the_json_form():
+    def keys(data):
+        children = {
+            name: value[0] if isinstance(value, list) and value else value for name, value in data.items()
+        }
+        return {name: keys(value) if isinstance(value, dict) else None for name, value in children.items()}
+
+    def field_names(descriptor):
+        return {
+            field.name: field_names(field.message_type) if field.message_type else None
+            for field in descriptor.fields
+        }
+
+    data = midgame() | {"ending": {"cause": "third", "seat": 0, "last_round": 2}}
+    del data["game"]
+    assert field_names(coatl_pb2.CoatlPosition.DESCRIPTOR) == keys(data)
+    names = [field.name for field in engine_pb2.NewGameRequest.CoatlOptions.DESCRIPTOR.fields]
+    assert names == list(notation.OPTIONS)
 
 
 # --- cards and the text board
