@@ -1033,39 +1033,50 @@ def possible_after(world, action, viewer):
         yield after
 
 
-@pytest.mark.parametrize("seed", range(8))
+LEANING = {"draw deck": 10, "future": 4, "discard": 5, "play": 4, "end": 3, "take": 1}
+
+
+def random_step(state, rng):
+    """Return what happens next, with a leaning to what hides cards and what brings them to light."""
+    if state.pending:
+        return state.random_event(rng)
+    actions = [each for each in state.legal_actions()
+               if each.split()[0] in ("draw", "future", "discard", "play", "end", "take")]
+    weights = [LEANING.get(each, LEANING.get(each.split()[0], 1)) for each in actions]
+    return rng.choices(actions, weights)[0]
+
+
+@pytest.mark.parametrize("seed", range(5))
 def test_consistent_is_what_some_course_of_events_leads_to(seed):
     """Play all worlds possible for a seat forwards, and compare with all positions it might assume."""
     rng = random.Random(seed)
-    left = ["P00", "P00", "P01", "P05", "P06", "P07", "P08", "P09"]
-    rng.shuffle(left)
-    seats = [seat(hand=left[:1], tokens=["future"]),
-             seat(hand=left[1:3], shown=left[1:2], discarded=left[3:4], tokens=["future"],
+    cards = ["P00", "P01", "P05", "P06", "P07", "P08", "P09"]
+    rng.shuffle(cards)
+    seats = [seat(hand=cards[:1], discarded=cards[1:2], tokens=["future"]),
+             seat(hand=cards[2:4], shown=cards[2:3], discarded=cards[4:5], tokens=["future"],
                   coatls=[coatl("YYYYRRR")]),
-             seat(hand=left[4:5], tokens=["future"])]
-    state = few_cards(*left[5:], seats=seats, display=["P20", "P21"])
+             seat(discarded=cards[5:6], tokens=["future"])]
+    state = few_cards(*cards[6:], seats=seats, discarded=["P00", "P26", "P27"],
+                      display=["P20", "P21", "P22", "P23", "P24", "P25"])
     viewer = seed % 3
     worlds = [State.from_json(position) for position in assignments(state, viewer)]
-    events = 0
-    while events < 16:
-        if state.pending:
-            action = state.random_event(rng)
-        else:
-            actions = [each for each in state.legal_actions()
-                       if each.split()[0] in ("draw", "future", "discard", "play", "end", "take")]
-            weights = [{"future": 20, "discard": 6, "draw": 4, "play": 6, "take": 0.2}.get(each.split()[0], 2)
-                       for each in actions]
-            action = rng.choices(actions, weights)[0]
-        if action.split()[0] not in ("take", "refill"):
-            events += 1
+    told = Counter()
+    for step in range(1, 25):
+        action = random_step(state, rng)
         after = [each for world in worlds for each in possible_after(world, action, viewer)]
         state.apply(action)
         view = state.view(viewer)
         worlds = list({key(each.to_json()): each for each in after if each.view(viewer) == view}.values())
-        assert 0 < len(worlds) < 5000
-    possible = {key(world.to_json()) for world in worlds}
-    assumed = list(assignments(state, viewer))
-    assert possible == {key(position) for position in assumed if state.consistent(viewer, position)}
+        if step % 4 == 0:
+            possible = {key(world.to_json()) for world in worlds}
+            assumed = list(assignments(state, viewer))
+            for position in rng.sample(assumed, min(30, len(assumed))):
+                is_consistent = state.consistent(viewer, position)
+                assert is_consistent == (key(position) in possible)
+                told[is_consistent] += 1
+        if len(worlds) > 250:
+            break
+    assert told[True]
 
 
 # Whole games.
@@ -1122,7 +1133,7 @@ def test_random_games(players, seed):
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_the_truth_is_always_consistent(players):
     for number, state in enumerate(random_game(players, 7)):
-        if number % 60 == 0:
+        if number % 100 == 0:
             assert all(state.consistent(viewer, state.to_json()) for viewer in range(players))
 
 
