@@ -2,6 +2,7 @@
 
 import copy
 import json
+import random
 import re
 from pathlib import Path
 
@@ -670,6 +671,8 @@ BROKEN_ELSEWHERE = [
     (new_game, set_at("seats 1 stored bodies", "RR"), "$.seats[1].stored", "PHASE_MISMATCH"),
     (new_game, remove("display 0"), "$.display", "DISPLAY_COUNT"),
     (new_game, set_at("seats 2 discarded", ["P00"]), "$.seats[2].hand", "KEPT_COUNT"),
+    (drawing, set_at("passes", 1), "$.passes", "PHASE_MISMATCH"),
+    (covered, set_at("passes", 1), "$.passes", "PHASE_MISMATCH"),
     (drawing, set_at("pending", "refill"), "$.pending", "PENDING_MISMATCH"),
     (drawing, set_at("seats 1 hand", []), "$.seats[1].hand", "PHASE_MISMATCH"),
     (lambda: drawing(to_move=0), remove("display 0"), "$.display", "DISPLAY_COUNT"),
@@ -930,6 +933,13 @@ def test_every_position_of_a_game_is_printed_and_read_back(rng):
         assert again.hash == state.hash
         for seat in range(data["players"]):
             assert_reads_back(notation.view(data, seat))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whole_games_keep_the_invariants(seed):
+    for state in walk(random.Random(seed), num_steps=5000):
+        assert_reads_back(notation.format_position(state))
+    assert state.is_terminal
 
 
 # --- messages

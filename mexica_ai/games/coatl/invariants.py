@@ -113,6 +113,8 @@ class _Checker:
             fixed = {"round": 0, "actions_left": 1, "passes": 0, "ending": None}
         elif phase == "over":
             fixed = {"to_move": 0, "actions_left": 1, "passes": 0}
+        elif phase != "turn" or self.pending:
+            fixed = {"passes": 0}  # something was done
         else:
             fixed = {}
         if phase != "closing":

@@ -100,7 +100,7 @@ _FORMS = {
     "refill": (
         rf"refill(?=.)(?: heads (?P<heads>{_COLOR}{{1,2}}))?(?: tails (?P<tails>{_COLOR}{{1,2}}))?"
         rf"(?: bodies(?P<bodies>(?: (?:{_PAIR})){{1,6}}))?",
-        "refill heads RK tails Y bodies GG RG, with one or two heads and tails and up to 6 pairs",
+        "refill heads RK tails Y bodies RG GG, with one or two heads and tails and up to 6 pairs",
     ),
     "uncover": (f"uncover {_TEMPLE_CARD}", "uncover T03"),
 }
