@@ -195,13 +195,13 @@ def _evaluate(position, played, asked, look):
         following = position.copy()
         following.push(turn)
         found = None
-        if index in asked:
+        if index in asked and not position.is_chance:
             try:
                 evaluation, found = _evaluate_turn(index, turn, position, following, known, look)
             except _Stopped:
                 return
             yield evaluation
-        position, known = following, found
+        position, known = following, None if following.is_chance else found
 
 
 def _evaluate_turn(index, turn, position, following, known, look):
@@ -210,6 +210,7 @@ def _evaluate_turn(index, turn, position, following, known, look):
 
     def value_of(place):
         """Return what is expected of a position: shares of the win, final scores, and the result if any."""
+        place = _settled(place, index)
         if place.is_over:
             return place.state.returns(), place.state.scores(), None
         done.append(look(place))
@@ -246,6 +247,14 @@ def _evaluate_turn(index, turn, position, following, known, look):
         seconds=sum(result.seconds for result in done),
     )
     return evaluation, found
+
+
+def _settled(position, seed):
+    """Return the position after the random events that come first, if any."""
+    position = position.copy()
+    while position.is_chance:
+        position.draw(seed)
+    return position
 
 
 def _candidate(position, result, following):

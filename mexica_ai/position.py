@@ -9,7 +9,14 @@ from typing import IO, Any
 
 from cext.core.game import CHANCE, State
 from mexica_ai import registry
-from mexica_ai.errors import GameOverError, IllegalActionError, MexicaAIError, NotationError, PositionError
+from mexica_ai.errors import (
+    GameOverError,
+    IllegalActionError,
+    MexicaAIError,
+    NotationError,
+    PositionError,
+    SearchError,
+)
 from mexica_ai.limits import resolve_seed
 from mexica_ai.strict import parse_json, quote
 
@@ -92,13 +99,27 @@ class Position:
 
     @property
     def to_move(self) -> int | None:
-        """The seat to move, None when the game is over."""
-        return None if self.is_over else self._state.current_player
+        """The seat to move; None when the game is over, or a random event comes first."""
+        return None if self.is_over or self.is_chance else self._state.current_player
 
     @property
     def is_over(self) -> bool:
         """Whether the game is over."""
         return self._state.is_terminal
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether a random event comes before the next turn: `draw` it, or `push` what happened."""
+        return self._state.current_player == CHANCE
+
+    @property
+    def viewer(self) -> int | None:
+        """The seat of whose view this is the position, None if nothing is hidden in it."""
+        return self._entry.notation.viewer(self._state) if self._has_views else None
+
+    @property
+    def _has_views(self):
+        return hasattr(self._entry.notation, "viewer")
 
     @property
     def scores(self) -> list[int]:
@@ -142,6 +163,43 @@ class Position:
         """
         self._state = self._play(split_turn(turn), whole_turn=True)
 
+    def draw(self, seed: int | None = None) -> list[str]:
+        """Draw the random event that comes next, and return it as `push` would take it.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Of the draw.
+
+        Raises
+        ------
+        SearchError
+            If none is due (`is_chance`).
+        """
+        state, seed = self._state.copy(), resolve_seed(seed)
+        if not self.is_chance:
+            raise SearchError("no random event is due here; expected one", reason="NO_CHANCE")
+        if self.viewer is not None:
+            state.determinize(self.viewer, seed)
+        action = self._entry.notation.draw_outcome(state, seed)
+        text = self._entry.notation.format_action(action)
+        state.apply(action)
+        self._state = state
+        return [text]
+
+    def view(self, seat: int) -> Position:
+        """Return what a seat may see of the position; a copy, where nothing is hidden from anybody.
+
+        Raises
+        ------
+        PositionError
+            If there is no such seat, or this is the view of another one.
+        """
+        if not self._has_views:
+            return self.copy()
+        data = self._entry.notation.view(self.to_json(), seat)
+        return Position(self.game, self._entry.notation.parse_position(data, "position"))
+
     def push_action(self, text: str) -> None:
         """Play one action, or leave the position as it is. Raises the errors of `push`."""
         self._state = self._play([text], whole_turn=False)
@@ -151,14 +209,14 @@ class Position:
         if self.is_over:
             raise GameOverError("the game is over; expected no more turns")
         state = self._state.copy()
-        started = state.turn
+        started, is_event = state.turn, self.is_chance
         index = 0
         try:
             actions = []
             for index, text in enumerate(turn):
                 actions.append(self._entry.notation.parse_action(text, f"turn[{index}]"))
             for index, action in enumerate(actions):
-                if state.turn != started:
+                if state.turn != started or (is_event and index > 0):
                     raise IllegalActionError(
                         f"turn[{index}]: {quote(turn[index])} comes after the end of the turn; "
                         f"expected no more after {quote(turn[index - 1])}",
@@ -168,16 +226,17 @@ class Position:
                 if not state.is_legal(action):
                     raise self._illegal(state, turn[index], f"turn[{index}]")
                 state.apply(action)
-            if whole_turn and state.turn == started:
+            if whole_turn and state.turn == started and not is_event:
                 raise IllegalActionError(
                     f"turn: {quote(TURN_SEPARATOR.join(turn))} does not end the turn; expected a "
                     "last action that does",
                     reason="TURN_NOT_ENDED",
                     path="turn",
                 )
-            if state.current_player == CHANCE and self._entry.notation.has_one_world(state):
+            is_drawn = hasattr(self._entry.notation, "draw_outcome")
+            if state.current_player == CHANCE and not is_drawn and self._entry.notation.has_one_world(state):
                 state.resolve_chance(0)  # what is dealt is known, so the seed decides nothing
-            if state.current_player == CHANCE:
+            if state.current_player == CHANCE and not is_drawn:
                 raise PositionError(
                     "calpulli.upcoming: unknown, but this turn ends the first period; expected the "
                     "second period's tokens in the position",
@@ -191,6 +250,11 @@ class Position:
 
     def _illegal(self, state, text, path):
         """Return the error for an action that is not legal; it lists legal ones that come close."""
+        if state.current_player == CHANCE:
+            return IllegalActionError(
+                f"{path}: {quote(text)} cannot happen here; expected the random event that comes first",
+                path=path,
+            )
         legal = [self._entry.notation.format_action(action) for action in state.legal_actions()]
         verb = text.split()[0]
         same_verb = [action for action in legal if action.split()[0] == verb]
@@ -219,7 +283,9 @@ class Position:
         return self._entry.render.render(self._state)
 
     def __repr__(self) -> str:
-        moves = "over" if self.is_over else f"seat {self.to_move} to move"
+        moves = f"seat {self.to_move} to move"
+        if self.to_move is None:
+            moves = "over" if self.is_over else "a random event comes next"
         return f"<Position of {self.game}: {self.players} players, {moves}>"
 
 

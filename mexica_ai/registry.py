@@ -11,7 +11,7 @@ from cext.core.game import Game
 from mexica_ai.errors import UnknownGameError
 from mexica_ai.strict import quote
 
-_NAMES = ("mexica", "nim")
+_NAMES = ("coatl", "mexica", "nim")
 _FITTED = ("mexica",)  # those with knowledge that `mexica-ai train` can fit
 
 
@@ -19,7 +19,8 @@ class GameEntry(NamedTuple):
     """A game and what belongs to it.
 
     `notation` reads and writes the text forms (`parse_position`, `format_position`, `parse_action`,
-    `format_action`, `new_state`, `scores`, `has_one_world`, `OPTIONS`); `render` draws the board as text
+    `format_action`, `new_state`, `scores`, `has_one_world`, `OPTIONS`; where random events are part of a
+    record `draw_outcome`, where seats see different things `viewer` and `view`); `render` draws the board as text
     (`render`); `fitted`, if not None, is what `mexica-ai train` can fit (as
     `cext.games.mexica.fitted`).
     """

@@ -201,6 +201,12 @@ def _result(position, search, level, candidates):
 def _new_search(position, limits, seed, candidates, search_class=Search):
     if position.is_over:
         raise GameOverError("the game is over; expected a position in which a seat is to move")
+    if position.viewer not in (None, position.to_move):
+        raise SearchError(
+            f"the position is what seat {position.viewer} sees; expected the view of the seat to move",
+            reason="NOT_ITS_VIEW",
+            path="position.viewer",
+        )
     if type(candidates) is not int or not 1 <= candidates <= MAX_CANDIDATES:
         raise SearchError(
             f"candidates: given {quote(candidates)}; expected an integer from 1 to {MAX_CANDIDATES}",

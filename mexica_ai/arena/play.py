@@ -147,7 +147,12 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
                 for seat in seats:
                     stack.enter_context(seat)
                 while not position.is_over:
-                    record["turns"].append(seats[position.to_move].play(position))
+                    if position.is_chance:
+                        # The same games by block, whoever plays them, as far as the same turns are played.
+                        seed = turn_seed(tournament.deal_seed(game.block), len(record["turns"]))
+                        record["turns"].append(position.draw(seed))
+                    else:
+                        record["turns"].append(seats[position.to_move].play(position))
             finally:
                 for seat in seats:  # all are told before the first one is waited for
                     seat.end_input()
@@ -236,7 +241,7 @@ class _Seat:
         try:
             with _watchdog.watch(allowed_s, self._margin_s) as stop:
                 result = self._engine.best_turn(
-                    position.copy(), limits, seed=seed, candidates=1, stop=stop
+                    position.view(self._seat), limits, seed=seed, candidates=1, stop=stop
                 )
         except Exception as error:
             self._note(time.perf_counter() - began, limits)

@@ -5,6 +5,9 @@ are missing for it: at either open end of the Coatl the card's automaton knows t
 occurrence, and pieces that the seat has stored are not missing.
 """
 
+import json
+from pathlib import Path
+
 from libc.math cimport exp
 from libc.stdint cimport uint8_t
 from libc.string cimport memset
@@ -17,6 +20,7 @@ from cext.games.coatl.state cimport (BODY, CAPACITY, COATLS, HAND, HEAD, IN_HAND
 
 cdef enum:
     MAX_MISSING = 4
+    NUM_STAGES = 3              # the most Coatls that a seat has closed, 2 or more together
 
 cdef enum:              # features
     CLOSED_POINTS = 0
@@ -223,8 +227,10 @@ cdef void evaluation_features(const CoatlStateC* state, int seat, float* feature
 
 # --- the weights
 
-cdef float _WEIGHTS[NUM_FEATURES]
-_WEIGHTS[:] = [
+# Of a seat's own features, by hand: about what the position is worth to it. They order the actions of a turn, most of
+# which only prepare something, so they reward preparation; they say nothing of the time that is left.
+cdef float _OUTLOOK[NUM_FEATURES]
+_OUTLOOK[:] = [
     1.0, 3.0, 0.9, 0.75,                # points closed, Coatls closed, points played, points playable
     0.7, 0.45, 0.25, 0.12, 0.05,        # next levels by missing pieces
     1.0, 0.1, 0.7, 0.7,                 # unfinished Coatls: number, pieces, heads, tails
@@ -232,7 +238,40 @@ _WEIGHTS[:] = [
     0.3, 0.5, -0.5, -0.4, -0.4,         # temples, tokens, crowded, heads and tails missing
     1.0, 0.2, 0.5, 0.3, 0.0, 12.0,
 ]
-cdef float _SCALE = 6.0                 # points of lead that make a share of e to 1
+
+# Fitted, by stage of the game: of the seat's own features, and of those of its best rival.
+cdef float _SCORE[NUM_STAGES][2 * NUM_FEATURES]
+cdef float _LOGIT[NUM_STAGES][2 * NUM_FEATURES]
+
+
+def set_weights(score, logit):
+    """Put the fitted weights in place for the whole process. No search may be running.
+
+    Parameters
+    ----------
+    score, logit : sequence of NUM_STAGES sequences of 2 * NUM_FEATURES float
+        For the expected final score, and for the share of the win: its logarithm up to a constant.
+
+    Raises
+    ------
+    ValueError
+        If they are not so many; the weights stay as they were.
+    """
+    for rows in (score, logit):
+        if len(rows) != NUM_STAGES or any(len(row) != 2 * NUM_FEATURES for row in rows):
+            raise ValueError(f"expected {NUM_STAGES} rows of {2 * NUM_FEATURES} weights")
+    for stage in range(NUM_STAGES):
+        for i in range(2 * NUM_FEATURES):
+            _SCORE[stage][i] = score[stage][i]
+            _LOGIT[stage][i] = logit[stage][i]
+
+
+def _load():
+    weights = json.loads((Path(__file__).parent / "weights.json").read_text(encoding="utf-8"))
+    set_weights(weights["score"], weights["logit"])
+
+
+_load()
 
 
 cdef float evaluation_outlook(const CoatlStateC* state, int seat) noexcept nogil:
@@ -241,18 +280,37 @@ cdef float evaluation_outlook(const CoatlStateC* state, int seat) noexcept nogil
     cdef int i
     evaluation_features(state, seat, features)
     for i in range(NUM_FEATURES):
-        total += _WEIGHTS[i] * features[i]
+        total += _OUTLOOK[i] * features[i]
     return total
 
 
+cdef inline float _standing(const float* features) noexcept nogil:
+    return features[CLOSED_POINTS] + features[PLAYED_POINTS] + features[PLAYABLE_POINTS]
+
+
 cdef void evaluation_evaluate(const CoatlStateC* state, double* values, double* points) noexcept nogil:
-    cdef int seat
+    cdef float features[4][NUM_FEATURES]
+    cdef float logit, score
+    cdef int seat, other, rival, i, stage = 0, num_players = state.table.num_players
     cdef double best = -1e9, total = 0
-    for seat in range(state.table.num_players):
-        points[seat] = evaluation_outlook(state, seat)
-        best = max(best, points[seat])
-    for seat in range(state.table.num_players):
-        values[seat] = exp((points[seat] - best) / _SCALE)
+    for seat in range(num_players):
+        evaluation_features(state, seat, features[seat])
+        stage = max(stage, <int>features[seat][CLOSED])
+    stage = min(stage, NUM_STAGES - 1)
+    for seat in range(num_players):
+        rival = -1
+        for other in range(num_players):
+            if other != seat and (rival < 0 or _standing(features[other]) > _standing(features[rival])):
+                rival = other
+        logit = score = 0
+        for i in range(NUM_FEATURES):
+            score += _SCORE[stage][i] * features[seat][i] + _SCORE[stage][NUM_FEATURES + i] * features[rival][i]
+            logit += _LOGIT[stage][i] * features[seat][i] + _LOGIT[stage][NUM_FEATURES + i] * features[rival][i]
+        points[seat] = max(score, features[seat][CLOSED_POINTS])
+        values[seat] = logit
+        best = max(best, values[seat])
+    for seat in range(num_players):
+        values[seat] = exp(values[seat] - best)
         total += values[seat]
-    for seat in range(state.table.num_players):
+    for seat in range(num_players):
         values[seat] /= total

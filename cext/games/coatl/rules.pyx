@@ -506,11 +506,12 @@ cdef void _see_the_future(CoatlStateC* state) noexcept nogil:
 
 
 cdef void _discard(CoatlStateC* state, action_t action) noexcept nogil:
-    # The others do not see which card it is, so they know none of this hand for sure any more.
-    cdef int seat = state.table.to_move, card
+    # The others do not see which card it is, so of each face that they knew of one may be gone.
+    cdef int seat = state.table.to_move, card, face = -1
     for card in range(NUM_CARDS):
-        if state.places[card] == IN_HAND + seat:
+        if state.places[card] == IN_HAND + seat and state.seen[card] == EVERYBODY and FACE_OF[card] != face:
             state.seen[card] = <uint8_t>(1 << seat)
+            face = FACE_OF[card]
     _move_card(state, _find_card(state, action_card(action, 0), IN_HAND + seat), PUT_AWAY + seat, 1 << seat)
     state.table.num_hand[seat] -= 1
     state.table.num_away[seat] += 1

@@ -30,6 +30,7 @@ import re
 
 import numpy as np
 
+from cext.games.coatl import ops
 from cext.games.coatl.ops import state_from_fields, state_to_fields
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.coatl import facts
@@ -639,3 +640,14 @@ def scores(state):
 def has_one_world(state):
     """Return whether everything but the order of decks and bags is known."""
     return state_to_fields(state)["viewer"] < 0
+
+
+def viewer(state):
+    """Return the seat whose view the position is, or None if everything is known."""
+    number = state_to_fields(state)["viewer"]
+    return None if number < 0 else number
+
+
+def draw_outcome(state, seed):
+    """Return an outcome, as an integer, of the random event that comes first."""
+    return ops.draw_outcome(state, seed)
