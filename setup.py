@@ -115,7 +115,8 @@ class BuildPy(build_py):
 setup(
     packages=[*find_packages(include=["cext*", "mexica_ai*"]), "mexica_ai.server"],
     package_dir={"mexica_ai.server": "server"},
-    package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json", "service_config.json"]},
+    package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json",
+                       "service_config.json"]},
     ext_modules=cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",
