@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-GAMES = ("mexica", "nim")
+GAMES = ("coatl", "mexica", "nim")
 
 
 def module_name(path):
