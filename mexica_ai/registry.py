@@ -20,8 +20,8 @@ class GameEntry(NamedTuple):
 
     `notation` reads and writes the text forms (`parse_position`, `format_position`, `parse_action`,
     `format_action`, `new_state`, `scores`, `has_one_world`, `OPTIONS`; where random events are part of a
-    record `draw_outcome`, where seats see different things `viewer` and `view`); `render` draws the board as text
-    (`render`); `fitted`, if not None, is what `mexica-ai train` can fit (as
+    record `draw_outcome`, where seats see different things `viewer` and `view`); `render` draws the board
+    as text (`render`); `fitted`, if not None, is what `mexica-ai train` can fit (as
     `cext.games.mexica.fitted`).
     """
 

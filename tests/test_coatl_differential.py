@@ -1,8 +1,8 @@
 """The compiled rules of Coatl against the slow reference, in lockstep over whole games.
 
-At every step: equal legal actions, equal next position, equal views, and a hash that is equal exactly if the position
-is. What the walks have seen is counted, and everything that matters must have occurred. `MEXICA_AI_WALKS=20` makes
-the games twenty times as many; `MEXICA_AI_SEED` makes them others.
+At every step: equal legal actions, equal next position, equal views, and a hash that is equal exactly if the
+position is. What the walks have seen is counted, and everything that matters must have occurred.
+`MEXICA_AI_WALKS=20` makes the games twenty times as many; `MEXICA_AI_SEED` makes them others.
 """
 
 import json
@@ -30,12 +30,13 @@ LEANINGS = {
     "mason": {"take": 8, "add": 8, "draw": 0.01, "play": 0.05, "end": 0.3, "start": 0.2},
 }
 MUST_OCCUR = [
-    "keep 0", "keep 1", "keep 2", "keep 3", "take head", "take tail", "take body", "draw", "draw deck", "start head",
-    "start tail", "start body", "add head", "add tail", "add left", "add right", "play", "temple of the hand",
-    "temple of a pile", "close", "perfect head", "perfect tail", "perfect body", "future", "discard", "promise", "end",
-    "pass", "deal", "reveal", "refill", "uncover", "refill of bodies alone", "play while closing",
-    "a closing piece without a card", "ending third", "ending bodies", "ending by passing", "a last turn of two actions",
-    "the deck is renewed", "strict ends", "without tokens", "2 seats", "3 seats", "4 seats", "1 winners", "2 winners",
+    "keep 0", "keep 1", "keep 2", "keep 3", "take head", "take tail", "take body", "draw", "draw deck",
+    "start head", "start tail", "start body", "add head", "add tail", "add left", "add right", "play",
+    "temple of the hand", "temple of a pile", "close", "perfect head", "perfect tail", "perfect body",
+    "future", "discard", "promise", "end", "pass", "deal", "reveal", "refill", "uncover",
+    "refill of bodies alone", "play while closing", "a closing piece without a card", "ending third",
+    "ending bodies", "ending by passing", "a last turn of two actions", "the deck is renewed",
+    "strict ends", "without tokens", "2 seats", "3 seats", "4 seats", "1 winners", "2 winners",
 ]  # fmt: skip
 
 
@@ -53,7 +54,8 @@ def events(before, action, after):
         yield f"{words[0]} {words[1]}"
     elif words[0] == "add":
         yield f"add {words[2]}"
-        if after["phase"] == "closing" and not after["seats"][before["to_move"]]["coatls"][int(words[1]) - 1]["prophecies"]:
+        coatl = after["seats"][before["to_move"]]["coatls"][int(words[1]) - 1]
+        if after["phase"] == "closing" and not coatl["prophecies"]:
             yield "a closing piece without a card"
     elif words[0] == "temple":
         in_hand = words[2] in before["seats"][before["to_move"]]["temples"]

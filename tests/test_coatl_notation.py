@@ -11,13 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mexica_ai as ai
-from mexica_ai import MexicaAIError, NotationError, PositionError, registry, wire
-
-ops = pytest.importorskip("cext.games.coatl.ops")
-
-from cext.core.game import CHANCE  # noqa: E402
-from mexica_ai.games.coatl import facts, invariants, notation, render  # noqa: E402
-from mexica_ai.v1 import coatl_pb2, engine_pb2  # noqa: E402
+from cext.core.game import CHANCE
+from cext.games.coatl import ops
+from mexica_ai import MexicaAIError, NotationError, PositionError, wire
+from mexica_ai.games.coatl import facts, invariants, notation, render
+from mexica_ai.v1 import coatl_pb2, engine_pb2
 
 # A shared machine is sometimes slow; how long an example takes is no property of the parsers.
 settings.register_profile("no deadline", deadline=None)
@@ -945,14 +943,6 @@ def test_whole_games_keep_the_invariants(seed):
 # --- messages
 
 
-@pytest.fixture
-def registered(monkeypatch):
-    """The game has its name, which it has not got everywhere yet."""
-    if "coatl" not in registry.names():
-        monkeypatch.setattr(registry, "_NAMES", (*registry.names(), "coatl"))
-
-
-@pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("name", VALID)
 def test_positions_survive_the_wire(name):
     for data in (VALID[name](), notation.view(VALID[name](), 1)):
@@ -962,7 +952,6 @@ def test_positions_survive_the_wire(name):
         assert wire.position_from_message(message).to_json() == data
 
 
-@pytest.mark.usefixtures("registered")
 def test_a_new_game_is_sent_as_the_seat_to_move_sees_it():
     position = ai.new_game("coatl", players=3, seed=1, strict_ends=True)
     message = wire.position_to_message(position, hides=True)
@@ -979,7 +968,6 @@ def submessages(message):
                 yield from submessages(child)
 
 
-@pytest.mark.usefixtures("registered")
 def test_a_forgotten_field_is_not_taken_for_zero():
     message = wire.message_from_json(third(viewer=None))
     checked = 0
