@@ -41,12 +41,12 @@ class Level:
 
 LEVELS = {
     1: Level(14, 0.1),
-    2: Level(24, 0.08),
+    2: Level(28, 0.08),
     3: Level(40, 0.08),
     4: Level(54, 0.08),
     5: Level(85, 0.075),
     6: Level(270, 0.055),
-    7: Level(1050, 0.03),
+    7: Level(900, 0.032),
     8: Level(2050, 0.02),
     9: Level(3750, 0.012),
     10: Level(None, 0.0),
