@@ -21,6 +21,7 @@ from mexica_ai.limits import resolve_seed
 from mexica_ai.strict import parse_json, quote
 
 TURN_SEPARATOR = "; "
+WORLDS_TRIED = 2000  # for an action in another seat's view, which one in some tens of them may allow
 
 
 class Position:
@@ -139,7 +140,15 @@ class Position:
         return self._entry.notation.has_one_world(self._state)
 
     def legal_actions(self) -> list[str]:
-        """Return the legal actions, sorted as strings; empty when the game is over."""
+        """Return the legal actions, sorted as strings; empty when the game is over or a random event comes.
+
+        Raises
+        ------
+        SearchError
+            Reason NOT_ITS_VIEW, if this is the view of a seat that is not to move: it cannot know them.
+        """
+        if self.to_move is not None:
+            require_seat_to_move(self)
         return sorted(map(self._entry.notation.format_action, self._state.legal_actions()))
 
     def push(self, turn: str | list[str]) -> None:
@@ -148,7 +157,8 @@ class Position:
         Parameters
         ----------
         turn : list of str, or str
-            The turn's actions, the last of which ends it; as one string, joined by ``"; "``.
+            The turn's actions, the last of which ends it; as one string, joined by ``"; "``. Where a random
+            event comes first (`is_chance`), that alone.
 
         Raises
         ------
@@ -156,6 +166,7 @@ class Position:
             If an action cannot be read.
         IllegalActionError
             If an action is not legal, or the turn ends too early or not at all; `action_index` says where.
+            In the view of a seat it is legal if it is for some of the cards that the seat does not see.
         GameOverError
             If the game is over.
         PositionError
@@ -223,7 +234,7 @@ class Position:
                         reason="TURN_ALREADY_ENDED",
                         path=f"turn[{index}]",
                     )
-                if not state.is_legal(action):
+                if not state.is_legal(action) and not self._may_be_legal(state, action):
                     raise self._illegal(state, turn[index], f"turn[{index}]")
                 state.apply(action)
             if whole_turn and state.turn == started and not is_event:
@@ -248,11 +259,31 @@ class Position:
             raise
         return state
 
+    def _may_be_legal(self, state, action):
+        """Return whether an action is legal with other cards in place of the unseen ones, which it deals."""
+        viewer = self.viewer
+        if viewer in (None, state.current_player):
+            return False
+        for seed in range(WORLDS_TRIED):
+            state.determinize(viewer, seed)
+            if state.is_legal(action):
+                return True
+        return False
+
     def _illegal(self, state, text, path):
         """Return the error for an action that is not legal; it lists legal ones that come close."""
         if state.current_player == CHANCE:
+            notation = self._entry.notation
+            example = notation.format_action(notation.draw_outcome(state, 0))
             return IllegalActionError(
-                f"{path}: {quote(text)} cannot happen here; expected the random event that comes first",
+                f"{path}: {quote(text)} cannot happen here; expected the random event that comes first, such "
+                f"as {quote(example)}",
+                path=path,
+            )
+        if self.viewer not in (None, state.current_player):
+            return IllegalActionError(
+                f"{path}: {quote(text)} is not legal for seat {state.current_player} here, whatever it holds "
+                f"that seat {self.viewer} does not see",
                 path=path,
             )
         legal = [self._entry.notation.format_action(action) for action in state.legal_actions()]
@@ -287,6 +318,33 @@ class Position:
         if self.to_move is None:
             moves = "over" if self.is_over else "a random event comes next"
         return f"<Position of {self.game}: {self.players} players, {moves}>"
+
+
+def require_seat_to_move(position: Position) -> None:
+    """Raise an error unless a seat is to move, and what it may do can be seen from the position.
+
+    Raises
+    ------
+    GameOverError
+        If the game is over.
+    SearchError
+        Reason CHANCE_PENDING, if a random event comes first; NOT_ITS_VIEW, if this is what another seat sees.
+    """
+    if position.is_over:
+        raise GameOverError("the game is over; expected a position in which a seat is to move")
+    if position.is_chance:
+        raise SearchError(
+            "a random event comes before the next turn; expected a position in which a seat is to move",
+            reason="CHANCE_PENDING",
+            path="position",
+        )
+    if position.viewer not in (None, position.to_move):
+        raise SearchError(
+            f"the position is what seat {position.viewer} sees; expected what seat {position.to_move} sees, "
+            "who is to move, or the full position",
+            reason="NOT_ITS_VIEW",
+            path="position.viewer",
+        )
 
 
 def split_turn(turn: str | list[str]) -> list[str]:
@@ -345,7 +403,8 @@ def new_game(game: str = "mexica", *, players: int = 2, seed: int | None = None,
         0 <= seed < 2**63; the same seed deals the same game. Drawn from the operating system if None.
     **options
         The game's own. Mexica: `pool`, a list of at least 15 token sizes, and `neutral_levels`, the levels of
-        the neutral temples with two seats. Nim: `piles` and `plies_per_turn`. None means the default.
+        the neutral temples with two seats. Coatl: `sacrifice_tokens` (default true) and `strict_ends`
+        (default false). Nim: `piles` and `plies_per_turn`. None means the default.
 
     Raises
     ------

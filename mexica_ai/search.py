@@ -13,9 +13,9 @@ from typing import Any
 
 from cext.core.search import Search
 from mexica_ai import levels, registry
-from mexica_ai.errors import GameOverError, SearchError
+from mexica_ai.errors import SearchError
 from mexica_ai.limits import DEFAULT_TIME_S, MAX_CANDIDATES, MAX_TIME_S, Limits, is_time, resolve_seed
-from mexica_ai.position import Position
+from mexica_ai.position import Position, require_seat_to_move
 from mexica_ai.results import Candidate, Result
 from mexica_ai.strict import quote
 
@@ -65,7 +65,8 @@ def best_turn(
     GameOverError
         If the game is over.
     SearchError
-        If a limit makes no sense.
+        If a limit makes no sense, a random event comes before the next turn (reason CHANCE_PENDING), or the
+        position is what another seat sees (NOT_ITS_VIEW).
     """
     if time_s is None and iterations is None:
         time_s = DEFAULT_TIME_S
@@ -199,14 +200,7 @@ def _result(position, search, level, candidates):
 
 
 def _new_search(position, limits, seed, candidates, search_class=Search):
-    if position.is_over:
-        raise GameOverError("the game is over; expected a position in which a seat is to move")
-    if position.viewer not in (None, position.to_move):
-        raise SearchError(
-            f"the position is what seat {position.viewer} sees; expected the view of the seat to move",
-            reason="NOT_ITS_VIEW",
-            path="position.viewer",
-        )
+    require_seat_to_move(position)
     if type(candidates) is not int or not 1 <= candidates <= MAX_CANDIDATES:
         raise SearchError(
             f"candidates: given {quote(candidates)}; expected an integer from 1 to {MAX_CANDIDATES}",

@@ -11,8 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mexica_ai.errors import GameOverError, MexicaAIError
+from mexica_ai.errors import MexicaAIError
 from mexica_ai.limits import DEFAULT_TIME_S, Limits, resolve_seed
+from mexica_ai.position import require_seat_to_move
 
 if TYPE_CHECKING:
     from mexica_ai.engines.specs import EngineSpec
@@ -76,7 +77,7 @@ class Engine(ABC):
         GameOverError
             The game is over: nobody is to move.
         SearchError
-            The limits are invalid, or the engine failed.
+            The limits are invalid, no seat is to move or it is another one's view, or the engine failed.
         """
         limits, seed = self._budget(position, limits, seed)
         return self._best_turn(
@@ -138,8 +139,7 @@ class Engine(ABC):
 
     def _budget(self, position: Position, limits: Limits | None, seed: int | None) -> tuple[Limits, int]:
         """Return the limits and the seed of a call: the spec's keys, then the call's, then the defaults."""
-        if position.is_over:
-            raise GameOverError("the game is over; expected a position in which a seat is to move")
+        require_seat_to_move(position)
         options = self.spec.options
         if limits is None:
             given = {**self._defaults, **options}
