@@ -87,7 +87,8 @@ def evaluate_record(
     """Value the turns of a played game, each as soon as its searches are done.
 
     Every position of the game is searched once, with the same limits and from the seat to move, which is told
-    no more than it may know. Everything is checked before the first search.
+    no more than it may know. Everything is checked before the first search. What a turn before a random event
+    was worth is measured after another outcome, drawn by chance: a turn is not to blame for its luck.
 
     A search thinks better of its own choice than the next search does, which looks for the best reply: by
     some 0.05 after a thousand iterations. So the loss is no difference of `choice_value` and `after`. It
@@ -111,7 +112,8 @@ def evaluate_record(
     stop : threading.Event, optional
         Ends the evaluation when it is set. The turn being searched is dropped, as half a search says little.
     turns : iterable of int, optional
-        Indices, from 0, of the turns to value, in any order; all by default.
+        Indices, from 0, of the turns to value, in any order; all by default. Random events among them are
+        passed over.
     search : callable
         Searches in place of `mexica_ai.search.run_search`, with the same arguments and result.
 
@@ -174,6 +176,23 @@ def check_played(record: object) -> None:
     except PositionError as error:
         if error.reason != "FINISHED":
             raise
+
+
+def seat_turns(record: dict[str, Any]) -> list[int]:
+    """Return the indices of the turns of a record that seats played: all but the random events.
+
+    Parameters
+    ----------
+    record : dict
+        One that `check_played` has passed.
+    """
+    position = Position.from_json(record["start"])
+    played = []
+    for index, turn in enumerate(record["turns"]):
+        if not position.is_chance:
+            played.append(index)
+        position.push(turn)
+    return played
 
 
 def _checked_indices(turns, number):

@@ -66,7 +66,7 @@ def drive():
 
 def test_a_whole_conversation(drive):
     driver = drive()
-    assert driver.ask({"hello": 1}) == {"hello": 1, "name": "mexica-ai mcts", "games": ["mexica", "nim"]}
+    assert driver.ask({"hello": 1}) == {"hello": 1, "name": "mexica-ai mcts", "games": ["coatl", "mexica", "nim"]}
 
     request = {"id": 1, "position": START, "limits": {"time_s": None, "iterations": 50}, "seed": 5}
     answer = driver.ask(request)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from mexica_ai.annotate import TurnEvaluation, evaluate_record
+from mexica_ai.annotate import TurnEvaluation, evaluate_record, seat_turns
 from mexica_ai.cli import common, report
 from mexica_ai.cli.replay import read_records
 from mexica_ai.engines.specs import whole_number
@@ -27,7 +27,8 @@ DESCRIPTION = f"""\
 Search the positions of a game, finished or not, and print of each turn the
 mover's expected share of the win before and after it, what the turn gave away
 (loss), and what the engine would have played instead. Turns are numbered from
-1. A loss of {DUBIOUS} or more is marked ?, one of {BLUNDER} or more ??.
+1, random events among them, which get no row. A loss of {DUBIOUS} or more is marked
+?, one of {BLUNDER} or more ??.
 
 Rows appear as they are found, a summary by seat at the end; --worst prints the
 worst turns only, at the end. Every position gets the whole --time, so a game
@@ -94,7 +95,8 @@ def present(
     evaluations: Iterator[TurnEvaluation], record: dict, args: argparse.Namespace, last_line: str = ""
 ) -> int:
     """Print evaluations as the options of `add_record_options` ask for; return the exit code."""
-    num_turns = len(turn_indices(args.turns, record) or record["turns"])
+    asked = turn_indices(args.turns, record) or range(len(record["turns"]))
+    num_turns = len(set(asked).intersection(seat_turns(record)))
     found = []
     if not args.json and args.worst is None:
         print(HEADER, flush=True)

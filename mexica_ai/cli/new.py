@@ -21,6 +21,7 @@ Examples:
   mexica-ai new --players 3 --seed 7 > game.json
   mexica-ai new --players 2 --neutral 4,3,2,1,1 | mexica-ai show -
   mexica-ai new --pool 3,3,4,4,5,5,6,6,7,7,8,8,9,10,11,12,13
+  mexica-ai new --game coatl --players 4 --no-sacrifice-tokens
   mexica-ai new --game nim --piles 3,4,5
 """
 
@@ -60,6 +61,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "1,1,1,1,2,2,2,3,3,4)",
     )
     options.add_argument(
+        "--sacrifice-tokens",
+        action=argparse.BooleanOptionalAction,
+        help="Coatl: whether each seat has the three sacrifice tokens (default: it has)",
+    )
+    options.add_argument(
+        "--strict-ends",
+        action=argparse.BooleanOptionalAction,
+        help='Coatl: whether "not next to" counts as broken at an open end (default: it does not)',
+    )
+    options.add_argument(
         "--piles", type=_numbers, metavar="SIZES", help="nim: sizes of the piles, with commas between"
     )
     options.add_argument(
@@ -79,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
 
 def game_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the games that were given."""
-    names = ("pool", "neutral_levels", "piles", "plies_per_turn")
+    names = ("pool", "neutral_levels", "sacrifice_tokens", "strict_ends", "piles", "plies_per_turn")
     return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
 
 

@@ -6,25 +6,35 @@ import argparse
 import json
 
 from mexica_ai.cli import common
+from mexica_ai.engines.specs import whole_number
 
 SUMMARY = "draw a position"
 DESCRIPTION = """\
-Check a position and draw it as text.
+Check a position and draw it as text; with --viewer only what that seat may see.
 
 Examples:
   mexica-ai show game.json
   mexica-ai new --seed 7 | mexica-ai show -
+  mexica-ai new --game coatl | mexica-ai show - --viewer 1
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     common.add_position_argument(parser)
+    parser.add_argument(
+        "--viewer",
+        type=common.argument(whole_number(0, 3)),
+        metavar="SEAT",
+        help="hide what this seat does not see, where seats see different things (default: hide nothing)",
+    )
     common.add_json_option(parser, "print the position as JSON in its canonical form, on one line")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     position = common.read_position(args.position)
+    if args.viewer is not None:
+        position = position.view(args.viewer)
     print(json.dumps(position.to_json()) if args.json else str(position).rstrip("\n"))
     return 0
