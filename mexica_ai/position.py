@@ -144,7 +144,7 @@ class Position:
 
         Raises
         ------
-        SearchError
+        PositionError
             Reason NOT_ITS_VIEW, if this is the view of a seat that is not to move: it cannot know them.
         """
         if self.to_move is not None:
@@ -327,19 +327,19 @@ def require_seat_to_move(position: Position) -> None:
     ------
     GameOverError
         If the game is over.
-    SearchError
+    PositionError
         Reason CHANCE_PENDING, if a random event comes first; NOT_ITS_VIEW, if this is what another seat sees.
     """
     if position.is_over:
         raise GameOverError("the game is over; expected a position in which a seat is to move")
     if position.is_chance:
-        raise SearchError(
+        raise PositionError(
             "a random event comes before the next turn; expected a position in which a seat is to move",
             reason="CHANCE_PENDING",
             path="position",
         )
     if position.viewer not in (None, position.to_move):
-        raise SearchError(
+        raise PositionError(
             f"the position is what seat {position.viewer} sees; expected what seat {position.to_move} sees, "
             "who is to move, or the full position",
             reason="NOT_ITS_VIEW",

@@ -64,9 +64,11 @@ def best_turn(
     ------
     GameOverError
         If the game is over.
+    PositionError
+        If a random event comes before the next turn (reason CHANCE_PENDING), or the position is what another
+        seat sees (NOT_ITS_VIEW).
     SearchError
-        If a limit makes no sense, a random event comes before the next turn (reason CHANCE_PENDING), or the
-        position is what another seat sees (NOT_ITS_VIEW).
+        If a limit makes no sense.
     """
     if time_s is None and iterations is None:
         time_s = DEFAULT_TIME_S

@@ -241,11 +241,11 @@ def test_a_view_follows_the_game_as_far_as_its_seat_can_see(seat):
 
 def test_the_legal_actions_of_another_seat_cannot_be_seen(midgame):
     view = midgame.view(1)
-    with pytest.raises(SearchError, match="what seat 1 sees; expected what seat 0 sees") as error:
+    with pytest.raises(PositionError, match="what seat 1 sees; expected what seat 0 sees") as error:
         view.legal_actions()
     assert error.value.reason == "NOT_ITS_VIEW"
     assert error.value.path == "position.viewer"
-    with pytest.raises(SearchError) as error:
+    with pytest.raises(PositionError) as error:
         ai.best_turn(view, iterations=10)
     assert error.value.reason == "NOT_ITS_VIEW"
 
@@ -286,7 +286,7 @@ def test_what_is_drawn_in_a_view_owes_nothing_to_the_true_cards():
 def test_no_search_while_an_event_is_due():
     position, _ = before("deal")
     for place in (position, position.view(0), position.view(1)):
-        with pytest.raises(SearchError, match="a random event comes before the next turn") as error:
+        with pytest.raises(PositionError, match="a random event comes before the next turn") as error:
             ai.best_turn(place, iterations=10)
         assert error.value.reason == "CHANCE_PENDING"
 
@@ -301,6 +301,6 @@ def test_every_engine_answers_views_of_the_seat_to_move_only(spec, midgame):
         turn = engine.best_turn(midgame.view(0), limits, seed=1).turn
         midgame.copy().push(turn)
         for place, reason in ((midgame.view(1), "NOT_ITS_VIEW"), (due, "CHANCE_PENDING")):
-            with pytest.raises(SearchError) as error:
+            with pytest.raises(PositionError) as error:
                 engine.best_turn(place, limits, seed=1)
             assert error.value.reason == reason

@@ -76,8 +76,10 @@ class Engine(ABC):
         ------
         GameOverError
             The game is over: nobody is to move.
+        PositionError
+            A random event comes first, or the position is what another seat sees.
         SearchError
-            The limits are invalid, no seat is to move or it is another one's view, or the engine failed.
+            The limits are invalid, or the engine failed.
         """
         limits, seed = self._budget(position, limits, seed)
         return self._best_turn(
