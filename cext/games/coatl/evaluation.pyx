@@ -9,14 +9,14 @@ import json
 from pathlib import Path
 
 from libc.math cimport exp
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memset
 
 from cext.games.coatl.cards cimport (ABSENT, AT_END, BACKWARDS, COUNTS, EQUAL, FACES, LENGTH, NUM_COLORS,
                                      NUM_TEMPLES, PATHS, STEPS, TEMPLES, FaceC, PathC, card_points)
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand, rules_score
 from cext.games.coatl.state cimport (BODY, CAPACITY, COATLS, HAND, HEAD, IN_HAND, NO_CARD, ON_DISPLAY, PLAYED, TAIL,
-                                     TURN, CoatlC, action_verb)
+                                     TURN, CoatlC, action_verb, set_first)
 
 cdef enum:
     MAX_MISSING = 4
@@ -176,7 +176,8 @@ cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock,
 
 cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl, const StockC* stock,
                          float* features) noexcept nogil:
-    cdef int i, points, gain, missing, temple, best = 0
+    cdef uint64_t temples
+    cdef int i, points, gain, missing, best = 0
     for i in range(coatl.num_cards):
         _look(coatl, coatl.cards[i], stock, &points, &gain, &missing)
         features[PLAYED_POINTS] += points
@@ -189,9 +190,10 @@ cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl
     features[FULL_CARDS] += coatl.num_cards == PLAYED
     if coatl.num_cards > 0 and coatl.has_head + stock.heads > 0 and coatl.has_tail + stock.tails > 0:
         features[READY] += 1
-    for temple in range(NUM_TEMPLES):
-        if state.temples[temple] == ON_DISPLAY or state.temples[temple] == IN_HAND + seat:
-            best = max(best, _temple_outlook(coatl, temple))
+    temples = state.temples[ON_DISPLAY] | state.temples[IN_HAND + seat]
+    while temples:
+        best = max(best, _temple_outlook(coatl, set_first(temples)))
+        temples &= temples - 1
     features[TEMPLE_POINTS] += best
 
 

@@ -1,45 +1,72 @@
 """Dealing the unseen cards of Coatl anew."""
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint16_t, uint64_t
 
 from cext.core.rng cimport rng_below
 from cext.games.coatl.cards cimport NUM_CARDS, NUM_TEMPLES
+from cext.games.coatl.state cimport IN_DECK, IN_HAND, ON_COATL, set_first, set_size
 
 
-cdef bint _shuffle(uint8_t* places, uint8_t* seen, int n, int viewer, bitgen_t* rng) noexcept nogil:
-    # Permutes the places of those that the viewer has not seen, and with each place who knows what lies there.
-    cdef int hidden[NUM_CARDS]
-    cdef int i, j, a, b, count = 0
-    cdef uint8_t place, knows
+cdef inline uint64_t _take(uint64_t* rest, int k) noexcept nogil:
+    """Take the k-th member out of a set, and return it as a set."""
+    cdef uint64_t left = rest[0], bit
+    while k > 0:
+        left &= left - 1
+        k -= 1
+    bit = left & (~left + 1)
+    rest[0] &= ~bit
+    return bit
+
+
+cdef bint _deal_cards(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
+    # Only how many unseen cards each place holds counts, not which: nothing hidden decides what is drawn.
+    cdef uint64_t bit, rest = ((<uint64_t>1 << NUM_CARDS) - 1) & ~state.seen[viewer]
+    cdef int place, seat, i, n = set_size(rest)
+    cdef int held[ON_COATL]
     cdef bint differs = False
-    for i in range(n):
-        if not seen[i] >> viewer & 1:
-            hidden[count] = i
-            differs = differs or places[i] != places[hidden[0]]
-            count += 1
+    for place in range(IN_HAND, ON_COATL):
+        held[place] = set_size(state.cards[place] & rest)
+        differs = differs or 0 < held[place] < n
     if not differs:
         return False
-    # The start must not depend on what is hidden: sorted by place, as counting alone gives it.
-    for i in range(1, count):
-        a = hidden[i]
-        place, knows = places[a], seen[a]
-        j = i
-        while j > 0 and (places[hidden[j - 1]] > place
-                         or (places[hidden[j - 1]] == place and seen[hidden[j - 1]] > knows)):
-            places[hidden[j]] = places[hidden[j - 1]]
-            seen[hidden[j]] = seen[hidden[j - 1]]
-            j -= 1
-        places[hidden[j]] = place
-        seen[hidden[j]] = knows
-    for i in range(count - 1, 0, -1):
-        j = rng_below(rng, i + 1)
-        a, b = hidden[i], hidden[j]
-        place, knows = places[a], seen[a]
-        places[a], seen[a] = places[b], seen[b]
-        places[b], seen[b] = place, knows
+    for place in range(IN_DECK, ON_COATL):
+        state.cards[place] &= ~rest
+    for seat in range(4):
+        state.seen[seat] &= ~rest
+    for place in range(IN_HAND, ON_COATL):
+        for i in range(held[place]):
+            bit = _take(&rest, rng_below(rng, n))
+            n -= 1
+            state.cards[place] |= bit
+            state.seen[place & 3] |= bit
+    state.cards[IN_DECK] |= rest
+    return True
+
+
+cdef bint _deal_temples(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
+    cdef uint64_t bit, rest = ((<uint64_t>1 << NUM_TEMPLES) - 1) & ~state.temples_seen[viewer]
+    cdef int place, seat, i, n = set_size(rest)
+    cdef int held[ON_COATL]
+    cdef bint differs = False
+    for place in range(IN_HAND, ON_COATL):
+        held[place] = set_size(state.temples[place] & rest)
+        differs = differs or 0 < held[place] < n
+    if not differs:
+        return False
+    for place in range(IN_DECK, ON_COATL):
+        state.temples[place] &= <uint16_t>~rest
+    for seat in range(4):
+        state.temples_seen[seat] &= <uint16_t>~rest
+    for place in range(IN_HAND, ON_COATL):
+        for i in range(held[place]):
+            bit = _take(&rest, rng_below(rng, n))
+            n -= 1
+            state.temples[place] |= <uint16_t>bit
+            state.temples_seen[place & 3] |= <uint16_t>bit
+    state.temples[IN_DECK] |= <uint16_t>rest
     return True
 
 
 cdef bint knowledge_determinize(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
-    cdef bint several = _shuffle(state.places, state.seen, NUM_CARDS, viewer, rng)
-    return _shuffle(state.temples, state.temples_seen, NUM_TEMPLES, viewer, rng) or several
+    cdef bint several = _deal_cards(state, viewer, rng)
+    return _deal_temples(state, viewer, rng) or several

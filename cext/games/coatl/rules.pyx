@@ -15,19 +15,19 @@ from cext.games.coatl.state cimport (
     LEFT, MAX_PIECES, MAX_UNFINISHED, NO_CARD, NONE, NUM_KINDS, ON_COATL, ON_DISPLAY, OVER, PASS, PERFECT,
     PERFECT_PICK, PILES, PLAY, PLAYED, PRIESTS_PROMISE, PROMISE, PUT_AWAY, REFILL, REFILLING, REVEAL, REVEALING,
     RIGHT, SEE_THE_FUTURE, START, TAIL, TAKE, TEMPLE, THIRD, TURN, UNCOVER, UNCOVERING, TableC, action_a, action_b,
-    action_card, action_coatl, action_kind, action_make, action_side, action_verb, coatl_points, state_num_stored)
+    action_card, action_coatl, action_kind, action_make, action_side, action_verb, coatl_points, set_first, set_size, state_move_card, state_move_temple, state_num_stored,
+    state_seen_by_all)
 
 
 # --- what is there
 
 cdef int rules_hand(const CoatlStateC* state, int seat, uint8_t* faces) noexcept nogil:
-    cdef int card, n = 0, left = state.table.num_hand[seat]
-    for card in range(NUM_CARDS):
-        if n == left:
-            break
-        if state.places[card] == IN_HAND + seat:
-            faces[n] = FACE_OF[card]
-            n += 1
+    cdef uint64_t left = state.cards[IN_HAND + seat]
+    cdef int n = 0
+    while left:
+        faces[n] = FACE_OF[set_first(left)]
+        left &= left - 1
+        n += 1
     return n
 
 
@@ -37,6 +37,10 @@ cdef inline int _num_drawable(const CoatlStateC* state) noexcept nogil:
     for seat in range(state.table.num_players):
         total += state.table.num_away[seat]
     return total
+
+
+cdef inline int _num_to_reveal(const CoatlStateC* state) noexcept nogil:
+    return min(DISPLAY - state.num_display, _num_drawable(state))
 
 
 cdef inline bint _has_face(const CoatlC* coatl, int face) noexcept nogil:
@@ -118,16 +122,18 @@ cdef int _list_take(const CoatlStateC* state, int room, action_t* actions) noexc
 
 
 cdef int _list_draw(const CoatlStateC* state, action_t* actions) noexcept nogil:
-    cdef int card, n = 0
+    cdef uint64_t left = state.cards[ON_DISPLAY]
+    cdef int face, n = 0
     if state.table.num_hand[state.table.to_move] >= HAND:
         return 0
     if _num_drawable(state) > 0:
         actions[0] = action_make(DRAW, 0, 0, 0, 0, 0, 0)
         n = 1
-    for card in range(NUM_CARDS):
-        if state.places[card] == ON_DISPLAY and not (card + 1 < FIRST_CARD[FACE_OF[card] + 1]
-                                                     and state.places[card + 1] == ON_DISPLAY):
-            actions[n] = action_make(DRAW, FACE_OF[card] + 1, 0, 0, 0, 0, 0)
+    while left:
+        face = FACE_OF[set_first(left)]
+        left &= left - 1
+        if left == 0 or FACE_OF[set_first(left)] != face:
+            actions[n] = action_make(DRAW, face + 1, 0, 0, 0, 0, 0)
             n += 1
     return n
 
@@ -215,7 +221,8 @@ cdef int _list_build(const CoatlStateC* state, action_t* actions) noexcept nogil
 
 cdef int _list_tokens(const CoatlStateC* state, int room, action_t* actions) noexcept nogil:
     cdef int tokens = state.table.tokens[state.table.to_move]
-    cdef int kind, a, b, i, n = 0
+    cdef uint64_t left
+    cdef int kind, a, b, n = 0
     if tokens & PERFECT_PICK:
         for kind in range(2):
             for a in range(NUM_COLORS):
@@ -231,10 +238,11 @@ cdef int _list_tokens(const CoatlStateC* state, int room, action_t* actions) noe
         actions[n] = action_make(FUTURE, 0, 0, 0, 0, 0, 0)
         n += 1
     if tokens & PRIESTS_PROMISE:
-        for i in range(NUM_TEMPLES):
-            if state.temples[i] == ON_DISPLAY:
-                actions[n] = action_make(PROMISE, i + 1, 0, 0, 0, 0, 0)
-                n += 1
+        left = state.temples[ON_DISPLAY]
+        while left:
+            actions[n] = action_make(PROMISE, set_first(left) + 1, 0, 0, 0, 0, 0)
+            left &= left - 1
+            n += 1
     return n
 
 
@@ -269,6 +277,7 @@ cdef int _list_closing(const CoatlStateC* state, action_t* actions) noexcept nog
     cdef const CoatlC* coatl = &state.coatls[seat][number]
     cdef uint8_t hand[MAX_DEALT]
     cdef uint8_t counts[NUM_COLORS]
+    cdef uint64_t left
     cdef int i, n, num_hand = rules_hand(state, seat, hand)
     n = _list_play(state, number, hand, num_hand, actions)
     if coatl.num_cards == 0:
@@ -276,9 +285,11 @@ cdef int _list_closing(const CoatlStateC* state, action_t* actions) noexcept nog
     memset(counts, 0, sizeof(counts))
     for i in range(coatl.length):
         counts[coatl.pieces[i]] += 1
-    for i in range(NUM_TEMPLES):
-        if ((state.temples[i] == ON_DISPLAY or state.temples[i] == IN_HAND + seat)
-                and temple_met(i, counts, coatl.length) > 0):
+    left = state.temples[ON_DISPLAY] | state.temples[IN_HAND + seat]
+    while left:
+        i = set_first(left)
+        left &= left - 1
+        if temple_met(i, counts, coatl.length) > 0:
             actions[n] = action_make(TEMPLE, i + 1, 0, 0, 0, number, 0)
             n += 1
     actions[n] = action_make(CLOSE, 0, 0, 0, 0, number, 0)
@@ -307,27 +318,30 @@ cdef int rules_legal_actions(const CoatlStateC* state, action_t* actions) noexce
 
 # --- what actions do
 
-cdef int _find_card(const CoatlStateC* state, int face, int place) noexcept nogil:
-    cdef int card
-    for card in range(FIRST_CARD[face], FIRST_CARD[face + 1]):
-        if state.places[card] == place:
-            return card
-    return -1
+cdef inline uint64_t _of_face(int face) noexcept nogil:
+    # The set of the cards of a face: one, or two beside each other.
+    return (<uint64_t>1 << FIRST_CARD[face + 1]) - (<uint64_t>1 << FIRST_CARD[face])
 
 
-cdef inline void _move_card(CoatlStateC* state, int card, int place, int seen) noexcept nogil:
-    state.places[card] = <uint8_t>place
-    state.seen[card] = <uint8_t>seen
+cdef inline uint64_t _discards(const CoatlStateC* state) noexcept nogil:
+    cdef uint64_t cards = state.cards[DISCARDED]
+    cdef int seat
+    for seat in range(4):
+        cards |= state.cards[PUT_AWAY + seat]
+    return cards
 
 
 cdef void _renew_deck(CoatlStateC* state) noexcept nogil:
-    cdef int card
-    for card in range(NUM_CARDS):
-        if state.places[card] == DISCARDED or PUT_AWAY <= state.places[card] < ON_COATL:
-            _move_card(state, card, IN_DECK, 0)
-            state.num_deck += 1
+    cdef uint64_t cards = _discards(state)
+    cdef int seat
+    state.cards[DISCARDED] = 0
+    for seat in range(4):
+        state.cards[PUT_AWAY + seat] = 0
+        state.seen[seat] &= ~cards
+        state.table.num_away[seat] = 0
+    state.cards[IN_DECK] |= cards
+    state.num_deck = <uint8_t>set_size(state.cards[IN_DECK])
     state.num_discarded = 0
-    memset(state.table.num_away, 0, sizeof(state.table.num_away))
 
 
 cdef void _finish_game(CoatlStateC* state) noexcept nogil:
@@ -403,7 +417,8 @@ cdef void _draw(CoatlStateC* state, action_t action) noexcept nogil:
         state.table.pending = DEALING
         state.turns += 1
         return
-    _move_card(state, _find_card(state, face, ON_DISPLAY), IN_HAND + seat, EVERYBODY)
+    state_move_card(state, set_first(state.cards[ON_DISPLAY] & _of_face(face)), ON_DISPLAY, IN_HAND + seat,
+                    EVERYBODY)
     state.num_display -= 1
     state.table.num_hand[seat] += 1
 
@@ -443,13 +458,12 @@ cdef void _add(CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef void _play(CoatlStateC* state, action_t action) noexcept nogil:
-    cdef int seat = state.table.to_move, face = action_card(action, 0), card, i
+    cdef int seat = state.table.to_move, face = action_card(action, 0), i
     cdef CoatlC* coatl = &state.coatls[seat][action_coatl(action)]
-    card = _find_card(state, face, IN_HAND + seat)
-    if card + 1 < FIRST_CARD[face + 1] and state.places[card + 1] == IN_HAND + seat and (
-            state.seen[card + 1] == EVERYBODY):
-        card += 1               # of two alike, the one that the others know of
-    _move_card(state, card, ON_COATL + seat, EVERYBODY)
+    cdef uint64_t cards = state.cards[IN_HAND + seat] & _of_face(face)
+    if cards & state_seen_by_all(state):
+        cards &= state_seen_by_all(state)       # of two alike, the one that the others know of
+    state_move_card(state, set_first(cards), IN_HAND + seat, ON_COATL + seat, EVERYBODY)
     state.table.num_hand[seat] -= 1
     i = coatl.num_cards
     while i > 0 and coatl.cards[i - 1] > face:
@@ -474,14 +488,14 @@ cdef void _close(CoatlStateC* state, action_t action) noexcept nogil:
     state.table.phase = BUILDING
     state.table.closing = 0
     if temple >= 0:
-        if state.temples[temple] == ON_DISPLAY:
+        if state.temples[ON_DISPLAY] >> temple & 1:
             state.table.pending = <uint8_t>_take_public_temple(state, temple)
             state.turns += state.table.pending != NONE
+            state_move_temple(state, temple, ON_DISPLAY, ON_COATL + seat, EVERYBODY)
         else:
             state.table.num_temples[seat] -= 1
+            state_move_temple(state, temple, IN_HAND + seat, ON_COATL + seat, EVERYBODY)
         coatl.temple = <uint8_t>temple
-        state.temples[temple] = <uint8_t>(ON_COATL + seat)
-        state.temples_seen[temple] = EVERYBODY
     coatl.closed = 1
     coatl.points = <uint8_t>coatl_points(state, coatl)
     for number in range(COATLS):
@@ -492,11 +506,9 @@ cdef void _close(CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef void _see_the_future(CoatlStateC* state) noexcept nogil:
-    cdef int card
     state.table.tokens[state.table.to_move] &= ~SEE_THE_FUTURE
-    for card in range(NUM_CARDS):
-        if state.places[card] == ON_DISPLAY:
-            _move_card(state, card, DISCARDED, EVERYBODY)
+    state.cards[DISCARDED] |= state.cards[ON_DISPLAY]
+    state.cards[ON_DISPLAY] = 0
     state.num_discarded += state.num_display
     state.num_display = 0
     state.table.phase = FORESEEING
@@ -507,12 +519,18 @@ cdef void _see_the_future(CoatlStateC* state) noexcept nogil:
 
 cdef void _discard(CoatlStateC* state, action_t action) noexcept nogil:
     # The others do not see which card it is, so of each face that they knew of one may be gone.
-    cdef int seat = state.table.to_move, card, face = -1
-    for card in range(NUM_CARDS):
-        if state.places[card] == IN_HAND + seat and state.seen[card] == EVERYBODY and FACE_OF[card] != face:
-            state.seen[card] = <uint8_t>(1 << seat)
+    cdef int seat = state.table.to_move, card, other, face = -1
+    cdef uint64_t shown = state.cards[IN_HAND + seat] & state_seen_by_all(state)
+    while shown:
+        card = set_first(shown)
+        shown &= shown - 1
+        if FACE_OF[card] != face:
+            for other in range(4):
+                if other != seat:
+                    state.seen[other] &= ~(<uint64_t>1 << card)
             face = FACE_OF[card]
-    _move_card(state, _find_card(state, action_card(action, 0), IN_HAND + seat), PUT_AWAY + seat, 1 << seat)
+    card = set_first(state.cards[IN_HAND + seat] & _of_face(action_card(action, 0)))
+    state_move_card(state, card, IN_HAND + seat, PUT_AWAY + seat, 1 << seat)
     state.table.num_hand[seat] -= 1
     state.table.num_away[seat] += 1
 
@@ -520,8 +538,7 @@ cdef void _discard(CoatlStateC* state, action_t action) noexcept nogil:
 cdef void _promise(CoatlStateC* state, action_t action) noexcept nogil:
     cdef int seat = state.table.to_move, temple = action_card(action, 0)
     state.table.tokens[seat] &= ~PRIESTS_PROMISE
-    state.temples[temple] = <uint8_t>(IN_HAND + seat)
-    state.temples_seen[temple] = EVERYBODY
+    state_move_temple(state, temple, ON_DISPLAY, IN_HAND + seat, EVERYBODY)
     state.table.num_temples[seat] += 1
     _end_turn(state, _take_public_temple(state, temple))
 
@@ -529,13 +546,14 @@ cdef void _promise(CoatlStateC* state, action_t action) noexcept nogil:
 cdef void _keep(CoatlStateC* state, action_t action) noexcept nogil:
     cdef TableC* table = &state.table
     cdef int seat = table.to_move, kept = 0, card
-    for card in range(NUM_CARDS):
-        if state.places[card] != IN_HAND + seat:
-            continue
+    cdef uint64_t dealt = state.cards[IN_HAND + seat]
+    while dealt:
+        card = set_first(dealt)
+        dealt &= dealt - 1
         if kept < 3 and action_card(action, kept) == FACE_OF[card]:
             kept += 1
         else:
-            _move_card(state, card, PUT_AWAY + seat, 1 << seat)
+            state_move_card(state, card, IN_HAND + seat, PUT_AWAY + seat, 1 << seat)
             table.num_hand[seat] -= 1
             table.num_away[seat] += 1
     state.turns += 1
@@ -548,7 +566,7 @@ cdef void _keep(CoatlStateC* state, action_t action) noexcept nogil:
 
 cdef void _end(CoatlStateC* state) noexcept nogil:
     cdef bint has_drawn = state.table.phase == DRAWING or state.table.phase == FORESEEING
-    _end_turn(state, REVEALING if has_drawn and state.num_display < DISPLAY and _num_drawable(state) > 0 else NONE)
+    _end_turn(state, REVEALING if has_drawn and _num_to_reveal(state) > 0 else NONE)
 
 
 cdef void _pass(CoatlStateC* state) noexcept nogil:
@@ -562,7 +580,7 @@ cdef void _deal(CoatlStateC* state, int face) noexcept nogil:
     cdef int seat = state.table.to_move
     if state.num_deck == 0:
         _renew_deck(state)
-    _move_card(state, _find_card(state, face, IN_DECK), IN_HAND + seat, 1 << seat)
+    state_move_card(state, set_first(state.cards[IN_DECK] & _of_face(face)), IN_DECK, IN_HAND + seat, 1 << seat)
     state.num_deck -= 1
     state.table.num_hand[seat] += 1
 
@@ -576,26 +594,24 @@ cdef int _num_listed(action_t action) noexcept nogil:
 
 cdef void _reveal(CoatlStateC* state, action_t action) noexcept nogil:
     # If the deck is too small all of it comes first, and the rest from the renewed one.
-    cdef uint8_t faces[DISPLAY]
-    cdef int i, card, n = _num_listed(action), left = n
-    for i in range(n):
-        faces[i] = <uint8_t>action_card(action, i)
+    cdef int i, card, face, n = _num_listed(action)
+    cdef uint64_t old = state.cards[IN_DECK] if n > state.num_deck else 0
+    if old:
+        state.cards[IN_DECK] = 0
+        for i in range(4):
+            state.seen[i] |= old
+        state.cards[ON_DISPLAY] |= old
     if n > state.num_deck:
-        for card in range(NUM_CARDS):
-            if state.places[card] == IN_DECK:
-                i = 0
-                while faces[i] != FACE_OF[card]:
-                    i += 1
-                left -= 1
-                faces[i] = faces[left]
-                _move_card(state, card, ON_DISPLAY, EVERYBODY)
-        state.num_display += state.num_deck
-        state.num_deck = 0
         _renew_deck(state)
-    for i in range(left):
-        _move_card(state, _find_card(state, faces[i], IN_DECK), ON_DISPLAY, EVERYBODY)
-    state.num_display += left
-    state.num_deck -= left
+    for i in range(n):
+        face = action_card(action, i)
+        if old & _of_face(face):
+            old &= ~(<uint64_t>1 << set_first(old & _of_face(face)))
+        else:
+            card = set_first(state.cards[IN_DECK] & _of_face(face))
+            state_move_card(state, card, IN_DECK, ON_DISPLAY, EVERYBODY)
+    state.num_display = <uint8_t>set_size(state.cards[ON_DISPLAY])
+    state.num_deck = <uint8_t>set_size(state.cards[IN_DECK])
 
 
 cdef void _refill(CoatlStateC* state, action_t action) noexcept nogil:
@@ -618,8 +634,7 @@ cdef void _uncover(CoatlStateC* state, int temple) noexcept nogil:
     cdef int pile = 0 if state.table.tops[0] == NO_CARD and state.table.below[0] > 0 else 1
     state.table.tops[pile] = <uint8_t>temple
     state.table.below[pile] -= 1
-    state.temples[temple] = ON_DISPLAY
-    state.temples_seen[temple] = EVERYBODY
+    state_move_temple(state, temple, IN_DECK, ON_DISPLAY, EVERYBODY)
 
 
 cdef void _apply_outcome(CoatlStateC* state, action_t action, int verb) noexcept nogil:
@@ -646,26 +661,24 @@ cdef int _pick(const uint8_t* counts, int n, int total, bitgen_t* rng) noexcept 
 
 cdef int _draw_cards(const CoatlStateC* state, int n, uint8_t* faces, bitgen_t* rng) noexcept nogil:
     """Draw n cards from the deck, and from the discards once it is empty; they are written in ascending order."""
-    cdef uint8_t pool[NUM_CARDS]
-    cdef int card, i, k, drawn = 0, size = 0
-    cdef bint is_renewed
-    for is_renewed in range(2):
-        size = 0
-        for card in range(NUM_CARDS):
-            if (state.places[card] == DISCARDED or PUT_AWAY <= state.places[card] < ON_COATL) if is_renewed else (
-                    state.places[card] == IN_DECK):
-                pool[size] = FACE_OF[card]
-                size += 1
-        while drawn < n and size > 0:
-            k = rng_below(rng, size)
-            i = drawn
-            while i > 0 and faces[i - 1] > pool[k]:
-                faces[i] = faces[i - 1]
-                i -= 1
-            faces[i] = pool[k]
-            size -= 1
-            pool[k] = pool[size]
-            drawn += 1
+    cdef uint64_t pool = state.cards[IN_DECK], left
+    cdef int i, k, face, drawn = 0, size = set_size(pool)
+    while drawn < n:
+        if size == 0:
+            pool = _discards(state)
+            size = set_size(pool)
+        left = pool
+        for k in range(rng_below(rng, size)):
+            left &= left - 1
+        face = FACE_OF[set_first(left)]
+        pool &= ~(left & (~left + 1))
+        size -= 1
+        i = drawn
+        while i > 0 and faces[i - 1] > face:
+            faces[i] = faces[i - 1]
+            i -= 1
+        faces[i] = <uint8_t>face
+        drawn += 1
     return drawn
 
 
@@ -701,54 +714,44 @@ cdef action_t _draw_refill(const CoatlStateC* state, bitgen_t* rng) noexcept nog
 cdef action_t rules_draw_outcome(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
     cdef uint8_t faces[DISPLAY]
     cdef action_t action
+    cdef uint64_t left
     cdef int i, k, n, event = state.table.pending
     if event == DEALING:
         _draw_cards(state, 1, faces, rng)
         return action_make(DEAL, faces[0] + 1, 0, 0, 0, 0, 0)
     if event == REVEALING:
-        n = _draw_cards(state, DISPLAY - state.num_display, faces, rng)
+        n = _draw_cards(state, _num_to_reveal(state), faces, rng)
         action = <action_t>REVEAL << 36
         for i in range(n):
             action |= <action_t>(faces[i] + 1) << 6 * i
         return action
     if event == REFILLING:
         return _draw_refill(state, rng)
-    k = rng_below(rng, state.table.below[0] + state.table.below[1])
-    for i in range(NUM_TEMPLES):
-        if state.temples[i] == IN_DECK:
-            if k == 0:
-                break
-            k -= 1
-    return action_make(UNCOVER, i + 1, 0, 0, 0, 0, 0)
+    left = state.temples[IN_DECK]
+    for k in range(rng_below(rng, set_size(left))):
+        left &= left - 1
+    return action_make(UNCOVER, set_first(left) + 1, 0, 0, 0, 0, 0)
 
 
 cdef bint _is_reveal(const CoatlStateC* state, action_t action) noexcept nogil:
     # So many cards as can be had; all of the deck, if it is too small, and the others from the discards.
-    cdef int counts[NUM_FACES]
-    cdef int drawable = _num_drawable(state), missing = DISPLAY - state.num_display
-    cdef int i, card, face, n = _num_listed(action)
-    cdef bint is_renewed = n > state.num_deck
-    if n != min(missing, drawable) or action >> 6 * n & ((<action_t>1 << 36 - 6 * n) - 1):
+    cdef int i, face, n = _num_listed(action)
+    cdef uint64_t old = state.cards[IN_DECK], rest = old
+    if n != _num_to_reveal(state) or action >> 6 * n & ((<action_t>1 << 36 - 6 * n) - 1):
         return False
-    memset(counts, 0, sizeof(counts))
+    if n > state.num_deck:
+        rest |= _discards(state)
     for i in range(n):
         face = action_card(action, i)
-        if face >= NUM_FACES or (i > 0 and face < action_card(action, i - 1)):
+        if face >= NUM_FACES or (i > 0 and face < action_card(action, i - 1)) or not rest & _of_face(face):
             return False
-        counts[face] += 1
-    if is_renewed:
-        for card in range(NUM_CARDS):
-            if state.places[card] == IN_DECK:
-                counts[FACE_OF[card]] -= 1
-    for card in range(NUM_CARDS):
-        if (state.places[card] == DISCARDED or PUT_AWAY <= state.places[card] < ON_COATL) if is_renewed else (
-                state.places[card] == IN_DECK):
-            if counts[FACE_OF[card]] > 0:
-                counts[FACE_OF[card]] -= 1
-    for face in range(NUM_FACES):
-        if counts[face] != 0:
-            return False
-    return True
+        # The old deck's cards first: they must all be among those that are named.
+        if old & _of_face(face):
+            rest &= ~(<uint64_t>1 << set_first(old & _of_face(face)))
+            old &= rest
+        else:
+            rest &= ~(<uint64_t>1 << set_first(rest & _of_face(face)))
+    return n <= state.num_deck or old == 0
 
 
 cdef bint _is_refill(const CoatlStateC* state, action_t action) noexcept nogil:
@@ -781,7 +784,7 @@ cdef bint _is_refill(const CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef bint rules_is_outcome(const CoatlStateC* state, action_t action) noexcept nogil:
-    cdef int verb = action_verb(action), card = action_card(action, 0), i, event = state.table.pending
+    cdef int verb = action_verb(action), card = action_card(action, 0), event = state.table.pending
     if action >> 41:
         return False
     if event == REVEALING:
@@ -791,15 +794,10 @@ cdef bint rules_is_outcome(const CoatlStateC* state, action_t action) noexcept n
     if card < 0 or (action & ((<action_t>1 << 36) - 1)) >> 6:
         return False
     if event == UNCOVERING:
-        return verb == UNCOVER and card < NUM_TEMPLES and state.temples[card] == IN_DECK
+        return verb == UNCOVER and card < NUM_TEMPLES and state.temples[IN_DECK] >> card & 1
     if event != DEALING or verb != DEAL or card >= NUM_FACES:
         return False
-    if state.num_deck > 0:
-        return _find_card(state, card, IN_DECK) >= 0
-    for i in range(FIRST_CARD[card], FIRST_CARD[card + 1]):
-        if state.places[i] == DISCARDED or PUT_AWAY <= state.places[i] < ON_COATL:
-            return True
-    return False
+    return ((state.cards[IN_DECK] if state.num_deck > 0 else _discards(state)) & _of_face(card)) != 0
 
 
 # --- the table's functions

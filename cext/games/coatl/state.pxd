@@ -1,6 +1,6 @@
 """The flat state of Coatl and the layout of its actions."""
 
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
 from cext.core.types cimport action_t
 from cext.games.coatl.cards cimport NUM_CARDS, NUM_COLORS, NUM_PAIRS, NUM_TEMPLES
@@ -167,23 +167,57 @@ ctypedef struct TableC:         # 128 bytes
     int32_t last_round                  # of Ending BODIES, else 0
     uint8_t unused[4]
 
-# 1280 bytes, no pointers, no padding that is not zero.
+# 1344 bytes, no pointers, no padding that is not zero.
 ctypedef struct CoatlStateC:
     TableC table
     CoatlC coatls[4][COATLS]            # in the order in which they were started; length 0: not started
     uint8_t bag[NUM_KINDS][NUM_COLORS]  # pieces in the bags
-    uint8_t places[NUM_CARDS]           # Place of each prophecy
-    uint8_t seen[NUM_CARDS]             # set of the seats that know where it is
-    uint8_t temples[NUM_TEMPLES]        # Place of each temple
-    uint8_t temples_seen[NUM_TEMPLES]
+    uint8_t unused
+    uint64_t cards[NUM_PLACES]          # prophecies in each Place, as sets of cards (a bit for each)
+    uint64_t seen[4]                    # prophecies whose place a seat knows; unused seats know what everybody does
+    uint16_t temples[NUM_PLACES]        # the same of the temples
+    uint16_t temples_seen[4]
     uint8_t num_deck                    # prophecies in the deck
     uint8_t num_discarded               # for all to see
     uint8_t num_display
     uint8_t viewer                      # the seat whose view the position is; NO_SEAT: everything is known
-    uint8_t unused[3]
     int32_t turns                       # turns ended since the state was made; not part of the position
-    uint8_t unused2[28]
+    uint8_t unused2[32]
 
+
+cdef extern from *:
+    """
+    #define coatl_first(set) __builtin_ctzll(set)
+    #define coatl_size(set) __builtin_popcountll(set)
+    """
+    int set_first "coatl_first"(uint64_t set) noexcept nogil        # the lowest member; the set is not empty
+    int set_size "coatl_size"(uint64_t set) noexcept nogil
+
+cdef inline uint64_t state_seen_by_all(const CoatlStateC* state) noexcept nogil:
+    return state.seen[0] & state.seen[1] & state.seen[2] & state.seen[3]
+
+cdef inline void state_move_card(CoatlStateC* state, int card, int source, int target, int seats) noexcept nogil:
+    """Move a prophecy; afterwards the seats of a set know where it is, and nobody else."""
+    cdef uint64_t bit = <uint64_t>1 << card
+    cdef int seat
+    state.cards[source] &= ~bit
+    state.cards[target] |= bit
+    for seat in range(4):
+        if seats >> seat & 1:
+            state.seen[seat] |= bit
+        else:
+            state.seen[seat] &= ~bit
+
+cdef inline void state_move_temple(CoatlStateC* state, int temple, int source, int target, int seats) noexcept nogil:
+    cdef uint16_t bit = <uint16_t>(1 << temple)
+    cdef int seat
+    state.temples[source] &= ~bit
+    state.temples[target] |= bit
+    for seat in range(4):
+        if seats >> seat & 1:
+            state.temples_seen[seat] |= bit
+        else:
+            state.temples_seen[seat] &= ~bit
 
 cdef inline const CoatlC* state_coatl(const CoatlStateC* state, int seat, int number) noexcept nogil:
     return &state.coatls[seat][number]

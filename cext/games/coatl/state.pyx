@@ -11,6 +11,10 @@ from cext.games.coatl.cards cimport (FACE_OF, FIRST_CARD, NUM_FACES, TEMPLES, ca
                                      temple_met)
 
 
+cdef uint64_t ALL_CARDS = (<uint64_t>1 << NUM_CARDS) - 1
+cdef uint64_t ALL_TEMPLES = (<uint64_t>1 << NUM_TEMPLES) - 1
+
+
 # --- hash
 
 cdef inline uint64_t _mix(uint64_t x) noexcept nogil:
@@ -62,23 +66,39 @@ cdef uint64_t _hash_coatls(const CoatlStateC* state) noexcept nogil:
     return total
 
 
+cdef uint64_t _hash_cards(const CoatlStateC* state, int viewer) noexcept nogil:
+    cdef uint64_t known, total = 0, to_all = state_seen_by_all(state)
+    cdef uint64_t temples_to_all = (state.temples_seen[0] & state.temples_seen[1] & state.temples_seen[2]
+                                    & state.temples_seen[3])
+    cdef int card, place
+    for place in range(NUM_PLACES):
+        known = state.cards[place]
+        if viewer >= 0:
+            known &= state.seen[viewer]
+        while known:
+            card = set_first(known)
+            known &= known - 1
+            total += _CARD_KEYS[card][place][to_all >> card & 1]
+        known = state.temples[place]
+        if viewer >= 0:
+            known &= state.temples_seen[viewer]
+        while known:
+            card = set_first(known)
+            known &= known - 1
+            total += _TEMPLE_KEYS[card][place][temples_to_all >> card & 1]
+    return total
+
+
 cdef uint64_t state_hash(const CoatlStateC* state, int viewer) noexcept nogil:
     cdef uint64_t total = _hash_coatls(state), h = 0
     cdef const uint8_t* table = <const uint8_t*>&state.table
-    cdef uint8_t knows = EVERYBODY if viewer < 0 else <uint8_t>(1 << viewer)
     cdef int i
     if viewer < 0 and state.viewer != NO_SEAT:
         # What is unknown is no part of the position, whatever stands in for it.
         return _mix(state_hash(state, state.viewer) + 1 + state.viewer)
     for i in range(0, <int>sizeof(TableC), 8):
         h = _mix(h + _word(table + i))
-    for i in range(NUM_CARDS):
-        if viewer < 0 or state.seen[i] & knows:
-            total += _CARD_KEYS[i][state.places[i]][state.seen[i] == EVERYBODY]
-    for i in range(NUM_TEMPLES):
-        if viewer < 0 or state.temples_seen[i] & knows:
-            total += _TEMPLE_KEYS[i][state.temples[i]][state.temples_seen[i] == EVERYBODY]
-    return _mix(h + total)
+    return _mix(h + total + _hash_cards(state, viewer))
 
 
 cdef int coatl_points(const CoatlStateC* state, const CoatlC* coatl) noexcept nogil:
@@ -196,30 +216,34 @@ cdef int _check_coatls(const CoatlStateC* state) noexcept nogil:
 
 
 cdef int _check_cards(const CoatlStateC* state) noexcept nogil:
-    cdef int counts[NUM_PLACES]
     cdef int on_coatls[NUM_FACES]
     cdef const CoatlC* coatl
-    cdef int i, seat, number, face
-    memset(counts, 0, sizeof(counts))
+    cdef uint64_t everything = 0, left, to_all = state_seen_by_all(state)
+    cdef int i, seat, number, face, place, total = 0
     memset(on_coatls, 0, sizeof(on_coatls))
-    for i in range(NUM_CARDS):
-        if state.places[i] >= NUM_PLACES or state.places[i] == 3:
-            return CARDS
-        counts[state.places[i]] += 1
-        on_coatls[FACE_OF[i]] += state.places[i] >= ON_COATL
-        if state.places[i] in (ON_DISPLAY, DISCARDED) and state.seen[i] != EVERYBODY:
-            return KNOWLEDGE
-        if IN_HAND <= state.places[i] < ON_COATL and not state.seen[i] >> (state.places[i] & 3) & 1:
-            return KNOWLEDGE
-    if (counts[IN_DECK] != state.num_deck or counts[ON_DISPLAY] != state.num_display
-            or counts[DISCARDED] != state.num_discarded or counts[ON_DISPLAY] > DISPLAY):
+    for place in range(NUM_PLACES):
+        everything |= state.cards[place]
+        total += set_size(state.cards[place])
+        if place >= ON_COATL:
+            left = state.cards[place]
+            while left:
+                on_coatls[FACE_OF[set_first(left)]] += 1
+                left &= left - 1
+    if total != NUM_CARDS or everything != ALL_CARDS or state.cards[3] != 0:
+        return CARDS
+    if (state.cards[ON_DISPLAY] | state.cards[DISCARDED]) & ~to_all:
+        return KNOWLEDGE
+    if (set_size(state.cards[IN_DECK]) != state.num_deck or set_size(state.cards[ON_DISPLAY]) != state.num_display
+            or set_size(state.cards[DISCARDED]) != state.num_discarded or state.num_display > DISPLAY):
         return CARDS
     for seat in range(MAX_SEATS):
-        if (counts[IN_HAND + seat] != state.table.num_hand[seat]
-                or counts[PUT_AWAY + seat] != state.table.num_away[seat]
-                or (seat >= state.table.num_players and counts[IN_HAND + seat] > 0)
-                or (state.table.phase != KEEPING and counts[IN_HAND + seat] > HAND)):
+        if (set_size(state.cards[IN_HAND + seat]) != state.table.num_hand[seat]
+                or set_size(state.cards[PUT_AWAY + seat]) != state.table.num_away[seat]
+                or (seat >= state.table.num_players and state.table.num_hand[seat] > 0)
+                or (state.table.phase != KEEPING and state.table.num_hand[seat] > HAND)):
             return HANDS
+        if (state.cards[IN_HAND + seat] | state.cards[PUT_AWAY + seat]) & ~state.seen[seat]:
+            return KNOWLEDGE
         for number in range(COATLS):
             coatl = state_coatl(state, seat, number)
             for i in range(coatl.num_cards):
@@ -231,26 +255,20 @@ cdef int _check_cards(const CoatlStateC* state) noexcept nogil:
 
 
 cdef int _check_temples(const CoatlStateC* state) noexcept nogil:
-    cdef int i, seat, place, hidden = 0, tops = 0
-    cdef int held[MAX_SEATS]
-    memset(held, 0, sizeof(held))
-    for i in range(NUM_TEMPLES):
-        place = state.temples[i]
-        if place == IN_DECK:
-            hidden += 1
-        elif place == ON_DISPLAY:
-            tops += 1
-            if state.table.tops[0] != i and state.table.tops[1] != i:
-                return TEMPLE_CARDS
-        elif IN_HAND <= place < PUT_AWAY:
-            held[place - IN_HAND] += 1
-        elif place < ON_COATL:
-            return TEMPLE_CARDS
-    if (hidden != state.table.below[0] + state.table.below[1]
-            or tops != (state.table.tops[0] != NO_CARD) + (state.table.tops[1] != NO_CARD)):
+    cdef int i, seat, place, total = 0
+    cdef uint64_t everything = 0, tops = 0
+    for place in range(NUM_PLACES):
+        everything |= state.temples[place]
+        total += set_size(state.temples[place])
+    for i in range(PILES):
+        if state.table.tops[i] != NO_CARD:
+            tops |= <uint64_t>1 << state.table.tops[i]
+    if (total != NUM_TEMPLES or everything != ALL_TEMPLES or tops != state.temples[ON_DISPLAY]
+            or set_size(state.temples[IN_DECK]) != state.table.below[0] + state.table.below[1]):
         return TEMPLE_CARDS
     for seat in range(MAX_SEATS):
-        if held[seat] != state.table.num_temples[seat]:
+        if (set_size(state.temples[IN_HAND + seat]) != state.table.num_temples[seat]
+                or state.temples[PUT_AWAY + seat] != 0 or state.temples[IN_HAND + seat] & ~state.temples_seen[seat]):
             return TEMPLE_CARDS
     return 0
 
@@ -277,35 +295,30 @@ cdef int state_check(const CoatlStateC* state) noexcept nogil:
 
 # --- exchange with the codec
 
-cdef int _put_card(CoatlStateC* state, int face, int place, int seen) except -1:
+cdef int _put_card(CoatlStateC* state, int face, int place, int seats) except -1:
     # Takes a card of that face out of the deck.
     cdef int card
     for card in range(FIRST_CARD[face], FIRST_CARD[face + 1]):
-        if state.places[card] == IN_DECK:
-            state.places[card] = <uint8_t>place
-            state.seen[card] = <uint8_t>seen
+        if state.cards[IN_DECK] >> card & 1:
+            state_move_card(state, card, IN_DECK, place, seats)
             state.num_deck -= 1
             return 0
     raise ValueError(f"prophecy {face}: more than there are")
 
 
-cdef int _put_unknown(CoatlStateC* state, int place, int count) except -1:
-    cdef int card
-    for card in range(NUM_CARDS):
-        if count > 0 and state.places[card] == IN_DECK:
-            state.places[card] = <uint8_t>place
-            state.seen[card] = <uint8_t>(1 << (place & 3))
-            state.num_deck -= 1
-            count -= 1
-    if count > 0:
-        raise ValueError("more unknown prophecies than there are")
+cdef int _put_unknown(CoatlStateC* state, int seat, int place, int count) except -1:
+    while count > 0:
+        if state.cards[IN_DECK] == 0:
+            raise ValueError("more unknown prophecies than there are")
+        state_move_card(state, set_first(state.cards[IN_DECK]), IN_DECK, place + seat, 1 << seat)
+        state.num_deck -= 1
+        count -= 1
 
 
-cdef int _put_temple(CoatlStateC* state, int temple, int place, int seen) except -1:
-    if state.temples[temple] != IN_DECK:
+cdef int _put_temple(CoatlStateC* state, int temple, int place, int seats) except -1:
+    if not state.temples[IN_DECK] >> temple & 1:
         raise ValueError(f"temple {temple}: more than once")
-    state.temples[temple] = <uint8_t>place
-    state.temples_seen[temple] = <uint8_t>seen
+    state_move_temple(state, temple, IN_DECK, place, seats)
 
 
 cdef int _fill_coatl(CoatlStateC* state, int seat, int number, dict fields) except -1:
@@ -372,18 +385,14 @@ cdef int _fill_seat(CoatlStateC* state, int seat, dict fields) except -1:
 
 cdef int _fill_unknown(CoatlStateC* state, list seats) except -1:
     # Any cards will do for those that the viewer does not know.
-    cdef int seat, temple, missing
+    cdef int seat, missing
     for seat, fields in enumerate(seats):
-        _put_unknown(state, IN_HAND + seat, fields["hand"].count(-1))
-        _put_unknown(state, PUT_AWAY + seat, fields["discarded"].count(-1))
-        missing = fields["temples"].count(-1)
-        for temple in range(NUM_TEMPLES):
-            if missing > 0 and state.temples[temple] == IN_DECK:
-                state.temples[temple] = <uint8_t>(IN_HAND + seat)
-                state.temples_seen[temple] = <uint8_t>(1 << seat)
-                missing -= 1
-        if missing > 0:
-            raise ValueError("more unknown temples than there are")
+        _put_unknown(state, seat, IN_HAND, fields["hand"].count(-1))
+        _put_unknown(state, seat, PUT_AWAY, fields["discarded"].count(-1))
+        for missing in range(fields["temples"].count(-1)):
+            if state.temples[IN_DECK] == 0:
+                raise ValueError("more unknown temples than there are")
+            state_move_temple(state, set_first(state.temples[IN_DECK]), IN_DECK, IN_HAND + seat, 1 << seat)
 
 
 cdef int state_fill(CoatlStateC* state, dict fields) except -1:
@@ -398,6 +407,8 @@ cdef int state_fill(CoatlStateC* state, dict fields) except -1:
             state.coatls[seat][number].temple = NO_CARD
             memset(state.coatls[seat][number].cards, NO_CARD, PLAYED)
     state.num_deck = NUM_CARDS
+    state.cards[IN_DECK] = ALL_CARDS
+    state.temples[IN_DECK] = ALL_TEMPLES
     state.viewer = NO_SEAT if fields["viewer"] < 0 else fields["viewer"]
     table.num_players = fields["num_players"]
     table.strict_ends, table.with_tokens = fields["strict_ends"], fields["sacrifice_tokens"]
@@ -450,32 +461,33 @@ cdef dict _describe_coatl(const CoatlC* coatl):
     }
 
 
+cdef list _cards(uint64_t cards, uint64_t known):
+    """The faces of a set of prophecies, ascending, -1 for those that are not known."""
+    return _unknown_last([FACE_OF[card] if known >> card & 1 else -1 for card in range(NUM_CARDS)
+                          if cards >> card & 1])
+
+
+cdef list _temples(uint64_t temples, uint64_t known):
+    return _unknown_last([temple if known >> temple & 1 else -1 for temple in range(NUM_TEMPLES)
+                          if temples >> temple & 1])
+
+
 cdef dict _describe_seat(const CoatlStateC* state, int seat):
-    cdef int card
-    cdef int knows = EVERYBODY if state.viewer == NO_SEAT else 1 << state.viewer
-    hand, shown, away, temples, shown_temples = [], [], [], [], []
-    for card in range(NUM_CARDS):
-        face = FACE_OF[card] if state.seen[card] & knows else -1
-        if state.places[card] == IN_HAND + seat:
-            hand.append(face)
-            if state.seen[card] == EVERYBODY:
-                shown.append(face)
-        elif state.places[card] == PUT_AWAY + seat:
-            away.append(face)
-    for card in range(NUM_TEMPLES):
-        if state.temples[card] == IN_HAND + seat:
-            temples.append(card if state.temples_seen[card] & knows else -1)
-            if state.temples_seen[card] == EVERYBODY:
-                shown_temples.append(card)
+    cdef uint64_t known = ALL_CARDS, known_temples = ALL_TEMPLES
+    cdef uint64_t temples_to_all = (state.temples_seen[0] & state.temples_seen[1] & state.temples_seen[2]
+                                    & state.temples_seen[3])
+    if state.viewer != NO_SEAT:
+        known = state.seen[state.viewer]
+        known_temples = state.temples_seen[state.viewer]
     return {
         "stored_heads": _counts(state.table.stored[seat][HEAD], NUM_COLORS),
         "stored_tails": _counts(state.table.stored[seat][TAIL], NUM_COLORS),
         "stored_bodies": _counts(state.table.stored[seat][BODY], NUM_COLORS),
-        "hand": _unknown_last(hand),
-        "shown": shown,
-        "discarded": _unknown_last(away),
-        "temples": _unknown_last(temples),
-        "shown_temples": shown_temples,
+        "hand": _cards(state.cards[IN_HAND + seat], known),
+        "shown": _cards(state.cards[IN_HAND + seat] & state_seen_by_all(state), known),
+        "discarded": _cards(state.cards[PUT_AWAY + seat], known),
+        "temples": _temples(state.temples[IN_HAND + seat], known_temples),
+        "shown_temples": _temples(state.temples[IN_HAND + seat] & temples_to_all, known_temples),
         "tokens": state.table.tokens[seat],
         "coatls": [_describe_coatl(&state.coatls[seat][number]) for number in range(COATLS)
                    if state.coatls[seat][number].length > 0],
@@ -506,8 +518,8 @@ cdef dict state_describe(const CoatlStateC* state):
         "supply_heads": _counts(table.supply[HEAD], NUM_COLORS),
         "supply_tails": _counts(table.supply[TAIL], NUM_COLORS),
         "supply_pairs": _counts(table.pairs, NUM_PAIRS),
-        "display": [FACE_OF[card] for card in range(NUM_CARDS) if state.places[card] == ON_DISPLAY],
-        "discarded": [FACE_OF[card] for card in range(NUM_CARDS) if state.places[card] == DISCARDED],
+        "display": _cards(state.cards[ON_DISPLAY], ALL_CARDS),
+        "discarded": _cards(state.cards[DISCARDED], ALL_CARDS),
         "piles": [[-1 if table.tops[i] == NO_CARD else table.tops[i], table.below[i]] for i in range(PILES)],
         "deck": state.num_deck,
         "seats": [_describe_seat(state, seat) for seat in range(table.num_players)],
