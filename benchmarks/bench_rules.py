@@ -1,10 +1,10 @@
-"""Measures the compiled rules of Mexica: random playouts, atomic actions, copies, lists of legal actions.
+"""Measures a game's compiled rules: random playouts, atomic actions, copies, lists of legal actions.
 
-    python benchmarks/bench_rules.py [--json] [--seconds 1] [--repeats 7] [--deals 4]
+    python benchmarks/bench_rules.py [--game mexica] [--json] [--seconds 1] [--repeats 7] [--deals 4]
 
-A playout is the game's uniform random one, from the end of the placement to the end of the game, through
-`apply_action`; one thread. Each repeat measures everything once, in turn, so that a noisy neighbour does not
-hit one figure alone; the medians of the repeats are printed.
+A playout is the game's random one, from the second turn of each seat (Mexica: the end of the placement) to
+the end of the game, through `apply_action`; one thread. Each repeat measures everything once, in turn, so
+that a noisy neighbour does not hit one figure alone; the medians of the repeats are printed.
 """
 
 import argparse
@@ -18,12 +18,16 @@ from cext.core import playout
 
 PLAYERS = (2, 3, 4)
 # At least, by seats: (native build, portable build). They orient only: from a 2-core EPYC with AVX-512.
-PLAYOUT_BUDGETS = {2: (7500, 4100), 3: (4900, 2700), 4: (3600, 2000)}
+PLAYOUT_BUDGETS = {
+    "mexica": {2: (7500, 4100), 3: (4900, 2700), 4: (3600, 2000)},
+    "coatl": {2: (40000, 40000), 3: (40000, 40000), 4: (40000, 40000)},
+}
 COPY_BUDGET = 50e6
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--game", choices=PLAYOUT_BUDGETS, default="mexica")
     parser.add_argument("--seconds", type=positive(float), default=1.0, help="of each measurement, about")
     parser.add_argument("--repeats", type=positive(int), default=7, help="whose median is printed")
     parser.add_argument("--deals", type=positive(int), default=4, help="openings for each seat count")
@@ -31,16 +35,16 @@ def main():
     args = parser.parse_args()
     figures = describe_machine() | vars(args)
     del figures["json"]
-    figures |= measure(args.seconds, args.repeats, args.deals)
+    figures |= measure(args.game, args.seconds, args.repeats, args.deals)
     if args.json:
         print(json.dumps(figures))
     else:
         print_table(figures)
 
 
-def measure(seconds, repeats, deals):
+def measure(game, seconds, repeats, deals):
     """Return all figures; see the module."""
-    states = {n: [opening(n, seed).state for seed in range(1, deals + 1)] for n in PLAYERS}
+    states = {n: [opening(n, seed, game).state for seed in range(1, deals + 1)] for n in PLAYERS}
     state = states[2][0]
     playout_counts = {
         n: calibrated(lambda count, n=n: play(states[n], count)[1], seconds, deals) for n in PLAYERS
@@ -102,7 +106,7 @@ def print_table(figures):
     print(f"medians of {figures['repeats']} x {figures['seconds']:g} s, {figures['deals']} deals\n")
     print("seats    playouts/s   native/portable budget     actions/s   actions/playout")
     for n in PLAYERS:
-        native, portable = PLAYOUT_BUDGETS[n]
+        native, portable = PLAYOUT_BUDGETS[figures["game"]][n]
         key = str(n)
         print(
             f"{n:>5}{figures['playouts_per_s'][key]:>14,.0f}{f'{native:,}/{portable:,}':>25}"

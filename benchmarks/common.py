@@ -19,9 +19,9 @@ def describe_machine():
     }
 
 
-def opening(players, seed):
-    """Return a Mexica position right after a random placement of the pillis."""
-    position = ai.new_game("mexica", players=players, seed=seed)
+def opening(players, seed, game="mexica"):
+    """Return a position after a first turn of each seat, at random: pillis are placed, prophecies kept."""
+    position = ai.new_game(game, players=players, seed=seed)
     rng = random.Random(seed)
     for _ in range(players):
         position.push([rng.choice(position.legal_actions())])

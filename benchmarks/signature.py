@@ -57,7 +57,7 @@ def positions():
             record = json.loads(line)
             position = ai.Position.from_json(record["start"])
             for number, turn in enumerate(record["turns"]):
-                if number % EVERY == 0:
+                if number % EVERY == 0 and not position.is_chance:
                     yield position
                 position.push(turn)
 
