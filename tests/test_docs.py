@@ -157,8 +157,10 @@ def test_links_lead_somewhere(page):
 # Lists that must not fall behind the code
 
 
-def test_the_readme_shows_the_board_as_it_is_drawn():
-    assert str(ai.load(ROOT / "examples" / "mexica_midgame.json")) in (ROOT / "README.md").read_text()
+def test_the_readme_shows_the_boards_as_they_are_drawn():
+    text = (ROOT / "README.md").read_text()
+    assert str(ai.load(ROOT / "examples" / "mexica_midgame.json")) in text
+    assert str(ai.load(ROOT / "examples" / "coatl_midgame.json").view(0)) in text
 
 
 def test_the_map_of_the_rules_is_the_island():
