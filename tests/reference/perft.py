@@ -1,7 +1,8 @@
 """Perft counts that owe nothing to the compiled rules.
 
-Mexica: counted by the slow reference rules. Nim: by a formula. Run as a program, in the folder `tests`, this
-fills in `count` and `divide` of every entry of perft files, whose other fields are written by hand:
+Coatl and Mexica: counted by the slow reference rules. Nim: by a formula. Run as a program, in the folder
+`tests`, this fills in `count` and `divide` of every entry of perft files, whose other fields are written by
+hand:
 
     python -m reference.perft data/perft/mexica.json
 """
@@ -11,7 +12,32 @@ import sys
 from itertools import product
 from math import comb, factorial, prod
 
-from reference import mexica
+from reference import coatl, mexica
+
+
+def coatl_divide(position: dict, depth: int) -> dict[str, int]:
+    """Return for each first action the number of sequences of `depth` legal actions that begin with it."""
+    counted: dict[tuple[str, int], int] = {}
+
+    def after(state, action):
+        state = state.copy()
+        state.apply(action)
+        state.log.clear()  # what seats remember counts for nothing here, and would be copied again and again
+        return state
+
+    def count(state, depth):
+        if depth == 0:
+            return 1
+        actions = state.legal_actions()
+        if depth == 1:
+            return len(actions)
+        key = (json.dumps(state.to_json()), depth)  # different orders of actions meet in one position
+        if key not in counted:
+            counted[key] = sum(count(after(state, action), depth - 1) for action in actions)
+        return counted[key]
+
+    state = coatl.State.from_json(position)
+    return {action: count(after(state, action), depth - 1) for action in state.legal_actions()}
 
 
 def mexica_divide(position: dict, depth: int) -> dict[str, int]:
@@ -61,7 +87,7 @@ def nim_divide(position: dict, depth: int) -> dict[str, int]:
     }
 
 
-DIVIDE = {"mexica": mexica_divide, "nim": nim_divide}
+DIVIDE = {"coatl": coatl_divide, "mexica": mexica_divide, "nim": nim_divide}
 
 
 def main(paths: list[str]) -> None:
