@@ -31,6 +31,7 @@ LONG_LISTS = 0.002
 INT32 = (0, 1, -1, 2, 3, 14, 22, 127, 255, 256, 65535, 2**31 - 1, -(2**31))
 NUMBERS = (*INT32, 2**63 - 1, -(2**63), 2**64, 1e308)
 TEXTS = ("", "A1", "U14", "Z99", "end", "walk H5", "temple 9 A1", "\0", "\n", "é" * 50, "{0}%s", "x" * 5000)
+TEXTS += ("?", "P00", "P48", "T03", "RG", "deal P07", "add 1 left G", "reveal P01 P02", "closing", "over")
 VALUES = (*NUMBERS, *TEXTS, None, True, [], {}, [[]], float("nan"), float("inf"))
 
 
@@ -102,10 +103,15 @@ def corpus():
         if number in (4, 20, 39):
             positions.append(position.copy())
         position.push(turn)
+    coatl_positions, coatl_record = coatl_game()
+    positions += coatl_positions
     messages = []
     for position in positions:
         message = wire.position_to_message(position)
-        turn = ai.best_turn(position, iterations=20, seed=1).turn
+        if position.is_chance:
+            turn = position.copy().draw(1)
+        else:
+            turn = ai.best_turn(position, iterations=20, seed=1).turn
         requests = [
             (engine_pb2.ValidatePositionRequest(position=message), service.validate_position),
             (engine_pb2.LegalActionsRequest(position=message, actions=turn[:1]), service.legal_actions),
@@ -122,9 +128,43 @@ def corpus():
     new_game = engine_pb2.NewGameRequest(players=3, seed=7)
     new_game.mexica.pool.extend([3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 12, 13, 13])
     messages.append((new_game, reader(engine_pb2.NewGameRequest, service.deal)))
+    new_game = engine_pb2.NewGameRequest(players=4, seed=7)
+    new_game.coatl.strict_ends = True
+    messages.append((new_game, reader(engine_pb2.NewGameRequest, service.deal)))
     forms = [(position.to_json(), read_position) for position in positions]
-    forms.append((record, read_record))
+    forms += [(record, read_record), (coatl_record, read_record)]
     return messages, forms
+
+
+def coatl_game():
+    """Return positions of a game of Coatl, some of them views or before a random event, and its beginning."""
+    position = ai.new_game("coatl", players=3, seed=4)
+    record = {"game": "coatl", "version": 1, "start": position.to_json(), "turns": [], "scores": None}
+    record["winners"] = None
+    positions = [position.copy()]
+    for number in range(70):
+        before = position.copy()
+        if position.is_chance:
+            turn = position.draw(number)
+        else:
+            turn = ai.best_turn(position, iterations=30, seed=number).turn
+            position.push(turn)
+        if number in (20, 45, 69):
+            positions.append(before)
+        elif number in (30, 50) and before.to_move is not None:
+            positions.append(before.view(before.to_move))
+        if len(record["turns"]) < 12:
+            record["turns"].append(turn)
+    due = next(place for place in replayed(record) if place.is_chance)
+    return [*positions, due], record
+
+
+def replayed(record):
+    """Yield the positions of a record."""
+    position = ai.Position.from_json(record["start"])
+    for turn in record["turns"]:
+        yield position.copy()
+        position.push(turn)
 
 
 def reader(kind: type[Message], read):
