@@ -232,25 +232,19 @@ cdef void evaluation_features(const CoatlStateC* state, int seat, float* feature
 # Of a seat's own features, by hand: about what the position is worth to it. They order the actions of a turn, most of
 # which only prepare something, so they reward preparation; they say nothing of the time that is left.
 cdef float _OUTLOOK[NUM_FEATURES]
-_OUTLOOK[:] = [
-    1.0, 3.0, 0.9, 0.75,                # points closed, Coatls closed, points played, points playable
-    0.7, 0.45, 0.25, 0.12, 0.05,        # next levels by missing pieces
-    1.0, 0.1, 0.7, 0.7,                 # unfinished Coatls: number, pieces, heads, tails
-    0.35, 0.5, 0.5, 0.4,                # stored bodies, heads, tails; cards in hand
-    0.3, 0.5, -0.5, -0.4, -0.4,         # temples, tokens, crowded, heads and tails missing
-    1.0, 0.2, 0.5, 0.3, 0.0, 12.0,
-]
 
 # Fitted, by stage of the game: of the seat's own features, and of those of its best rival.
 cdef float _SCORE[NUM_STAGES][2 * NUM_FEATURES]
 cdef float _LOGIT[NUM_STAGES][2 * NUM_FEATURES]
 
 
-def set_weights(score, logit):
-    """Put the fitted weights in place for the whole process. No search may be running.
+def set_weights(outlook, score, logit):
+    """Put weights in place for the whole process. No search may be running.
 
     Parameters
     ----------
+    outlook : sequence of NUM_FEATURES float
+        What the features of a seat are worth to it.
     score, logit : sequence of NUM_STAGES sequences of 2 * NUM_FEATURES float
         For the expected final score, and for the share of the win: its logarithm up to a constant.
 
@@ -259,9 +253,13 @@ def set_weights(score, logit):
     ValueError
         If they are not so many; the weights stay as they were.
     """
+    if len(outlook) != NUM_FEATURES:
+        raise ValueError(f"expected {NUM_FEATURES} weights of the outlook")
     for rows in (score, logit):
         if len(rows) != NUM_STAGES or any(len(row) != 2 * NUM_FEATURES for row in rows):
             raise ValueError(f"expected {NUM_STAGES} rows of {2 * NUM_FEATURES} weights")
+    for i in range(NUM_FEATURES):
+        _OUTLOOK[i] = outlook[i]
     for stage in range(NUM_STAGES):
         for i in range(2 * NUM_FEATURES):
             _SCORE[stage][i] = score[stage][i]
@@ -270,7 +268,7 @@ def set_weights(score, logit):
 
 def _load():
     weights = json.loads((Path(__file__).parent / "weights.json").read_text(encoding="utf-8"))
-    set_weights(weights["score"], weights["logit"])
+    set_weights(weights["outlook"], weights["score"], weights["logit"])
 
 
 _load()
