@@ -38,14 +38,17 @@ def valid_records():
         start = new_game(game, seed=3)
         position = start.copy()
         turns = []
-        for _ in range(6 if game == "mexica" else 100):
+        for _ in range({"coatl": 25, "mexica": 6}.get(game, 100)):
             if position.is_over:
                 break
+            if position.is_chance:
+                turns.append(position.draw(len(turns)))
+                continue
             turn = []
             before = position.state.turn
             while position.state.turn == before:
                 legal = position.legal_actions()
-                action = "end" if len(turn) > 5 else rng.choice(legal)
+                action = "end" if len(turn) > 5 and "end" in legal else rng.choice(legal)
                 position.push_action(action)
                 turn.append(action)
             turns.append(turn)
