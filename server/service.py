@@ -20,7 +20,7 @@ from importlib import metadata
 from typing import Any
 
 from mexica_ai import levels, registry, wire
-from mexica_ai.annotate import evaluate_record
+from mexica_ai.annotate import evaluate_record, seat_turns
 from mexica_ai.errors import GameOverError, MexicaAIError, NotationError, SearchError
 from mexica_ai.limits import Limits, is_time, resolve_seed
 from mexica_ai.position import Position, new_game
@@ -190,18 +190,21 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             finally:
                 pending.discard(found)
 
-        begin = functools.partial(
-            evaluate_record,
-            wire.record_of(start, request.turns),
-            time_s=self._config.default_time_s,  # the search above has its own limits
-            seed=seed,
-            stop=stop,
-            turns=indices,
-            search=search,
-        )
+        def begin():
+            record = wire.record_of(start, request.turns)
+            evaluations = evaluate_record(
+                record,
+                time_s=self._config.default_time_s,  # the search above has its own limits
+                seed=seed,
+                stop=stop,
+                turns=indices,
+                search=search,
+            )
+            return evaluations, sum(index in indices for index in seat_turns(record))
+
         try:
-            evaluations = await self._submit(self._records, begin)
-            for _ in indices:
+            evaluations, number = await self._submit(self._records, begin)
+            for _ in range(number):
                 evaluation = await self._submit(self._records, next, evaluations, None)
                 if evaluation is None:  # a search was stopped, which only the server's end does
                     raise shutting_down()
@@ -498,12 +501,13 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     @answers_errors
     async def ApplyTurn(self, request, context):  # noqa: N802
         """Play a turn; see engine.proto."""
-        return await self._lightly(context, apply_turn, request)
+        return await self._lightly(context, apply_turn, request, is_quick=not _is_view(request.position))
 
     @answers_errors
     async def LegalActions(self, request, context):  # noqa: N802
         """List legal actions; see engine.proto."""
-        return await self._lightly(context, legal_actions, request)
+        is_quick = not (request.actions and _is_view(request.position))
+        return await self._lightly(context, legal_actions, request, is_quick=is_quick)
 
     @answers_errors
     async def ValidatePosition(self, request, context):  # noqa: N802
@@ -559,12 +563,14 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 )
         return answer
 
-    async def _lightly(self, context, function: Callable, request: Any, *args: Any) -> Any:
+    async def _lightly(
+        self, context, function: Callable, request: Any, *args: Any, is_quick: bool = True
+    ) -> Any:
         """Return what a function makes of a request: at once if that is small, else in a light worker.
 
-        Two changes of threads cost more time than a usual position, above all while all cores search.
+        With `is_quick` false it is a worker anyway. Two changes of threads cost more time than a usual position, above all while all cores search.
         """
-        if request.ByteSize() <= SMALL_BYTES:
+        if is_quick and request.ByteSize() <= SMALL_BYTES:
             return function(request, *args)
         return await self._in_light_worker(context, function, request, *args)
 
@@ -644,6 +650,13 @@ def _is_forced(position: Position) -> bool:
             return False
         state.apply(actions[0])
     return True
+
+
+def _is_view(message: engine_pb2.Position) -> bool:
+    """Whether a position is what one seat sees: there another seat's action is tried with many hands."""
+    game = message.WhichOneof("game")
+    position = message if game is None else getattr(message, game)
+    return "viewer" in position.DESCRIPTOR.fields_by_name and position.HasField("viewer")
 
 
 def _turn_indices(request) -> range:

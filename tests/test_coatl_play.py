@@ -415,7 +415,6 @@ def test_faults_of_a_position_are_named(client, midgame):
     assert "$.supply.heads" in {violation.path for violation in found}
 
 
-@pytest.mark.xfail(reason="the server takes the end of the values for its own end", strict=True)
 def test_a_record_is_valued(client):
     found = list(client.evaluate_record(RECORD, iterations=5, seed=1, first_turn=40, num_turns=12))
     assert [evaluation.turn_index for evaluation in found] == [

@@ -7,7 +7,8 @@ Rules that hold for every function of the table
 * `noexcept nogil`; no Python object, no allocation, no global that changes. Failures cannot be reported:
   preconditions are the caller's duty, and the one place that checks them for Python is `State`.
 * A state is `state_size` bytes without pointers, aligned to 64 bytes; copying is one memcpy. Padding is zero.
-* A *turn* is what one seat plays until it hands over; the same seat usually moves many plies running, 64 at most.
+* A *turn* is what one seat plays until it hands over or a random event comes; the same seat usually moves many plies
+  running, 64 at most, and may move again after the event.
 * Random events occur between turns only: an action that leads to CHANCE ends the turn, and what is drawn changes
   no seat's share in it. A turn is therefore a sequence of actions and nothing else.
 * A seat knows its own legal actions, and so does whoever sees what it sees: `legal_actions` and `policy` depend only

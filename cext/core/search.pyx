@@ -877,13 +877,21 @@ cdef class Search:
 
     cdef dict _candidate(self, uint32_t index, list actions, double prior):
         cdef NodeC* node = &self.search.graph.nodes[index]
+        cdef double value_sum[MAX_SEATS]
+        cdef double score_sum[MAX_SEATS]
+        cdef uint32_t visits
         cdef int seat
-        spin_lock(&node.lock)
-        visits = node.finished
-        value = [node.value_sum[seat] / visits if visits else 1.0 / self.search.num_players
+        # Whoever holds the lock may be waiting for a processor: nobody else shall wait with it.
+        with nogil:
+            spin_lock(&node.lock)
+            visits = node.finished
+            for seat in range(MAX_SEATS):
+                value_sum[seat] = node.value_sum[seat]
+                score_sum[seat] = node.score_sum[seat]
+            spin_unlock(&node.lock)
+        value = [value_sum[seat] / visits if visits else 1.0 / self.search.num_players
                  for seat in range(self.search.num_players)]
-        scores = [node.score_sum[seat] / visits if visits else 0.0 for seat in range(self.search.num_players)]
-        spin_unlock(&node.lock)
+        scores = [score_sum[seat] / visits if visits else 0.0 for seat in range(self.search.num_players)]
         return {"actions": actions, "visits": visits, "value": value, "expected_scores": scores, "prior": prior,
                 "line": self._line(index)}
 
@@ -912,12 +920,13 @@ cdef class Search:
         cdef EdgeC* edges
         cdef int i
         cdef double prior = 0.0
-        spin_lock(&node.lock)
-        edges = graph_edges(&self.search.graph, node)
-        for i in range(node.num_edges):
-            if edges[i].action == action:
-                prior = edges[i].prior
-        spin_unlock(&node.lock)
+        with nogil:
+            spin_lock(&node.lock)
+            edges = graph_edges(&self.search.graph, node)
+            for i in range(node.num_edges):
+                if edges[i].action == action:
+                    prior = edges[i].prior
+            spin_unlock(&node.lock)
         return prior
 
     cdef uint32_t _most_visited(self, uint32_t index, action_t* action):
@@ -926,14 +935,15 @@ cdef class Search:
         cdef EdgeC* edges
         cdef uint32_t child = NO_NODE, visits = 0
         cdef int i
-        spin_lock(&node.lock)
-        edges = graph_edges(&self.search.graph, node)
-        for i in range(node.num_edges):
-            if edges[i].visits > visits and edges[i].child != NO_NODE:
-                visits = edges[i].visits
-                child = edges[i].child
-                action[0] = edges[i].action
-        spin_unlock(&node.lock)
+        with nogil:
+            spin_lock(&node.lock)
+            edges = graph_edges(&self.search.graph, node)
+            for i in range(node.num_edges):
+                if edges[i].visits > visits and edges[i].child != NO_NODE:
+                    visits = edges[i].visits
+                    child = edges[i].child
+                    action[0] = edges[i].action
+            spin_unlock(&node.lock)
         return child
 
     cdef list _line(self, uint32_t index):
