@@ -5,10 +5,12 @@ than the seat it plays for.
 """
 
 import copy
+import json
 import random
 from collections import Counter
 from itertools import combinations
 from math import comb, prod
+from pathlib import Path
 
 import pytest
 from reference.coatl import State as Reference
@@ -23,6 +25,7 @@ from cext.core.uct import UCT
 from mexica_ai import Position
 from mexica_ai.games.coatl import facts, notation
 
+DATA = Path(__file__).parent / "data"
 DRAWS = 6000
 LEAST_P = 1e-3  # the draws are seeded, so a test passes always or never
 
@@ -212,6 +215,20 @@ def test_the_draw_owes_nothing_to_the_true_cards():
             state.determinize(seat, 99)
             worlds.add(state.hash)
         assert len(worlds) == 1
+
+
+def test_who_closes_a_coatl_without_a_card_has_one_that_fits():
+    entries = json.loads((DATA / "perft" / "coatl.json").read_text())
+    (position,) = [entry["position"] for entry in entries if entry["id"] == "closing, a prophecy is owed"]
+    for viewer in {0, 1, 2, 3} - {position["to_move"]}:
+        hands = set()
+        for seed in range(200):
+            state = state_of(position)
+            assert state.determinize(viewer, seed)
+            assert state.legal_actions()
+            state.check()
+            hands.add(tuple(notation.format_position(state)["seats"][position["to_move"]]["hand"]))
+        assert len(hands) > 20
 
 
 def test_cards_that_all_have_seen_are_not_drawn():

@@ -3,8 +3,12 @@
 from libc.stdint cimport uint16_t, uint64_t
 
 from cext.core.rng cimport rng_below
-from cext.games.coatl.cards cimport NUM_CARDS, NUM_TEMPLES
-from cext.games.coatl.state cimport IN_DECK, IN_HAND, ON_COATL, set_first, set_size
+from cext.games.coatl.cards cimport FACE_OF, NUM_CARDS, NUM_TEMPLES
+from cext.games.coatl.rules cimport rules_matches
+from cext.games.coatl.state cimport CLOSING, IN_DECK, IN_HAND, ON_COATL, CoatlC, set_first, set_size
+
+cdef enum:
+    MAX_TRIES = 1000
 
 
 cdef inline uint64_t _take(uint64_t* rest, int k) noexcept nogil:
@@ -16,6 +20,23 @@ cdef inline uint64_t _take(uint64_t* rest, int k) noexcept nogil:
     bit = left & (~left + 1)
     rest[0] &= ~bit
     return bit
+
+
+cdef bint _owes_nothing(const CoatlStateC* state) noexcept nogil:
+    # Who has completed a Coatl without a prophecy on it has one in hand that fits: that much is known of the hand.
+    cdef int seat = state.table.to_move
+    cdef const CoatlC* coatl
+    cdef uint64_t hand = state.cards[IN_HAND + seat]
+    if state.table.phase != CLOSING:
+        return True
+    coatl = &state.coatls[seat][state.table.closing - 1]
+    if coatl.num_cards > 0:
+        return True
+    while hand:
+        if rules_matches(state, coatl, FACE_OF[set_first(hand)]):
+            return True
+        hand &= hand - 1
+    return False
 
 
 cdef bint _deal_cards(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
@@ -69,4 +90,8 @@ cdef bint _deal_temples(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept 
 
 cdef bint knowledge_determinize(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
     cdef bint several = _deal_cards(state, viewer, rng)
+    cdef int tries = 1
+    while several and tries < MAX_TRIES and not _owes_nothing(state):
+        _deal_cards(state, viewer, rng)
+        tries += 1
     return _deal_temples(state, viewer, rng) or several
