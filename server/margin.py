@@ -29,8 +29,8 @@ class Margin:
     def of(self, remaining_s: float) -> float:
         """Return the margin of a deadline in so many seconds.
 
-        It is twice the largest lateness of late, within one and four times the least margin; and no more than
-        half of a short time.
+        It is twice the largest lateness of late, but at most four times the least margin, and half of a short
+        time; and never less than the least margin.
         """
         wanted_s = FACTOR * max(self._recent, default=0.0)
         return max(self._least_s, min(wanted_s, MOST * self._least_s, remaining_s / 2))

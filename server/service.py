@@ -568,7 +568,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ) -> Any:
         """Return what a function makes of a request: at once if that is small, else in a light worker.
 
-        With `is_quick` false it is a worker anyway. Two changes of threads cost more time than a usual position, above all while all cores search.
+        With `is_quick` false it is a worker anyway. Two changes of threads cost more time than a usual
+        position, above all while all cores search.
         """
         if is_quick and request.ByteSize() <= SMALL_BYTES:
             return function(request, *args)

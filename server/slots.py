@@ -112,8 +112,12 @@ class SearchSlots:
         return ticket
 
     def check(self, caller: str, budget_s: float, deadline: float | None) -> None:
-        """Raise what `take` would raise at once: a call that is rejected anyway need not be read."""
-        self._ticket(caller, budget_s, deadline)
+        """Raise what `take` would raise at once while no slot is free: what is rejected need not be read.
+
+        While one is free there is time to read a call, and some need no slot.
+        """
+        if self._is_closed or len(self._running) >= self._slots:
+            self._ticket(caller, budget_s, deadline)
 
     def _ticket(self, caller: str, budget_s: float, deadline: float | None) -> Ticket:
         """Return the ticket of a call that is let in."""

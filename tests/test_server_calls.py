@@ -463,6 +463,50 @@ def test_a_call_that_is_rejected_is_not_read(nim):
         running.close()
 
 
+def test_while_a_slot_is_free_calls_are_read_however_short_their_deadline(nim):
+    running = RunningServer(IdleSearch(), slots=1, deadline_margin_s=10)
+    try:
+        request = engine_pb2.BestTurnRequest(
+            position=wire.position_to_message(ai.new_game("nim", piles=[1])),
+            limits=engine_pb2.Limits(time_s=20),
+        )
+        assert list(running.stub.BestTurn(request, timeout=5).result.turn) == ["take 1 1"]
+        request.position.nim.to_move = 9
+        code, *_ = failure(running.stub.BestTurn, request, timeout=5)
+        assert code is grpc.StatusCode.INVALID_ARGUMENT
+        request.position.CopyFrom(wire.position_to_message(nim))
+        code, _, info, _ = failure(running.stub.BestTurn, request, timeout=5)
+        assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_TIME_LEFT")
+    finally:
+        running.close()
+
+
+def test_actions_in_what_a_seat_sees_are_tried_beside_the_event_loop(server, monkeypatch):
+    threads = []
+
+    def noted(function):
+        def noting(request):
+            threads.append(threading.current_thread().name.partition("_")[0])
+            return function(request)
+
+        return noting
+
+    for name in ("apply_turn", "legal_actions"):
+        monkeypatch.setattr(service, name, noted(getattr(service, name)))
+    position = ai.load(EXAMPLES / "coatl_midgame.json")
+    view = wire.position_to_message(position.view((position.to_move + 1) % position.players))
+    turn = engine_pb2.Turn(actions=["keep P01 P02 P03"])
+    code, *_ = failure(server.stub.ApplyTurn, engine_pb2.ApplyTurnRequest(position=view, turn=turn))
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    request = engine_pb2.LegalActionsRequest(position=view, actions=turn.actions)
+    code, *_ = failure(server.stub.LegalActions, request)
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert threads == ["light", "light"]
+    request = engine_pb2.LegalActionsRequest(position=wire.position_to_message(position))
+    assert server.stub.LegalActions(request).actions
+    assert threads[2] != "light"
+
+
 def test_one_callers_many_calls_let_others_through_and_are_limited(nim, monkeypatch):
     going, go = threading.Semaphore(0), threading.Event()
 
