@@ -12,11 +12,11 @@ from libc.math cimport exp
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memset
 
-from cext.games.coatl.cards cimport (ABSENT, AT_END, BACKWARDS, COUNTS, EQUAL, FACES, LENGTH, NUM_COLORS,
+from cext.games.coatl.cards cimport (ABSENT, AT_END, BACKWARDS, COUNTS, FACES, LENGTH, NUM_COLORS,
                                      NUM_TEMPLES, PATHS, STEPS, TEMPLES, FaceC, PathC, card_points)
-from cext.games.coatl.rules cimport MAX_DEALT, rules_hand, rules_score
-from cext.games.coatl.state cimport (BODY, CAPACITY, COATLS, HAND, HEAD, IN_HAND, NO_CARD, ON_DISPLAY, PLAYED, TAIL,
-                                     TURN, CoatlC, action_verb, set_first)
+from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
+from cext.games.coatl.state cimport (BODY, CAPACITY, COATLS, HEAD, IN_HAND, ON_DISPLAY, PLAYED, TAIL, CoatlC,
+                                     set_first)
 
 cdef enum:
     MAX_MISSING = 4
@@ -57,7 +57,8 @@ ctypedef struct StockC:
 
 # --- one prophecy on one Coatl
 
-cdef inline int _scan(int first, int start, const uint8_t* pieces, int length, bint backwards, int* times) noexcept nogil:
+cdef inline int _scan(int first, int start, const uint8_t* pieces, int length, bint backwards,
+                      int* times) noexcept nogil:
     """The state at the end of a word, and the occurrences before it."""
     cdef const uint8_t* steps = STEPS + 8 * first
     cdef int i, step, at = start, count = 0
@@ -88,7 +89,8 @@ cdef int _missing(const PathC* path, const PathC* again, int repeats, const Stoc
     return missing
 
 
-cdef void _look(const CoatlC* coatl, int face, const StockC* stock, int* points, int* gain, int* missing) noexcept nogil:
+cdef void _look(const CoatlC* coatl, int face, const StockC* stock, int* points, int* gain,
+                int* missing) noexcept nogil:
     """What a prophecy brings on a Coatl now, what its next level adds, and the pieces missing for that."""
     cdef const FaceC* card = &FACES[face]
     cdef int times = 0, backward_times = 0, forward, backward, level, repeats, m

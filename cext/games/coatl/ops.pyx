@@ -3,11 +3,11 @@
 Rules: ``rules.pyx``; knowledge: ``policy.pyx``; the struct and the layout of actions: ``state.pxd``.
 """
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.string cimport memset
 from numpy.random cimport bitgen_t
 
-from cext.core.game cimport Game, GameOps, State, game_create, state_wrap
+from cext.core.game cimport GameOps, State, game_create, state_wrap
 from cext.core.rng cimport Stream
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 from cext.games.coatl.evaluation cimport NUM_FEATURES, evaluation_evaluate, evaluation_features

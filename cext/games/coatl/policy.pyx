@@ -1,13 +1,14 @@
 """Knowledge of Coatl, none of which decides what is legal."""
 
 from libc.math cimport expf
+from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
 from cext.core.rng cimport rng_below
 from cext.games.coatl.evaluation cimport evaluation_outlook
 from cext.games.coatl.rules cimport MAX_ACTIONS, rules_apply_action, rules_legal_actions
-from cext.games.coatl.state cimport (ADD, BUILDING, CLOSE, CLOSING, DRAW, DRAWING, END, FUTURE, KEEP, NUM_VERBS,
-                                     PASS, PERFECT, PLAY, PROMISE, START, TAKE, TEMPLE, TURN, action_verb)
+from cext.games.coatl.state cimport (ADD, CLOSE, DRAW, END, KEEP, NUM_VERBS, PLAY, START, TAKE, TEMPLE,
+                                     action_verb)
 
 
 cdef action_t policy_random_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
@@ -41,20 +42,22 @@ cdef inline int _rank(int verb, int hand) noexcept nogil:
 
 
 cdef action_t policy_playout_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
+    # Any of the actions of the highest rank.
     cdef action_t actions[MAX_ACTIONS]
-    cdef int i, rank, best = -1, first = 0, count = 0, n = rules_legal_actions(state, actions)
+    cdef uint8_t ranks[MAX_ACTIONS]
+    cdef int i, k, best = 0, count = 0, n = rules_legal_actions(state, actions)
     for i in range(n):
-        rank = _rank(action_verb(actions[i]), state.table.num_hand[state.table.to_move])
-        if rank > best:
-            best = rank
-            first = i
+        ranks[i] = <uint8_t>_rank(action_verb(actions[i]), state.table.num_hand[state.table.to_move])
+        if ranks[i] > best:
+            best = ranks[i]
             count = 0
-        count += rank == best
-    # Equal ranks are equal verbs or follow each other, but for builds: any of those ends the search for better ones.
-    while True:
-        i = first + rng_below(rng, n - first)
-        if _rank(action_verb(actions[i]), state.table.num_hand[state.table.to_move]) == best:
-            return actions[i]
+        count += ranks[i] == best
+    k = rng_below(rng, count)
+    i = 0
+    while ranks[i] != best or k > 0:
+        k -= ranks[i] == best
+        i += 1
+    return actions[i]
 
 
 cdef float _TEMPERATURE = 1.5

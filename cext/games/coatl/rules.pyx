@@ -7,16 +7,16 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from cext.core.rng cimport rng_below
-from cext.games.coatl.cards cimport (FACE_OF, FACES, FIRST_CARD, NUM_CARDS, NUM_COLORS, NUM_FACES, NUM_PAIRS,
-                                     NUM_TEMPLES, PAIR_A, PAIR_B, PAIR_OF, card_times, temple_met)
+from cext.games.coatl.cards cimport (FACE_OF, FACES, FIRST_CARD, NUM_COLORS, NUM_FACES, NUM_PAIRS, NUM_TEMPLES,
+                                     PAIR_A, PAIR_B, PAIR_OF, card_times, temple_met)
 from cext.games.coatl.state cimport (
     ADD, BODIES, BODY, BODY_SPACES, BUILDING, CAPACITY, CLOSE, CLOSING, COATLS, DEAL, DEALING, DISCARD, DISCARDED,
     DISPLAY, DRAW, DRAWING, END, EVERYBODY, FORESEEING, FUTURE, HEAD, HEAD_SPACES, IN_DECK, IN_HAND, KEEP, KEEPING,
     LEFT, MAX_PIECES, MAX_UNFINISHED, NO_CARD, NONE, NUM_KINDS, ON_COATL, ON_DISPLAY, OVER, PASS, PERFECT,
     PERFECT_PICK, PILES, PLAY, PLAYED, PRIESTS_PROMISE, PROMISE, PUT_AWAY, REFILL, REFILLING, REVEAL, REVEALING,
     RIGHT, SEE_THE_FUTURE, START, TAIL, TAKE, TEMPLE, THIRD, TURN, UNCOVER, UNCOVERING, TableC, action_a, action_b,
-    action_card, action_coatl, action_kind, action_make, action_side, action_verb, coatl_points, set_first, set_size, state_move_card, state_move_temple, state_num_stored,
-    state_seen_by_all)
+    action_card, action_coatl, action_kind, action_make, action_side, action_verb, coatl_points, set_first, set_size,
+    state_move_card, state_move_temple, state_num_stored, state_seen_by_all)
 
 
 # --- what is there
@@ -171,8 +171,9 @@ cdef int _list_add(const CoatlStateC* state, int number, int side, const uint8_t
             if (coatl.has_head if kind == HEAD else coatl.has_tail) or (has_other and coatl.length == 1):
                 continue
             for color in range(NUM_COLORS):
-                if state.table.stored[seat][kind][color] > 0 and (not has_other
-                                                                 or _may_complete(state, coatl, kind, color, hand, num_hand)):
+                if state.table.stored[seat][kind][color] == 0:
+                    continue
+                if not has_other or _may_complete(state, coatl, kind, color, hand, num_hand):
                     actions[n] = action_make(ADD, 0, color, 0, kind, number, 0)
                     n += 1
     if coatl.has_head if side == LEFT else coatl.has_tail:
