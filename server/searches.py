@@ -5,9 +5,9 @@
 * Nothing polls for a stop. A thread that looks for it hundreds of times a second takes Python's lock as
   often, and the calls that do not search need that.
 * Only the threads that compute have a lower priority. One that came after others while it held Python's lock
-  would keep all calls waiting.
+  would keep all calls waiting; these hold it for moments only.
 * Where the processors are so busy that a search gets none when its time is up, the result is read without
-  waiting for its end.
+  waiting for its end. The next search waits for that instead, so that no more than `slots` ever compute.
 """
 
 from __future__ import annotations

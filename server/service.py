@@ -2,8 +2,8 @@
 
 What needs no search and little time is answered in the event loop, the rest of that by a few light workers.
 Searches run in threads of their own, where they release the GIL and start native threads. A slot is taken
-before a search starts and given back when its thread has ended, whether or not anybody still waits for the
-answer, so there are never more searches than slots.
+before a search starts and given back when its result is ready, whether or not anybody still waits for the
+answer. There are never more searches than slots: one whose predecessor has not ended yet begins when it has.
 """
 
 from __future__ import annotations
