@@ -98,6 +98,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._workers = ThreadPoolExecutor(config.slots, thread_name_prefix="search")
         self._light = ThreadPoolExecutor(config.light_workers, thread_name_prefix="light")
         self._light_places = LightPlaces(config.light_workers, config.max_waiting_per_caller)
+        # A glance takes a millisecond or two, and shall not wait for what takes a hundred.
+        self._glances = ThreadPoolExecutor(1, thread_name_prefix="glance")
+        self._glance_places = LightPlaces(1, max(config.max_waiting, config.max_waiting_per_caller))
         # Threads that go through records mostly wait for a slot.
         self._records = ThreadPoolExecutor(config.slots + config.max_waiting, thread_name_prefix="record")
         self._searches: dict[asyncio.Future, Stop] = {}  # running -> what stops it
@@ -234,7 +237,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             candidates=asked.num_candidates,
             level=asked.level,
         )
-        return await self._in_light_worker(context, search)
+        return await self._in_place(self._glance_places, self._glances, context, search)
 
     async def _search_patiently(
         self, asked: _Asked, context, stop: Stop, caller: str
@@ -576,20 +579,26 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         return await self._in_light_worker(context, function, request, *args)
 
     async def _in_light_worker(self, context, function: Callable, *args: Any) -> Any:
+        return await self._in_place(self._light_places, self._light, context, function, *args)
+
+    async def _in_place(
+        self, places: LightPlaces, pool: ThreadPoolExecutor, context, function: Callable, *args: Any
+    ) -> Any:
         with self._noting_rejections():
             # Who has no name is told from others by the connection.
-            await self._light_places.take(CALLER.get() or context.peer())
+            await places.take(CALLER.get() or context.peer())
         try:
-            answer = self._submit(self._light, function, *args)
+            answer = self._submit(pool, function, *args)
         except BusyError:
-            self._light_places.give_back()
+            places.give_back()
             raise
-        answer.add_done_callback(self._light_ended)
+        answer.add_done_callback(lambda done: self._place_left(places, done))
         # Shielded: a worker does not stop for a call that is cancelled, and has its place until it ends.
         return await asyncio.shield(answer)
 
-    def _light_ended(self, answer: asyncio.Future) -> None:
-        self._light_places.give_back()
+    @staticmethod
+    def _place_left(places: LightPlaces, answer: asyncio.Future) -> None:
+        places.give_back()
         if not answer.cancelled():
             answer.exception()  # counts as seen, even if nobody awaits the answer
 
@@ -622,7 +631,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 
     def end_workers(self) -> None:
         """Let the worker threads end, once no call can come any more."""
-        for pool in (self._workers, self._light, self._records):
+        for pool in (self._workers, self._light, self._glances, self._records):
             pool.shutdown(wait=pool is self._workers)
         self._compute.close()
 

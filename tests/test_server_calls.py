@@ -541,6 +541,34 @@ def test_one_callers_many_calls_let_others_through_and_are_limited(nim, monkeypa
         running.close()
 
 
+def test_forced_turns_do_not_wait_for_light_workers(mexica, monkeypatch):
+    going, go = threading.Semaphore(0), threading.Event()
+
+    def slow_answer(request):
+        going.release()
+        assert go.wait(10)
+        return engine_pb2.ConsiderRemovalResponse()
+
+    monkeypatch.setattr(service, "consider_tokens", slow_answer)
+    running = RunningServer(IdleSearch(), light_workers=1, max_waiting_per_caller=1)
+    try:
+        slow = running.stub.ConsiderRemoval.future(
+            engine_pb2.ConsiderRemovalRequest(position=wire.position_to_message(mexica), sizes=[3])
+        )
+        assert going.acquire(timeout=5)
+        forced = engine_pb2.BestTurnRequest(
+            position=wire.position_to_message(ai.new_game("nim", piles=[1]))
+        )
+        calls = [running.stub.BestTurn.future(forced, timeout=5) for _ in range(40)]
+        assert all(list(call.result().result.turn) == ["take 1 1"] for call in calls)
+        assert not slow.done()
+        go.set()
+        slow.result(timeout=5)
+    finally:
+        go.set()
+        running.close()
+
+
 def those_that_end(calls, number):
     """Wait until so many of the calls have ended, and return them."""
     deadline = time.monotonic() + 5
