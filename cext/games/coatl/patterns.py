@@ -1,9 +1,9 @@
 """Card patterns compiled to automata.
 
-A card counts the largest number of disjoint occurrences of its pattern in the word of a Coatl, read from head to
-tail. Occurrences are intervals, so taking the one that ends first, again and again, finds that number; an automaton
-that starts afresh after each occurrence does so in one pass. A pattern is what ``cards.json`` says; nothing here knows
-a card.
+A card counts the largest number of disjoint occurrences of its pattern in the word of a Coatl, read from
+head to tail. Occurrences are intervals, so taking the one that ends first, again and again, finds that
+number; an automaton that starts afresh after each occurrence does so in one pass. A pattern is what
+``cards.json`` says; nothing here knows a card.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 COLORS = ("yellow", "red", "black", "green", "blue")
 ANY = -1
 
-# What stands before the first piece: nothing that matters, or (strict ends) something that breaks every "not next to".
+# What stands before the first piece: nothing that matters, or (strict ends) what breaks every "not next to".
 _NOTHING = -1
 _ANYTHING = -2
 
@@ -28,8 +28,8 @@ class Automaton(NamedTuple):
     at_end : list of int
         For each state 1 if the end of the word completes an occurrence (where nothing comes after it).
     start, strict_start : int
-        The state before the first piece: where nothing comes before it, and where what may still come before it
-        counts as a neighbour of every colour.
+        The state before the first piece: where nothing comes before it, and where what may still come
+        before it counts as a neighbour of every colour.
     """
 
     steps: list[list[tuple[int, int]]]
@@ -64,7 +64,8 @@ def shortest_path(automaton: Automaton, start: int) -> list[int]:
     Returns
     -------
     list of int
-        For each piece the set of the colours that it may have, as bits, if those before it were the first of theirs.
+        For each piece the set of the colours that it may have, as bits, if those before it were the first
+        of theirs.
     """
     # States by the number of occurrences beyond those of the word as it ends now.
     first = (start, -automaton.at_end[start])
@@ -177,5 +178,5 @@ def _read(requirement):
         elif element["el"] == "not_adjacent" and element["side"] == "after" and i == len(elements) - 1:
             not_after = color
         else:
-            raise ValueError(f"element {i} of a sequence: {element!r}; expected a piece, a run, or a mark at an end")
+            raise ValueError(f"element {i} of a sequence: {element!r}; expected piece, run or a mark at an end")
     return _Pattern(items, not_before, not_after)
