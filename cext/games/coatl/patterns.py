@@ -178,5 +178,5 @@ def _read(requirement):
         elif element["el"] == "not_adjacent" and element["side"] == "after" and i == len(elements) - 1:
             not_after = color
         else:
-            raise ValueError(f"element {i} of a sequence: {element!r}; expected piece, run or a mark at an end")
+            raise ValueError(f"element {i}: {element!r}; expected a piece, a run, or a mark at an end")
     return _Pattern(items, not_before, not_after)
