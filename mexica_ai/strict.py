@@ -199,3 +199,50 @@ def check_shape(value, shape, path):
     findings = Findings()
     findings.check_shape(path, value, shape)
     findings.raise_as(NotationError)
+
+
+def match_action(text: object, forms: dict[str, tuple[str, str]], example: str, path: str) -> dict[str, str]:
+    """Take the text of an action apart.
+
+    Parameters
+    ----------
+    text : object
+        What was given: a verb and its operands, separated by single spaces.
+    forms : dict
+        For each verb the regular expression of the whole text, and an example of it.
+    example : str
+        An action, for the message about what is no text.
+    path : str
+        Where the text stands, for messages.
+
+    Returns
+    -------
+    dict of str to str
+        The named groups of the verb's expression that are not empty.
+
+    Raises
+    ------
+    NotationError
+        WRONG_TYPE, UNKNOWN_VERB or BAD_OPERANDS.
+    """
+    if not isinstance(text, str):
+        raise NotationError(
+            f'{path}: given {quote(text)}; expected an action such as "{example}"',
+            reason="WRONG_TYPE",
+            path=path,
+        )
+    verb = text.partition(" ")[0]
+    if verb not in forms:
+        raise not_an_action(text, path, "UNKNOWN_VERB", f"one of the verbs {', '.join(forms)}")
+    pattern, form = forms[verb]
+    match = re.fullmatch(pattern, text)
+    if not match:
+        raise not_an_action(text, path, "BAD_OPERANDS", f"the form {form}")
+    return {name: operand for name, operand in match.groupdict().items() if operand}
+
+
+def not_an_action(text: str, path: str, reason: str, expected: str) -> NotationError:
+    """Return the error for a text that is no action."""
+    return NotationError(
+        f"{path}: {quote(text)} is not an action; expected {expected}", reason=reason, path=path
+    )

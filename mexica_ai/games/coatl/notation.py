@@ -26,7 +26,6 @@ What is not used is 0.
 """
 
 import functools
-import re
 
 import numpy as np
 
@@ -36,7 +35,7 @@ from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, FACES, KINDS, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
 from mexica_ai.games.coatl.invariants import check_position
-from mexica_ai.strict import Findings, Nullable, Text, check_shape, choice, quote
+from mexica_ai.strict import Findings, Nullable, Text, check_shape, choice, match_action, not_an_action, quote
 
 VERSION = 1  # of the JSON form
 VERBS = (
@@ -182,30 +181,12 @@ def parse_action(text, path="action"):
     NotationError
         If the text is not exactly one action in its one spelling.
     """
-    if not isinstance(text, str):
-        raise NotationError(
-            f'{path}: given {quote(text)}; expected an action such as "take body RG"',
-            reason="WRONG_TYPE",
-            path=path,
-        )
+    operands = match_action(text, _FORMS, "take body RG", path)
     verb = text.partition(" ")[0]
-    if verb not in _FORMS:
-        raise _not_an_action(text, path, "UNKNOWN_VERB", f"one of the verbs {', '.join(VERBS)}")
-    pattern, example = _FORMS[verb]
-    match = re.fullmatch(pattern, text)
-    if not match:
-        raise _not_an_action(text, path, "BAD_OPERANDS", f"the form {example}")
-    operands = {name: operand for name, operand in match.groupdict().items() if operand}
     if "faces" in operands or verb == "refill":
         _check_lists(text, operands, path)
     return (VERBS.index(verb) + 1) << 36 | (
         _refill_bits(operands) if verb == "refill" else _operand_bits(operands)
-    )
-
-
-def _not_an_action(text, path, reason, expected):
-    return NotationError(
-        f"{path}: {quote(text)} is not an action; expected {expected}", reason=reason, path=path
     )
 
 
@@ -215,11 +196,11 @@ def _check_lists(text, operands, path):
     colors = [list(map(COLORS.index, operands.get(part, ""))) for part in ("heads", "tails")]
     pairs = list(map(PAIRS.index, operands.get("bodies", "").split()))
     if any(entries != sorted(entries) for entries in (faces, *colors, pairs)):
-        raise _not_an_action(
+        raise not_an_action(
             text, path, "NOT_ASCENDING", "cards ascending, colours and pairs in the order YRKGB"
         )
     if any(faces.count(face) > facts.COPIES[face] for face in faces):
-        raise _not_an_action(text, path, "TOO_MANY_COPIES", "P00 to P04 twice at most and all others once")
+        raise not_an_action(text, path, "TOO_MANY_COPIES", "P00 to P04 twice at most and all others once")
 
 
 def _operand_bits(operands):

@@ -17,7 +17,6 @@ bits    meaning
 """
 
 import functools
-import re
 from collections import Counter
 
 import numpy as np
@@ -27,7 +26,7 @@ from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.invariants import check_fields, check_num_neutral, check_pool
-from mexica_ai.strict import Findings, Nullable, Text, check_shape, choice, quote
+from mexica_ai.strict import Findings, Nullable, Text, check_shape, choice, match_action, not_an_action, quote
 
 VERSION = 1  # of the JSON form
 VERBS = (
@@ -124,40 +123,16 @@ def parse_action(text, path="action"):
     NotationError
         If the text is not exactly one action in its one spelling.
     """
-    if not isinstance(text, str):
-        raise NotationError(
-            f'{path}: given {quote(text)}; expected an action such as "walk H5"',
-            reason="WRONG_TYPE",
-            path=path,
-        )
+    operands = match_action(text, _FORMS, "walk H5", path)
     verb = text.partition(" ")[0]
-    if verb not in _FORMS:
-        raise NotationError(
-            f"{path}: {quote(text)} is not an action; expected one of the verbs {', '.join(VERBS)}",
-            reason="UNKNOWN_VERB",
-            path=path,
-        )
-    pattern, example = _FORMS[verb]
-    match = re.fullmatch(pattern, text)
-    if not match:
-        raise NotationError(
-            f"{path}: {quote(text)} is not an action; expected the form {example}",
-            reason="BAD_OPERANDS",
-            path=path,
-        )
-    operands = {name: operand for name, operand in match.groupdict().items() if operand}
     first = parse_space(operands["first"]) if "first" in operands else 0
     second = parse_space(operands["second"]) if "second" in operands else 0
     argument = AXES.index(operands["axis"]) if "axis" in operands else int(operands.get("number", 0))
     if verb == "canal" and second:
         argument = 1
         if second <= first:
-            raise NotationError(
-                f"{path}: {quote(text)} is not an action; expected its two spaces in reading order (row by "
-                "row, left to right)",
-                reason="READING_ORDER",
-                path=path,
-            )
+            expected = "its two spaces in reading order (row by row, left to right)"
+            raise not_an_action(text, path, "READING_ORDER", expected)
     return VERBS.index(verb) + 1 << 22 | argument << 18 | first << 9 | second
 
 
