@@ -111,7 +111,7 @@ def measure_cancelling(position, calls, threads):
     """Return the time from the cancel of a call to the end of its search, in ms; all in this process."""
     started, ended = threading.Semaphore(0), threading.Semaphore(0)
     end_times = []
-    searches = Searches(1)
+    searches = Searches()
 
     def noting_search(*args, **kwargs):
         started.release()
@@ -144,7 +144,6 @@ def measure_cancelling(position, calls, threads):
             ended.acquire()
             latencies.append(1000 * (end_times[-1] - cancelled))
     asyncio.run_coroutine_threadsafe(server.drain(), loop).result()
-    searches.close()
     return summary(latencies)
 
 

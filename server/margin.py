@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
+from collections.abc import Callable
 
 NUM_RECENT = 100  # answers whose lateness counts
+RECENT_S = 60.0  # for so long
 FACTOR = 2.0  # times the largest lateness
 MOST = 4.0  # times the margin that is configured
 
@@ -16,21 +19,26 @@ class Margin:
     ----------
     least_s : float
         The margin while answers are ready in time.
+    clock : callable
+        Returns seconds.
     """
 
-    def __init__(self, least_s: float) -> None:
+    def __init__(self, least_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._least_s = least_s
-        self._recent: deque[float] = deque(maxlen=NUM_RECENT)
+        self._clock = clock
+        self._recent: deque[tuple[float, float]] = deque(maxlen=NUM_RECENT)  # when, how late
 
     def note(self, late_s: float) -> None:
         """Note how much later than the end of its search's time an answer was ready; below 0: earlier."""
-        self._recent.append(late_s)
+        self._recent.append((self._clock(), late_s))
 
     def of(self, remaining_s: float) -> float:
         """Return the margin of a deadline in so many seconds.
 
-        It is twice the largest lateness of late, but at most four times the least margin, and half of a short
-        time; and never less than the least margin.
+        It is twice the largest lateness of the last minute, but at most four times the least margin, and half
+        of a short time; and never less than the least margin.
         """
-        wanted_s = FACTOR * max(self._recent, default=0.0)
+        while self._recent and self._recent[0][0] < self._clock() - RECENT_S:
+            self._recent.popleft()
+        wanted_s = FACTOR * max((late_s for _, late_s in self._recent), default=0.0)
         return max(self._least_s, min(wanted_s, MOST * self._least_s, remaining_s / 2))

@@ -2,8 +2,9 @@
 
 What needs no search and little time is answered in the event loop, the rest of that by a few light workers.
 Searches run in threads of their own, where they release the GIL and start native threads. A slot is taken
-before a search starts and given back when its result is ready, whether or not anybody still waits for the
-answer. There are never more searches than slots: one whose predecessor has not ended yet begins when it has.
+before a search starts and given back when its threads have ended, whether or not anybody still waits for the
+answer. Should they get no processor to end on, the answer does not wait for them, but the next search does:
+beside them it would get no processor either, and answer what it had not searched.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ) -> None:
         self.metrics = Metrics()
         self._config = config
-        self._compute = Searches(config.slots)
+        self._compute = Searches()
         self._search = search or self._compute.run
         self._watch = watch or self._compute.watch
         self._margin = Margin(config.deadline_margin_s)
@@ -254,7 +255,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 await asyncio.sleep(max(error.retry_s, MIN_SEARCH_S))
 
     async def _search_in_slot(self, asked: _Asked, context, stop: Stop, caller: str) -> Result:
-        """Wait for a slot, search, and give it back when the search's thread has ended."""
+        """Wait for a slot, search in it, and return what was found."""
         ticket = await self._take_slot(asked, context, caller)
         # Only now, so that what was spent waiting is taken off.
         limits = self._limits_in_slot(asked, context, ticket)
@@ -447,9 +448,27 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     def _start(
         self, ticket: Ticket, context, stop: Stop, limits: Limits, run: Callable[..., Result], *args: Any
     ) -> asyncio.Future[Result]:
-        """Search in a worker thread; the slot, already taken, is given back at the thread's end."""
+        """Search in a worker thread; the slot, already taken, is given back at the search's end.
+
+        Returns
+        -------
+        asyncio.Future
+            The result, which may be there before the end.
+        """
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Result] = loop.create_future()
+
+        def work():
+            try:
+                result = run(*args)
+            except BaseException as error:
+                loop.call_soon_threadsafe(answer.set_exception, error)
+            else:
+                loop.call_soon_threadsafe(answer.set_result, result)
+            self._compute.join()
+
         try:
-            search = self._submit(self._workers, run, *args)
+            search = self._submit(self._workers, work)
         except BusyError:
             stop.set()  # what could not be started is still queued, for the next worker that is free
             self._slots.give_back(ticket)
@@ -457,21 +476,32 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._searches[search] = stop
         self.metrics.search_started()
         due = time.monotonic() + (limits.time_s or 0.0)
-        search.add_done_callback(lambda done: self._search_ended(done, ticket, context, due))
-        return search
+        iterations, left_s = 0, None
 
-    def _search_ended(self, search: asyncio.Future[Result], ticket: Ticket, context, due: float) -> None:
-        del self._searches[search]
-        self._slots.give_back(ticket)
-        # Asking for the exception counts it as seen, even if the caller is gone and nobody awaits the search.
-        iterations = 0
-        if not search.exception():
-            iterations, seconds = search.result().iterations, search.result().seconds
-            if iterations >= ENOUGH_ITERATIONS and seconds > 0:
-                self._iterations_per_s += RATE_STEP * (iterations / seconds - self._iterations_per_s)
-            if search.result().stop_reason == "time":
-                self._margin.note(time.monotonic() - due)
-        self.metrics.search_ended(iterations, context.time_remaining())
+        def note_answer(_):
+            nonlocal iterations, left_s
+            left_s = context.time_remaining()
+            # Asking for the exception counts it as seen, even if the caller is gone and nobody awaits it.
+            if not answer.exception():
+                iterations = answer.result().iterations
+                self._note_result(answer.result(), time.monotonic() - due)
+
+        def note_end(_):
+            del self._searches[search]
+            self._slots.give_back(ticket)
+            self.metrics.search_ended(iterations, left_s)
+
+        answer.add_done_callback(note_answer)
+        search.add_done_callback(note_end)
+        return answer
+
+    def _note_result(self, result: Result, late_s: float) -> None:
+        if result.iterations >= ENOUGH_ITERATIONS and result.seconds > 0:
+            self._iterations_per_s += RATE_STEP * (
+                result.iterations / result.seconds - self._iterations_per_s
+            )
+        if result.stop_reason == "time":
+            self._margin.note(late_s)
 
     def _message(self, game: str, result: Result) -> engine_pb2.SearchResult:
         return wire.result_to_message(
@@ -633,7 +663,6 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         """Let the worker threads end, once no call can come any more."""
         for pool in (self._workers, self._light, self._glances, self._records):
             pool.shutdown(wait=pool is self._workers)
-        self._compute.close()
 
 
 def _seed(request) -> int:

@@ -1,8 +1,10 @@
 """The search: solved toys, forced wins, limits, and what its results promise."""
 
 import functools
+import os
 import signal
 import threading
+import time
 from collections import Counter
 
 import pytest
@@ -466,6 +468,41 @@ def test_an_interrupt_stops_the_search_and_leaves_its_result():
     assert result["seconds"] < 0.05 + TOLERANCE_S
     assert_is_turn(state, result["candidates"][0]["actions"])
     search.check_visits()
+
+
+def test_a_run_need_not_wait_for_threads_that_get_no_processor():
+    state = state_of(MIDGAME)
+    # So many that most of them wait for a processor at any time.
+    search = Search(state, threads=200, seed=1, niceness=19, early_stop=0)
+    began = time.monotonic()
+    search.run(time_s=0.2, late_s=0.0)
+    assert time.monotonic() - began < 0.2 + TOLERANCE_S
+    result = search.result()
+    assert result["stop_reason"] == "time"
+    assert_is_turn(state, result["candidates"][0]["actions"])
+    search.join()
+    assert search.result()["iterations"] >= result["iterations"]
+    search.join()
+    search.check_visits()
+    # One that nobody joins ends with its object.
+    search = Search(state, threads=200, seed=1, niceness=19, early_stop=0)
+    search.run(time_s=0.01, late_s=0.0)
+    del search
+
+
+def test_the_calling_thread_keeps_its_priority():
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    run(state_of(MIDGAME), iterations=10, niceness=3)
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
+    for niceness in (-1, 20):
+        with pytest.raises(SearchError, match="niceness"):
+            Search(state_of(MIDGAME), niceness=niceness)
+
+
+@pytest.mark.parametrize("late_s", [-0.1, 1e9])
+def test_a_lateness_that_makes_no_sense(late_s):
+    with pytest.raises(SearchError, match="late_s"):
+        Search(state_of(MIDGAME)).run(time_s=1, late_s=late_s)
 
 
 def test_a_stop_before_the_run_ends_it_at_once():

@@ -2,9 +2,10 @@
 
 import asyncio
 import json
+import os
+import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from mexica_ai.search import Search
 from mexica_ai.server import service
 from mexica_ai.server.light import LightPlaces
 from mexica_ai.server.margin import NUM_RECENT, Margin
-from mexica_ai.server.searches import Searches, Stop
+from mexica_ai.server.searches import NICENESS, Searches, Stop
 from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
@@ -628,41 +629,91 @@ def test_the_margin_grows_with_late_answers_and_shrinks_again():
     assert margin.of(1.0) == 0.05
 
 
-def test_a_search_that_gets_no_processor_is_answered_in_time(nim, monkeypatch):
-    stopped = threading.Event()
+def test_the_margin_forgets_late_answers_after_a_minute():
+    now = 1000.0
+    margin = Margin(0.05, clock=lambda: now)
+    margin.note(0.07)
+    now += 30
+    margin.note(0.04)
+    assert margin.of(1.0) == pytest.approx(0.14)
+    now += 31
+    assert margin.of(1.0) == pytest.approx(0.08)
+    now += 30
+    assert margin.of(1.0) == 0.05
 
-    class StarvedSearch(Search):
-        def run(self, **limits):
-            assert stopped.wait(5)
 
-        def stop(self):
-            stopped.set()
+class StarvedSearch:
+    """Stands in for a compiled search whose threads get no processor when its time is up."""
 
+    def __init__(self, state, **options):
+        self._search = Search(state, **options)
+        self.result = self._search.result
+        self.stop = self._search.stop
+
+    def run(self, *, time_s, iterations, late_s):
+        began = time.monotonic()
+        self._search.run(time_s=time_s, iterations=iterations)
+        time.sleep(max(0.0, began + time_s + late_s - time.monotonic()))
+
+    gets_a_processor = threading.Event()
+    joining = threading.Semaphore(0)
+
+    def join(self):
+        self.joining.release()
+        assert self.gets_a_processor.wait(5)
+
+
+def test_a_search_that_gets_no_processor_is_answered_in_time_and_keeps_its_slot(nim, monkeypatch):
     monkeypatch.setattr("mexica_ai.search.Search", StarvedSearch)
-    searches = Searches(1)
-    began = time.monotonic()
-    result = searches.run(nim, ai.Limits(time_s=0.05), stop=Stop())
-    assert time.monotonic() - began < 1
-    assert (result.stop_reason, len(result.turn)) == ("time", 1)
-    searches.close()
+    StarvedSearch.gets_a_processor.clear()
+    running = RunningServer(None, slots=1, memory_mb=64)
+    try:
+        request = engine_pb2.BestTurnRequest(
+            position=wire.position_to_message(nim), limits=engine_pb2.Limits(time_s=0.05)
+        )
+        began = time.monotonic()
+        assert running.stub.BestTurn(request).result.turn
+        assert time.monotonic() - began < 1
+        assert StarvedSearch.joining.acquire(timeout=5)
+        second = running.stub.BestTurn.future(request)
+        code, *_ = failure(running.stub.BestTurn, request, timeout=0.2)
+        assert code in (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.DEADLINE_EXCEEDED)
+        assert not second.done()
+        StarvedSearch.gets_a_processor.set()
+        assert second.result(timeout=5).result.iterations > 0
+    finally:
+        StarvedSearch.gets_a_processor.set()
+        running.close()
 
 
 def test_what_is_stopped_before_it_begins_ends_at_once(mexica):
-    searches = Searches(1)
+    searches = Searches()
     stop = Stop()
     stop.set()
     assert searches.run(mexica, ai.Limits(time_s=20), stop=stop).stop_reason == "stopped"
-    searches.close()
+    searches.join()
 
 
-def test_a_search_without_a_thread_is_told(nim, monkeypatch):
-    def refuse(self):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(ThreadPoolExecutor, "_adjust_thread_count", refuse)
-    with pytest.raises(ai.SearchError, match="can't start new thread") as caught:
-        Searches(1).run(nim, ai.Limits(time_s=1), stop=Stop())
-    assert caught.value.reason == "NO_THREADS"
+@pytest.mark.skipif(sys.platform != "linux", reason="the niceness of a thread is Linux's")
+def test_only_native_threads_have_a_lower_priority(mexica):
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    searches, stop = Searches(), Stop()
+    worker = threading.Thread(
+        target=searches.run, args=(mexica, ai.Limits(time_s=20, threads=2)), kwargs={"stop": stop}
+    )
+    worker.start()
+    try:
+        deadline = time.monotonic() + 5
+        found = []
+        while found.count(own + NICENESS) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+            found = [os.getpriority(os.PRIO_PROCESS, int(task)) for task in os.listdir("/proc/self/task")]
+        assert found.count(own + NICENESS) == 2
+        ours = [thread.native_id for thread in threading.enumerate()]
+        assert {os.getpriority(os.PRIO_PROCESS, thread) for thread in ours} == {own}
+    finally:
+        stop.set()
+        worker.join()
 
 
 def in_loop(coroutine):

@@ -1,4 +1,4 @@
-/* Atomics, locks, clock and waiting for the core: thin names for GCC's builtins and POSIX, which Cython cannot spell. */
+/* Atomics, locks, clock, waiting and priority for the core: thin names for GCC's builtins and POSIX, which Cython cannot spell. */
 #ifndef CEXT_ATOMICS_H
 #define CEXT_ATOMICS_H
 
@@ -9,6 +9,9 @@
 #include <semaphore.h>
 #include <stdint.h>
 #include <time.h>
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
 
 /* What different threads write must lie so many bytes apart, lest they take the line from each other all the time. */
 #define CACHE_LINE 64
@@ -71,6 +74,18 @@ static inline int semaphore_wait(sem_t *semaphore, double seconds) {
     until.tv_sec = (time_t)until_s;
     until.tv_nsec = (long)(1e9 * (until_s - (double)until.tv_sec));
     return sem_clockwait(semaphore, CLOCK_MONOTONIC, &until) == 0;
+}
+
+/* Lets the calling thread alone come after others by so much more, up to 19: on Linux, where niceness is a thread's. It
+ * cannot be taken back. A system that refuses leaves it as it is. */
+static inline void thread_add_niceness(int more) {
+#ifdef __linux__
+    if (more > 0) {
+        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + more);
+    }
+#else
+    (void)more;
+#endif
 }
 
 #endif

@@ -23,6 +23,7 @@ cdef extern from "atomics.h" nogil:
     ctypedef struct sem_t:
         pass
     bint semaphore_wait(sem_t* semaphore, double seconds)
+    void thread_add_niceness(int more)
 
 cdef extern from "<semaphore.h>" nogil:
     int sem_init(sem_t* semaphore, int is_shared, unsigned int value)

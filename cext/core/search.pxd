@@ -52,6 +52,7 @@ ctypedef struct SearchC:
     bint several_worlds         # what the viewer may know leaves more than one state
     double began_s
     double deadline_s           # on the monotonic clock; 0 none
+    int niceness                # added to that of each native thread
     uint64_t max_iterations     # 0 none
     double confirm_s            # when to stop exploring within the root's turn; and after how many iterations
     uint64_t confirm_iterations

@@ -21,7 +21,7 @@ from libc.string cimport memcpy, memset
 from cext.core.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_add_u64, atomic_cas_u32,
                                 atomic_load_f64, atomic_load_u32, atomic_load_u64, atomic_store_u16, atomic_store_u32,
                                 atomic_store_u64, monotonic_s, prefetch, sem_destroy, sem_init, sem_post,
-                                semaphore_wait, spin_lock, spin_unlock)
+                                semaphore_wait, spin_lock, spin_unlock, thread_add_niceness)
 from cext.core.game cimport State, game_apply, game_require_seat, game_settle_chance
 from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_end, graph_edges, graph_find_or_add,
                               graph_free, graph_grow_edges, graph_init, graph_memory, graph_num_edges)
@@ -30,6 +30,8 @@ from cext.core.rng cimport Stream
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
                               turn_scratch_init)
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
+
+import threading
 
 from cext.core.errors import SearchError
 
@@ -70,8 +72,10 @@ cdef enum:
     SETTLED_EVERY = 64          # iterations of a thread, at least, after which it looks whether the turn is settled
     PREFETCH = 8                # edges that selection asks for ahead
 
-# How often the calling thread wakes to look for signals that another thread received.
+# How often the calling thread wakes to look for signals that another thread received: the main one, which Python has
+# handle them. Others would take Python's lock for nothing.
 cdef double SIGNALS_S = 0.03
+cdef double LONG_S = 3600.0
 
 # Share of margin_weight that is left once the game is over.
 cdef double OVER_MARGIN = 0.1
@@ -529,6 +533,7 @@ cdef void* _work(void* argument) noexcept nogil:
     cdef SearchC* search = worker.search
     cdef uint64_t started
     cdef double now_s
+    thread_add_niceness(search.niceness)
     while atomic_load_u32(&search.stop) == RUNNING:
         if search.max_iterations > 0:
             started = atomic_add_u64(&search.started, 1)
@@ -594,6 +599,9 @@ cdef class Search:
         Memory for the graph in MiB; the search ends with stop reason ``memory`` when it is used up.
     seed : int
         0 <= seed < 2**63. With one thread and an iteration limit the same seed gives the same result.
+    niceness : int
+        0 to 19: by how much the native threads come after other threads (Linux only; no effect elsewhere). The calling
+        thread, which holds Python's lock now and then, keeps its priority.
     options : float
         Any of the names in `OPTIONS`, whose comments say what they scale.
 
@@ -614,8 +622,11 @@ cdef class Search:
     cdef double _began_s
     cdef double _seconds
     cdef bint _has_run
+    cdef bint _is_late          # `run` did not wait for the threads
+    cdef pthread_t* _ids        # threads not joined yet, NULL if none
+    cdef int _created
 
-    def __cinit__(self, State state not None, *, int threads=1, double memory_mb=256, seed=0, **options):
+    def __cinit__(self, State state not None, *, int threads=1, double memory_mb=256, seed=0, int niceness=0, **options):
         cdef int i
         cdef const GameOps* ops = state.game.ops
         cdef Stream stream
@@ -624,6 +635,8 @@ cdef class Search:
             raise SearchError(f"threads: {threads}, expected 1 to 256", reason="INVALID_LIMITS")
         if not 1 <= memory_mb <= 1e6:
             raise SearchError(f"memory_mb: {memory_mb}, expected 1 to 1000000", reason="INVALID_LIMITS")
+        if not 0 <= niceness <= 19:
+            raise SearchError(f"niceness: {niceness}, expected 0 to 19", reason="INVALID_OPTION")
         memset(&self.search, 0, sizeof(SearchC))
         sem_init(&self.search.ended, 0, 0)
         self._set_options(options)
@@ -631,6 +644,7 @@ cdef class Search:
         self.threads = threads
         self.seed = seed
         self._streams = [Stream(seed, i) for i in range(threads + 1)]
+        self.search.niceness = niceness
         self.search.ops = ops
         self.search.root_state = self.state.data
         self.search.num_players = ops.num_players(state.data)
@@ -688,6 +702,7 @@ cdef class Search:
 
     def __dealloc__(self):
         cdef int i
+        self._join()
         if self._workers != NULL:
             for i in range(self.threads):
                 free(self._workers[i].state)
@@ -697,7 +712,7 @@ cdef class Search:
         graph_free(&self.search.graph)
         sem_destroy(&self.search.ended)
 
-    def run(self, time_s=None, iterations=None):
+    def run(self, time_s=None, iterations=None, *, late_s=None):
         """Search until a limit is reached or `stop` is called. Releases the GIL; may be called once.
 
         Parameters
@@ -706,6 +721,9 @@ cdef class Search:
             Seconds for the whole turn, > 0.
         iterations : int, optional
             Iterations of all threads together, >= 1. Without any limit only `stop` or memory ends the search.
+        late_s : float, optional
+            >= 0: return so many seconds after the time is up at the latest, even if threads that get no processor have
+            not noticed it. `join` waits for them; `result` is valid at once. By default their end is awaited.
 
         Raises
         ------
@@ -714,18 +732,22 @@ cdef class Search:
         KeyboardInterrupt
             On Ctrl-C, after the threads have stopped; `result` is valid then.
         """
-        cdef pthread_t* ids
-        cdef int i, created = 0, error = 0
+        cdef int i, error = 0
+        cdef double until_s = 0.0
         if self._has_run:
             raise SearchError("a search runs once", reason="SEARCH_REUSED")
         if time_s is not None and not 0 < time_s < 1e9:
             raise SearchError(f"time_s: {time_s}, expected more than 0 and less than 1e9", reason="INVALID_LIMITS")
         if iterations is not None and not 1 <= iterations < 2**63:
             raise SearchError(f"iterations: {iterations}, expected at least 1", reason="INVALID_LIMITS")
+        if late_s is not None and not 0 <= late_s < 1e9:
+            raise SearchError(f"late_s: {late_s}, expected at least 0 and less than 1e9", reason="INVALID_LIMITS")
         self._has_run = True
         self._began_s = monotonic_s()
         self.search.began_s = self._began_s
         self.search.deadline_s = self._began_s + time_s if time_s is not None else 0.0
+        if time_s is not None and late_s is not None:
+            until_s = self.search.deadline_s + late_s
         self.search.max_iterations = iterations if iterations is not None else 0
         share = 1.0 - self.search.options.confirming_share
         self.search.confirm_s = self._began_s + share * time_s if time_s is not None else 0.0
@@ -734,40 +756,65 @@ cdef class Search:
             # One iteration, for the values.
             _iterate(&self._workers[0])
             self._workers[0].iterations = 1
-        ids = <pthread_t*>malloc(self.threads * sizeof(pthread_t))
-        if ids == NULL:
+        self._ids = <pthread_t*>malloc(self.threads * sizeof(pthread_t))
+        if self._ids == NULL:
             raise MemoryError
         self.search.workers_running = self.threads
         with nogil:
             for i in range(self.threads):
-                error = pthread_create(&ids[i], NULL, _work, &self._workers[i])
+                error = pthread_create(&self._ids[i], NULL, _work, &self._workers[i])
                 if error != 0:
                     # Those that do not run have ended.
                     atomic_cas_u32(&self.search.stop, RUNNING, BY_STOP)
                     if atomic_add_u32(&self.search.workers_running, <uint32_t>-(self.threads - i)) == <uint32_t>(self.threads - i):
                         sem_post(&self.search.ended)
                     break
-                created += 1
+                self._created += 1
         try:
-            self._wait()
+            self._is_late = not self._wait(until_s)
         finally:
-            atomic_cas_u32(&self.search.stop, RUNNING, BY_STOP)
-            with nogil:
-                for i in range(created):
-                    pthread_join(ids[i], NULL)
-            free(ids)
+            atomic_cas_u32(&self.search.stop, RUNNING, BY_TIME if self._is_late else BY_STOP)
+            if not self._is_late:
+                self._join()
             self._seconds = monotonic_s() - self._began_s
         if error != 0:
-            raise SearchError(f"the system refused thread {created + 1} of {self.threads} (error {error})",
+            raise SearchError(f"the system refused thread {self._created + 1} of {self.threads} (error {error})",
                               reason="NO_THREADS")
 
-    cdef _wait(self):
-        # The calling thread sleeps, and wakes for signals and for the end.
+    cdef bint _wait(self, double until_s):
+        """Sleep until the threads have ended, or until then (0: without end); return whether they have.
+
+        The main thread wakes for signals, too.
+        """
         cdef bint has_ended = False
-        while not has_ended:
+        cdef double now_s, wait_s, nap_s
+        nap_s = SIGNALS_S if threading.get_ident() == threading.main_thread().ident else LONG_S
+        while True:
             with nogil:
-                has_ended = semaphore_wait(&self.search.ended, SIGNALS_S)
+                now_s = monotonic_s()
+                wait_s = nap_s if until_s == 0.0 else min(nap_s, max(0.0, until_s - now_s))
+                has_ended = semaphore_wait(&self.search.ended, wait_s)
+            if has_ended:
+                return True
             PyErr_CheckSignals()
+            if until_s > 0.0 and monotonic_s() >= until_s:
+                return False
+
+    def join(self):
+        """Wait for the end of threads that `run` has left behind; return at once if there are none."""
+        self._join()
+
+    cdef _join(self):
+        cdef pthread_t* ids = self._ids
+        cdef int i
+        if ids == NULL:
+            return
+        self._ids = NULL
+        atomic_cas_u32(&self.search.stop, RUNNING, BY_STOP)
+        with nogil:
+            for i in range(self._created):
+                pthread_join(ids[i], NULL)
+        free(ids)
 
     cdef bint _is_forced(self):
         """Whether only one whole turn is legal. (A chain of single actions; branches that meet again do not count.)"""
@@ -816,7 +863,7 @@ cdef class Search:
                 candidates = [self._describe_unfinished(&scratch)]
         finally:
             turn_scratch_free(&scratch)
-        running = not self._has_run or atomic_load_u32(&self.search.workers_running) > 0
+        running = not self._has_run or (not self._is_late and atomic_load_u32(&self.search.workers_running) > 0)
         return {
             "candidates": candidates,
             "iterations": self._iterations(),
