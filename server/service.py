@@ -35,7 +35,14 @@ from mexica_ai.server.light import LightPlaces
 from mexica_ai.server.margin import Margin
 from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.searches import Searches, Stop
-from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, Ticket, shutting_down
+from mexica_ai.server.slots import (
+    MIN_SEARCH_S,
+    PATIENCE_S,
+    BusyError,
+    SearchSlots,
+    Ticket,
+    shutting_down,
+)
 from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
@@ -49,6 +56,9 @@ RATE_STEP = 0.1
 ENOUGH_ITERATIONS = 100
 SLOWER = 3.0
 NO_THREADS_RETRY_S = 1.0
+FULL_CALLERS = 4  # so many callers at once may have as many light calls waiting as each may have
+LOOK_S = 0.05  # between looks at calls that are rejected: a look takes some 2 ms
+RECORD_RETRY_S = 0.5  # how often at least a record's search asks for a place in a full queue
 # Beyond the server's cap an unlimited search may be in somebody's way: how often it looks.
 YIELD_POLL_S = 0.02
 
@@ -98,10 +108,13 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._slots = SearchSlots(config.slots, config.max_waiting, config.max_waiting_per_caller)
         self._workers = ThreadPoolExecutor(config.slots, thread_name_prefix="search")
         self._light = ThreadPoolExecutor(config.light_workers, thread_name_prefix="light")
-        self._light_places = LightPlaces(config.light_workers, config.max_waiting_per_caller)
+        per_caller = config.max_waiting_per_caller
+        self._light_places = LightPlaces(config.light_workers, per_caller, FULL_CALLERS * per_caller)
         # A glance takes a millisecond or two, and shall not wait for what takes a hundred.
         self._glances = ThreadPoolExecutor(1, thread_name_prefix="glance")
-        self._glance_places = LightPlaces(1, max(config.max_waiting, config.max_waiting_per_caller))
+        per_caller = max(config.max_waiting, per_caller)
+        self._glance_places = LightPlaces(1, per_caller, FULL_CALLERS * per_caller)
+        self._next_look = 0.0
         # Threads that go through records mostly wait for a slot.
         self._records = ThreadPoolExecutor(config.slots + config.max_waiting, thread_name_prefix="record")
         self._searches: dict[asyncio.Future, Stop] = {}  # running -> what stops it
@@ -244,19 +257,22 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self, asked: _Asked, context, stop: Stop, caller: str
     ) -> Result:
         """Search in a slot, and come back later if there is none: one of many searches of a long call."""
+        due = time.monotonic() + PATIENCE_S
         while True:
             try:
-                return await self._search_in_slot(asked, context, stop, caller)
+                return await self._search_in_slot(asked, context, stop, caller, due)
             except BusyError as error:
                 remaining_s = context.time_remaining()
                 is_over = remaining_s is not None and remaining_s < error.retry_s + MIN_SEARCH_S
                 if self._is_closed or is_over:
                     raise
-                await asyncio.sleep(max(error.retry_s, MIN_SEARCH_S))
+                await asyncio.sleep(min(max(error.retry_s, MIN_SEARCH_S), RECORD_RETRY_S))
 
-    async def _search_in_slot(self, asked: _Asked, context, stop: Stop, caller: str) -> Result:
+    async def _search_in_slot(
+        self, asked: _Asked, context, stop: Stop, caller: str, due: float = float("inf")
+    ) -> Result:
         """Wait for a slot, search in it, and return what was found."""
-        ticket = await self._take_slot(asked, context, caller)
+        ticket = await self._take_slot(asked, context, caller, due)
         # Only now, so that what was spent waiting is taken off.
         limits = self._limits_in_slot(asked, context, ticket)
         search = self._start(ticket, context, stop, limits, self._run, asked, limits, stop)
@@ -371,17 +387,37 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         levels.check(level)
         expected_s = self._expected_s(request.limits, level, unlimited)
         with self._noting_rejections():
-            self._slots.check(CALLER.get(), expected_s, self._deadline(context))
+            try:
+                self._slots.check(CALLER.get(), expected_s, self._deadline(context))
+            except BusyError:
+                if not self._is_seen_forced(request.position):
+                    raise
         position, is_forced = await self._lightly(context, _read_position, request.position)
         num_candidates = min(request.num_candidates or DEFAULT_CANDIDATES, self._config.max_candidates)
         return _Asked(position, request.limits, seed, num_candidates, level, unlimited, is_forced)
 
-    async def _take_slot(self, asked: _Asked, context, caller: str) -> Ticket:
+    def _is_seen_forced(self, message: engine_pb2.Position) -> bool:
+        """Return whether a position that is rejected has only one turn, which needs no slot.
+
+        A few of them a second are looked at, so that a flood of them costs little, and who tries again has
+        his forced turn soon.
+        """
+        now = time.monotonic()
+        if self._is_closed or now < self._next_look or message.ByteSize() > SMALL_BYTES:
+            return False
+        self._next_look = now + LOOK_S
+        with contextlib.suppress(MexicaAIError):
+            return _read_position(message)[1]
+        return False
+
+    async def _take_slot(
+        self, asked: _Asked, context, caller: str, due: float = float("inf")
+    ) -> Ticket:
         begin = time.monotonic()
         expected_s = self._expected_s(asked.limits, asked.level, asked.unlimited)
         try:
             with self._noting_rejections():
-                return await self._slots.take(caller, expected_s, self._deadline(context))
+                return await self._slots.take(caller, expected_s, self._deadline(context), due)
         except asyncio.CancelledError:
             self.metrics.cancelled()
             raise

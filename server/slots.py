@@ -1,9 +1,11 @@
 """Search slots: a fixed number of searches at a time, and a bounded queue for the others.
 
-The queue is ordered by deadline, but a caller whose searches run already comes after those with fewer, so
-that nobody's many calls keep out anybody's only one. A call is let in only if it and all who wait can start
-so early that their time is left; others are rejected at once, and told after how long a retry makes sense.
-Else an overloaded server would begin every search at the last moment, and answer many too late.
+The queue is ordered by deadline. Who has none, or makes one search of many, counts as having one in
+`PATIENCE_S`: others that always come with less time would else keep it out for ever. But a caller whose
+searches run already comes after those with fewer, so that nobody's many calls keep out anybody's only one. A
+call is let in only if it and all who wait can start so early that their time is left; others are rejected at
+once, and told after how long a retry makes sense. Else an overloaded server would begin every search at the
+last moment, and answer many too late.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from dataclasses import dataclass, field
 from mexica_ai.errors import SearchError
 
 MIN_SEARCH_S = 0.01  # below this a search is not worth a start
+PATIENCE_S = 10.0  # after which what is in no hurry comes before what asked later
 
 
 class BusyError(SearchError):
@@ -30,11 +33,12 @@ class BusyError(SearchError):
 
 @dataclass(eq=False)
 class Ticket:
-    """A search that runs or waits. Times are of `time.monotonic`."""
+    """A search that runs or waits. Times are of `time.monotonic`; `due` orders those that wait."""
 
     caller: str
     deadline: float | None
     budget_s: float
+    due: float
     number: int = 0
     start_by: float = float("inf")
     ends_at: float = 0.0
@@ -66,7 +70,9 @@ class SearchSlots:
         """Calls that wait."""
         return len(self._waiting)
 
-    async def take(self, caller: str, budget_s: float, deadline: float | None) -> Ticket:
+    async def take(
+        self, caller: str, budget_s: float, deadline: float | None, due: float = float("inf")
+    ) -> Ticket:
         """Wait for a slot, at most until there would be no time left to search.
 
         Parameters
@@ -76,6 +82,9 @@ class SearchSlots:
             How long the search will take at most.
         deadline : float, optional
             When the search has to end.
+        due : float, optional
+            The deadline by which it is ordered if it has none, or a later one; at most in `PATIENCE_S` if it
+            has none.
 
         Returns
         -------
@@ -87,7 +96,7 @@ class SearchSlots:
         BusyError
             Reason TOO_MANY_WAITING, NO_TIME_LEFT or SHUTTING_DOWN.
         """
-        ticket = self._ticket(caller, budget_s, deadline)
+        ticket = self._ticket(caller, budget_s, deadline, due)
         if len(self._running) < self._slots:
             return self._start(ticket)
         now = time.monotonic()
@@ -119,10 +128,13 @@ class SearchSlots:
         if self._is_closed or len(self._running) >= self._slots:
             self._ticket(caller, budget_s, deadline)
 
-    def _ticket(self, caller: str, budget_s: float, deadline: float | None) -> Ticket:
+    def _ticket(
+        self, caller: str, budget_s: float, deadline: float | None, due: float = float("inf")
+    ) -> Ticket:
         """Return the ticket of a call that is let in."""
         now = time.monotonic()
-        ticket = Ticket(caller, deadline, budget_s, next(self._numbers))
+        due = min(due, now + PATIENCE_S if deadline is None else deadline)
+        ticket = Ticket(caller, deadline, budget_s, due, next(self._numbers))
         if deadline is not None:
             # The whole budget, or half of a time that is shorter than the budget anyway.
             ticket.start_by = deadline - min(budget_s, (deadline - now) / 2)
@@ -210,7 +222,7 @@ class SearchSlots:
 
 
 def _order(ticket: Ticket) -> tuple[float, int]:
-    return (float("inf") if ticket.deadline is None else ticket.deadline, ticket.number)
+    return (ticket.due, ticket.number)
 
 
 def _was_granted(ticket: Ticket) -> bool:

@@ -1,6 +1,7 @@
 """The calls of the service beside BestTurn, each over a real connection, with the real search."""
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -20,7 +21,7 @@ from mexica_ai import wire
 from mexica_ai.client import AsyncClient, Client, service_config
 from mexica_ai.search import Search
 from mexica_ai.server import service
-from mexica_ai.server.light import LightPlaces
+from mexica_ai.server.light import RETRY_S, LightPlaces
 from mexica_ai.server.margin import NUM_RECENT, Margin
 from mexica_ai.server.searches import NICENESS, Searches, Stop
 from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots
@@ -464,6 +465,26 @@ def test_a_call_that_is_rejected_is_not_read(nim):
         running.close()
 
 
+def test_an_overloaded_server_looks_at_some_calls_for_forced_turns(nim, monkeypatch):
+    monkeypatch.setattr(service, "LOOK_S", 60.0)
+    search = IdleSearch()
+    running = RunningServer(search, slots=1, max_waiting=0)
+    try:
+        request = engine_pb2.BestTurnRequest(
+            position=wire.position_to_message(nim), limits=engine_pb2.Limits(time_s=20)
+        )
+        first = running.stub.BestTurn.future(request)
+        search.await_start()
+        request.position.CopyFrom(wire.position_to_message(ai.new_game("nim", piles=[1])))
+        assert list(running.stub.BestTurn(request).result.turn) == ["take 1 1"]
+        # The next one comes too soon to be looked at.
+        code, _, info, _ = failure(running.stub.BestTurn, request)
+        assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_WAITING")
+        first.cancel()
+    finally:
+        running.close()
+
+
 def test_while_a_slot_is_free_calls_are_read_however_short_their_deadline(nim):
     running = RunningServer(IdleSearch(), slots=1, deadline_margin_s=10)
     try:
@@ -583,7 +604,7 @@ def those_that_end(calls, number):
 
 def test_light_places_are_given_to_callers_in_turn():
     async def play():
-        places = LightPlaces(1, max_waiting_per_caller=2)
+        places = LightPlaces(1, max_waiting_per_caller=2, max_waiting=10)
         served = []
 
         async def call(caller):
@@ -613,6 +634,68 @@ def test_light_places_are_given_to_callers_in_turn():
         await asyncio.wait_for(places.take("b"), 1)
 
     in_loop(play())
+
+
+def test_light_places_are_bounded_in_all_and_no_caller_is_kept_out():
+    async def play():
+        places = LightPlaces(1, max_waiting_per_caller=3, max_waiting=4)
+        await places.take("x")
+        calls = {
+            name: asyncio.ensure_future(places.take(name[0])) for name in ("a1", "a2", "a3", "b1", "b2", "c1")
+        }
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        # b's second call got the place of a's third, c's first that of a's second.
+        assert [name for name, call in calls.items() if call.done()] == ["a2", "a3"]
+        with pytest.raises(BusyError):
+            await places.take("c")  # nobody has more than c would have
+        for name in ("a2", "a3"):
+            refusal = calls[name].exception()
+            assert (refusal.reason, refusal.retry_s) == ("TOO_MANY_WAITING", RETRY_S)
+        for name in ("a1", "b1", "c1", "b2"):
+            places.give_back()
+            await asyncio.wait_for(calls[name], 1)
+        places.give_back()
+        await asyncio.wait_for(places.take("x"), 1)
+
+    in_loop(play())
+
+
+def test_many_callers_fill_the_light_places(nim, monkeypatch):
+    going, go = threading.Semaphore(0), threading.Event()
+
+    def slow_answer(request):
+        going.release()
+        assert go.wait(5)
+        return engine_pb2.ValidatePositionResponse()
+
+    monkeypatch.setattr(service, "validate_position", slow_answer)
+    running = RunningServer(IdleSearch(), light_workers=1, max_waiting_per_caller=1)
+    large = engine_pb2.ValidatePositionRequest(position=wire.position_to_message(nim))
+    large.position.nim.piles.extend([1000] * 1000 + [10**9] * 1000)
+    options = [("grpc.use_local_subchannel_pool", 1)]
+    channels = [
+        grpc.insecure_channel(running.address, options=options) for _ in range(service.FULL_CALLERS + 2)
+    ]
+    try:
+        first = engine_pb2_grpc.EngineServiceStub(channels.pop()).ValidatePosition.future(large, timeout=5)
+        assert going.acquire(timeout=5)
+        calls = [
+            engine_pb2_grpc.EngineServiceStub(channel).ValidatePosition.future(large, timeout=5)
+            for channel in channels
+        ]
+        (refused,) = those_that_end(calls, 1)
+        assert refused.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        retry = error_details_pb2.RetryInfo()
+        assert any(detail.Unpack(retry) for detail in rpc_status.from_call(refused).details)
+        go.set()
+        first.result()
+        assert sum(call.exception() is None for call in calls) == service.FULL_CALLERS
+    finally:
+        go.set()
+        for channel in channels:
+            channel.close()
+        running.close()
 
 
 def test_the_margin_grows_with_late_answers_and_shrinks_again():
@@ -755,6 +838,76 @@ def test_the_queue_is_ordered_by_deadline_and_fair_between_callers():
         assert slots.num_waiting == 0
 
     in_loop(play())
+
+
+def test_what_has_no_deadline_does_not_starve(monkeypatch):
+    monkeypatch.setattr("mexica_ai.server.slots.PATIENCE_S", 0.2)
+
+    async def play():
+        slots = SearchSlots(1, 10, 10)
+        held = await slots.take("a", 1.0, None)
+        now = time.monotonic()
+        order = []
+
+        async def wait(name, deadline, due=float("inf")):
+            order.append((name, await slots.take("b", 1.0, deadline, due)))
+
+        waiting = [
+            asyncio.ensure_future(wait(*args))
+            for args in (
+                ("one of a record", now + 60, now + 0.1),
+                ("no deadline", None),
+                ("later", now + 50),
+                ("sooner", now + 40),
+            )
+        ]
+        await asyncio.sleep(0)
+        # It is reckoned with: what would have to come before it, and would keep it waiting, is not let in.
+        with pytest.raises(BusyError) as caught:
+            await slots.take("b", 1.0, now + 2.5)
+        assert caught.value.reason == "NO_TIME_LEFT"
+        for _ in waiting:
+            slots.give_back(held)
+            await asyncio.sleep(0.01)
+            held = order[-1][1]
+        assert [name for name, _ in order] == ["one of a record", "no deadline", "sooner", "later"]
+
+    in_loop(play())
+
+
+def test_a_record_without_a_deadline_gets_its_turn_among_calls_with_one(nim, monkeypatch):
+    monkeypatch.setattr(service, "PATIENCE_S", 0.3)
+    search = IdleSearch()
+    running = RunningServer(search, slots=1)
+    over = threading.Event()
+
+    def keep_asking():
+        request = engine_pb2.BestTurnRequest(
+            position=wire.position_to_message(nim), limits=engine_pb2.Limits(time_s=0.05)
+        )
+        with grpc.insecure_channel(running.address) as channel:
+            stub = engine_pb2_grpc.EngineServiceStub(channel)
+            while not over.is_set():
+                with contextlib.suppress(grpc.RpcError):
+                    stub.BestTurn(request, timeout=2)
+
+    askers = [threading.Thread(target=keep_asking) for _ in range(6)]
+    for asker in askers:
+        asker.start()
+    try:
+        search.await_start()
+        request = engine_pb2.EvaluateRecordRequest(
+            start=wire.position_to_message(nim),
+            turns=[engine_pb2.Turn(actions=["take 1 1"])],
+            limits=engine_pb2.Limits(time_s=0.05),
+        )
+        (answer,) = running.stub.EvaluateRecord(request, timeout=20)
+        assert answer.turn_index == 0
+    finally:
+        over.set()
+        for asker in askers:
+            asker.join()
+        running.close()
 
 
 def test_what_cannot_be_met_is_rejected_at_once():
