@@ -12,7 +12,7 @@ import os
 import re
 import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,8 @@ class Applied:
     is_over : bool
     winners : list of int
         The seats that have won; empty while the game runs.
+    events : list of list of str
+        The random events that the server drew after the turn, each as `Position.push` takes it.
     """
 
     position: Position
@@ -83,6 +85,7 @@ class Applied:
     to_move: int | None
     is_over: bool
     winners: list[int]
+    events: list[list[str]] = field(default_factory=list)
 
 
 class Client:
@@ -243,9 +246,22 @@ class Client:
         request = _new_game_request(game, players, seed, options)
         return self._ask("NewGame", request, _dealt, timeout_s)
 
-    def apply_turn(self, position: Position, turn: str | list[str], *, timeout_s: float = WAIT_S) -> Applied:
-        """Have the server play a whole turn; the errors are those of `Position.push`."""
-        return self._ask("ApplyTurn", _turn_request(position, turn), _applied, timeout_s)
+    def apply_turn(
+        self,
+        position: Position,
+        turn: str | list[str] | None,
+        *,
+        draw_events: bool = False,
+        seed: int | None = None,
+        timeout_s: float = WAIT_S,
+    ) -> Applied:
+        """Have the server play a whole turn; the errors are those of `Position.push`.
+
+        With `draw_events` it draws the random events that come then, by `seed` if that is given, until a seat
+        is to move; where one comes first, the turn may be None.
+        """
+        request = _turn_request(position, turn, draw_events, seed)
+        return self._ask("ApplyTurn", request, _applied, timeout_s)
 
     def legal_actions(
         self, position: Position, actions: Sequence[str] = (), *, timeout_s: float = WAIT_S
@@ -418,10 +434,17 @@ class AsyncClient:
         return await self._ask("NewGame", request, _dealt, timeout_s)
 
     async def apply_turn(
-        self, position: Position, turn: str | list[str], *, timeout_s: float = WAIT_S
+        self,
+        position: Position,
+        turn: str | list[str] | None,
+        *,
+        draw_events: bool = False,
+        seed: int | None = None,
+        timeout_s: float = WAIT_S,
     ) -> Applied:
         """Have the server play a whole turn; see `Client.apply_turn`."""
-        return await self._ask("ApplyTurn", _turn_request(position, turn), _applied, timeout_s)
+        request = _turn_request(position, turn, draw_events, seed)
+        return await self._ask("ApplyTurn", request, _applied, timeout_s)
 
     async def legal_actions(
         self, position: Position, actions: Sequence[str] = (), *, timeout_s: float = WAIT_S
@@ -581,9 +604,13 @@ def _new_game_request(game, players, seed, options):
     return request
 
 
-def _turn_request(position, turn):
+def _turn_request(position, turn, draw_events, seed):
+    draws_only = turn is None and draw_events and position.is_chance
     return engine_pb2.ApplyTurnRequest(
-        position=wire.position_to_message(position), turn=engine_pb2.Turn(actions=split_turn(turn))
+        position=wire.position_to_message(position),
+        turn=engine_pb2.Turn(actions=[] if draws_only else split_turn(turn)),
+        draw_events=draw_events,
+        seed=None if seed is None else resolve_seed(seed),
     )
 
 
@@ -606,6 +633,7 @@ def _applied(response, target) -> Applied:
         to_move=response.to_move if response.HasField("to_move") else None,
         is_over=response.is_over,
         winners=list(response.winners),
+        events=[list(event.actions) for event in response.events],
     )
 
 

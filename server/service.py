@@ -23,7 +23,7 @@ from typing import Any
 from mexica_ai import levels, registry, wire
 from mexica_ai.annotate import evaluate_record, seat_turns
 from mexica_ai.errors import GameOverError, MexicaAIError, NotationError, SearchError
-from mexica_ai.limits import Limits, is_time, resolve_seed
+from mexica_ai.limits import MAX_INT64, Limits, is_time, resolve_seed
 from mexica_ai.position import Position, new_game
 from mexica_ai.removal import consider_removal
 from mexica_ai.results import Result
@@ -771,16 +771,27 @@ def deal(request) -> engine_pb2.NewGameResponse:
 
 def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
     wire.check_size(request)
+    seed = _seed(request)
     position = wire.position_from_message(request.position)
     before = position.scores
-    position.push(list(request.turn.actions))
+    if request.turn.actions or not (request.draw_events and position.is_chance):
+        position.push(list(request.turn.actions))
+    events = []
+    while request.draw_events and position.is_chance:
+        # Seeds of their own: events alike shall not come alike.
+        events.append(engine_pb2.Turn(actions=position.draw((seed + len(events)) & MAX_INT64)))
+    to_move = position.to_move
+    sees = to_move is not None and position.viewer in (None, to_move)
     return engine_pb2.ApplyTurnResponse(
         position=wire.position_to_message(position),
         scores=position.scores,
         scored=[after - before for after, before in zip(position.scores, before, strict=True)],
         is_over=position.is_over,
-        to_move=position.to_move,
+        to_move=to_move,
         winners=position.winners,
+        events=events,
+        seed=seed if events else None,
+        view=wire.position_to_message(position, hides=True) if sees else None,
     )
 
 

@@ -92,6 +92,24 @@ def test_a_game(client, tmp_path):
     assert "take 1 1" in client.err
 
 
+def test_a_random_event(client, tmp_path):
+    game = tmp_path / "coatl.json"
+    game.write_text(client("new", "--game", "coatl", "--seed", 1))
+    for _ in range(2):
+        game.write_text(client("apply", game, "keep"))
+    answers = [
+        json.loads(client("apply", game, "draw deck", "--draw", "--seed", 5, "--json")) for _ in range(2)
+    ]
+    assert answers[0] == answers[1]
+    ((event,),) = answers[0]["events"]
+    assert event.startswith("deal P")
+    game.write_text(client("apply", game, "draw deck"))
+    assert json.loads(game.read_text())["pending"] == "deal"
+    assert json.loads(client("apply", game, "--draw", "--seed", 5)) == answers[0]["position"]
+    client("apply", game)
+    assert (client.code, "turn" in client.err) == (2, True)
+
+
 def test_validate(client, tmp_path):
     assert client("validate", MIDGAME) == "valid\n"
     assert client.code == 0

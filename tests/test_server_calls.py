@@ -236,6 +236,83 @@ def test_a_whole_game_over_the_wire(client):
     assert applied.winners
 
 
+def test_a_whole_game_of_coatl_by_three_calls(server):
+    request = engine_pb2.NewGameRequest(players=3, seed=3)
+    request.coatl.SetInParent()
+    dealt = server.stub.NewGame(request)
+    full, view = dealt.full_position, dealt.position
+    host = ai.new_game("coatl", players=3, seed=3)
+    events = []
+    for number in range(1000):
+        # What is sent to be searched is what the seat to move sees, and no more.
+        seen = wire.position_from_message(view)
+        assert (seen, seen.viewer) == (host.view(host.to_move), host.to_move)
+        others = [seat for index, seat in enumerate(view.coatl.seats) if index != seen.viewer]
+        assert all(set(seat.hand) <= {"?", *seat.shown} for seat in others)
+        assert all(set(seat.temples) <= {"?", *seat.shown_temples} for seat in others)
+        limits = engine_pb2.Limits(iterations=3)
+        search = engine_pb2.BestTurnRequest(position=view, limits=limits, seed=number)
+        turn = server.stub.BestTurn(search).result.turn
+        request = engine_pb2.ApplyTurnRequest(position=full, draw_events=True, seed=number)
+        request.turn.actions.extend(turn)
+        applied = server.stub.ApplyTurn(request)
+        host.push(list(turn))
+        for event in applied.events:
+            assert host.is_chance
+            host.push(list(event.actions))
+            events.append(event.actions[0].split()[0])
+        assert wire.position_from_message(applied.position) == host
+        assert (list(applied.scores), applied.is_over) == (host.scores, host.is_over)
+        assert applied.HasField("seed") == bool(applied.events)
+        if applied.is_over:
+            break
+        full, view = applied.position, applied.view
+    assert list(applied.winners) == host.winners != []
+    assert not applied.HasField("view")
+    assert {"reveal", "refill"} <= set(events)
+
+
+def test_random_events_are_drawn_when_asked_for(client, server):
+    position = client.new_game("coatl", players=2, seed=1)
+    for _ in range(2):
+        position = client.apply_turn(position, "keep").position
+    applied = client.apply_turn(position, "draw deck")
+    assert (applied.to_move, applied.events, applied.position.is_chance) == (None, [], True)
+    drawn = client.apply_turn(position, "draw deck", draw_events=True, seed=5)
+    ((event,),) = drawn.events
+    assert event.startswith("deal P")
+    assert drawn.to_move == position.to_move
+    assert client.apply_turn(position, ["draw deck"], draw_events=True, seed=5) == drawn
+    applied.position.push(event)
+    assert applied.position == drawn.position
+    events = {
+        client.apply_turn(position, "draw deck", draw_events=True, seed=seed).events[0][0]
+        for seed in range(8)
+    }
+    assert len(events) > 1
+    # Without a turn, where an event comes first.
+    before = position.copy()
+    before.push("draw deck")
+    assert client.apply_turn(before, None, draw_events=True, seed=5).position == drawn.position
+    for turn, draws in ((None, False), ("draw deck", True)):
+        with pytest.raises(ai.MexicaAIError):
+            client.apply_turn(before, turn, draw_events=draws)
+    with pytest.raises(ai.NotationError):
+        client.apply_turn(position, None, draw_events=True)
+    request = engine_pb2.ApplyTurnRequest(position=wire.position_to_message(position), draw_events=True)
+    code, *_ = failure(server.stub.ApplyTurn, request)
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    # A game without any, and what is left when the view is another seat's.
+    mexica = ai.load(EXAMPLES / "mexica_midgame.json")
+    turn = ai.best_turn(mexica, iterations=5, seed=1).turn
+    assert client.apply_turn(mexica, turn, draw_events=True).events == []
+    request.position.CopyFrom(wire.position_to_message(position.view(position.to_move)))
+    request.turn.actions.extend(["take body " + position.to_json()["supply"]["bodies"][0]])
+    answer = server.stub.ApplyTurn(request)
+    assert answer.HasField("to_move")
+    assert not answer.HasField("view")
+
+
 def test_a_new_game_hides_what_nobody_may_see(server):
     pool = [3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 10, 11, 12, 13]
     request = engine_pb2.NewGameRequest(players=2, seed=1)

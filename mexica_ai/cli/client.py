@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mexica_ai.cli import annotate, common, new
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
-from mexica_ai.engines.specs import whole_number
+from mexica_ai.engines.specs import KEYS, whole_number
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.strict import parse_json
 
@@ -31,6 +31,7 @@ Examples:
   mexica-ai client analyze game.json --unlimited --id mine
   mexica-ai client stop mine
   mexica-ai client apply game.json "walk H5; end" > next.json
+  mexica-ai client apply coatl.json "draw deck" --draw --json
   MEXICA_AI_TOKEN=... mexica-ai client info --server engine.example.org:443 --tls
 """
 STOP_S = 2.0  # how long a server may take to hear of a Ctrl-C
@@ -202,16 +203,30 @@ def _new(args, client):
 
 def _declare_apply(parser):
     common.add_position_argument(parser)
-    parser.add_argument("turn", metavar="TURN", help='the turn, its actions joined by "; "')
-    common.add_json_option(parser, "print scores and the position in one JSON object")
+    parser.add_argument(
+        "turn",
+        metavar="TURN",
+        nargs="?",
+        help='the turn, its actions joined by "; " (with --draw, where a random event comes first: none)',
+    )
+    parser.add_argument(
+        "--draw", action="store_true", help="draw the random events that come then, until a seat is to move"
+    )
+    parser.add_argument(
+        "--seed",
+        type=common.argument(KEYS["seed"]),
+        metavar="N",
+        help="the same seed draws the same events, 0 to 2**63 - 1 (default: drawn)",
+    )
+    common.add_json_option(parser, "print scores, random events and the position in one JSON object")
 
 
 def _apply(args, client):
-    applied = client.apply_turn(common.read_position(args.position), args.turn)
+    position = common.read_position(args.position)
+    applied = client.apply_turn(position, args.turn, draw_events=args.draw, seed=args.seed)
     if args.json:
-        fields = {
-            name: getattr(applied, name) for name in ("scores", "scored", "to_move", "is_over", "winners")
-        }
+        names = ("scores", "scored", "to_move", "is_over", "winners", "events")
+        fields = {name: getattr(applied, name) for name in names}
         print(json.dumps({"position": applied.position.to_json(), **fields}))
     else:
         print(json.dumps(applied.position.to_json()))
