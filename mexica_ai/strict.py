@@ -6,6 +6,7 @@ shapes, where a key that ends in ``?`` may be left out. Nothing is converted: an
 neither ``"3"`` nor ``3.0`` nor ``true``.
 """
 
+import functools
 import json
 import re
 import sys
@@ -23,6 +24,9 @@ _TYPE_NAMES = {
     float: "a finite number",
     dict: "an object",
 }
+
+
+_compiled = functools.cache(re.compile)
 
 
 class Text(NamedTuple):
@@ -152,21 +156,27 @@ class Findings:
 
     def check_shape(self, path, value, shape):
         """Note every place where `value` does not have `shape` (see the module)."""
+        if type(value) is shape and shape is not float:
+            return
         if isinstance(shape, dict):
             self._check_object(path, value, shape)
         elif isinstance(shape, list):
             if not isinstance(value, list):
                 self._wrong_type(path, value, "a list")
                 return
+            (each,) = shape
+            # Most entries are short texts, by the hundred: those that fit need no path.
+            fits = _compiled(each.pattern).fullmatch if isinstance(each, Text) else None
             for index, entry in enumerate(value):
-                self.check_shape(f"{path}[{index}]", entry, shape[0])
+                if not (fits and type(entry) is str and fits(entry)):
+                    self.check_shape(f"{path}[{index}]", entry, each)
         elif isinstance(shape, Nullable):
             if value is not None:
                 self.check_shape(path, value, shape.shape)
         elif isinstance(shape, Text):
             if type(value) is not str:
                 self._wrong_type(path, value, shape.expected)
-            elif not re.fullmatch(shape.pattern, value):
+            elif not _compiled(shape.pattern).fullmatch(value):
                 self.add(path, shape.reason, f"given {quote(value)}; expected {shape.expected}")
         elif shape is float:
             # An integer may be too large for any float; NaN is not even equal to itself.
@@ -186,9 +196,9 @@ class Findings:
                 self.add(_member(path, key), "UNKNOWN_KEY", message)
         for key, declared in known.items():
             if key in value:
-                self.check_shape(_member(path, key), value[key], shape[declared])
+                self.check_shape(f"{path}.{key}", value[key], shape[declared])
             elif declared == key:
-                self.add(_member(path, key), "MISSING_KEY", f"the key {quote(key)} is missing")
+                self.add(f"{path}.{key}", "MISSING_KEY", f"the key {quote(key)} is missing")
 
     def _wrong_type(self, path, value, expected):
         self.add(path, "WRONG_TYPE", f"given {quote(value)}; expected {expected}")
@@ -235,7 +245,7 @@ def match_action(text: object, forms: dict[str, tuple[str, str]], example: str, 
     if verb not in forms:
         raise not_an_action(text, path, "UNKNOWN_VERB", f"one of the verbs {', '.join(forms)}")
     pattern, form = forms[verb]
-    match = re.fullmatch(pattern, text)
+    match = _compiled(pattern).fullmatch(text)
     if not match:
         raise not_an_action(text, path, "BAD_OPERANDS", f"the form {form}")
     return {name: operand for name, operand in match.groupdict().items() if operand}

@@ -57,7 +57,7 @@ ENOUGH_ITERATIONS = 100
 SLOWER = 3.0
 NO_THREADS_RETRY_S = 1.0
 FULL_CALLERS = 4  # so many callers at once may have as many light calls waiting as each may have
-LOOK_S = 0.05  # between looks at calls that are rejected: a look takes some 2 ms
+LOOK_S = 0.25  # between looks at calls that are rejected: each takes three times as long as to reject it
 RECORD_RETRY_S = 0.5  # how often at least a record's search asks for a place in a full queue
 # Beyond the server's cap an unlimited search may be in somebody's way: how often it looks.
 YIELD_POLL_S = 0.02

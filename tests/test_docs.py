@@ -7,7 +7,9 @@ tests/test_benchmarks.py. Searches are cut short here.
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -94,7 +96,7 @@ def commands(page):
     """Return the shell commands of a page: lines that begin with `$ ` in blocks of any kind of shell."""
     found = []
     for _, text in blocks(page, "console", "sh", ""):
-        found += re.findall(r"^\$ (.*(?:(?:\||\\)\n.*)*)", text, re.MULTILINE)
+        found += re.findall(r"^\$ (.*(?:(?<=[|\\])\n.*)*)", text, re.MULTILINE)
     return found
 
 
@@ -113,6 +115,30 @@ def test_commands_run(page, server, workplace):
         )
         assert done.returncode == 0, f"{page}: $ {command}\n{done.stderr}"
         assert done.stderr == "", f"{page}: $ {command}"
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="needs jq")
+def test_what_is_asked_by_reflection(server, workplace):
+    folder, environment = workplace
+    stand_in = folder / "bin" / "grpcurl"
+    stand_in.parent.mkdir()
+    stand_in.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT / "tests" / "grpcurl.py"}" "$@"\n')
+    stand_in.chmod(0o755)
+    environment["PATH"] = f"{stand_in.parent}:{environment['PATH']}"
+    asked = [command for command in commands("docs/service.md") if "grpcurl " in command]
+    answers = []
+    for command in asked:
+        script = f"set -o pipefail\n{shortened(command, server)}"
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=30
+        )
+        assert (done.returncode, done.stderr) == (0, ""), command
+        answers.append(done.stdout)
+    services, best_turn, new_game = answers
+    assert "mexica_ai.v1.EngineService" in services.splitlines()
+    position = ai.load(ROOT / "examples" / "nim.json")
+    position.push(json.loads(best_turn)["result"]["turn"])
+    assert json.loads(new_game)["fullPosition"]["mexica"]["players"] == 3
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page, "json"))])

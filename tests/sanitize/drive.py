@@ -298,15 +298,11 @@ def searches(rng):
     threads = rng.choice((1, 2, 2, 3))
     memory_mb = rng.choice((1, 1, 2, 16))
     search = Search(state, threads=threads, memory_mb=memory_mb, seed=rng.getrandbits(40), **odd_options(rng))
-    kind = rng.choice(("iterations", "time", "late", "watched", "watched", "stopped", "unused"))
+    kind = rng.choice(("iterations", "time", "watched", "watched", "stopped", "unused"))
     if kind == "iterations":
         search.run(iterations=rng.choice((1, 10, 2000)))
     elif kind == "time":
         search.run(time_s=rng.choice((0.001, 0.1, 0.3)))
-    elif kind == "late":
-        search.run(time_s=0.01, late_s=0.0)
-        search.result(rng.choice((1, 5, 10_000)))
-        search.join()
     elif kind == "watched":
         run_watched(search, rng, read=True)
     elif kind == "stopped":

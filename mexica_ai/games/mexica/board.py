@@ -75,18 +75,18 @@ def ramps(cell, axis):
 
 def districts(canals):
     """Return the districts (sets of connected dry spaces) that canals leave, by their first space."""
-    dry = LAND.difference(canals)
+    rest = set(LAND.difference(canals))
     found = []
-    seen = set()
-    for start in sorted(dry):
-        if start in seen:
+    for start in sorted(rest):
+        if start not in rest:
             continue
+        rest.remove(start)
         district, frontier = {start}, [start]
         while frontier:
             for cell in neighbours(frontier.pop()):
-                if cell in dry and cell not in district:
+                if cell in rest:
+                    rest.remove(cell)
                     district.add(cell)
                     frontier.append(cell)
-        seen |= district
         found.append(frozenset(district))
     return found
