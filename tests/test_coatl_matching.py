@@ -20,7 +20,7 @@ from reference.coatl_matching import (
     temple_points,
 )
 
-from cext.games.coatl.cards import count_met, count_times, points_of
+from cext.games.coatl.cards import count_met, count_times, is_reached, points_of
 from mexica_ai import Position, new_game
 from mexica_ai.games.coatl import facts
 
@@ -85,6 +85,8 @@ def test_all_faces_on_many_random_coatls():
             times = prophecy_times(face, word, ends)
             found = count_times(index, pieces, ends.left_open, ends.right_open)
             assert found == times, f"{face} on {word}, {ends}"
+            can_play = is_reached(index, pieces, ends.left_open, ends.right_open)
+            assert can_play == (level(face, times) > 0), f"{face} on {word}, {ends}"
             reached[face, ends != COMPLETE, level(face, times)] += 1
     for face in FACES:
         assert sum(number for (other, *_), number in reached.items() if other == face) > 5000
@@ -124,6 +126,7 @@ def test_long_coatls():
         left, right = rng.random() < 0.5, rng.random() < 0.5
         found = count_times(FACES.index(face), as_pieces(word), left, right)
         assert found == facts.count_times(face, word, open_left=left, open_right=right), f"{face} on {word}"
+        assert is_reached(FACES.index(face), as_pieces(word), left, right) == (level(face, found) > 0), word
 
 
 def test_all_temples():

@@ -1,6 +1,6 @@
 """The cards: their automata, points and requirements, read from ``cards.json`` when the module is imported."""
 
-from libc.stdint cimport uint8_t, uint16_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     NUM_COLORS = 5
@@ -21,6 +21,7 @@ ctypedef struct FaceC:
     uint8_t needed              # occurrences of its first level
     uint8_t max_times           # and of its last one
     uint8_t points[MAX_TIMES + 1]   # by occurrences
+    uint32_t neighbors              # what a word with an occurrence cannot lack, see `neighbors_of`
 
 
 # The same for words read backwards, and how many pieces are missing for one more occurrence: knowledge, not rules.
@@ -55,6 +56,7 @@ cdef PathC PATHS[MAX_STATES]                    # from each state; nothing stand
 cdef TempleC TEMPLES[NUM_TEMPLES]
 cdef uint8_t FACE_OF[NUM_CARDS]                 # the face of each card
 cdef uint8_t FIRST_CARD[NUM_FACES + 1]          # cards of a face: FIRST_CARD[face] to FIRST_CARD[face + 1] - 1
+cdef uint64_t SECOND_COPIES                     # the cards that have the face of the card before
 cdef uint8_t PAIR_A[NUM_PAIRS]                  # colours of a pair, a <= b
 cdef uint8_t PAIR_B[NUM_PAIRS]
 cdef uint8_t PAIR_OF[NUM_COLORS][NUM_COLORS]
@@ -73,6 +75,40 @@ cdef inline int card_times(int face, const uint8_t* pieces, int length, bint str
     if not strict_right:
         times += AT_END[card.first + at]
     return times
+
+
+cdef inline bint card_reached(int face, const uint8_t* pieces, int length, bint strict_left,
+                              bint strict_right) noexcept nogil:
+    """Whether a word has the occurrences of a face's first level: `card_times`, only as far as need be."""
+    cdef const FaceC* card = &FACES[face]
+    cdef const uint8_t* steps = STEPS + 8 * card.first
+    cdef int i, step, missing = card.needed, at = card.strict_start if strict_left else card.start
+    for i in range(length):
+        step = steps[8 * at + pieces[i]]
+        missing -= step >> 7
+        if missing == 0:
+            return True
+        at = step & (COUNTS - 1)
+    return not strict_right and missing <= AT_END[card.first + at]
+
+
+# Which colours a word has, and which stand beside each other, as sets of these: most words lack something that a
+# pattern cannot do without, which is found sooner than by reading the word.
+
+cdef inline uint32_t neighbors_piece(int color) noexcept nogil:
+    return <uint32_t>1 << (NUM_COLORS * NUM_COLORS + color)
+
+cdef inline uint32_t neighbors_pair(int left, int right) noexcept nogil:
+    return <uint32_t>1 << (NUM_COLORS * left + right)
+
+cdef inline uint32_t neighbors_of(const uint8_t* pieces, int length) noexcept nogil:
+    cdef uint32_t neighbors = 0
+    cdef int i
+    for i in range(length):
+        neighbors |= neighbors_piece(pieces[i])
+        if i > 0:
+            neighbors |= neighbors_pair(pieces[i - 1], pieces[i])
+    return neighbors
 
 
 cdef inline int card_points(int face, int times) noexcept nogil:

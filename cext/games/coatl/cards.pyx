@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
-from cext.games.coatl.patterns import COLORS, compile_requirement, reverse_requirement, shortest_path
+from cext.games.coatl.patterns import (
+    COLORS, compile_requirement, required_neighbors, reverse_requirement, shortest_path,
+)
 
 _KINDS = {"absent": ABSENT, "length": LENGTH, "equal": EQUAL}
 
@@ -49,13 +51,19 @@ def _load():
 
 
 def _load_faces(faces):
-    cdef int first = 0, card = 0, number, times
+    global SECOND_COPIES
+    cdef int first = 0, card = 0, number, times, i
     for number, face in enumerate(faces):
         FACES[number].needed = face["levels"][0]["times"]
         FACES[number].max_times = max(level["times"] for level in face["levels"])
         for times in range(MAX_TIMES + 1):
             FACES[number].points[times] = max(
                 (level["points"] for level in face["levels"] if level["times"] <= times), default=0)
+        colors, pairs = required_neighbors(face["requirement"])
+        for color in colors:
+            FACES[number].neighbors |= neighbors_piece(color)
+        for left, right in pairs:
+            FACES[number].neighbors |= neighbors_pair(left, right)
         automaton = compile_requirement(face["requirement"])
         FACES[number].first = first
         FACES[number].start, FACES[number].strict_start = automaton.start, automaton.strict_start
@@ -65,8 +73,9 @@ def _load_faces(faces):
         BACKWARDS[number].start, BACKWARDS[number].strict_start = automaton.start, automaton.strict_start
         first = _put_states(automaton, first)
         FIRST_CARD[number] = card
-        for _ in range(face["copies"]):
+        for i in range(face["copies"]):
             FACE_OF[card] = number
+            SECOND_COPIES |= <uint64_t>(i > 0) << card
             card += 1
     FIRST_CARD[NUM_FACES] = card
 
@@ -111,6 +120,18 @@ def count_times(int face, pieces, bint strict_left=False, bint strict_right=Fals
     for i in range(len(pieces)):
         word[i] = pieces[i]
     return card_times(face, word, len(pieces), strict_left, strict_right)
+
+
+def is_reached(int face, pieces, bint strict_left=False, bint strict_right=False):
+    """Return whether a word could take a prophecy, as the rules find it out, for tests; like `count_times`."""
+    cdef uint8_t word[64]
+    cdef int i
+    if not 0 <= face < NUM_FACES or len(pieces) > 64 or not all(0 <= color < NUM_COLORS for color in pieces):
+        raise ValueError(f"face {face!r}, pieces {pieces!r}: out of range")
+    for i in range(len(pieces)):
+        word[i] = pieces[i]
+    return (not FACES[face].neighbors & ~neighbors_of(word, len(pieces))
+            and card_reached(face, word, len(pieces), strict_left, strict_right))
 
 
 def count_met(int temple, pieces):

@@ -8,6 +8,7 @@ number; an automaton that starts afresh after each occurrence does so in one pas
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 COLORS = ("yellow", "red", "black", "green", "blue")
@@ -50,6 +51,19 @@ def reverse_requirement(requirement: dict[str, Any]) -> dict[str, Any]:
             for element in reversed(requirement["sequence"])
         ],
     }
+
+
+def required_neighbors(requirement: dict[str, Any]) -> tuple[set[int], set[tuple[int, int]]]:
+    """Return what no word can lack that has an occurrence.
+
+    Returns
+    -------
+    tuple of (set of int, set of (int, int))
+        Colours of pieces, and pairs of colours of neighbours, the left one first.
+    """
+    colors = [color for color, _ in _read(requirement).items]
+    pairs = {pair for pair in pairwise(colors) if ANY not in pair}
+    return set(colors) - {ANY}, pairs
 
 
 def shortest_path(automaton: Automaton, start: int) -> list[int]:

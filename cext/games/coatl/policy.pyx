@@ -6,24 +6,27 @@ from libc.string cimport memcpy
 
 from cext.core.rng cimport rng_below
 from cext.games.coatl.evaluation cimport evaluation_outlook
-from cext.games.coatl.rules cimport MAX_ACTIONS, rules_apply_action, rules_legal_actions
-from cext.games.coatl.state cimport (ADD, CLOSE, DRAW, END, KEEP, NUM_VERBS, PLAY, START, TAKE, TEMPLE,
-                                     action_verb)
+from cext.games.coatl.rules cimport (MAX_ACTIONS, rules_apply_action, rules_candidates, rules_is_legal,
+                                      rules_legal_actions, rules_verbs)
+from cext.games.coatl.state cimport (ADD, CLOSE, DRAW, END, KEEP, PLAY, START, TAKE, TEMPLE, action_verb,
+                                     set_member, set_size)
 
 
 cdef action_t policy_random_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
-    # The reference random player: a verb, then an action of that verb. Actions of a verb follow each other.
-    cdef action_t actions[MAX_ACTIONS]
-    cdef int firsts[NUM_VERBS + 1]
-    cdef int i, verb = 0, verbs = 0, n = rules_legal_actions(state, actions)
-    for i in range(n):
-        if action_verb(actions[i]) != verb:
-            verb = action_verb(actions[i])
-            firsts[verbs] = i
-            verbs += 1
-    firsts[verbs] = n
-    verb = rng_below(rng, verbs)
-    return actions[firsts[verb] + rng_below(rng, firsts[verb + 1] - firsts[verb])]
+    # The reference random player: a verb, then an action of that verb. A candidate that turns out to be no action,
+    # and a verb without any, is struck off and another one drawn: the others stay as likely as each other.
+    cdef action_t candidates[MAX_ACTIONS]
+    cdef int verb, i, n, verbs = rules_verbs(state)
+    while True:
+        verb = set_member(verbs, rng_below(rng, set_size(verbs)))
+        n = rules_candidates(state, verb, candidates)
+        while n > 0:
+            i = rng_below(rng, n) if n > 1 else 0
+            if rules_is_legal(state, candidates[i]):
+                return candidates[i]
+            n -= 1
+            candidates[i] = candidates[n]
+        verbs &= ~(1 << verb)
 
 
 cdef inline int _rank(int verb, int hand) noexcept nogil:

@@ -4,15 +4,30 @@ from libc.stdint cimport uint8_t
 from numpy.random cimport bitgen_t
 
 from cext.core.types cimport action_t
-from cext.games.coatl.state cimport HAND, CoatlC, CoatlStateC
+from cext.games.coatl.state cimport (ADD, BODY, HAND, PLAY, TEMPLE, CoatlC, CoatlStateC, action_kind,
+                                     action_verb)
 
 cdef enum:
     MAX_ACTIONS = 192
     MAX_GAME_LENGTH = 4096
     MAX_DEALT = 6               # prophecies in hand at most, while seats choose what to keep
+    DOUBTFUL = 1 << ADD | 1 << PLAY | 1 << TEMPLE   # verbs of candidates that may be no actions
 
 # Writes the legal actions in canonical order and returns how many; none while a random event is due.
 cdef int rules_legal_actions(const CoatlStateC* state, action_t* actions) noexcept nogil
+
+# The same in three steps, for who needs but one of the actions. The verbs of the legal actions are a set; some may
+# turn out to have no action. The candidates of a verb come in canonical order; `rules_is_legal`, which is for
+# candidates only, tells which of them are actions.
+cdef int rules_verbs(const CoatlStateC* state) noexcept nogil
+cdef int rules_candidates(const CoatlStateC* state, int verb, action_t* actions) noexcept nogil
+cdef bint rules_confirm(const CoatlStateC* state, action_t action) noexcept nogil
+
+cdef inline bint rules_is_legal(const CoatlStateC* state, action_t action) noexcept nogil:
+    # A body piece can be added wherever it is listed.
+    if not DOUBTFUL >> action_verb(action) & 1 or (action_verb(action) == ADD and action_kind(action) == BODY):
+        return True
+    return rules_confirm(state, action)
 
 # Plays a legal action, or the outcome of the random event that is due.
 cdef void rules_apply_action(CoatlStateC* state, action_t action) noexcept nogil

@@ -3,20 +3,21 @@
 Sources: the rulebook (Synapses Games, 2020) and the decisions D1-D15 of ``docs/rules_coatl.md``.
 """
 
-from libc.stdint cimport uint64_t
-from libc.string cimport memcpy, memmove, memset
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 from cext.core.rng cimport rng_below
 from cext.games.coatl.cards cimport (FACE_OF, FACES, FIRST_CARD, NUM_COLORS, NUM_FACES, NUM_PAIRS, NUM_TEMPLES,
-                                     PAIR_A, PAIR_B, PAIR_OF, card_times, temple_met)
+                                     PAIR_A, PAIR_B, PAIR_OF, SECOND_COPIES, card_reached, neighbors_pair,
+                                     neighbors_piece, temple_met)
 from cext.games.coatl.state cimport (
     ADD, BODIES, BODY, BODY_SPACES, BUILDING, CAPACITY, CLOSE, CLOSING, COATLS, DEAL, DEALING, DISCARD, DISCARDED,
     DISPLAY, DRAW, DRAWING, END, EVERYBODY, FORESEEING, FUTURE, HEAD, HEAD_SPACES, IN_DECK, IN_HAND, KEEP, KEEPING,
     LEFT, MAX_PIECES, MAX_UNFINISHED, NO_CARD, NONE, NUM_KINDS, ON_COATL, ON_DISPLAY, OVER, PASS, PERFECT,
     PERFECT_PICK, PILES, PLAY, PLAYED, PRIESTS_PROMISE, PROMISE, PUT_AWAY, REFILL, REFILLING, REVEAL, REVEALING,
     RIGHT, SEE_THE_FUTURE, START, TAIL, TAKE, TEMPLE, THIRD, TURN, UNCOVER, UNCOVERING, TableC, action_a, action_b,
-    action_card, action_coatl, action_kind, action_make, action_side, action_verb, coatl_points, set_first, set_size,
-    state_move_card, state_move_temple, state_num_stored, state_seen_by_all)
+    action_card, action_coatl, action_kind, action_make, action_side, action_verb, coatl_points, set_first, set_member,
+    set_size, state_move_card, state_move_temple, state_num_stored, state_seen_by_all)
 
 
 # --- what is there
@@ -53,12 +54,20 @@ cdef inline bint _has_face(const CoatlC* coatl, int face) noexcept nogil:
 
 cdef bint rules_matches(const CoatlStateC* state, const CoatlC* coatl, int face) noexcept nogil:
     cdef bint strict = state.table.strict_ends
-    return (coatl.num_cards < PLAYED and not _has_face(coatl, face)
-            and card_times(face, coatl.pieces, coatl.length, strict and not coatl.has_head,
-                           strict and not coatl.has_tail) >= FACES[face].needed)
+    return (FACES[face].neighbors & ~coatl.neighbors == 0 and coatl.num_cards < PLAYED
+            and not _has_face(coatl, face)
+            and card_reached(face, coatl.pieces, coatl.length, strict and not coatl.has_head,
+                             strict and not coatl.has_tail))
 
 
-cdef int _num_supplied(const uint8_t* counts, int n) noexcept nogil:
+cdef uint8_t _NOTHING[NUM_PAIRS]
+
+
+cdef inline bint _is_empty(const uint8_t* counts, int n) noexcept nogil:
+    return memcmp(counts, _NOTHING, n) == 0
+
+
+cdef inline int _num_supplied(const uint8_t* counts, int n) noexcept nogil:
     cdef int i, total = 0
     for i in range(n):
         total += counts[i]
@@ -104,217 +113,304 @@ cdef int _list_keep(const CoatlStateC* state, action_t* actions) noexcept nogil:
     return count
 
 
-cdef int _list_take(const CoatlStateC* state, int room, action_t* actions) noexcept nogil:
-    cdef int kind, a, b, n = 0
+# The takes of pairs of bodies in canonical order, which is not that of the pairs' numbers.
+cdef action_t _PAIR_TAKES[NUM_PAIRS]
+cdef uint8_t _PAIRS_TAKEN[NUM_PAIRS]
+
+
+def _make_takes():
+    for i, (b, a) in enumerate((b, a) for b in range(NUM_COLORS) for a in range(b + 1)):
+        _PAIR_TAKES[i] = action_make(TAKE, 0, a, b, BODY, 0, 0)
+        _PAIRS_TAKEN[i] = PAIR_OF[a][b]
+
+
+_make_takes()
+
+
+cdef inline int _list_colors(action_t first, const uint8_t* counts, action_t* actions) noexcept nogil:
+    # The same action with each colour that there is. What is written beyond the last one is overwritten.
+    cdef int color, n = 0
+    for color in range(NUM_COLORS):
+        actions[n] = first + (<action_t>color << 6)
+        n += counts[color] > 0
+    return n
+
+
+cdef int _list_take(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    cdef int room = CAPACITY - state_num_stored(state, state.table.to_move)
+    cdef int i, n = 0
     if room >= 1:
-        for kind in range(2):
-            for a in range(NUM_COLORS):
-                if state.table.supply[kind][a] > 0:
-                    actions[n] = action_make(TAKE, 0, a, 0, kind, 0, 0)
-                    n += 1
+        n = _list_colors(action_make(TAKE, 0, 0, 0, HEAD, 0, 0), state.table.supply[HEAD], actions)
+        n += _list_colors(action_make(TAKE, 0, 0, 0, TAIL, 0, 0), state.table.supply[TAIL], actions + n)
     if room >= 2:
-        for b in range(NUM_COLORS):
-            for a in range(b + 1):
-                if state.table.pairs[PAIR_OF[a][b]] > 0:
-                    actions[n] = action_make(TAKE, 0, a, b, BODY, 0, 0)
-                    n += 1
+        for i in range(NUM_PAIRS):
+            actions[n] = _PAIR_TAKES[i]
+            n += state.table.pairs[_PAIRS_TAKEN[i]] > 0
+    return n
+
+
+cdef inline uint64_t _one_of_each(uint64_t cards) noexcept nogil:
+    # Of two alike the first.
+    return cards & ~(cards << 1 & SECOND_COPIES)
+
+
+cdef int _list_cards(int verb, uint64_t cards, action_t* actions) noexcept nogil:
+    cdef int n = 0
+    cards = _one_of_each(cards)
+    while cards:
+        actions[n] = action_make(verb, FACE_OF[set_first(cards)] + 1, 0, 0, 0, 0, 0)
+        cards &= cards - 1
+        n += 1
     return n
 
 
 cdef int _list_draw(const CoatlStateC* state, action_t* actions) noexcept nogil:
-    cdef uint64_t left = state.cards[ON_DISPLAY]
-    cdef int face, n = 0
-    if state.table.num_hand[state.table.to_move] >= HAND:
-        return 0
+    cdef int n = 0
     if _num_drawable(state) > 0:
         actions[0] = action_make(DRAW, 0, 0, 0, 0, 0, 0)
         n = 1
-    while left:
-        face = FACE_OF[set_first(left)]
-        left &= left - 1
-        if left == 0 or FACE_OF[set_first(left)] != face:
-            actions[n] = action_make(DRAW, face + 1, 0, 0, 0, 0, 0)
-            n += 1
+    return n + _list_cards(DRAW, state.cards[ON_DISPLAY], actions + n)
+
+
+cdef int _list_start(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    cdef int kind, n = 0
+    for kind in range(NUM_KINDS):
+        n += _list_colors(action_make(START, 0, 0, 0, kind, 0, 0), state.table.stored[state.table.to_move][kind],
+                          actions + n)
     return n
 
 
-cdef bint _may_complete(const CoatlStateC* state, const CoatlC* coatl, int kind, int color, const uint8_t* hand,
-                        int num_hand) noexcept nogil:
-    # A closing piece is legal only if a prophecy is there or can be played at once.
+cdef int _list_ends(const CoatlStateC* state, int number, action_t* actions) noexcept nogil:
+    cdef const CoatlC* coatl = &state.coatls[state.table.to_move][number]
+    cdef int n = 0
+    if not coatl.has_head and not (coatl.has_tail and coatl.length == 1):
+        n = _list_colors(action_make(ADD, 0, 0, 0, HEAD, number, 0),
+                         state.table.stored[state.table.to_move][HEAD], actions)
+    if not coatl.has_tail and not (coatl.has_head and coatl.length == 1):
+        n += _list_colors(action_make(ADD, 0, 0, 0, TAIL, number, 0),
+                          state.table.stored[state.table.to_move][TAIL], actions + n)
+    return n
+
+
+cdef int _list_add(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    # Heads and tails come with the side 0, where all that is listed before LEFT is.
+    cdef int side, number, n = 0
+    cdef const CoatlC* coatl
+    for side in range(2):
+        for number in range(COATLS):
+            coatl = &state.coatls[state.table.to_move][number]
+            if coatl.length == 0 or coatl.closed or coatl.length == MAX_PIECES:
+                continue
+            if side == LEFT:
+                n += _list_ends(state, number, actions + n)
+            if not (coatl.has_head if side == LEFT else coatl.has_tail):
+                n += _list_colors(action_make(ADD, 0, 0, 0, BODY, number, side),
+                                  state.table.stored[state.table.to_move][BODY], actions + n)
+    return n
+
+
+cdef int _list_play(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    cdef int face, number, seat = state.table.to_move, n = 0
+    cdef uint64_t left, hand = _one_of_each(state.cards[IN_HAND + seat])
+    cdef const CoatlC* coatl
+    for number in range(COATLS):
+        coatl = &state.coatls[seat][number]
+        if (coatl.length == 0 or coatl.closed or coatl.num_cards == PLAYED
+                or (state.table.phase == CLOSING and number != state.table.closing - 1)):
+            continue
+        left = hand
+        while left:
+            face = FACE_OF[set_first(left)]
+            left &= left - 1
+            actions[n] = action_make(PLAY, face + 1, 0, 0, 0, number, 0)
+            n += FACES[face].neighbors & ~coatl.neighbors == 0
+    return n
+
+
+cdef int _list_temples(int verb, uint64_t temples, int number, action_t* actions) noexcept nogil:
+    cdef int n = 0
+    while temples:
+        actions[n] = action_make(verb, set_first(temples) + 1, 0, 0, 0, number, 0)
+        temples &= temples - 1
+        n += 1
+    return n
+
+
+cdef int _list_perfect(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    cdef int room = CAPACITY - state_num_stored(state, state.table.to_move)
+    cdef int kind, a, b, n = 0
+    for kind in range(2):
+        for a in range(NUM_COLORS):
+            if room >= 1 and state.bag[kind][a] > 0:
+                actions[n] = action_make(PERFECT, 0, a, 0, kind, 0, 0)
+                n += 1
+    for b in range(NUM_COLORS):
+        for a in range(b + 1):
+            if room >= 2 and state.bag[BODY][a] > (a == b) and state.bag[BODY][b] > 0:
+                actions[n] = action_make(PERFECT, 0, a, b, BODY, 0, 0)
+                n += 1
+    return n
+
+
+cdef int rules_candidates(const CoatlStateC* state, int verb, action_t* actions) noexcept nogil:
+    cdef int seat = state.table.to_move
+    if verb == TAKE:
+        return _list_take(state, actions)
+    if verb == DRAW:
+        return _list_draw(state, actions)
+    if verb == START:
+        return _list_start(state, actions)
+    if verb == ADD:
+        return _list_add(state, actions)
+    if verb == PLAY:
+        return _list_play(state, actions)
+    if verb == KEEP:
+        return _list_keep(state, actions)
+    if verb == TEMPLE:
+        return _list_temples(TEMPLE, state.temples[ON_DISPLAY] | state.temples[IN_HAND + seat],
+                             state.table.closing - 1, actions)
+    if verb == PERFECT:
+        return _list_perfect(state, actions)
+    if verb == PROMISE:
+        return _list_temples(PROMISE, state.temples[ON_DISPLAY], 0, actions)
+    if verb == DISCARD:
+        return _list_cards(DISCARD, state.cards[IN_HAND + seat], actions)
+    actions[0] = action_make(verb, 0, 0, 0, 0, state.table.closing - 1 if verb == CLOSE else 0, 0)
+    return 1
+
+
+cdef bint _would_match(const CoatlC* coatl, int kind, int color, int face) noexcept nogil:
+    # Whether a prophecy could be played on a Coatl if this closing piece were there.
     cdef uint8_t pieces[MAX_PIECES]
-    cdef int i
-    if coatl.num_cards > 0:
-        return True
+    cdef uint32_t neighbors = neighbors_piece(color) | (
+        neighbors_pair(color, coatl.pieces[0]) if kind == HEAD else
+        neighbors_pair(coatl.pieces[coatl.length - 1], color))
+    if FACES[face].neighbors & ~(coatl.neighbors | neighbors) != 0:
+        return False
     if kind == HEAD:
         pieces[0] = <uint8_t>color
-        memcpy(pieces + 1, coatl.pieces, coatl.length)
+        memcpy(pieces + 1, coatl.pieces, MAX_PIECES - 1)
     else:
-        memcpy(pieces, coatl.pieces, coatl.length)
+        memcpy(pieces, coatl.pieces, MAX_PIECES)
         pieces[coatl.length] = <uint8_t>color
-    for i in range(num_hand):
-        if card_times(hand[i], pieces, coatl.length + 1, False, False) >= FACES[hand[i]].needed:
+    return card_reached(face, pieces, coatl.length + 1, False, False)
+
+
+cdef bint _may_close(const CoatlStateC* state, const CoatlC* coatl, int kind, int color) noexcept nogil:
+    # A closing piece is legal only if a prophecy is there or can be played at once.
+    cdef uint64_t left = state.cards[IN_HAND + state.table.to_move]
+    if coatl.num_cards > 0:
+        return True
+    while left:
+        if _would_match(coatl, kind, color, FACE_OF[set_first(left)]):
+            return True
+        left &= left - 1
+    return False
+
+
+cdef bint _temple_counts(const CoatlC* coatl, int temple) noexcept nogil:
+    cdef uint8_t counts[NUM_COLORS]
+    cdef int i
+    memset(counts, 0, sizeof(counts))
+    for i in range(coatl.length):
+        counts[coatl.pieces[i]] += 1
+    return temple_met(temple, counts, coatl.length) > 0
+
+
+cdef bint rules_confirm(const CoatlStateC* state, action_t action) noexcept nogil:
+    cdef const CoatlC* coatl = &state.coatls[state.table.to_move][action_coatl(action)]
+    cdef int verb = action_verb(action), kind = action_kind(action)
+    if verb == PLAY:
+        return rules_matches(state, coatl, action_card(action, 0))
+    if verb == TEMPLE:
+        return _temple_counts(coatl, action_card(action, 0))
+    return not (coatl.has_tail if kind == HEAD else coatl.has_head) or (
+        _may_close(state, coatl, kind, action_a(action)))
+
+
+cdef inline int _may_draw(const CoatlStateC* state) noexcept nogil:
+    return (state.table.num_hand[state.table.to_move] < HAND
+            and (state.num_display > 0 or _num_drawable(state) > 0)) << DRAW
+
+
+cdef int _building_verbs(const CoatlStateC* state, int num_stored) noexcept nogil:
+    cdef const CoatlC* coatl
+    cdef int seat = state.table.to_move, number, started = 0, unfinished = 0, verbs = 0
+    for number in range(COATLS):
+        coatl = &state.coatls[seat][number]
+        started += coatl.length > 0
+        unfinished += coatl.length > 0 and not coatl.closed
+    if num_stored > 0:
+        verbs = (started < COATLS and unfinished < MAX_UNFINISHED) << START | (unfinished > 0) << ADD
+    if unfinished > 0 and state.table.num_hand[seat] > 0:
+        verbs |= 1 << PLAY
+    return verbs
+
+
+cdef bint _has_action(const CoatlStateC* state, int verb) noexcept nogil:
+    cdef action_t candidates[MAX_ACTIONS]
+    cdef int i
+    for i in range(rules_candidates(state, verb, candidates)):
+        if rules_is_legal(state, candidates[i]):
             return True
     return False
 
 
-cdef int _list_add(const CoatlStateC* state, int number, int side, const uint8_t* hand, int num_hand,
-                   action_t* actions) noexcept nogil:
-    # Heads and tails come with the side 0, where all that is listed before LEFT is.
-    cdef int kind, color, seat = state.table.to_move, n = 0
-    cdef const CoatlC* coatl = &state.coatls[seat][number]
-    cdef bint has_other
-    if coatl.length == 0 or coatl.closed or coatl.length == MAX_PIECES:
-        return 0
-    if side == LEFT:
-        for kind in range(2):
-            has_other = coatl.has_tail if kind == HEAD else coatl.has_head
-            if (coatl.has_head if kind == HEAD else coatl.has_tail) or (has_other and coatl.length == 1):
-                continue
-            for color in range(NUM_COLORS):
-                if state.table.stored[seat][kind][color] == 0:
-                    continue
-                if not has_other or _may_complete(state, coatl, kind, color, hand, num_hand):
-                    actions[n] = action_make(ADD, 0, color, 0, kind, number, 0)
-                    n += 1
-    if coatl.has_head if side == LEFT else coatl.has_tail:
-        return n
-    for color in range(NUM_COLORS):
-        if state.table.stored[seat][BODY][color] > 0:
-            actions[n] = action_make(ADD, 0, color, 0, BODY, number, side)
-            n += 1
-    return n
-
-
-cdef int _list_play(const CoatlStateC* state, int number, const uint8_t* hand, int num_hand,
-                    action_t* actions) noexcept nogil:
-    cdef const CoatlC* coatl = &state.coatls[state.table.to_move][number]
-    cdef int i, n = 0
-    if coatl.length == 0 or coatl.closed:
-        return 0
-    for i in range(num_hand):
-        if (i == 0 or hand[i] != hand[i - 1]) and rules_matches(state, coatl, hand[i]):
-            actions[n] = action_make(PLAY, hand[i] + 1, 0, 0, 0, number, 0)
-            n += 1
-    return n
-
-
-cdef int _list_build(const CoatlStateC* state, action_t* actions) noexcept nogil:
-    cdef int seat = state.table.to_move
-    cdef uint8_t hand[MAX_DEALT]
-    cdef int num_hand = rules_hand(state, seat, hand)
-    cdef int number, kind, color, side, n = 0, started = 0, unfinished = 0
-    for number in range(COATLS):
-        started += state.coatls[seat][number].length > 0
-        unfinished += state.coatls[seat][number].length > 0 and not state.coatls[seat][number].closed
-    if started < COATLS and unfinished < MAX_UNFINISHED:
-        for kind in range(NUM_KINDS):
-            for color in range(NUM_COLORS):
-                if state.table.stored[seat][kind][color] > 0:
-                    actions[n] = action_make(START, 0, color, 0, kind, 0, 0)
-                    n += 1
-    for side in range(2):
-        for number in range(started):
-            n += _list_add(state, number, side, hand, num_hand, actions + n)
-    for number in range(started):
-        n += _list_play(state, number, hand, num_hand, actions + n)
-    return n
-
-
-cdef int _list_tokens(const CoatlStateC* state, int room, action_t* actions) noexcept nogil:
-    cdef int tokens = state.table.tokens[state.table.to_move]
-    cdef uint64_t left
-    cdef int kind, a, b, n = 0
-    if tokens & PERFECT_PICK:
-        for kind in range(2):
-            for a in range(NUM_COLORS):
-                if room >= 1 and state.bag[kind][a] > 0:
-                    actions[n] = action_make(PERFECT, 0, a, 0, kind, 0, 0)
-                    n += 1
-        for b in range(NUM_COLORS):
-            for a in range(b + 1):
-                if room >= 2 and state.bag[BODY][a] > (a == b) and state.bag[BODY][b] > 0:
-                    actions[n] = action_make(PERFECT, 0, a, b, BODY, 0, 0)
-                    n += 1
-    if tokens & SEE_THE_FUTURE:
-        actions[n] = action_make(FUTURE, 0, 0, 0, 0, 0, 0)
-        n += 1
-    if tokens & PRIESTS_PROMISE:
-        left = state.temples[ON_DISPLAY]
-        while left:
-            actions[n] = action_make(PROMISE, set_first(left) + 1, 0, 0, 0, 0, 0)
-            left &= left - 1
-            n += 1
-    return n
-
-
-cdef int _list_turn(const CoatlStateC* state, action_t* actions) noexcept nogil:
-    cdef int seat = state.table.to_move
-    cdef int n, ordinary, room = CAPACITY - state_num_stored(state, seat)
-    n = _list_take(state, room, actions)
-    n += _list_draw(state, actions + n)
-    n += _list_build(state, actions + n)
-    ordinary = n
-    n += _list_tokens(state, room, actions + n)
+cdef int _turn_verbs(const CoatlStateC* state) noexcept nogil:
+    cdef const TableC* table = &state.table
+    cdef int num_stored = state_num_stored(state, table.to_move), room = CAPACITY - num_stored
+    cdef int verbs = _may_draw(state) | _building_verbs(state, num_stored)
+    if ((room >= 2 and not _is_empty(table.pairs, NUM_PAIRS))
+            or (room >= 1 and not _is_empty(&table.supply[0][0], 2 * NUM_COLORS))):
+        verbs |= 1 << TAKE
+    if not verbs & (1 << TAKE | 1 << DRAW | 1 << START) and not (
+            _has_action(state, ADD) or _has_action(state, PLAY)):
+        verbs = 0
     # D6, D9: who can do nothing, or has done the first of two actions of a last turn.
-    if ordinary == 0 or (state.table.ending == THIRD and seat > state.table.ending_seat
-                         and state.table.actions_left == 1):
-        actions[n] = action_make(PASS, 0, 0, 0, 0, 0, 0)
-        n += 1
-    return n
+    if verbs == 0 or (table.ending == THIRD and table.to_move > table.ending_seat and table.actions_left == 1):
+        verbs |= 1 << PASS
+    if table.tokens[table.to_move] & PERFECT_PICK:
+        verbs |= 1 << PERFECT
+    if table.tokens[table.to_move] & SEE_THE_FUTURE:
+        verbs |= 1 << FUTURE
+    if table.tokens[table.to_move] & PRIESTS_PROMISE:
+        verbs |= 1 << PROMISE
+    return verbs
 
 
-cdef int _list_discard(const CoatlStateC* state, action_t* actions) noexcept nogil:
-    cdef uint8_t hand[MAX_DEALT]
-    cdef int i, n = 0, num_hand = rules_hand(state, state.table.to_move, hand)
-    for i in range(num_hand):
-        if i == 0 or hand[i] != hand[i - 1]:
-            actions[n] = action_make(DISCARD, hand[i] + 1, 0, 0, 0, 0, 0)
-            n += 1
-    return n
-
-
-cdef int _list_closing(const CoatlStateC* state, action_t* actions) noexcept nogil:
-    cdef int seat = state.table.to_move, number = state.table.closing - 1
-    cdef const CoatlC* coatl = &state.coatls[seat][number]
-    cdef uint8_t hand[MAX_DEALT]
-    cdef uint8_t counts[NUM_COLORS]
-    cdef uint64_t left
-    cdef int i, n, num_hand = rules_hand(state, seat, hand)
-    n = _list_play(state, number, hand, num_hand, actions)
-    if coatl.num_cards == 0:
-        return n
-    memset(counts, 0, sizeof(counts))
-    for i in range(coatl.length):
-        counts[coatl.pieces[i]] += 1
-    left = state.temples[ON_DISPLAY] | state.temples[IN_HAND + seat]
-    while left:
-        i = set_first(left)
-        left &= left - 1
-        if temple_met(i, counts, coatl.length) > 0:
-            actions[n] = action_make(TEMPLE, i + 1, 0, 0, 0, number, 0)
-            n += 1
-    actions[n] = action_make(CLOSE, 0, 0, 0, 0, number, 0)
-    return n + 1
+cdef int rules_verbs(const CoatlStateC* state) noexcept nogil:
+    cdef int phase = state.table.phase
+    if state.table.pending != NONE or phase == OVER:
+        return 0
+    if phase == TURN:
+        return _turn_verbs(state)
+    if phase == BUILDING:
+        return 1 << END | _building_verbs(state, state_num_stored(state, state.table.to_move))
+    if phase == DRAWING:
+        return 1 << END | _may_draw(state)
+    if phase == FORESEEING:
+        return 1 << END | 1 << DISCARD | _may_draw(state)
+    if phase == KEEPING:
+        return 1 << KEEP
+    if state.coatls[state.table.to_move][state.table.closing - 1].num_cards > 0:
+        return 1 << PLAY | 1 << TEMPLE | 1 << CLOSE
+    return 1 << PLAY
 
 
 cdef int rules_legal_actions(const CoatlStateC* state, action_t* actions) noexcept nogil:
-    cdef int n, phase = state.table.phase
-    if state.table.pending != NONE or phase == OVER:
-        return 0
-    if phase == KEEPING:
-        return _list_keep(state, actions)
-    if phase == TURN:
-        return _list_turn(state, actions)
-    if phase == CLOSING:
-        return _list_closing(state, actions)
-    if phase == BUILDING:
-        n = _list_build(state, actions)
-    else:
-        n = _list_draw(state, actions)
-        if phase == FORESEEING:
-            n += _list_discard(state, actions + n)
-    actions[n] = action_make(END, 0, 0, 0, 0, 0, 0)
-    return n + 1
+    # The canonical order goes by verb first.
+    cdef int i, count, verb, n = 0, verbs = rules_verbs(state)
+    while verbs:
+        verb = set_first(verbs)
+        verbs &= verbs - 1
+        count = n + rules_candidates(state, verb, actions + n)
+        if not DOUBTFUL >> verb & 1:
+            n = count
+            continue
+        for i in range(n, count):
+            actions[n] = actions[i]
+            n += rules_is_legal(state, actions[i])
+    return n
 
 
 # --- what actions do
@@ -362,13 +458,13 @@ cdef void _hand_over(CoatlStateC* state) noexcept nogil:
     if table.actions_left > 1:
         table.actions_left -= 1
         return
-    if (table.ending == 0 and _num_supplied(table.pairs, NUM_PAIRS) == 0
+    if (table.ending == 0 and _is_empty(table.pairs, NUM_PAIRS)
             and _num_supplied(state.bag[BODY], NUM_COLORS) < 2):
         table.ending = BODIES
         table.last_round = table.round + 1
     if table.ending != 0:
         table.passes = 0
-    following = (table.to_move + 1) % table.num_players
+    following = table.to_move + 1 if table.to_move + 1 < table.num_players else 0
     if ((table.ending == THIRD and following == table.ending_seat)
             or (table.ending == BODIES and following == 0 and table.round == table.last_round)
             or table.passes == table.num_players):
@@ -405,9 +501,8 @@ cdef void _take(CoatlStateC* state, action_t action, bint is_perfect) noexcept n
     else:
         state.table.supply[kind][a] -= 1
     # Once the heads and tails are used up every take is followed by a refill.
-    is_due = (is_perfect or _num_supplied(state.table.pairs, NUM_PAIRS) == 0
-              or (_num_supplied(state.table.supply[HEAD], NUM_COLORS)
-                  + _num_supplied(state.table.supply[TAIL], NUM_COLORS) == 0))
+    is_due = (is_perfect or _is_empty(state.table.pairs, NUM_PAIRS)
+              or _is_empty(&state.table.supply[0][0], 2 * NUM_COLORS))
     _end_turn(state, REFILLING if is_due and _num_to_refill(state, missing) > 0 else NONE)
 
 
@@ -432,6 +527,7 @@ cdef void _start(CoatlStateC* state, action_t action) noexcept nogil:
     coatl = &state.coatls[seat][number]
     coatl.length = 1
     coatl.pieces[0] = <uint8_t>action_a(action)
+    coatl.neighbors = neighbors_piece(action_a(action))
     coatl.has_head = kind == HEAD
     coatl.has_tail = kind == TAIL
     state.table.stored[seat][kind][action_a(action)] -= 1
@@ -440,18 +536,21 @@ cdef void _start(CoatlStateC* state, action_t action) noexcept nogil:
 
 cdef void _add(CoatlStateC* state, action_t action) noexcept nogil:
     cdef int kind = action_kind(action), seat = state.table.to_move, number = action_coatl(action)
+    cdef int color = action_a(action)
     cdef CoatlC* coatl = &state.coatls[seat][number]
     if kind == HEAD or (kind == BODY and action_side(action) == LEFT):
-        memmove(coatl.pieces + 1, coatl.pieces, coatl.length)
-        coatl.pieces[0] = <uint8_t>action_a(action)
+        coatl.neighbors |= neighbors_piece(color) | neighbors_pair(color, coatl.pieces[0])
+        memmove(coatl.pieces + 1, coatl.pieces, MAX_PIECES - 1)
+        coatl.pieces[0] = <uint8_t>color
     else:
-        coatl.pieces[coatl.length] = <uint8_t>action_a(action)
+        coatl.neighbors |= neighbors_piece(color) | neighbors_pair(coatl.pieces[coatl.length - 1], color)
+        coatl.pieces[coatl.length] = <uint8_t>color
     coatl.length += 1
     if kind == HEAD:
         coatl.has_head = 1
     elif kind == TAIL:
         coatl.has_tail = 1
-    state.table.stored[seat][kind][action_a(action)] -= 1
+    state.table.stored[seat][kind][color] -= 1
     state.table.phase = BUILDING
     if coatl.has_head and coatl.has_tail:
         state.table.phase = CLOSING
@@ -662,17 +761,15 @@ cdef int _pick(const uint8_t* counts, int n, int total, bitgen_t* rng) noexcept 
 
 cdef int _draw_cards(const CoatlStateC* state, int n, uint8_t* faces, bitgen_t* rng) noexcept nogil:
     """Draw n cards from the deck, and from the discards once it is empty; they are written in ascending order."""
-    cdef uint64_t pool = state.cards[IN_DECK], left
-    cdef int i, k, face, drawn = 0, size = set_size(pool)
+    cdef uint64_t pool = state.cards[IN_DECK]
+    cdef int i, card, face, drawn = 0, size = set_size(pool)
     while drawn < n:
         if size == 0:
             pool = _discards(state)
             size = set_size(pool)
-        left = pool
-        for k in range(rng_below(rng, size)):
-            left &= left - 1
-        face = FACE_OF[set_first(left)]
-        pool &= ~(left & (~left + 1))
+        card = set_member(pool, rng_below(rng, size))
+        face = FACE_OF[card]
+        pool &= ~(<uint64_t>1 << card)
         size -= 1
         i = drawn
         while i > 0 and faces[i - 1] > face:
@@ -716,7 +813,7 @@ cdef action_t rules_draw_outcome(const CoatlStateC* state, bitgen_t* rng) noexce
     cdef uint8_t faces[DISPLAY]
     cdef action_t action
     cdef uint64_t left
-    cdef int i, k, n, event = state.table.pending
+    cdef int i, n, event = state.table.pending
     if event == DEALING:
         _draw_cards(state, 1, faces, rng)
         return action_make(DEAL, faces[0] + 1, 0, 0, 0, 0, 0)
@@ -729,9 +826,7 @@ cdef action_t rules_draw_outcome(const CoatlStateC* state, bitgen_t* rng) noexce
     if event == REFILLING:
         return _draw_refill(state, rng)
     left = state.temples[IN_DECK]
-    for k in range(rng_below(rng, set_size(left))):
-        left &= left - 1
-    return action_make(UNCOVER, set_first(left) + 1, 0, 0, 0, 0, 0)
+    return action_make(UNCOVER, set_member(left, rng_below(rng, set_size(left))) + 1, 0, 0, 0, 0, 0)
 
 
 cdef bint _is_reveal(const CoatlStateC* state, action_t action) noexcept nogil:

@@ -1,6 +1,7 @@
 """The flat state of Coatl and the layout of its actions."""
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from cext.core.types cimport action_t
 from cext.games.coatl.cards cimport NUM_CARDS, NUM_COLORS, NUM_PAIRS, NUM_TEMPLES
@@ -139,7 +140,7 @@ ctypedef struct CoatlC:         # 80 bytes
     uint8_t points              # of its cards, once it is closed
     uint8_t unused
     uint8_t cards[PLAYED]       # their faces, ascending; unused NO_CARD
-    uint8_t unused2[4]
+    uint32_t neighbors          # of its pieces, see `cards.pxd`; follows from them, so no part of the hash
 
 # Everything on the table that is neither a Coatl nor a card; hashed word by word.
 ctypedef struct TableC:         # 128 bytes
@@ -189,9 +190,19 @@ cdef extern from *:
     """
     #define coatl_first(set) __builtin_ctzll(set)
     #define coatl_size(set) __builtin_popcountll(set)
+    #ifdef __BMI2__
+    #define coatl_member(set, k) __builtin_ctzll(__builtin_ia32_pdep_di(1ull << (k), set))
+    #else
+    static inline int coatl_member(unsigned long long set, int k) {
+        while (k-- > 0)
+            set &= set - 1;
+        return __builtin_ctzll(set);
+    }
+    #endif
     """
     int set_first "coatl_first"(uint64_t set) noexcept nogil        # the lowest member; the set is not empty
     int set_size "coatl_size"(uint64_t set) noexcept nogil
+    int set_member "coatl_member"(uint64_t set, int k) noexcept nogil   # the k-th lowest member, from 0
 
 cdef inline uint64_t state_seen_by_all(const CoatlStateC* state) noexcept nogil:
     return state.seen[0] & state.seen[1] & state.seen[2] & state.seen[3]
@@ -223,11 +234,12 @@ cdef inline const CoatlC* state_coatl(const CoatlStateC* state, int seat, int nu
     return &state.coatls[seat][number]
 
 cdef inline int state_num_stored(const CoatlStateC* state, int seat) noexcept nogil:
+    # Fifteen counts in two words, added up in the highest byte; all pieces together are fewer than 256.
     cdef const uint8_t* stored = &state.table.stored[seat][0][0]
-    cdef int i, total = 0
-    for i in range(NUM_KINDS * NUM_COLORS):
-        total += stored[i]
-    return total
+    cdef uint64_t first, last
+    memcpy(&first, stored, 8)
+    memcpy(&last, stored + NUM_KINDS * NUM_COLORS - 8, 8)
+    return <int>((first + (last >> 8)) * <uint64_t>0x0101010101010101 >> 56)
 
 # 64-bit hash of what `viewer` may know, or of everything (ALL_SEEING).
 cdef uint64_t state_hash(const CoatlStateC* state, int viewer) noexcept nogil

@@ -8,7 +8,7 @@ from libc.string cimport memcpy, memset
 
 from cext.core.types cimport MAX_SEATS
 from cext.games.coatl.cards cimport (FACE_OF, FIRST_CARD, NUM_FACES, TEMPLES, card_points, card_times,
-                                     temple_met)
+                                     neighbors_of, temple_met)
 
 
 cdef uint64_t ALL_CARDS = (<uint64_t>1 << NUM_CARDS) - 1
@@ -49,6 +49,12 @@ cdef inline uint64_t _word(const uint8_t* data) noexcept nogil:
     return word
 
 
+cdef inline uint64_t _half_word(const uint8_t* data) noexcept nogil:
+    cdef uint32_t word
+    memcpy(&word, data, 4)
+    return word
+
+
 cdef uint64_t _hash_coatls(const CoatlStateC* state) noexcept nogil:
     cdef const CoatlC* coatl
     cdef uint64_t total = 0, h
@@ -62,7 +68,7 @@ cdef uint64_t _hash_coatls(const CoatlStateC* state) noexcept nogil:
             for i in range(0, (coatl.length + 7) & ~7, 8):
                 h = _mix(h + _word(&coatl.pieces[i]))
             h = _mix(h + _word(&coatl.length))
-            total += _mix(h + _word(&coatl.cards[0]))
+            total += _mix(h + _half_word(coatl.cards))
     return total
 
 
@@ -205,6 +211,7 @@ cdef int _check_coatls(const CoatlStateC* state) noexcept nogil:
             if (is_empty or seat >= state.table.num_players or coatl.length > MAX_PIECES
                     or coatl.num_cards > PLAYED or is_complete != (coatl.closed != 0 or is_closing)
                     or coatl.has_head + coatl.has_tail + is_complete > coatl.length
+                    or coatl.neighbors != neighbors_of(coatl.pieces, coatl.length)
                     or (coatl.closed and coatl.num_cards == 0) or (coatl.temple != NO_CARD and not coatl.closed)):
                 return COATL
             for i in range(coatl.num_cards):
@@ -337,6 +344,7 @@ cdef int _fill_coatl(CoatlStateC* state, int seat, int number, dict fields) exce
         elif i == coatl.length - 1 and coatl.has_tail:
             kind = TAIL
         _take_from_bag(state, kind, coatl.pieces[i], 1)
+    coatl.neighbors = neighbors_of(coatl.pieces, coatl.length)
     for i, face in enumerate(sorted(fields["prophecies"])):
         coatl.cards[i] = face
         _put_card(state, face, ON_COATL + seat, EVERYBODY)
