@@ -971,16 +971,20 @@ def test_a_record_without_a_deadline_gets_its_turn_among_calls_with_one(nim, mon
     askers = [threading.Thread(target=keep_asking) for _ in range(6)]
     for asker in askers:
         asker.start()
+    search.await_start()
+    request = engine_pb2.EvaluateRecordRequest(
+        start=wire.position_to_message(nim),
+        turns=[engine_pb2.Turn(actions=["take 1 1"])],
+        limits=engine_pb2.Limits(time_s=0.05),
+    )
+    answers = running.stub.EvaluateRecord(request)
+    timer = threading.Timer(10, answers.cancel)
+    timer.start()
     try:
-        search.await_start()
-        request = engine_pb2.EvaluateRecordRequest(
-            start=wire.position_to_message(nim),
-            turns=[engine_pb2.Turn(actions=["take 1 1"])],
-            limits=engine_pb2.Limits(time_s=0.05),
-        )
-        (answer,) = running.stub.EvaluateRecord(request, timeout=20)
+        (answer,) = answers
         assert answer.turn_index == 0
     finally:
+        timer.cancel()
         over.set()
         for asker in askers:
             asker.join()
