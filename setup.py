@@ -25,6 +25,7 @@ MODULES = [
     "cext.core.playout",
     "cext.core.perft",
     "cext.core.graph",
+    "cext.core.network",
     "cext.core.turns",
     "cext.core.search",
     "cext.core.uct",

@@ -7,12 +7,13 @@ from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
+from cext.core.fitted import Fitted
 from cext.core.game import Game
 from mexica_ai.errors import UnknownGameError
 from mexica_ai.strict import quote
 
 _NAMES = ("coatl", "mexica", "nim")
-_FITTED = ("mexica",)  # those with knowledge that `mexica-ai train` can fit
+_FITTED = ("coatl", "mexica")  # those with knowledge that `mexica-ai train` can fit
 
 
 class GameEntry(NamedTuple):
@@ -22,14 +23,14 @@ class GameEntry(NamedTuple):
     `format_action`, `new_state`, `scores`, `has_one_world`, `OPTIONS`; where random events are part of a
     record `draw_outcome`, where seats see different things `viewer` and `view`); `render` draws the board
     as text (`render`); `fitted`, if not None, is what `mexica-ai train` can fit (as
-    `cext.games.mexica.fitted`).
+    `cext.core.fitted.Fitted`).
     """
 
     name: str
     game: Game
     notation: ModuleType
     render: ModuleType
-    fitted: ModuleType | None
+    fitted: Fitted | None
 
 
 def names() -> tuple[str, ...]:
@@ -57,5 +58,5 @@ def _load(name):
         import_module(f"cext.games.{name}.ops").GAME,
         import_module(f"mexica_ai.games.{name}.notation"),
         import_module(f"mexica_ai.games.{name}.render"),
-        import_module(f"cext.games.{name}.fitted") if name in _FITTED else None,
+        import_module(f"cext.games.{name}.fitted").FITTED if name in _FITTED else None,
     )

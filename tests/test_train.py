@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.games.mexica import fitted
+from mexica_ai import registry
 from mexica_ai.cli.main import main
 from mexica_ai.records import replay
 from mexica_ai.train import fit, positions, priors, selfplay
+
+fitted = registry.get("mexica").fitted
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +63,9 @@ def test_samples_know_how_their_game_ended(records):
 def made_up(n=10000, seed=0):
     """Return positions whose first feature decides the winner, and the second the score."""
     generator = np.random.default_rng(seed)
-    width = fitted.SHAPES["w1"][0]
+    width = fitted.shapes["w1"][0]
     features = generator.normal(0, 0.3, (n, 4, width)).astype(np.float32)
-    features[..., list(fitted.ESTIMATES)] = 0
+    features[..., list(fitted.estimates)] = 0
     seats = np.zeros((n, 4), bool)
     seats[:, :2] = True
     seats[n // 2 :, 2] = True
@@ -78,7 +80,7 @@ def made_up(n=10000, seed=0):
 def test_a_fit_finds_what_decides():
     data = made_up()
     held = data.held_out
-    begin = fit.initial_weights(fitted.NETWORK, fitted.ESTIMATES, 1)
+    begin = fit.initial_weights(fitted.network, fitted.estimates, 1)
     before = fit.report(data.take(held), begin)
     weights = fit.fit(data.take(~held), begin, epochs=150, seed=1)
     after = fit.report(data.take(held), weights)
@@ -94,7 +96,7 @@ def test_gradients_are_those_of_the_loss():
     data = made_up(64)
     generator = np.random.default_rng(1)
     weights = {
-        name: generator.normal(0, 0.3, shape).astype(np.float64) for name, shape in fitted.NETWORK.items()
+        name: generator.normal(0, 0.3, shape).astype(np.float64) for name, shape in fitted.network.items()
     }
 
     def loss(weights):
@@ -201,7 +203,7 @@ def test_what_is_rare_in_a_group_stays_near_all_groups():
 
 def test_decisions_are_those_of_the_search_in_earnest(records):
     lines = [("", line) for line in records.read_bytes().splitlines()]
-    everything = priors.sample(lines, fitted.categorize, len(fitted.CATEGORIES), seed=1)
+    everything = priors.sample(lines, fitted.categorize, len(fitted.categories), seed=1)
     record = json.loads(lines[0][1])
     told = record["self_play"]
     told["styles"] = [1.0] * len(told["styles"])
@@ -217,10 +219,10 @@ def test_decisions_are_those_of_the_search_in_earnest(records):
     ]
     search = [("", json.dumps(record | {"engines": ["mcts"] * len(record["scores"])}).encode())]
     for left_out in (styled, odd, others):
-        found = priors.sample(left_out, fitted.categorize, len(fitted.CATEGORIES), seed=1)
+        found = priors.sample(left_out, fitted.categorize, len(fitted.categories), seed=1)
         assert len(found.chosen) == 0
         assert priors.log_loss(found, fitted.weights()["priors"]) is None
-    assert len(priors.sample(search, fitted.categorize, len(fitted.CATEGORIES), seed=1).chosen) > 10
+    assert len(priors.sample(search, fitted.categorize, len(fitted.categories), seed=1).chosen) > 10
     assert len(everything.chosen) > 50
     assert (everything.shares[np.arange(len(everything.chosen)), everything.chosen] > 0).all()
     assert ((everything.chosen_shares > 0) & (everything.chosen_shares <= 1)).all()

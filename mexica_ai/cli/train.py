@@ -103,29 +103,20 @@ def run(args: argparse.Namespace) -> int:
     with common.Progress("fitting") as progress:
         weights = fit.fit(
             data.take(~held),
-            fit.initial_weights(fitted.NETWORK, fitted.ESTIMATES, args.seed),
+            fit.initial_weights(fitted.network, fitted.estimates, args.seed),
             epochs=args.epochs,
             seed=args.seed,
             on_epoch=lambda epoch, _: progress.show(f"fitting, epoch {epoch} of {args.epochs}"),
         )
-    chosen = priors.sample(lines, fitted.categorize, len(fitted.CATEGORIES), seed=args.seed)
-    if chosen.held_out.all():
-        raise SearchError("no decisions of the search itself to fit the priors to", reason="INVALID_LIMITS")
-    fitted_priors = priors.fit(chosen.take(~chosen.held_out), fitted.SHAPES["priors"][0])
-    weights["priors"] = priors.tempered(fitted_priors, fitted.CATEGORIES, fitted.FACTORS)
+    choices = {}
+    if fitted.categories:
+        weights["priors"], choices = _fit_priors(fitted, lines, args.seed)
     weights = {name: _rounded(array) for name, array in weights.items()}
     unseen = data.take(held)
     reports = {
-        "estimate": fit.report(unseen, _estimate_only(weights, fitted.ESTIMATES)),
+        "estimate": fit.report(unseen, fitted.estimate()),
         "before": fit.report(unseen, fitted.weights()),
         "after": fit.report(unseen, weights),
-    }
-    chosen_unseen = chosen.take(chosen.held_out)
-    choices = {
-        "alike": priors.log_loss(chosen_unseen, np.ones(fitted.SHAPES["priors"], np.float32)),
-        "before": priors.log_loss(chosen_unseen, fitted.weights()["priors"]),
-        "fitted": priors.log_loss(chosen_unseen, fitted_priors),
-        "after": priors.log_loss(chosen_unseen, weights["priors"]),
     }
     provenance = {
         "games": len(lines),
@@ -136,9 +127,10 @@ def run(args: argparse.Namespace) -> int:
         "seed": args.seed,
         "held_out_log_loss": {str(n): round(loss, 4) for n, loss in reports["after"].log_loss.items()},
         "held_out_score_error": round(reports["after"].score_error, 2),
-        "decisions": int((~chosen.held_out).sum()),
-        "held_out_choices_log_loss": choices["after"] and round(choices["after"], 4),
     }
+    if choices:
+        provenance["decisions"] = choices["fitted_on"]
+        provenance["held_out_choices_log_loss"] = choices["after"] and round(choices["after"], 4)
     if args.plot:
         from mexica_ai.train import plot
 
@@ -153,8 +145,10 @@ def run(args: argparse.Namespace) -> int:
     for name, report in reports.items():
         losses = ", ".join(f"{loss:.4f} with {n} seats" for n, loss in report.log_loss.items())
         print(f"{name:9} log-loss {losses}; score error {report.score_error:.1f} points")
-    losses = ", ".join(f"{loss:.4f} {name}" for name, loss in choices.items() if loss is not None)
-    print(f"{len(chosen.chosen):,} choices; log-loss of the priors {losses}")
+    if choices:
+        names = ("alike", "before", "fitted", "after")
+        losses = ", ".join(f"{choices[name]:.4f} {name}" for name in names if choices[name] is not None)
+        print(f"{choices['fitted_on'] + choices['held_out']:,} choices; log-loss of the priors {losses}")
     print("\npredicted share   won    seats")
     for predicted, won, count in reports["after"].calibration:
         print(f"{predicted:15.3f} {won:5.3f} {count:8,}")
@@ -189,8 +183,19 @@ def _rounded(array):
     return np.vectorize(lambda x: np.float32(f"{x:.5g}"), otypes=[np.float32])(array)
 
 
-def _estimate_only(weights, estimates):
-    """Return weights that add nothing to the hand-made estimate."""
-    weights = {name: np.zeros_like(array) for name, array in weights.items()}
-    weights["linear"][range(len(estimates)), estimates] = 1
-    return weights
+def _fit_priors(fitted, lines, seed):
+    """Return weights of the priors, and how well they and others foretell what was chosen."""
+    chosen = priors.sample(lines, fitted.categorize, len(fitted.categories), seed=seed)
+    if chosen.held_out.all():
+        raise SearchError("no decisions of the search itself to fit the priors to", reason="INVALID_LIMITS")
+    unseen = chosen.take(chosen.held_out)
+    found = priors.fit(chosen.take(~chosen.held_out), fitted.shapes["priors"][0])
+    flattened = _rounded(priors.tempered(found, fitted.categories, fitted.factors))
+    return flattened, {
+        "alike": priors.log_loss(unseen, np.ones_like(found)),
+        "before": priors.log_loss(unseen, fitted.weights()["priors"]),
+        "fitted": priors.log_loss(unseen, found),
+        "after": priors.log_loss(unseen, flattened),
+        "fitted_on": int((~chosen.held_out).sum()),
+        "held_out": int(chosen.held_out.sum()),
+    }

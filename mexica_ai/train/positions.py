@@ -110,7 +110,8 @@ def _states(record, features, random_):
     for turn in record["turns"]:
         state = position.state.copy()
         for number, action in enumerate(turn):
-            if random_.random() < (2 * SAMPLED if number == 0 else SAMPLED):
+            # Searches settle random events before they evaluate.
+            if not position.is_chance and random_.random() < (2 * SAMPLED if number == 0 else SAMPLED):
                 found = features(state)
                 padded = np.zeros((MAX_SEATS, found.shape[1]), np.float32)
                 padded[: len(found)] = found

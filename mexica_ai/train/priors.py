@@ -117,7 +117,8 @@ def _choices(record):
     for number, turn in enumerate(record["turns"]):
         seat = position.to_move
         earnest = (
-            number not in odd
+            seat is not None
+            and number not in odd
             and (styles is None or styles[seat : seat + 1] == [0])
             and kinds[seat : seat + 1] == [True]
         )

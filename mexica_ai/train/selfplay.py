@@ -50,7 +50,7 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
     -------
     dict
         The record. Its `self_play` holds seed, iterations and number, which a continued run looks for, the
-        deviation of each seat's style, and the numbers of the odd turns.
+        deviation of each seat's style, and the numbers of the odd turns (random events count as turns).
     """
     random_ = random.Random(f"{seed}/{index}")
     players = random_.choice(PLAYERS)
@@ -68,6 +68,9 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
     odd_share, turns, odd = random_.choice(ODD_SHARES), [], []
     try:
         while not position.is_over:
+            if position.is_chance:
+                turns.append(position.draw(random_.getrandbits(63)))
+                continue
             seat, turn_seed = position.to_move, random_.getrandbits(63)
             fitted.set_weights(styles[seat])
             if random_.random() < odd_share:
@@ -100,7 +103,7 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
 def _style(fitted, weights, deviation, random_):
     """Return weights whose share of the win is a little, or a lot, off in the seat's own features."""
     linear = weights["linear"].copy()
-    for feature in range(fitted.ESTIMATES[0]):
+    for feature in range(fitted.estimates[0]):
         linear[0, feature] += random_.gauss(0, deviation)
     return weights | {"linear": linear}
 

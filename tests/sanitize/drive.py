@@ -33,7 +33,7 @@ from cext.core.perft import divide, perft
 from cext.core.playout import random_playout, random_playouts
 from cext.core.search import OPTIONS, Search
 from cext.core.uct import UCT
-from cext.games.mexica import evaluation, fitted, plans, policy
+from cext.games.mexica import evaluation, plans, policy
 from cext.games.trick.ops import deal
 from mexica_ai import registry
 
@@ -357,6 +357,7 @@ def answers(rng):
 @part
 def weights(rng):
     """Setting the fitted weights, broken and whole; those that were there come back."""
+    fitted = registry.get("mexica").fitted
     usual = fitted.weights()
     name = rng.choice(sorted(usual))
     for bad in (usual[name][:-1], usual[name] * float("nan"), usual[name].ravel()[:1], np.zeros(())):

@@ -1,15 +1,15 @@
-"""What a position of Coatl holds for each seat, as numbers."""
+"""The evaluation of Coatl: what a position holds for each seat, as numbers, and a small network over them."""
 
 from cext.games.coatl.state cimport CoatlStateC
 
-cdef enum:
-    NUM_FEATURES = 28
+cdef enum:                          # lengths, see OWN_FEATURES and SHARED_FEATURES
+    NUM_OWN = 41                    # features of one seat
+    NUM_SHARED = 15                 # features of the position
+    NUM_INPUTS = 3 * NUM_OWN + NUM_SHARED
+    NUM_WEIGHTS = 5286              # of the network over them
 
-# The features of a seat; `evaluation.pyx` says what they are.
-cdef void evaluation_features(const CoatlStateC* state, int seat, float* features) noexcept nogil
-
-# Weighted sum of a seat's own features: about its final score.
+# What a seat's own position is worth to it, by hand.
 cdef float evaluation_outlook(const CoatlStateC* state, int seat) noexcept nogil
 
-# See GameOps.evaluate.
+# GameOps.evaluate.
 cdef void evaluation_evaluate(const CoatlStateC* state, double* values, double* points) noexcept nogil

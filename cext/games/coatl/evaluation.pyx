@@ -1,52 +1,109 @@
-"""The evaluation of Coatl: features of each seat, and weights for them.
+"""What a position of Coatl holds for each seat. Contract of `evaluation_evaluate` in ``game.pxd``, `evaluate`.
 
-A prophecy counts for what it brings as its Coatl stands, and for what its next level would bring, by how many pieces
-are missing for it: at either open end of the Coatl the card's automaton knows the shortest way to one more
+A prophecy counts for what it brings as its Coatl stands, and for what its next levels would bring, by how many pieces
+are missing for them: at either open end of the Coatl the card's automaton knows the shortest way to one more
 occurrence, and pieces that the seat has stored are not missing.
+
+A network reads the features of the seat, of its rivals and of the position (``cext/core/network.pxd``). Its weights are
+in ``weights.json``, fitted on self-play. The *outlook* is a weighted sum of a seat's features, by hand: it orders the
+actions of a turn, and a fit begins with it.
 """
 
-import json
-from pathlib import Path
+import numpy as np
 
-from libc.math cimport exp
 from libc.stdint cimport uint8_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
-from cext.games.coatl.cards cimport (ABSENT, AT_END, BACKWARDS, COUNTS, FACES, LENGTH, NUM_COLORS,
-                                     NUM_TEMPLES, PATHS, STEPS, TEMPLES, FaceC, PathC, card_points)
+from cext.core.game cimport State
+from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_forward, network_get,
+                                network_set, network_size)
+from cext.games.coatl.cards cimport (ABSENT, AT_END, BACKWARDS, COUNTS, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PATHS, STEPS,
+                                     TEMPLES, FaceC, PathC, card_points)
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
-from cext.games.coatl.state cimport (BODY, CAPACITY, COATLS, HEAD, IN_HAND, ON_DISPLAY, PLAYED, TAIL, CoatlC,
-                                     set_first)
+from cext.games.coatl.state cimport (BODIES, BODY, BUILDING, CAPACITY, CLOSING, COATLS, DRAWING, FORESEEING, HEAD,
+                                     IN_HAND, ON_DISPLAY, PERFECT_PICK, PLAYED, PRIESTS_PROMISE, SEE_THE_FUTURE,
+                                     TAIL, THIRD, CoatlC, set_first)
 
 cdef enum:
     MAX_MISSING = 4
-    NUM_STAGES = 3              # the most Coatls that a seat has closed, 2 or more together
 
-cdef enum:              # features
+cdef enum:              # features of a seat, as they are counted
     CLOSED_POINTS = 0
-    CLOSED = 1
-    PLAYED_POINTS = 2           # prophecies on unfinished Coatls, as they stand
-    PLAYABLE_POINTS = 3         # prophecies in hand, where they would count now
-    GAINS = 4                   # next levels, by the pieces that are missing: 0 to MAX_MISSING and more
-    UNFINISHED = 9
-    PIECES = 10                 # on unfinished Coatls
-    HEADS = 11                  # unfinished Coatls with a head
-    TAILS = 12
-    STORED_BODIES = 13
-    STORED_HEADS = 14
-    STORED_TAILS = 15
-    CARDS = 16                  # in hand
-    TEMPLE_POINTS = 17          # of temples that could be met
-    TOKENS = 18
-    CROWDED = 19                # no room for two pieces
-    HEADS_MISSING = 20          # of the three Coatls
-    TAILS_MISSING = 21
-    READY = 22                  # unfinished Coatls that the seat could complete now
-    CARDS_PLAYED = 23           # on unfinished Coatls
-    TO_MOVE = 24
-    FULL_CARDS = 25             # unfinished Coatls with four prophecies
-    LAST_TURNS = 26             # the end has been triggered
-    BIAS = 27
+    CLOSED
+    TWO_CLOSED
+    PLAYED_POINTS           # prophecies on unfinished Coatls, as they stand
+    PLAYABLE_POINTS         # prophecies in hand, where they would count now
+    PLAYED_GAINS            # what their next levels would add, by the pieces that are missing: 0 to MAX_MISSING
+    HAND_GAINS = 10
+    UNFINISHED = 15
+    PIECES                  # on unfinished Coatls
+    LONGEST                 # of these
+    HEADS                   # unfinished Coatls with a head
+    TAILS
+    STORED_BODIES
+    STORED_HEADS
+    STORED_TAILS
+    CARDS                   # in hand
+    TEMPLE_POINTS           # of temples that could be met
+    TEMPLE_CARDS            # in hand
+    CROWDED                 # no room for two pieces
+    HEADS_MISSING           # of the three Coatls
+    TAILS_MISSING
+    READY                   # unfinished Coatls that the seat could complete now
+    READY_POINTS            # of their prophecies
+    CARDS_PLAYED            # on unfinished Coatls
+    FULL_CARDS              # unfinished Coatls with four prophecies
+    PICK                    # tokens
+    FUTURE
+    PROMISE
+    TO_MOVE
+    NUM_COUNTS
+
+# In the order of the network's input: what is counted, then what is made of it. Scales bring each to about 1.
+OWN_FEATURES = (
+    "closed_points", "closed", "two_closed", "played_points", "playable_points",
+    "played_gain_0", "played_gain_1", "played_gain_2", "played_gain_3", "played_gain_4",
+    "hand_gain_0", "hand_gain_1", "hand_gain_2", "hand_gain_3", "hand_gain_4",
+    "unfinished", "pieces", "longest", "heads", "tails", "stored_bodies", "stored_heads", "stored_tails", "cards",
+    "temple_points", "temple_cards", "crowded", "heads_missing", "tails_missing", "ready", "ready_points",
+    "cards_played", "full_cards", "pick", "future", "promise", "to_move",
+    "waits",                    # seats that move before it / 3
+    "last_actions",             # left to it, once the end has been triggered / 2
+    "estimate_logit",           # outlook / 8
+    "estimate_score",           # outlook / 50
+)
+
+SHARED_FEATURES = (
+    "three_seats", "four_seats", "with_tokens", "strict_ends",
+    "round",                    # / 20
+    "ending_third", "ending_bodies",
+    "building", "closing", "drawing", "two_actions",
+    "deck",                     # prophecies / 40
+    "bodies",                   # in the bag / 60
+    "pairs",                    # on the supply board / 6
+    "leader_closed",            # the most Coatls closed by a seat / 3
+)
+
+ESTIMATES = (NUM_OWN - 2, NUM_OWN - 1)
+
+cdef float[NUM_COUNTS] _SCALES
+_SCALES[:] = [30, 3, 1, 15, 15,
+              5, 5, 5, 5, 5,
+              10, 10, 10, 10, 10,
+              2, 10, 10, 1, 1, 5, 2, 2, 5,
+              7, 1, 1, 3, 3, 1, 15,
+              4, 1, 1, 1, 1, 1]
+
+# About what a position is worth to a seat: most actions of a turn only prepare something, so preparation counts.
+cdef float[NUM_COUNTS] _OUTLOOK
+_OUTLOOK[:] = [1, 3, 0, 0.9, 0.75,
+               0.7, 0.45, 0.25, 0.12, 0.05,
+               0.7, 0.45, 0.25, 0.12, 0.05,
+               1, 0.1, 0, 0.7, 0.7, 0.35, 0.5, 0.5, 0.4,
+               0.3, 0, -0.5, -0.4, -0.4, 1, 0,
+               0.2, 0.3, 0.5, 0.5, 0.5, 0.5]
+cdef enum:
+    OUTLOOK_AT_START = 12
 
 
 ctypedef struct StockC:
@@ -70,15 +127,16 @@ cdef inline int _scan(int first, int start, const uint8_t* pieces, int length, b
     return first + at
 
 
-cdef int _missing(const PathC* path, const PathC* again, int repeats, const StockC* stock) noexcept nogil:
-    """Pieces not in stock on the way to one more occurrence, and then to `repeats` further ones."""
+cdef void _reach(const FaceC* card, int times, const PathC* path, const PathC* again, const StockC* stock,
+                 int* reached) noexcept nogil:
+    """Raise `reached`, the points that can be had with 0 to MAX_MISSING pieces that are not in stock.
+
+    One more occurrence takes the pieces of `path`, each further one those of `again`.
+    """
     cdef uint8_t left[NUM_COLORS]
-    cdef int i, color, round, missing = 0
-    for color in range(NUM_COLORS):
-        left[color] = stock.bodies[color]
-    for round in range(repeats + 1):
-        if round > 0:
-            path = again
+    cdef int i, color, missing = 0
+    memcpy(left, stock.bodies, NUM_COLORS)
+    while times < card.max_times:
         for i in range(path.length):
             for color in range(NUM_COLORS):
                 if path.colors[i] >> color & 1 and left[color] > 0:
@@ -86,39 +144,50 @@ cdef int _missing(const PathC* path, const PathC* again, int repeats, const Stoc
                     break
             else:
                 missing += 1
-    return missing
+        times += 1
+        path = again
+        if missing > MAX_MISSING:
+            break
+        for i in range(missing, MAX_MISSING + 1):
+            reached[i] = max(reached[i], card.points[times])
 
 
-cdef void _look(const CoatlC* coatl, int face, const StockC* stock, int* points, int* gain,
-                int* missing) noexcept nogil:
-    """What a prophecy brings on a Coatl now, what its next level adds, and the pieces missing for that."""
+cdef void _look(const CoatlC* coatl, int face, const StockC* stock, int* points, int* reached) noexcept nogil:
+    """What a prophecy brings on a Coatl now, and what it can bring with 0 to MAX_MISSING more pieces than in stock."""
     cdef const FaceC* card = &FACES[face]
-    cdef int times = 0, backward_times = 0, forward, backward, level, repeats, m
-    forward = _scan(card.first, card.start, coatl.pieces, coatl.length, False, &times)
+    cdef int times = 0, backward_times = 0, state, i
+    state = _scan(card.first, card.start, coatl.pieces, coatl.length, False, &times)
     points[0] = card_points(face, times)
-    gain[0] = 0
-    missing[0] = MAX_MISSING
-    if times >= card.max_times or (coatl.has_head and coatl.has_tail):
+    for i in range(MAX_MISSING + 1):
+        reached[i] = points[0]
+    if times >= card.max_times:
         return
-    level = times + 1 if times >= card.needed else card.needed
-    while card.points[level] == points[0]:
-        level += 1
-    gain[0] = card.points[level] - points[0]
-    repeats = level - times - 1
     if not coatl.has_tail:
-        missing[0] = _missing(&PATHS[forward], &PATHS[card.first + card.start], repeats, stock)
+        _reach(card, times, &PATHS[state], &PATHS[card.first + card.start], stock, reached)
     if not coatl.has_head:
-        backward = _scan(BACKWARDS[face].first, BACKWARDS[face].start, coatl.pieces, coatl.length, True,
-                         &backward_times)
-        m = _missing(&PATHS[backward], &PATHS[BACKWARDS[face].first + BACKWARDS[face].start], repeats, stock)
-        if coatl.has_tail or m < missing[0]:
-            missing[0] = m
-    if missing[0] > MAX_MISSING:
-        missing[0] = MAX_MISSING
+        state = _scan(BACKWARDS[face].first, BACKWARDS[face].start, coatl.pieces, coatl.length, True,
+                      &backward_times)
+        _reach(card, times, &PATHS[state], &PATHS[BACKWARDS[face].first + BACKWARDS[face].start], stock, reached)
 
 
-cdef float _GAIN_WEIGHTS[MAX_MISSING + 1]
+cdef float[MAX_MISSING + 1] _GAIN_WEIGHTS
 _GAIN_WEIGHTS[:] = [0.7, 0.45, 0.25, 0.12, 0.05]
+
+
+cdef inline float _worth(int points, const int* reached) noexcept nogil:
+    cdef float total = points
+    cdef int i, before = points
+    for i in range(MAX_MISSING + 1):
+        total += _GAIN_WEIGHTS[i] * (reached[i] - before)
+        before = reached[i]
+    return total
+
+
+cdef inline void _add_gains(int points, const int* reached, float* gains) noexcept nogil:
+    cdef int i, before = points
+    for i in range(MAX_MISSING + 1):
+        gains[i] += reached[i] - before
+        before = reached[i]
 
 
 cdef int _temple_outlook(const CoatlC* coatl, int temple) noexcept nogil:
@@ -146,13 +215,15 @@ cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock,
     cdef CoatlC blank
     cdef const CoatlC* coatl
     cdef uint8_t hand[MAX_DEALT]
-    cdef int i, j, number, points, gain, missing, best_points, best_gain, best_missing
+    cdef int reached[MAX_MISSING + 1]
+    cdef int best_reached[MAX_MISSING + 1]
+    cdef int i, j, number, points, best_points
     cdef int n = rules_hand(state, seat, hand)
     cdef float outlook, best
     memset(&blank, 0, sizeof(blank))
     for i in range(n):
         best = -1
-        best_points = best_gain = best_missing = 0
+        best_points = 0
         for number in range(COATLS):
             coatl = &state.coatls[seat][number]
             if coatl.closed or coatl.num_cards == PLAYED:
@@ -163,35 +234,39 @@ cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock,
             else:
                 if coatl.length == 0:
                     coatl = &blank
-                _look(coatl, hand[i], stock, &points, &gain, &missing)
-                outlook = points + _GAIN_WEIGHTS[missing] * gain
+                _look(coatl, hand[i], stock, &points, reached)
+                outlook = _worth(points, reached)
                 if outlook > best:
                     best = outlook
                     best_points = points
-                    best_gain = gain
-                    best_missing = missing
+                    memcpy(best_reached, reached, sizeof(reached))
             if state.coatls[seat][number].length == 0:
                 break
-        features[PLAYABLE_POINTS] += best_points
-        features[GAINS + best_missing] += best_gain
+        if best >= 0:
+            features[PLAYABLE_POINTS] += best_points
+            _add_gains(best_points, best_reached, features + HAND_GAINS)
 
 
 cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl, const StockC* stock,
                          float* features) noexcept nogil:
+    cdef int reached[MAX_MISSING + 1]
     cdef uint64_t temples
-    cdef int i, points, gain, missing, best = 0
+    cdef int i, points, best = 0, all_points = 0
     for i in range(coatl.num_cards):
-        _look(coatl, coatl.cards[i], stock, &points, &gain, &missing)
-        features[PLAYED_POINTS] += points
-        features[GAINS + missing] += gain
+        _look(coatl, coatl.cards[i], stock, &points, reached)
+        all_points += points
+        _add_gains(points, reached, features + PLAYED_GAINS)
+    features[PLAYED_POINTS] += all_points
     features[UNFINISHED] += 1
     features[PIECES] += coatl.length
+    features[LONGEST] = max(features[LONGEST], <float>coatl.length)
     features[HEADS] += coatl.has_head
     features[TAILS] += coatl.has_tail
     features[CARDS_PLAYED] += coatl.num_cards
     features[FULL_CARDS] += coatl.num_cards == PLAYED
     if coatl.num_cards > 0 and coatl.has_head + stock.heads > 0 and coatl.has_tail + stock.tails > 0:
         features[READY] += 1
+        features[READY_POINTS] += all_points
     temples = state.temples[ON_DISPLAY] | state.temples[IN_HAND + seat]
     while temples:
         best = max(best, _temple_outlook(coatl, set_first(temples)))
@@ -199,11 +274,11 @@ cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl
     features[TEMPLE_POINTS] += best
 
 
-cdef void evaluation_features(const CoatlStateC* state, int seat, float* features) noexcept nogil:
+cdef void _count(const CoatlStateC* state, int seat, float* features) noexcept nogil:
     cdef StockC stock
     cdef const CoatlC* coatl
     cdef int number, color, tokens = state.table.tokens[seat]
-    memset(features, 0, NUM_FEATURES * sizeof(float))
+    memset(features, 0, NUM_COUNTS * sizeof(float))
     memset(&stock, 0, sizeof(stock))
     for color in range(NUM_COLORS):
         stock.bodies[color] = state.table.stored[seat][BODY][color]
@@ -217,102 +292,156 @@ cdef void evaluation_features(const CoatlStateC* state, int seat, float* feature
         if coatl.length > 0 and not coatl.closed:
             _look_at_coatl(state, seat, coatl, &stock, features)
     _look_at_hand(state, seat, &stock, features)
+    features[TWO_CLOSED] = features[CLOSED] >= 2
     features[STORED_HEADS] = stock.heads
     features[STORED_TAILS] = stock.tails
     features[CARDS] = state.table.num_hand[seat]
-    features[TOKENS] = (tokens & 1) + (tokens >> 1 & 1) + (tokens >> 2 & 1)
+    features[TEMPLE_CARDS] = state.table.num_temples[seat]
     features[CROWDED] = features[STORED_BODIES] + stock.heads + stock.tails > CAPACITY - 2
     features[HEADS_MISSING] = max(0, COATLS - features[CLOSED] - features[HEADS] - stock.heads)
     features[TAILS_MISSING] = max(0, COATLS - features[CLOSED] - features[TAILS] - stock.tails)
+    features[PICK] = tokens & PERFECT_PICK != 0
+    features[FUTURE] = tokens & SEE_THE_FUTURE != 0
+    features[PROMISE] = tokens & PRIESTS_PROMISE != 0
     features[TO_MOVE] = state.table.to_move == seat
-    features[LAST_TURNS] = state.table.ending != 0
-    features[BIAS] = 1
 
 
-# --- the weights
-
-# Of a seat's own features, by hand: about what the position is worth to it. They order the actions of a turn, most of
-# which only prepare something, so they reward preparation; they say nothing of the time that is left.
-cdef float _OUTLOOK[NUM_FEATURES]
-
-# Fitted, by stage of the game: of the seat's own features, and of those of its best rival.
-cdef float _SCORE[NUM_STAGES][2 * NUM_FEATURES]
-cdef float _LOGIT[NUM_STAGES][2 * NUM_FEATURES]
-
-
-def set_weights(outlook, score, logit):
-    """Put weights in place for the whole process. No search may be running.
-
-    Parameters
-    ----------
-    outlook : sequence of NUM_FEATURES float
-        What the features of a seat are worth to it.
-    score, logit : sequence of NUM_STAGES sequences of 2 * NUM_FEATURES float
-        For the expected final score, and for the share of the win: its logarithm up to a constant.
-
-    Raises
-    ------
-    ValueError
-        If they are not so many; the weights stay as they were.
-    """
-    if len(outlook) != NUM_FEATURES:
-        raise ValueError(f"expected {NUM_FEATURES} weights of the outlook")
-    for rows in (score, logit):
-        if len(rows) != NUM_STAGES or any(len(row) != 2 * NUM_FEATURES for row in rows):
-            raise ValueError(f"expected {NUM_STAGES} rows of {2 * NUM_FEATURES} weights")
-    for i in range(NUM_FEATURES):
-        _OUTLOOK[i] = outlook[i]
-    for stage in range(NUM_STAGES):
-        for i in range(2 * NUM_FEATURES):
-            _SCORE[stage][i] = score[stage][i]
-            _LOGIT[stage][i] = logit[stage][i]
-
-
-def _load():
-    weights = json.loads((Path(__file__).parent / "weights.json").read_text(encoding="utf-8"))
-    set_weights(weights["outlook"], weights["score"], weights["logit"])
-
-
-_load()
-
-
-cdef float evaluation_outlook(const CoatlStateC* state, int seat) noexcept nogil:
-    cdef float features[NUM_FEATURES]
-    cdef float total = 0
+cdef inline float _outlook(const float* counts) noexcept nogil:
+    cdef float total = OUTLOOK_AT_START
     cdef int i
-    evaluation_features(state, seat, features)
-    for i in range(NUM_FEATURES):
-        total += _OUTLOOK[i] * features[i]
+    for i in range(NUM_COUNTS):
+        total += _OUTLOOK[i] * counts[i]
     return total
 
 
-cdef inline float _standing(const float* features) noexcept nogil:
-    return features[CLOSED_POINTS] + features[PLAYED_POINTS] + features[PLAYABLE_POINTS]
+cdef float evaluation_outlook(const CoatlStateC* state, int seat) noexcept nogil:
+    cdef float counts[NUM_COUNTS]
+    _count(state, seat, counts)
+    return _outlook(counts)
+
+
+cdef int _last_actions(const CoatlStateC* state, int seat) noexcept nogil:
+    # Rulebook, end of the game: seats after the one that triggered it have two actions, seats before it one.
+    cdef int waits = (seat - state.table.to_move + state.table.num_players) % state.table.num_players
+    if state.table.ending == 0:
+        return 0
+    if state.table.ending == BODIES:
+        return (seat >= state.table.to_move) + (state.table.round < state.table.last_round)
+    if waits == 0:
+        return state.table.actions_left
+    if seat == state.table.ending_seat or (
+            waits > (state.table.ending_seat - state.table.to_move + state.table.num_players)
+            % state.table.num_players and state.table.to_move != state.table.ending_seat):
+        return 0
+    return 2 if seat > state.table.ending_seat else 1
+
+
+cdef void _fill_own(const CoatlStateC* state, int seat, float* out) noexcept nogil:
+    cdef float counts[NUM_COUNTS]
+    cdef float outlook
+    cdef int i
+    _count(state, seat, counts)
+    outlook = _outlook(counts)
+    for i in range(NUM_COUNTS):
+        out[i] = counts[i] / _SCALES[i]
+    out[NUM_COUNTS] = ((seat - state.table.to_move + state.table.num_players) % state.table.num_players) / 3.0
+    out[NUM_COUNTS + 1] = _last_actions(state, seat) / 2.0
+    out[NUM_COUNTS + 2] = outlook / 8
+    out[NUM_COUNTS + 3] = outlook / 50
+
+
+cdef void _fill_shared(const CoatlStateC* state, float* out) noexcept nogil:
+    cdef int seat, number, i, closed, most = 0, pairs = 0, bodies = 0
+    for seat in range(state.table.num_players):
+        closed = 0
+        for number in range(COATLS):
+            closed += state.coatls[seat][number].closed
+        most = max(most, closed)
+    for i in range(NUM_PAIRS):
+        pairs += state.table.pairs[i]
+    for i in range(NUM_COLORS):
+        bodies += state.bag[BODY][i]
+    out[0] = state.table.num_players == 3
+    out[1] = state.table.num_players == 4
+    out[2] = state.table.with_tokens
+    out[3] = state.table.strict_ends
+    out[4] = state.table.round / 20.0
+    out[5] = state.table.ending == THIRD
+    out[6] = state.table.ending == BODIES
+    out[7] = state.table.phase == BUILDING
+    out[8] = state.table.phase == CLOSING
+    out[9] = state.table.phase == DRAWING or state.table.phase == FORESEEING
+    out[10] = state.table.actions_left == 2
+    out[11] = state.num_deck / 40.0
+    out[12] = bodies / 60.0
+    out[13] = pairs / 6.0
+    out[14] = most / 3.0
+
+
+cdef void _find_features(const CoatlStateC* state, float* inputs) noexcept nogil:
+    """Write the network's input of each seat, NUM_INPUTS numbers a seat."""
+    cdef float own[4][NUM_OWN]
+    cdef float shared[NUM_SHARED]
+    cdef int seat
+    for seat in range(state.table.num_players):
+        _fill_own(state, seat, own[seat])
+    _fill_shared(state, shared)
+    network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, state.table.num_players, inputs)
+
+
+def features(State owner not None):
+    """Return what the network reads of a position.
+
+    Parameters
+    ----------
+    owner : State
+        Of Coatl.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, shape (seats, NUM_INPUTS): a seat's own features, the largest and the mean of those of its rivals,
+        and those of the position; names in `OWN_FEATURES` and `SHARED_FEATURES`.
+    """
+    if owner.game.name != "coatl":
+        raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
+    cdef float[:, ::1] view
+    inputs = np.empty((owner.num_players, NUM_INPUTS), np.float32)
+    view = inputs
+    _find_features(<const CoatlStateC*>owner.data, &view[0, 0])
+    return inputs
+
+
+# --- the network
+
+cdef float _network[NUM_WEIGHTS]
 
 
 cdef void evaluation_evaluate(const CoatlStateC* state, double* values, double* points) noexcept nogil:
-    cdef float features[4][NUM_FEATURES]
-    cdef float logit, score
-    cdef int seat, other, rival, i, stage = 0, num_players = state.table.num_players
-    cdef double best = -1e9, total = 0
-    for seat in range(num_players):
-        evaluation_features(state, seat, features[seat])
-        stage = max(stage, <int>features[seat][CLOSED])
-    stage = min(stage, NUM_STAGES - 1)
-    for seat in range(num_players):
-        rival = -1
-        for other in range(num_players):
-            if other != seat and (rival < 0 or _standing(features[other]) > _standing(features[rival])):
-                rival = other
-        logit = score = 0
-        for i in range(NUM_FEATURES):
-            score += _SCORE[stage][i] * features[seat][i] + _SCORE[stage][NUM_FEATURES + i] * features[rival][i]
-            logit += _LOGIT[stage][i] * features[seat][i] + _LOGIT[stage][NUM_FEATURES + i] * features[rival][i]
-        points[seat] = max(score, features[seat][CLOSED_POINTS])
-        values[seat] = logit
-        best = max(best, values[seat])
-    for seat in range(num_players):
-        values[seat] = exp(values[seat] - best)
-        total += values[seat]
-    for seat in range(num_players):
-        values[seat] /= total
+    cdef float inputs[4 * NUM_INPUTS]
+    cdef float outputs[4 * NETWORK_OUTPUTS]
+    cdef int seat
+    _find_features(state, inputs)
+    for seat in range(state.table.num_players):
+        network_forward(_network, NUM_INPUTS, inputs + seat * NUM_INPUTS, outputs + seat * NETWORK_OUTPUTS)
+    network_answers(outputs, state.table.num_players, values, points)
+
+
+def network_weights():
+    """Return the network's weights in place, as a dict of arrays by the names of `network_shapes`."""
+    return network_get(_network, NUM_INPUTS)
+
+
+def set_network_weights(dict arrays not None):
+    """Put the network's weights in place for the whole process. No search may be running.
+
+    Parameters
+    ----------
+    arrays : dict of str to array
+        Of the shapes in `network_shapes`; more is ignored.
+    """
+    network_set(_network, NUM_INPUTS, arrays)
+
+
+assert (len(OWN_FEATURES), len(SHARED_FEATURES), network_size(NUM_INPUTS)) == (NUM_OWN, NUM_SHARED, NUM_WEIGHTS)
+assert NUM_COUNTS == NUM_OWN - 4

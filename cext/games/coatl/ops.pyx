@@ -10,7 +10,7 @@ from numpy.random cimport bitgen_t
 from cext.core.game cimport GameOps, State, game_create, state_wrap
 from cext.core.rng cimport Stream
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
-from cext.games.coatl.evaluation cimport NUM_FEATURES, evaluation_evaluate, evaluation_features
+from cext.games.coatl.evaluation cimport evaluation_evaluate
 from cext.games.coatl.knowledge cimport knowledge_determinize
 from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_draw_outcome,
@@ -122,11 +122,3 @@ cdef const CoatlStateC* _data(State owner) except NULL:
     if owner.game is not GAME:
         raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
     return <const CoatlStateC*>owner.data
-
-
-def features(State owner not None, int seat):
-    """Return the evaluation's features of a seat, as a list of float; see ``evaluation.pyx``."""
-    cdef float values[NUM_FEATURES]
-    owner._require_seat(seat)
-    evaluation_features(_data(owner), seat, values)
-    return [values[i] for i in range(NUM_FEATURES)]

@@ -9,9 +9,7 @@ cdef enum:                          # lengths, see OWN_FEATURES and SHARED_FEATU
     NUM_OWN = 32                    # features of one seat
     NUM_SHARED = 22                 # features of the position
     NUM_INPUTS = 3 * NUM_OWN + NUM_SHARED
-    NUM_HIDDEN = 32                 # units of the first layer
-    NUM_HIDDEN_2 = 16               # and of the second
-    NUM_OUTPUTS = 2                 # logit of the share of the win; final score / 50
+    NUM_WEIGHTS = 4606              # of the network over them
 
 # Temple levels that would give a seat the first place alone, and at least the second; 0 if it has them.
 cdef void evaluation_levels_needed(const int* levels, int seat, int* first, int* second) noexcept nogil

@@ -13,6 +13,8 @@ from libc.math cimport exp, fabs
 from libc.string cimport memset
 
 from cext.core.game cimport State
+from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_forward, network_get,
+                                network_set, network_size)
 from cext.games.mexica.board cimport STARTS
 from cext.games.mexica.rows cimport rows_count, rows_first, rows_flood
 from cext.games.mexica.rules cimport *
@@ -439,27 +441,12 @@ cdef void _find_features(const MexicaStateC* state, float* inputs) noexcept nogi
     cdef FactsC facts
     cdef float own[4][NUM_OWN]
     cdef float shared[NUM_SHARED]
-    cdef float largest, total
-    cdef float* out
-    cdef int seat, other, i
+    cdef int seat
     _find_facts(state, &facts)
     _fill_shared(state, &facts, shared)
     for seat in range(state.num_players):
         _fill_own(state, &facts, seat, own[seat])
-    for seat in range(state.num_players):
-        out = inputs + seat * NUM_INPUTS
-        for i in range(NUM_OWN):
-            largest = -1e30
-            total = 0
-            for other in range(state.num_players):
-                if other != seat:
-                    largest = max(largest, own[other][i])
-                    total += own[other][i]
-            out[i] = own[seat][i]
-            out[NUM_OWN + i] = largest
-            out[2 * NUM_OWN + i] = total / (state.num_players - 1)
-        for i in range(NUM_SHARED):
-            out[3 * NUM_OWN + i] = shared[i]
+    network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, state.num_players, inputs)
 
 
 def features(State owner not None):
@@ -487,113 +474,37 @@ def features(State owner not None):
 
 # --- the network
 
-cdef struct NetworkC:
-    float linear[NUM_OUTPUTS][NUM_INPUTS]
-    float w1[NUM_INPUTS][NUM_HIDDEN]
-    float b1[NUM_HIDDEN]
-    float w2[NUM_HIDDEN][NUM_HIDDEN_2]
-    float b2[NUM_HIDDEN_2]
-    float w3[NUM_HIDDEN_2][NUM_OUTPUTS]
-    float b3[NUM_OUTPUTS]
-
-cdef NetworkC network
-
-cdef enum:
-    LANES = 16
-
-
-cdef inline float _dot(const float* a, const float* b) noexcept nogil:
-    # In sums of their own, which fit a vector register.
-    cdef float sums[LANES]
-    cdef float total = 0
-    cdef int i, j
-    memset(sums, 0, sizeof(sums))
-    for i in range(NUM_INPUTS // LANES):
-        for j in range(LANES):
-            sums[j] += a[LANES * i + j] * b[LANES * i + j]
-    for i in range(NUM_INPUTS // LANES * LANES, NUM_INPUTS):
-        total += a[i] * b[i]
-    for j in range(LANES):
-        total += sums[j]
-    return total
-
-
-cdef void _forward(const float* inputs, float* outputs) noexcept nogil:
-    # Inner loops run over units, so that the compiler keeps the sums in vector registers.
-    cdef float h1[NUM_HIDDEN]
-    cdef float h2[NUM_HIDDEN_2]
-    cdef float x
-    cdef int i, j
-    for j in range(NUM_HIDDEN):
-        h1[j] = network.b1[j]
-    for j in range(NUM_OUTPUTS):
-        outputs[j] = network.b3[j] + _dot(network.linear[j], inputs)
-    for i in range(NUM_INPUTS):
-        x = inputs[i]
-        for j in range(NUM_HIDDEN):
-            h1[j] += x * network.w1[i][j]
-    for j in range(NUM_HIDDEN_2):
-        h2[j] = network.b2[j]
-    for i in range(NUM_HIDDEN):
-        x = max(h1[i], <float>0)
-        for j in range(NUM_HIDDEN_2):
-            h2[j] += x * network.w2[i][j]
-    for i in range(NUM_HIDDEN_2):
-        x = max(h2[i], <float>0)
-        for j in range(NUM_OUTPUTS):
-            outputs[j] += x * network.w3[i][j]
+cdef float _network[NUM_WEIGHTS]
 
 
 cdef void evaluation_evaluate(const MexicaStateC* state, double* values, double* points) noexcept nogil:
     cdef float inputs[4 * NUM_INPUTS]
-    cdef float outputs[4][NUM_OUTPUTS]
-    cdef float best = -1e30
-    cdef double total = 0.0
+    cdef float outputs[4 * NETWORK_OUTPUTS]
     cdef int seat
     _find_features(state, inputs)
     for seat in range(state.num_players):
-        _forward(inputs + seat * NUM_INPUTS, outputs[seat])
-        best = max(best, outputs[seat][0])
-    for seat in range(state.num_players):
-        values[seat] = exp(<double>(outputs[seat][0] - best))
-        points[seat] = 50.0 * outputs[seat][1]
-        total += values[seat]
-    for seat in range(state.num_players):
-        values[seat] /= total
+        network_forward(_network, NUM_INPUTS, inputs + seat * NUM_INPUTS, outputs + seat * NETWORK_OUTPUTS)
+    network_answers(outputs, state.num_players, values, points)
 
 
-# Shapes of the weights, by name.
-NETWORK = {"linear": (NUM_OUTPUTS, NUM_INPUTS), "w1": (NUM_INPUTS, NUM_HIDDEN), "b1": (NUM_HIDDEN,),
-           "w2": (NUM_HIDDEN, NUM_HIDDEN_2), "b2": (NUM_HIDDEN_2,), "w3": (NUM_HIDDEN_2, NUM_OUTPUTS),
-           "b3": (NUM_OUTPUTS,)}
 # The own features that are the estimate's answers to the two questions, in their order.
 ESTIMATES = (NUM_OWN - 2, NUM_OWN - 1)
 
 
 def network_weights():
-    """Return the network's weights in place, as a dict of arrays by the names of `NETWORK`."""
-    cdef const float* source = <const float*>&network
-    flat = np.array([source[i] for i in range(sizeof(NetworkC) // sizeof(float))], np.float32)
-    ends = np.cumsum([np.prod(shape) for shape in NETWORK.values()])
-    parts = np.split(flat, ends)
-    return {name: part.reshape(shape) for (name, shape), part in zip(NETWORK.items(), parts)}
+    """Return the network's weights in place, as a dict of arrays by the names of `network_shapes`."""
+    return network_get(_network, NUM_INPUTS)
 
 
-def set_network_weights(arrays):
+def set_network_weights(dict arrays not None):
     """Put the network's weights in place for the whole process. No search may be running.
 
     Parameters
     ----------
     arrays : dict of str to array
-        Of the shapes in `NETWORK`; more is ignored.
+        Of the shapes in `network_shapes`; more is ignored.
     """
-    cdef float* target = <float*>&network
-    cdef float[::1] flat = np.concatenate([np.asarray(arrays[name], np.float32).ravel() for name in NETWORK])
-    cdef Py_ssize_t i
-    if flat.shape[0] != sizeof(NetworkC) // sizeof(float):
-        raise ValueError(f"{flat.shape[0]} weights, expected {sizeof(NetworkC) // sizeof(float)}")
-    for i in range(flat.shape[0]):
-        target[i] = flat[i]
+    network_set(_network, NUM_INPUTS, arrays)
 
 
-assert (len(OWN_FEATURES), len(SHARED_FEATURES)) == (NUM_OWN, NUM_SHARED)
+assert (len(OWN_FEATURES), len(SHARED_FEATURES), network_size(NUM_INPUTS)) == (NUM_OWN, NUM_SHARED, NUM_WEIGHTS)

@@ -1,0 +1,105 @@
+"""A small network that answers for one seat at a time: a weighted sum of its inputs, and two hidden layers of rectified
+linear units that add to it.
+
+The weights are one array of floats, layer after layer: `linear` (outputs x inputs), `w1` (inputs x hidden), `b1`, `w2`
+(hidden x hidden_2), `b2`, `w3` (hidden_2 x outputs), `b3`, as `network_shapes` lists them. The functions are inlined
+with constant sizes, so that loops have constant bounds.
+"""
+
+from libc.string cimport memset
+
+cdef enum:
+    NETWORK_HIDDEN = 32             # units of the first layer
+    NETWORK_HIDDEN_2 = 16           # and of the second
+    NETWORK_OUTPUTS = 2             # logit of the share of the win; final score / NETWORK_SCORE
+    NETWORK_SCORE = 50              # points
+    NETWORK_LANES = 16
+
+
+cdef inline int network_size(int inputs) noexcept nogil:
+    """How many weights a network has."""
+    return (NETWORK_OUTPUTS * inputs + (inputs + 1) * NETWORK_HIDDEN + (NETWORK_HIDDEN + 1) * NETWORK_HIDDEN_2
+            + (NETWORK_HIDDEN_2 + 1) * NETWORK_OUTPUTS)
+
+
+cdef inline float network_dot(const float* a, const float* b, int n) noexcept nogil:
+    # In sums of their own, which fit a vector register.
+    cdef float sums[NETWORK_LANES]
+    cdef float total = 0
+    cdef int i, j
+    memset(sums, 0, sizeof(sums))
+    for i in range(n // NETWORK_LANES):
+        for j in range(NETWORK_LANES):
+            sums[j] += a[NETWORK_LANES * i + j] * b[NETWORK_LANES * i + j]
+    for i in range(n // NETWORK_LANES * NETWORK_LANES, n):
+        total += a[i] * b[i]
+    for j in range(NETWORK_LANES):
+        total += sums[j]
+    return total
+
+
+cdef inline void network_forward(const float* weights, int n, const float* inputs, float* outputs) noexcept nogil:
+    """Answer for the seat with these n inputs."""
+    # Inner loops run over units, so that the compiler keeps the sums in vector registers.
+    cdef const float* w1 = weights + NETWORK_OUTPUTS * n
+    cdef const float* b1 = w1 + n * NETWORK_HIDDEN
+    cdef const float* w2 = b1 + NETWORK_HIDDEN
+    cdef const float* b2 = w2 + NETWORK_HIDDEN * NETWORK_HIDDEN_2
+    cdef const float* w3 = b2 + NETWORK_HIDDEN_2
+    cdef const float* b3 = w3 + NETWORK_HIDDEN_2 * NETWORK_OUTPUTS
+    cdef float h1[NETWORK_HIDDEN]
+    cdef float h2[NETWORK_HIDDEN_2]
+    cdef float x
+    cdef int i, j
+    for j in range(NETWORK_HIDDEN):
+        h1[j] = b1[j]
+    for j in range(NETWORK_OUTPUTS):
+        outputs[j] = b3[j] + network_dot(weights + j * n, inputs, n)
+    for i in range(n):
+        x = inputs[i]
+        for j in range(NETWORK_HIDDEN):
+            h1[j] += x * w1[i * NETWORK_HIDDEN + j]
+    for j in range(NETWORK_HIDDEN_2):
+        h2[j] = b2[j]
+    for i in range(NETWORK_HIDDEN):
+        x = max(h1[i], <float>0)
+        for j in range(NETWORK_HIDDEN_2):
+            h2[j] += x * w2[i * NETWORK_HIDDEN_2 + j]
+    for i in range(NETWORK_HIDDEN_2):
+        x = max(h2[i], <float>0)
+        for j in range(NETWORK_OUTPUTS):
+            outputs[j] += x * w3[i * NETWORK_OUTPUTS + j]
+
+
+cdef inline void network_combine(const float* own, int n_own, const float* shared, int n_shared, int num_players,
+                                 float* inputs) noexcept nogil:
+    """Write each seat's inputs: its own features, the largest and the mean of its rivals', those of the position.
+
+    `own` has n_own numbers a seat, `inputs` gets 3 * n_own + n_shared a seat.
+    """
+    cdef int n = 3 * n_own + n_shared
+    cdef float largest, total
+    cdef float* out
+    cdef int seat, other, i
+    for seat in range(num_players):
+        out = inputs + seat * n
+        for i in range(n_own):
+            largest = -1e30
+            total = 0
+            for other in range(num_players):
+                if other != seat:
+                    largest = max(largest, own[other * n_own + i])
+                    total += own[other * n_own + i]
+            out[i] = own[seat * n_own + i]
+            out[n_own + i] = largest
+            out[2 * n_own + i] = total / (num_players - 1)
+        for i in range(n_shared):
+            out[3 * n_own + i] = shared[i]
+
+
+# Shares of the win and expected final scores from the outputs of the seats, NETWORK_OUTPUTS a seat.
+cdef void network_answers(const float* outputs, int num_players, double* values, double* points) noexcept nogil
+
+# Exchange of the weights with Python, as arrays by the names of `network_shapes`.
+cdef dict network_get(const float* weights, int inputs)
+cdef int network_set(float* weights, int inputs, dict arrays) except -1

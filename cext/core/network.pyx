@@ -1,0 +1,44 @@
+"""The network of the evaluations: answers of all seats, and its weights for Python; see ``network.pxd``."""
+
+import numpy as np
+
+from libc.math cimport exp
+
+
+cdef void network_answers(const float* outputs, int num_players, double* values, double* points) noexcept nogil:
+    cdef float best = -1e30
+    cdef double total = 0.0
+    cdef int seat
+    for seat in range(num_players):
+        best = max(best, outputs[seat * NETWORK_OUTPUTS])
+    for seat in range(num_players):
+        values[seat] = exp(<double>(outputs[seat * NETWORK_OUTPUTS] - best))
+        points[seat] = <double>NETWORK_SCORE * outputs[seat * NETWORK_OUTPUTS + 1]
+        total += values[seat]
+    for seat in range(num_players):
+        values[seat] /= total
+
+
+def network_shapes(int inputs):
+    """Return the shapes of the weights of a network with so many inputs, by name, in their order in memory."""
+    return {"linear": (NETWORK_OUTPUTS, inputs), "w1": (inputs, NETWORK_HIDDEN), "b1": (NETWORK_HIDDEN,),
+            "w2": (NETWORK_HIDDEN, NETWORK_HIDDEN_2), "b2": (NETWORK_HIDDEN_2,),
+            "w3": (NETWORK_HIDDEN_2, NETWORK_OUTPUTS), "b3": (NETWORK_OUTPUTS,)}
+
+
+cdef dict network_get(const float* weights, int inputs):
+    shapes = network_shapes(inputs)
+    flat = np.array([weights[i] for i in range(network_size(inputs))], np.float32)
+    parts = np.split(flat, np.cumsum([np.prod(shape) for shape in shapes.values()]))
+    return {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts)}
+
+
+cdef int network_set(float* weights, int inputs, dict arrays) except -1:
+    cdef float[::1] flat = np.concatenate([np.asarray(arrays[name], np.float32).ravel()
+                                           for name in network_shapes(inputs)])
+    cdef Py_ssize_t i
+    if flat.shape[0] != network_size(inputs):
+        raise ValueError(f"{flat.shape[0]} weights, expected {network_size(inputs)}")
+    for i in range(flat.shape[0]):
+        weights[i] = flat[i]
+    return 0
