@@ -110,7 +110,7 @@ class Fitted:
             raise ValueError("weights priors: expected numbers greater than 0")
 
     def checksum(self, arrays):
-        """Return the SHA-256 of weights, in hexadecimal: of their float32 values, in the order of `shapes`."""
+        """Return the SHA-256 of weights, in hexadecimal: of their float32 values in the order of `shapes`."""
         values = [arrays[name].astype("<f4").tobytes() for name in self.shapes]
         return hashlib.sha256(b"".join(values)).hexdigest()
 
