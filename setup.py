@@ -44,6 +44,7 @@ MODULES = [
     "cext.games.coatl.state",
     "cext.games.coatl.rules",
     "cext.games.coatl.knowledge",
+    "cext.games.coatl.memory",
     "cext.games.coatl.evaluation",
     "cext.games.coatl.policy",
     "cext.games.coatl.ops",

@@ -143,9 +143,11 @@ def _adjust_mexica(data: dict[str, Any]) -> None:
 
 
 def _adjust_coatl(data: dict[str, Any]) -> None:
-    """Put null where a message leaves out what may be null."""
+    """Put null where a message leaves out what may be null, and leave out an empty memory."""
     for key in ("viewer", "ending"):
         data.setdefault(key, None)
+    if not data.get("memory"):
+        data.pop("memory", None)
 
 
 def _hide_mexica(data: dict[str, Any]) -> None:

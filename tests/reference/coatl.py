@@ -40,6 +40,7 @@ UNFINISHED_MAX, COATLS_MAX = 2, 3
 PROPHECIES_MAX = 4  # on one Coatl
 PIECES_MAX = 64  # of one Coatl (D10)
 UNKNOWN = "?"
+UNSEEN_BY_OTHERS = ("discard", "deal", "private")  # entries of the memory
 
 
 @dataclass
@@ -113,6 +114,7 @@ class State:
     piles: list[list]  # [temple on top or "", number of cards below]
     lower_temples: list[str]  # those below the tops
     seats: list[Seat]
+    memory: list[tuple] = field(default_factory=list)  # of the position: entries (word, seat or None, card)
     start: dict = field(default_factory=dict)  # the position with which the log begins
     log: list[tuple] = field(default_factory=list)
 
@@ -169,7 +171,7 @@ class State:
             heads=list(supply["heads"]), tails=list(supply["tails"]), bodies=list(supply["bodies"]), bags={},
             display=list(position["display"]), deck=[], discarded=list(position["discarded"]),
             piles=[[pile["top"], pile["below"]] for pile in position["piles"]], lower_temples=[],
-            seats=seats,
+            seats=seats, memory=[_entry_of(text) for text in position.get("memory", [])],
         )
         placed = _placed_pieces(coatls)
         for kind in KINDS:
@@ -200,6 +202,11 @@ class State:
                 return sorted(cards)
             return sorted(known) + [UNKNOWN] * (len(cards) - len(known))
 
+        remembered = [
+            (word, seat, UNKNOWN if word in UNSEEN_BY_OTHERS and viewer not in (None, seat) else card)
+            for word, seat, card in self.memory
+        ]
+        memory = [" ".join(str(part) for part in entry if part is not None) for entry in remembered]
         return {
             "game": "coatl", "version": 1, "players": self.players, "viewer": viewer,
             "options": {"sacrifice_tokens": self.sacrifice_tokens, "strict_ends": self.strict_ends},
@@ -227,6 +234,7 @@ class State:
                 }
                 for number, seat in enumerate(self.seats)
             ],
+            **({"memory": memory} if memory else {}),
         }
 
     def view(self, seat: int) -> dict:
@@ -452,6 +460,9 @@ class State:
         seat.hand.remove(card)
         seat.discarded.append(card)
         # The others do not see which card goes: of each face one copy may be gone.
+        for shown in sorted(set(seat.shown)):
+            self.memory.append(("unsure", self.to_move, shown))
+        self._remember("discard", self.to_move, card)
         seat.shown = list((Counter(seat.shown) - Counter(set(seat.shown))).elements())
         self._note([card], f"hand {self.to_move}", f"discards {self.to_move}", [self.to_move])
 
@@ -490,6 +501,8 @@ class State:
         seat.hand.remove(card)
         if card in seat.shown:
             seat.shown.remove(card)
+        else:
+            self._remember("play", self.to_move, card)
         seat.coatls[int(number) - 1].prophecies.append(card)
         self._note([card], f"hand {self.to_move}", "table", self._everybody())
         if self.phase != "closing":
@@ -633,8 +646,14 @@ class State:
             return cards, []
         return list(self.deck), list((Counter(cards) - Counter(self.deck)).elements())
 
-    def _renew_deck(self) -> None:
+    def _renew_deck(self, num_across: int = 0) -> None:
         """D11: all discards, public and hidden, become the deck."""
+        self.memory.append(("renew", None, num_across))
+        for card in sorted(self.discarded):
+            self._remember("public", None, card)
+        for by, seat in enumerate(self.seats):
+            for card in sorted(seat.discarded):
+                self._remember("private", by, card)
         for by, seat in enumerate(self.seats):
             self._note(seat.discarded, f"discards {by}", "deck", [by])
         self._note(self.discarded, "public", "deck", self._everybody())
@@ -646,6 +665,7 @@ class State:
     def _apply_deal(self, card) -> None:
         if not self.deck:
             self._renew_deck()
+        self._remember("deal", self.to_move, card)
         self.deck.remove(card)
         self.seats[self.to_move].hand.append(card)
         self._note([card], "deck", f"hand {self.to_move}", [self.to_move])
@@ -657,9 +677,11 @@ class State:
         self._note(from_deck, "deck", "turned up", [])
         self.deck = _without(self.deck, from_deck)
         if from_discards:
-            self._renew_deck()
+            self._renew_deck(len(from_deck))
             self._note(from_discards, "deck", "turned up", [])
             self.deck = _without(self.deck, from_discards)
+        for card in cards:
+            self._remember("across" if from_deck and from_discards else "reveal", None, card)
         self._note(cards, "turned up", "display", self._everybody())
         self.display += cards
         self.pending = ""
@@ -685,6 +707,11 @@ class State:
     def _note(self, cards: list[str], origin: str, target: str, seen_by) -> None:
         """Note in the log that cards moved between two places, and which seats saw them."""
         self.log.append((list(cards), origin, target, list(seen_by)))
+
+    def _remember(self, word: str, seat: int | None, card: str) -> None:
+        """Add to the memory of the position, which begins with a card made unsure, or with a renewal."""
+        if self.memory:
+            self.memory.append((word, seat, card))
 
     def _everybody(self) -> range:
         return range(self.players)
@@ -812,6 +839,12 @@ def _taken_back(world: tuple, cards: list[str] | int, origin: str, target: str):
         if _contains(there, moved):
             left = _without(world, [(target, card) for card in moved])
             yield tuple(sorted([*left, *((origin, card) for card in moved)]))
+
+
+def _entry_of(text: str) -> tuple:
+    """Return an entry of the memory from its text."""
+    word, *seat, card = text.split()
+    return word, int(seat[0]) if seat else None, card
 
 
 def _deal(cards: list, number: int) -> list:

@@ -118,6 +118,22 @@ cdef enum:
     NO_CARD = 255
     NO_SEAT = 255
     EVERYBODY = 15              # a set of seats
+    MAX_MEMORY = 268            # entries; the cards that there are, and can come back, allow 251
+
+# What a position remembers of prophecies that went out of sight, in order of time: from the first card that was
+# known to be in a hand and may have been discarded unseen, or the first renewal of the deck, on. With a seat and a
+# face, unless said otherwise.
+cdef enum:              # Memory
+    UNSURE = 0                  # the seat is about to discard unseen: this card, shown until now, may be the one
+    AWAY = 1                    # it discards this card; hidden from the others
+    DEALT = 2                   # it is dealt this card; hidden from the others
+    PLAYED_UNSEEN = 3           # it plays this card, of which not everybody knew
+    REVEALED = 4                # from the deck; no seat
+    RENEWED = 5                 # no seat; instead of a face the cards of the old deck among those ACROSS
+    PUBLIC = 6                  # in the new deck: discarded for all to see; no seat
+    PRIVATE = 7                 # in the new deck: this seat had discarded it; hidden from the others
+    ACROSS = 8                  # revealed at once from the old deck and the new one; no seat
+    NUM_MEMORIES = 9
 
 # Where a card is. Those with a seat: place + seat.
 cdef enum:              # Place
@@ -168,7 +184,7 @@ ctypedef struct TableC:         # 128 bytes
     int32_t last_round                  # of Ending BODIES, else 0
     uint8_t unused[4]
 
-# 1344 bytes, no pointers, no padding that is not zero.
+# 1856 bytes, no pointers, no padding that is not zero.
 ctypedef struct CoatlStateC:
     TableC table
     CoatlC coatls[4][COATLS]            # in the order in which they were started; length 0: not started
@@ -183,7 +199,10 @@ ctypedef struct CoatlStateC:
     uint8_t num_display
     uint8_t viewer                      # the seat whose view the position is; NO_SEAT: everything is known
     int32_t turns                       # turns ended since the state was made; not part of the position
-    uint8_t unused2[32]
+    uint16_t num_memory                 # entries; 0 nearly always
+    uint8_t unused2[6]
+    uint8_t happened[MAX_MEMORY]        # Memory << 2 | seat
+    uint8_t remembered[MAX_MEMORY]      # the face; NO_CARD where the viewer does not know it
 
 
 cdef extern from *:
@@ -229,6 +248,19 @@ cdef inline void state_move_temple(CoatlStateC* state, int temple, int source, i
             state.temples_seen[seat] |= bit
         else:
             state.temples_seen[seat] &= ~bit
+
+cdef inline void state_remember(CoatlStateC* state, int memory, int seat, int face) noexcept nogil:
+    if state.num_memory == MAX_MEMORY:
+        state.num_memory = 0
+        return
+    state.happened[state.num_memory] = <uint8_t>(memory << 2 | seat)
+    state.remembered[state.num_memory] = <uint8_t>face
+    state.num_memory += 1
+
+cdef inline bint state_is_hidden(int happened, int viewer) noexcept nogil:
+    """Whether a seat does not know the card of an entry of the memory."""
+    cdef int memory = happened >> 2
+    return (memory == AWAY or memory == DEALT or memory == PRIVATE) and (happened & 3) != viewer
 
 cdef inline const CoatlC* state_coatl(const CoatlStateC* state, int seat, int number) noexcept nogil:
     return &state.coatls[seat][number]

@@ -64,6 +64,17 @@ PENDING = ("", *EVENTS)
 CAUSES = ("", "third", "bodies")  # of the end of the game
 SIDES = ("left", "right")
 HIDDEN = "?"
+MEMORIES = (
+    "unsure",
+    "discard",
+    "deal",
+    "play",
+    "reveal",
+    "renew",
+    "public",
+    "private",
+    "across",
+)  # words of `memory`
 OPTIONS = ("sacrifice_tokens", "strict_ends")  # of new_state
 
 _FACE = r"P(?:[0-3][0-9]|4[0-8])"
@@ -110,6 +121,11 @@ _FACE_TEXT = Text(_FACE, 'a prophecy P00-P48, such as "P07"')
 _HAND_TEXT = Text(rf"{_FACE}|\?", 'a prophecy P00-P48, such as "P07", or "?" for a hidden one')
 _TEMPLE_TEXT = Text(_TEMPLE, 'a temple T00-T14, such as "T03"')
 _HAND_TEMPLE_TEXT = Text(rf"{_TEMPLE}|\?", 'a temple T00-T14, such as "T03", or "?" for a hidden one')
+_MEMORY_TEXT = Text(
+    rf"(unsure|play) [0-3] {_FACE}|(discard|deal|private) [0-3] ({_FACE}|\?)|(reveal|public|across) {_FACE}"
+    "|renew (0|[1-9][0-9]?)",
+    'an entry such as "deal 1 P07", "deal 1 ?" or "reveal P07"',
+)
 _PIECES_TEXT = dict.fromkeys(PARTS, _COLORS_TEXT)
 _SHAPE = {
     "game": choice("coatl"),
@@ -154,6 +170,7 @@ _SHAPE = {
             ],
         }
     ],
+    "memory?": [_MEMORY_TEXT],
 }
 _ENDING_KEYS = {"third": "seat", "bodies": "last_round"}
 
@@ -319,7 +336,15 @@ def parse_position(data, path="position"):
     PositionError
         If it breaks an invariant.
     """
-    return state_from_fields(parse_fields(data, path))
+    state = state_from_fields(parse_fields(data, path))
+    if "memory" in data and not ops.has_world(state):
+        where = f"{path}.memory"
+        raise PositionError(
+            f"{where}: no deal of the hidden cards fits it; expected one to",
+            reason="MEMORY_MISMATCH",
+            path=where,
+        )
+    return state
 
 
 def format_position(state):
@@ -376,11 +401,28 @@ def parse_fields(data, path="position"):
             }
             for seat in data["seats"]
         ],
+        "memory": list(map(_memory_fields, data.get("memory", []))),
     }
+
+
+def _memory_fields(entry):
+    """Return an entry of the memory as the number of its word, a seat and a face (or another number)."""
+    word, *seat, card = entry.split()
+    return (
+        MEMORIES.index(word),
+        int(seat[0]) if seat else 0,
+        int(card) if word == "renew" else _number(card),
+    )
 
 
 def _check_version_and_ending(data, path):
     """Check what a shape cannot say."""
+    if data.get("memory") == []:
+        raise NotationError(
+            f"{path}.memory: given []; expected an entry, or the key to be left out",
+            reason="BAD_VALUE",
+            path=f"{path}.memory",
+        )
     if data["version"] != VERSION:
         raise NotationError(
             f"{path}.version: given {quote(data['version'])}; expected {VERSION}",
@@ -445,7 +487,18 @@ def format_fields(fields):
             }
             for seat in fields["seats"]
         ],
+        **({"memory": list(map(_memory_entry, fields["memory"]))} if fields["memory"] else {}),
     }
+
+
+def _memory_entry(fields):
+    """Return the text of an entry of the memory; the inverse of `_memory_fields`."""
+    number, seat, card = fields
+    word = MEMORIES[number]
+    if word == "renew":
+        return f"renew {card}"
+    (name,) = _names([card], FACES)
+    return f"{word} {name}" if word in ("reveal", "public", "across") else f"{word} {seat} {name}"
 
 
 def _count(entries, names):
@@ -505,7 +558,15 @@ def view(data, seat):
             other["hand"] = _hidden_but(other["hand"], other["shown"])
             other["discarded"] = _hidden_but(other["discarded"], [])
             other["temples"] = _hidden_but(other["temples"], other["shown_temples"])
+    if "memory" in data:
+        data["memory"] = [_hide_memory(entry, seat) for entry in data["memory"]]
     return data | {"viewer": seat}
+
+
+def _hide_memory(entry, viewer):
+    word, owner, *_ = entry.split()
+    is_hidden = word in ("discard", "deal", "private") and int(owner) != viewer
+    return f"{word} {owner} {HIDDEN}" if is_hidden else entry
 
 
 def _hidden_but(cards, shown):
@@ -610,6 +671,7 @@ def deal(players, seed, *, sacrifice_tokens=None, strict_ends=None):
         "piles": [[pile[0], len(pile) - 1] for pile in piles],
         "deck": len(cards),
         "seats": seats,
+        "memory": [],
     }
 
 
