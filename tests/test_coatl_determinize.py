@@ -323,32 +323,20 @@ def test_pairs_of_bodies_are_drawn_piece_by_piece():
 # --- games
 
 
-def walk(rng, players, *, is_remembered=True, **options):
-    """Play a game; yield each state with the reference's, which notes what each seat has seen.
-
-    If `is_remembered`, nobody discards from its hand, and the game stops before the deck is renewed. After
-    these a position does not hold all that a seat has seen: which of a hand's known cards was discarded, and
-    which cards that it knew went into the deck; then more worlds are drawn than a perfect memory allows.
-    """
+def walk(rng, players, **options):
+    """Play a game; yield each state with the reference's, which notes what each seat has seen."""
     reference = Reference.new_game(players, rng, **options)
     state = notation.parse_position(reference.to_json())
     planned = []
     while not reference.is_over:
         yield state, reference
         if reference.pending:
-            if is_remembered and reference.pending in ("deal", "reveal") and len(reference.deck) < 6:
-                return
             action = reference.random_event(rng)
             planned = []
         else:
             if not planned and rng.random() < 0.8:
                 planned = [notation.format_action(a) for a in random_turn(state, rng.getrandbits(60))]
-            if is_remembered and planned and planned[0].startswith("discard"):
-                planned = []
-            legal = reference.legal_actions()
-            if is_remembered:
-                legal = [action for action in legal if not action.startswith("discard")]
-            action = planned.pop(0) if planned else rng.choice(legal)
+            action = planned.pop(0) if planned else rng.choice(reference.legal_actions())
         state.apply(notation.parse_action(action))
         reference.apply(action)
     yield state, reference
@@ -359,7 +347,7 @@ def test_what_a_seat_has_seen_stays(players):
     rng = random.Random(players)
     looked = Counter()
     for game in range(3):
-        for state, _ in walk(rng, players, is_remembered=False, sacrifice_tokens=game > 0):
+        for state, _ in walk(rng, players, sacrifice_tokens=game > 0):
             if state.is_terminal or rng.random() < 0.7:
                 continue
             true = notation.format_position(state)

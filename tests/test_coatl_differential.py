@@ -36,6 +36,7 @@ MUST_OCCUR = [
     "future", "discard", "promise", "end", "pass", "deal", "reveal", "refill", "uncover",
     "refill of bodies alone", "play while closing", "a closing piece without a card", "ending third",
     "ending bodies", "ending by passing", "a last turn of two actions", "the deck is renewed",
+    "a card made unsure", "a reveal across a renewal",
     "strict ends", "without tokens", "2 seats", "3 seats", "4 seats", "1 winners", "2 winners",
 ]  # fmt: skip
 
@@ -70,6 +71,11 @@ def events(before, action, after):
         yield "a last turn of two actions"
     if words[0] in ("deal", "reveal") and after["deck"] > before["deck"]:
         yield "the deck is renewed"
+    more = after.get("memory", [])[len(before.get("memory", [])) :]
+    if any(entry.startswith("unsure") for entry in more):
+        yield "a card made unsure"
+    if any(entry.startswith("across") for entry in more):
+        yield "a reveal across a renewal"
     if after["ending"] and not before["ending"]:
         yield f"ending {after['ending']['cause']}"
     if after["phase"] == "over" and not after["ending"]:

@@ -94,6 +94,12 @@ def coatl(pieces, *prophecies, head=False, tail=False, temple="", closed=False):
     }
 
 
+def remembering(*more):
+    """Return a position that remembers something: seat 1 may have discarded P40, which was known."""
+    memory = ["unsure 1 P40", "discard 1 P11", "deal 0 P03", "reveal P05", "play 1 P28", *more]
+    return midgame() | {"memory": memory}
+
+
 def new_game(players=3, seed=1, **options):
     return notation.format_fields(notation.deal(players, seed, **options))
 
@@ -463,6 +469,7 @@ VALID = {
     "last round": lambda: exhausted(round=10),
     "over": lambda: changed(midgame(), phase="over", to_move=0),
     "over by bodies": lambda: exhausted(phase="over", round=11, to_move=0),
+    "memory": lambda: remembering(),
     "two alike": lambda: changed(
         midgame(), set_at("seats 2 hand", ["P00", "P12"]), set_at("seats 2 shown", ["P00"])
     ),
@@ -704,6 +711,41 @@ BROKEN_ELSEWHERE = [
     (exhausted, set_at("round", 11), "$.round", "ENDING_MISMATCH"),
     (exhausted, set_at("supply tails", "Y"), "$.supply", "SUPPLY_NOT_FULL"),
     (VALID["over"], set_at("pending", "reveal"), "$.pending", "PENDING_MISMATCH"),
+]
+BROKEN_MEMORY = [
+    # memory, the entry that is refused
+    (["discard 1 P11"], 0),
+    (["deal 0 P03"], 0),
+    (["unsure 3 P40", "discard 3 P11"], 0),
+    (["unsure 1 P40"], 0),
+    (["unsure 1 P40", "discard 0 P11"], 0),
+    (["unsure 1 P40", "deal 0 P03"], 1),
+    (["unsure 1 P40", "unsure 1 P10", "discard 1 P11"], 1),
+    (["unsure 1 P40", "discard 1 ?"], 1),
+    (["unsure 1 P40", "discard 1 P12"], 1),
+    (["unsure 2 P12", "discard 2 P13"], 1),  # it has its token still
+    (["unsure 1 P26", "discard 1 P11"], 0),  # it is shown
+    (["unsure 1 P40", "discard 1 P11", "deal 1 P40"], 0),
+    (["unsure 1 P40", "discard 1 P11", "play 1 P12"], 2),
+    (["unsure 1 P40", "discard 1 P11", "reveal P12"], 2),
+    (["unsure 1 P40", "discard 1 P11", "public P05"], 2),
+    (["unsure 1 P40", "discard 1 P11", "across P05"], 2),
+    (["renew 0", "deal 0 P03"], 0),
+    (["renew 0", "public P05"], 0),
+    (["renew 0", "public P05", "play 0 P19"], 0),
+    (["renew 2", "public P05", "across P05", "across P15"], 0),
+    (["renew 0", "private 1 P03", "public P05", "deal 0 P03"], 2),
+    (["renew 0", "public P15", "public P05", "deal 0 P03"], 2),
+    (["renew 0", "public P05", "public P15", "deal 0 P03"], 2),  # without what seats had put away
+]
+BROKEN_ELSEWHERE += [
+    (
+        lambda memory=memory: midgame() | {"memory": memory},
+        lambda _: None,
+        f"$.memory[{index}]",
+        "MEMORY_MISMATCH",
+    )
+    for memory, index in BROKEN_MEMORY
 ]
 CASES = [(midgame, *case) for case in BROKEN] + BROKEN_ELSEWHERE
 
@@ -997,7 +1039,7 @@ def test_fields_are_named_like_the_json_form():
             for field in descriptor.fields
         }
 
-    data = midgame() | {"ending": {"cause": "third", "seat": 0, "last_round": 2}}
+    data = midgame() | {"ending": {"cause": "third", "seat": 0, "last_round": 2}, "memory": []}
     del data["game"]
     assert field_names(coatl_pb2.CoatlPosition.DESCRIPTOR) == keys(data)
     names = [field.name for field in engine_pb2.NewGameRequest.CoatlOptions.DESCRIPTOR.fields]

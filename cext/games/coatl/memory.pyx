@@ -1,8 +1,8 @@
 """Dealing unseen prophecies of Coatl where more is known of them than that they are unseen.
 
-A seat knows of some cards that they lay in a hand before something was discarded from it unseen, or in the deck when
-it was renewed. Cards of which it knows the same are a *class*; class 0 are those of which it knows nothing. A world
-fits the memory if what happened can be taken back, entry by entry, so that every card is where it was known to be.
+A seat knows of some cards that they lay in a hand before something was discarded from it unseen, or in the deck
+when it was renewed. Cards of which it knows the same are a *class*; class 0 are those of which it knows nothing. A
+world fits the memory if what happened can be taken back, entry by entry, so that every card is where it was known to be.
 This depends only on how many cards of each class each place holds.
 
 Worlds are proposed class by class, within bounds that hold for each class alone, and those that do not fit are
@@ -12,10 +12,12 @@ rejected; so each that fits is as likely. If chance finds none, the first one of
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from cext.core.rng cimport rng_below, rng_uniform
+from cext.core.game cimport State
+from cext.core.rng cimport Stream, rng_below, rng_uniform
 from cext.games.coatl.cards cimport FACE_OF, NUM_CARDS, NUM_FACES
-from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_MEMORY, ON_COATL, PLAYED_UNSEEN,
-                                     PRIVATE, PUBLIC, PUT_AWAY, RENEWED, REVEALED, UNSURE, set_first, set_size)
+from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_MEMORY, NO_SEAT, ON_COATL,
+                                     PLAYED_UNSEEN, PRIVATE, PUBLIC, PUT_AWAY, RENEWED, REVEALED, UNSURE, set_first,
+                                     set_size)
 
 cdef enum:
     MAX_CLASSES = 32
@@ -90,7 +92,7 @@ cdef bint _name_classes(MemoryC* memory) noexcept nogil:
 
 
 cdef int _read(MemoryC* memory, int number) noexcept nogil:
-    """Read the memory in one of the ways there are; return how often cards were ambiguous, -1 if it makes no sense."""
+    """Read the memory in one of its ways; return how often cards were ambiguous, -1 if it makes no sense."""
     cdef ReadingC* reading = &memory.readings[number]
     cdef uint8_t classes[NUM_FACES][2]
     cdef uint8_t hidden[NUM_FACES]
@@ -185,7 +187,8 @@ cdef int _class_to_take_up(const MemoryC* memory, const WorldC* world, int seat)
     return -1
 
 
-cdef int _classes_to_put_back(const MemoryC* memory, const WorldC* world, int seat, int i, int* order) noexcept nogil:
+cdef int _classes_to_put_back(const MemoryC* memory, const WorldC* world, int seat, int i,
+                              int* order) noexcept nogil:
     """List the classes of which a seat can have been dealt a card; a single one if that is as good as any."""
     cdef int number, renewal = 0, n = 0
     for number in range(1, memory.num_classes):
@@ -489,8 +492,9 @@ cdef void _put_any(uint64_t* cards, int n, uint64_t* place, bitgen_t* rng) noexc
         place[0] |= left
 
 
-cdef bint _propose(const MemoryC* memory, const ProposalC* proposal, uint64_t* places, bitgen_t* rng) noexcept nogil:
-    """Draw a world within the bounds of each class; False if the draw is rejected, which makes all equally likely."""
+cdef bint _propose(const MemoryC* memory, const ProposalC* proposal, uint64_t* places,
+                   bitgen_t* rng) noexcept nogil:
+    """Draw a world within the bounds of each class; False if it is rejected, which makes all equally likely."""
     cdef WaysC table
     cdef int sizes[NUM_UNSEEN_PLACES]
     cdef uint64_t cards
@@ -623,7 +627,8 @@ cdef void _complete(const MemoryC* memory, const uint64_t* places, CoatlStateC* 
         if _leaves(memory, i):
             faces[n] = memory.faces[i]
             classes[n] = reading.class_of[i]
-            where[n] = HANDS + <uint8_t>seat if what == PLAYED_UNSEEN else (ACROSS_DECKS if what == ACROSS else DECK)
+            place = HANDS + seat if what == PLAYED_UNSEEN else (ACROSS_DECKS if what == ACROSS else DECK)
+            where[n] = <uint8_t>place
             n += 1
         elif _enters(memory, i):
             place = HANDS + seat if what == UNSURE else DECK
@@ -698,3 +703,13 @@ cdef bint memory_deal(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept no
     _lay(state, memory.unseen, places)
     _complete(&memory, places, state)
     return True
+
+
+def has_world(State owner not None):
+    """Return whether a deal of the cards that the viewer of a `State` does not see, if any, fits its memory."""
+    cdef Stream stream = Stream(0)
+    cdef CoatlStateC state
+    if owner.game.name != "coatl":
+        raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
+    state = (<const CoatlStateC*>owner.data)[0]
+    return state.viewer == NO_SEAT or state.num_memory == 0 or memory_deal(&state, state.viewer, stream.bitgen)

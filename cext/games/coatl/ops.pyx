@@ -12,11 +12,10 @@ from cext.core.rng cimport Stream
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 from cext.games.coatl.evaluation cimport evaluation_evaluate
 from cext.games.coatl.knowledge cimport knowledge_determinize
-from cext.games.coatl.memory cimport memory_deal
 from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_draw_outcome,
                                      rules_is_outcome, rules_legal_actions, rules_returns, rules_score)
-from cext.games.coatl.state cimport (NO_SEAT, NONE, OVER, CoatlStateC, state_check, state_check_name, state_describe,
+from cext.games.coatl.state cimport (NONE, OVER, CoatlStateC, state_check, state_check_name, state_describe,
                                      state_fill, state_hash)
 
 
@@ -109,13 +108,6 @@ def state_from_fields(dict fields not None):
 def state_to_fields(State owner not None):
     """Return the position object of a Coatl `State`, in canonical order; the inverse of `state_from_fields`."""
     return state_describe(_data(owner))
-
-
-def has_world(State owner not None):
-    """Return whether a deal of the cards that the viewer does not see, if there is one, fits what it remembers."""
-    cdef Stream stream = Stream(0)
-    cdef CoatlStateC state = _data(owner)[0]
-    return state.viewer == NO_SEAT or state.num_memory == 0 or memory_deal(&state, state.viewer, stream.bitgen)
 
 
 def draw_outcome(State owner not None, seed):

@@ -30,6 +30,7 @@ import functools
 import numpy as np
 
 from cext.games.coatl import ops
+from cext.games.coatl.memory import has_world
 from cext.games.coatl.ops import state_from_fields, state_to_fields
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.coatl import facts
@@ -337,7 +338,7 @@ def parse_position(data, path="position"):
         If it breaks an invariant.
     """
     state = state_from_fields(parse_fields(data, path))
-    if "memory" in data and not ops.has_world(state):
+    if "memory" in data and not has_world(state):
         where = f"{path}.memory"
         raise PositionError(
             f"{where}: no deal of the hidden cards fits it; expected one to",

@@ -1,0 +1,462 @@
+"""What a seat of Coatl remembers once cards that it knew went out of its sight.
+
+After a discard from a hand, or a renewal of the deck, a card may be known to be in one of two places, or not
+to be in a hand. The reference's log of the whole game tells which worlds are possible; those drawn must be
+these.
+"""
+
+import copy
+import itertools
+import os
+import random
+from collections import Counter
+
+import pytest
+from reference.coatl import ALL_PROPHECIES
+from reference.coatl import State as Reference
+from scipy.stats import chisquare
+
+from cext.core.search import Search
+from cext.core.uct import UCT
+from cext.games.coatl.memory import has_world
+from mexica_ai import NotationError, PositionError, wire
+from mexica_ai.games.coatl import facts, notation
+from mexica_ai.position import Position
+
+SCALE = int(os.environ.get("MEXICA_AI_WALKS", "1"))
+LEAST_P = 1e-3  # the draws are seeded, so a test passes always or never
+UNSEEN = ("discard", "deal", "private")  # entries of which only their seat knows the card
+
+# Players who draw, discard and play much, so that the deck runs out again and again.
+LEANING = {"draw deck": 8, "draw": 4, "future": 3, "discard": 12, "play": 20, "add": 6, "start": 3, "take": 3,
+           "end": 0.4}  # fmt: skip
+
+
+def choose(rng, legal):
+    kinds = sorted({action if action == "draw deck" else action.split()[0] for action in legal})
+    kind = rng.choices(kinds, [LEANING.get(kind, 1) for kind in kinds])[0]
+    if kind == "draw deck":
+        return kind
+    return rng.choice([each for each in legal if each.split()[0] == kind and each != "draw deck"])
+
+
+def advance(rng, reference, state, legal=None):
+    """Let something happen, in both games."""
+    if reference.pending:
+        action = reference.random_event(rng)
+    else:
+        action = choose(rng, legal or reference.legal_actions())
+    reference.apply(action)
+    state.apply(notation.parse_action(action))
+
+
+def walk(rng, players):
+    """Play a game; yield the state and the reference's wherever something is remembered."""
+    reference = Reference.new_game(players, rng)
+    state = notation.parse_position(reference.to_json())
+    while not reference.is_over:
+        legal = reference.legal_actions()
+        renewals = sum(word == "renew" for word, *_ in reference.memory)
+        # The tokens are spent one after the other, some of them after a renewal.
+        is_early = reference.round < 6 + 6 * reference.to_move + 10 * renewals
+        if "future" in legal and len(legal) > 1 and is_early:
+            legal.remove("future")
+        advance(rng, reference, state, legal)
+        assert notation.format_position(state) == reference.to_json()
+        if reference.memory:
+            yield state, reference
+
+
+# --- whole games
+
+seen = Counter()
+
+
+def look(rng, state, reference):
+    """Draw a world for each seat, and check it."""
+    full = reference.to_json()
+    assert notation.parse_position(full) == state
+    for viewer in range(state.num_players):
+        view = notation.view(full, viewer)
+        assert view == reference.view(viewer)
+        as_seen = notation.parse_position(view)
+        assert notation.format_position(as_seen) == view
+        assert as_seen.view_hash(viewer) == state.view_hash(viewer)
+        seed = rng.getrandbits(60)
+        world = state.copy()
+        world.determinize(viewer, seed)
+        world.check()
+        drawn = notation.format_position(world)
+        assert notation.view(drawn, viewer) == view
+        assert world.view_hash(viewer) == state.view_hash(viewer)
+        assert reference.consistent(viewer, drawn), (viewer, full)
+        # What is remembered of the unseen cards, too, leads to the world, for every seat.
+        assert notation.parse_position(drawn) == world
+        for other in range(state.num_players):
+            assert has_world(notation.parse_position(notation.view(drawn, other)))
+        # Neither the true cards nor what stands in for them decides what is drawn.
+        for same in (as_seen, notation.parse_position(drawn)):
+            same.determinize(viewer, seed)
+            for other in range(state.num_players):
+                assert same.view_hash(other) == world.view_hash(other)
+        seen["worlds"] += 1
+        seen["other worlds"] += drawn != full
+        renewals = sum(word == "renew" for word, *_ in reference.memory)
+        seen[f"worlds after {min(renewals, 2)} renewals"] += 1
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_worlds_fit_all_that_a_seat_has_seen(players):
+    rng = random.Random(f"memory {players}")
+    for _ in range(4 * SCALE):
+        remembered = Counter()
+        for state, reference in walk(rng, players):
+            remembered = Counter(word for word, *_ in reference.memory)
+            if rng.random() < 0.03:
+                look(rng, state, reference)
+        seen.update(remembered)
+        seen["games with a discard"] += remembered["unsure"] > 0
+        seen["games with a renewal"] += remembered["renew"] > 0
+
+
+@pytest.mark.parametrize("seed", [12, 38])
+def test_worlds_fit_after_two_renewals(seed):
+    rng = random.Random(seed)
+    for number, (state, reference) in enumerate(walk(rng, 4)):
+        if sum(word == "renew" for word, *_ in reference.memory) >= 2 and number % 8 == 0:
+            look(random.Random(number), state, reference)
+
+
+def test_everything_has_been_seen():
+    if not seen:
+        pytest.skip("needs the games of this module")
+    assert all(seen[word] for word in notation.MEMORIES), seen
+    assert seen["games with a discard"] >= 8, seen
+    assert seen["games with a renewal"] >= 5, seen
+    assert seen["worlds after 0 renewals"] >= 50, seen
+    assert seen["worlds after 1 renewals"] >= 50, seen
+    assert seen["worlds after 2 renewals"] >= 12, seen
+    assert seen["other worlds"] >= 0.9 * seen["worlds"], seen
+
+
+# --- uniformity, where all worlds can be listed
+
+
+@pytest.fixture
+def reads_anything(monkeypatch):
+    """Lets positions be read in which cards lie on Coatls that they do not fit."""
+    monkeypatch.setattr(notation, "check_position", lambda *_: None)
+
+
+def seat_with(hand=(), shown=(), discarded=()):
+    return {"hand": sorted([*hand, *shown]), "shown": sorted(shown), "discarded": sorted(discarded)}
+
+
+def little(*seats, deck, display, discarded=(), to_move=0):
+    """Return a position of four seats with few hidden cards: all others lie on Coatls."""
+    seats = [*seats, *(seat_with() for _ in range(4 - len(seats)))]
+    lying = [*deck, *display, *discarded]
+    lying += [card for seat in seats for card in seat["hand"] + seat["discarded"]]
+    rest = sorted((Counter(ALL_PROPHECIES) - Counter(lying)).elements())
+    for number, seat in enumerate(seats):
+        coatls = []
+        for place in range(3):
+            color = facts.COLORS[(2 * number + place) % 5]
+            closed = place < 2
+            coatls.append(
+                {"pieces": f"{color}K{color}" if closed else "YYRR", "head": closed, "tail": closed,
+                 "prophecies": rest[3 * number + place :: 12], "temple": "", "closed": closed}
+            )  # fmt: skip
+        seat |= {"stored": {"heads": "", "tails": "", "bodies": ""}, "temples": [], "shown_temples": [],
+                 "tokens": ["future"], "coatls": coatls}  # fmt: skip
+    return {
+        "game": "coatl", "version": 1, "players": 4, "viewer": None,
+        "options": {"sacrifice_tokens": True, "strict_ends": False},
+        "phase": "turn", "pending": "", "round": 3, "to_move": to_move, "actions_left": 1, "passes": 0,
+        "ending": None, "closing": 0,
+        "supply": {"heads": "YR", "tails": "KG", "bodies": ["YY", "YR", "RR", "KK", "GG", "BB"]},
+        "display": sorted(display), "deck": len(deck), "discarded": sorted(discarded),
+        "piles": [{"top": "T13", "below": 6}, {"top": "T14", "below": 7}], "seats": seats,
+    }  # fmt: skip
+
+
+def hidden_places(position, viewer):
+    """Yield the places of the others' hidden cards: seat, key, the cards known there."""
+    for number, seat in enumerate(position["seats"]):
+        if number != viewer:
+            yield number, "hand", seat["shown"]
+            yield number, "discarded", []
+
+
+def hidden_cards(position, viewer):
+    return tuple(
+        tuple(sorted((Counter(position["seats"][number][key]) - Counter(known)).elements()))
+        for number, key, known in hidden_places(position, viewer)
+    )
+
+
+def possible_worlds(reference, viewer):
+    """Return all ways to deal the others' hidden cards that may be the true one."""
+    position = reference.to_json()
+    places = list(hidden_places(position, viewer))
+    true = hidden_cards(position, viewer)
+
+    def deal(number, cards):
+        if number == len(places):
+            yield ()
+            return
+        for chosen in set(itertools.combinations(sorted(cards), len(true[number]))):
+            for rest in deal(number + 1, list((Counter(cards) - Counter(chosen)).elements())):
+                yield (chosen, *rest)
+
+    for world in deal(0, [*reference.deck, *itertools.chain(*true)]):
+        dealt = copy.deepcopy(position)
+        for (number, key, known), cards in zip(places, world, strict=True):
+            dealt["seats"][number][key] = sorted([*known, *cards])
+        if reference.consistent(viewer, dealt):
+            yield world
+
+
+def assert_uniform(state, reference, viewer, draws=30):
+    """Check that exactly the possible worlds are drawn, all as often; return how many there are."""
+    worlds = set(possible_worlds(reference, viewer))
+    observed = Counter()
+    for seed in range(draws * len(worlds)):
+        world = state.copy()
+        world.determinize(viewer, seed)
+        observed[hidden_cards(notation.format_position(world), viewer)] += 1
+    assert set(observed) == worlds
+    if len(worlds) > 1:
+        assert chisquare([observed[world] for world in worlds]).pvalue > LEAST_P
+    return len(worlds)
+
+
+OPEN = ["P20", "P21", "P22", "P23", "P24", "P25"]
+NEXT = ["P30", "P31", "P32", "P33", "P34", "P35"]
+BY_HAND = {
+    # name: position, what happens, the number of worlds for each seat
+    "discard": (
+        lambda: little(seat_with(), seat_with(["P07"], ["P05", "P06"]),
+                       deck=["P10", "P11", "P12", "P13", *NEXT], display=OPEN, to_move=1),
+        ["future", "reveal P30 P31 P32 P33 P34 P35", "discard P05", "draw P30", "end", "reveal P10"],
+        # Seat 1 knows its own hand. Two cards are known, one of them may lie apart, and four are not known.
+        [12, 1, 12, 12],
+    ),
+    "two discards": (
+        lambda: little(seat_with(["P08"]), seat_with(["P07"], ["P05", "P06"]), deck=["P10", "P11", *NEXT],
+                       display=OPEN, to_move=1),
+        ["future", "reveal P30 P31 P32 P33 P34 P35", "discard P07", "discard P05", "end"],
+        # Two of three lie apart, one of which was not known. Seat 0 sees one card more than seats 2 and 3.
+        [9, 3, 36, 36],
+    ),
+    "renewal": (
+        lambda: little(seat_with(), seat_with(["P05"], (), ["P06"]), deck=["P10"], display=OPEN,
+                       discarded=["P40", "P41", "P42"]),
+        ["draw deck", "deal P10", "draw deck", "deal P41", "end", "draw deck", "deal P06", "end"],
+        None,
+    ),
+    "renewal in a reveal": (
+        lambda: little(seat_with(), seat_with(["P05"], (), ["P06"]), deck=["P10"], display=OPEN,
+                       discarded=["P40", "P41", "P42"]),
+        ["draw P20", "draw P21", "end", "reveal P10 P41", "draw deck", "deal P06", "end",
+         "draw deck", "deal P42", "end"],
+        None,
+    ),
+    "discard, then renewal": (
+        lambda: little(seat_with(), seat_with(["P07"], ["P05", "P06"]), deck=["P10", *NEXT], display=OPEN,
+                       to_move=1),
+        ["future", "reveal P30 P31 P32 P33 P34 P35", "discard P05", "end", "draw deck", "deal P10",
+         "draw deck", "deal P21", "draw deck", "deal P05", "end"],
+        None,
+    ),
+    "renewal, then discard": (
+        lambda: little(seat_with(), seat_with(["P07"], ["P05"]), deck=["P10", "P11", *NEXT[:2]],
+                       display=OPEN[:4], discarded=["P40", "P41"], to_move=0),
+        ["future", "reveal P10 P11 P20 P21 P30 P31", "end", "draw deck", "deal P40", "end",
+         "draw deck", "deal P22", "end", "take body YY", "take body YR",
+         "future", "reveal P10 P11 P20 P21 P23 P41", "discard P40", "discard P05", "end",
+         "draw deck", "deal P30", "draw deck", "deal P31", "draw deck", "deal P05", "end"],
+        None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+@pytest.mark.usefixtures("reads_anything")
+def test_each_world_is_as_likely(name):
+    make, course, expected = BY_HAND[name]
+    reference, state = Reference.from_json(make()), notation.parse_position(make())
+    for action in course:
+        reference.apply(action)
+        state.apply(notation.parse_action(action))
+    assert notation.format_position(state) == reference.to_json()
+    assert reference.memory
+    # The reference needs long where much has happened; seats 2 and 3 have seen what seat 0 has.
+    numbers = [assert_uniform(state, reference, viewer) for viewer in range(4 if expected else 2)]
+    assert max(numbers) > 3
+    assert expected is None or numbers == expected
+
+
+@pytest.mark.parametrize("seed", [1, 3, 6])
+@pytest.mark.usefixtures("reads_anything")
+def test_each_world_is_as_likely_after_many_renewals(seed):
+    """With a small deck it is renewed again and again; of some cards there are two."""
+    rng = random.Random(seed)
+    cards = [f"P{number:02}" for number in range(5, 18)]
+    if seed % 2:
+        cards[:4] = ["P00", "P00", "P01", "P01"]
+    rng.shuffle(cards)
+    position = little(
+        seat_with(cards[:1], (), cards[1:2]), seat_with(cards[2:3], cards[3:4]),
+        seat_with((), cards[4:5], cards[5:6]),
+        deck=cards[6:8], display=cards[8:11], discarded=cards[11:13],
+    )  # fmt: skip
+    reference, state = Reference.from_json(position), notation.parse_position(position)
+    for _ in range(30):
+        legal = [each for each in reference.legal_actions()
+                 if each.split()[0] in ("draw", "future", "discard", "play", "end", "take")]  # fmt: skip
+        if legal or reference.pending:
+            advance(rng, reference, state, legal)
+    assert notation.format_position(state) == reference.to_json()
+    assert sum(word == "renew" for word, *_ in reference.memory) >= 2
+    assert sum(assert_uniform(state, reference, viewer) for viewer in range(4)) >= 6
+
+
+# --- searches
+
+
+def remembering(players, seed, *words):
+    """Return a state in which a seat may choose, and its position, after all of these have occurred."""
+    rng = random.Random(seed)
+    while True:
+        for state, reference in walk(rng, players):
+            remembered = {word for word, *_ in reference.memory}
+            if set(words) <= remembered and reference.phase == "turn" and not reference.pending:
+                return state, reference.to_json()
+
+
+@pytest.mark.parametrize("words", [("unsure",), ("renew",), ("unsure", "renew", "play")])
+@pytest.mark.parametrize("search_class", [Search, UCT])
+def test_a_search_does_not_peek(search_class, words):
+    state, position = remembering(3, 1, *words)
+    seat = position["to_move"]
+
+    def searched(start):
+        search = search_class(start, seed=3)
+        search.run(iterations=300)
+        return search.result() | {"seconds": 0}
+
+    expected = searched(state)
+    assert searched(notation.parse_position(notation.view(position, seat))) == expected
+    others = []
+    for seed in range(4):
+        world = state.copy()
+        world.determinize(seat, seed)
+        assert searched(world) == expected
+        others.append(world.hash)
+    assert len({state.hash, *others}) > 2
+
+
+def test_what_is_remembered_is_part_of_the_view():
+    state, position = remembering(4, 3, "renew")
+    forgetful = {key: value for key, value in position.items() if key != "memory"}
+    for seat in range(4):
+        assert notation.parse_position(forgetful).view_hash(seat) != state.view_hash(seat)
+    assert notation.parse_position(forgetful).hash != state.hash
+
+
+def test_a_replay_remembers_by_itself():
+    rng = random.Random(12)
+    reference = Reference.new_game(4, rng)
+    position = Position.from_json(reference.to_json())
+    while "memory" not in reference.to_json() and not reference.is_over:
+        action = reference.random_event(rng) if reference.pending else choose(rng, reference.legal_actions())
+        reference.apply(action)
+        position.push_action(action)
+    assert position.to_json() == reference.to_json()
+    assert "memory" in position.to_json()
+
+
+# --- text forms
+
+
+@pytest.fixture(scope="module")
+def remembered():
+    """A position, everything known, in which every word of the memory occurs."""
+    return remembering(4, 2, *notation.MEMORIES)[1]
+
+
+def test_positions_with_a_memory_are_printed_as_they_were_read(remembered):
+    for data in (remembered, *(notation.view(remembered, seat) for seat in range(4))):
+        assert notation.format_position(notation.parse_position(data)) == data
+        message = wire.position_to_message(Position.from_json(data))
+        assert wire.position_from_message(message).to_json() == data
+
+
+def test_a_view_hides_what_its_seat_has_not_seen(remembered):
+    for seat in range(4):
+        for shown, true in zip(notation.view(remembered, seat)["memory"], remembered["memory"], strict=True):
+            word, *rest = true.split()
+            is_hidden = word in UNSEEN and rest[0] != str(seat)
+            assert shown == (f"{word} {rest[0]} ?" if is_hidden else true)
+
+
+def test_no_entry_can_be_changed_unnoticed(remembered):
+    """Leave each entry out, double it, change its seat or card: refused unless that can have happened."""
+    memory = remembered["memory"]
+    changes = refused = 0
+    for index, entry in enumerate(memory):
+        word, *rest = entry.split()
+        others = [[], [entry, entry]]
+        others += [[f"{word} {(int(rest[0]) + 1) % 4} {rest[1]}"]] if len(rest) == 2 else []
+        last = {"renew": "5" if rest[-1] != "5" else "4"}.get(word, "P48" if rest[-1] != "P48" else "P47")
+        others += [[" ".join([word, *rest[:-1], last])]]
+        for other in others:
+            changed = remembered | {"memory": [*memory[:index], *other, *memory[index + 1 :]]}
+            changes += 1
+            try:
+                state = notation.parse_position(changed)
+            except PositionError as error:
+                refused += error.reason == "MEMORY_MISMATCH" and ".memory" in error.path
+                continue
+            assert notation.format_position(state) == changed
+            for seat in range(4):
+                assert has_world(notation.parse_position(notation.view(changed, seat)))
+    assert refused > changes // 2
+
+
+def test_views_that_no_world_fits_are_refused(remembered):
+    """In a view the cards cannot be taken back one by one; still it must be able to have come about."""
+    refused = 0
+    for seat in range(4):
+        view = notation.view(remembered, seat)
+        for index in range(len(view["memory"])):
+            changed = view | {"memory": view["memory"][:index] + view["memory"][index + 1 :]}
+            try:
+                state = notation.parse_position(changed)
+            except PositionError as error:
+                refused += error.reason == "MEMORY_MISMATCH"
+                continue
+            state.determinize(seat, 1)
+            assert notation.format_position(state) == changed
+    assert refused > len(remembered["memory"])
+
+
+@pytest.mark.parametrize(
+    ("memory", "path"),
+    [
+        ([], "$.memory"),
+        (None, "$.memory"),
+        (["deal P07"], "$.memory[0]"),
+        (["deal 4 P07"], "$.memory[0]"),
+        (["deal 1 P49"], "$.memory[0]"),
+        (["renew 00"], "$.memory[0]"),
+        (["reveal ?"], "$.memory[0]"),
+        (["renew 0 "], "$.memory[0]"),
+        ([1], "$.memory[0]"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(remembered, memory, path):
+    with pytest.raises(NotationError) as caught:
+        notation.parse_position(remembered | {"memory": memory}, "$")
+    assert caught.value.path == path
