@@ -2,7 +2,8 @@
 
 A seat knows of some cards that they lay in a hand before something was discarded from it unseen, or in the deck
 when it was renewed. Cards of which it knows the same are a *class*; class 0 are those of which it knows nothing. A
-world fits the memory if what happened can be taken back, entry by entry, so that every card is where it was known to be.
+world fits the memory if what happened can be taken back, entry by entry, so that every card is where it was known to
+be.
 This depends only on how many cards of each class each place holds.
 
 Worlds are proposed class by class, within bounds that hold for each class alone, and those that do not fit are
