@@ -35,6 +35,8 @@ class Fitted:
         Of actions; empty if the priors are not fitted.
     factors : dict of str to float
         By category: corrections of fitted weights of the priors (`mexica_ai.train.priors`).
+    pull : (float, float)
+        (a, b): a fitted logit becomes b * (logit + a * estimate), see `pulled`.
     network, shapes : dict of str to tuple of int
         Shapes of the network's arrays, and of all arrays in the order of the checksum.
     features : callable
@@ -52,6 +54,7 @@ class Fitted:
         path,
         evaluation,
         *,
+        pull=(0.0, 1.0),
         categories=(),
         factors=None,
         categorize=None,
@@ -67,6 +70,7 @@ class Fitted:
         self.features = evaluation.features
         self.categories = categories
         self.factors = factors or {}
+        self.pull = pull
         self.categorize = categorize
         self.network = network_shapes(3 * len(self.own_features) + len(self.shared_features))
         self.shapes = dict(self.network)
@@ -182,6 +186,20 @@ class Fitted:
         temporary.write_text(text, encoding="utf-8")
         os.replace(temporary, path)
         return sha256
+
+    def pulled(self, arrays):
+        """Return weights with the logit pulled towards the hand-made estimate, as `pull` says.
+
+        What goes with winning is not always what is worth striving for. Where a fit alone foretells winners
+        better and plays worse than the estimate, their sum plays best.
+        """
+        arrays = {name: array.copy() for name, array in arrays.items()}
+        estimate, scale = self.pull
+        arrays["linear"][0, self.estimates[0]] += estimate
+        arrays["linear"][0] *= scale
+        arrays["w3"][:, 0] *= scale
+        arrays["b3"][0] *= scale
+        return arrays
 
     def estimate(self):
         """Return weights that answer with the hand-made estimates; all categories alike."""

@@ -108,6 +108,7 @@ def run(args: argparse.Namespace) -> int:
             seed=args.seed,
             on_epoch=lambda epoch, _: progress.show(f"fitting, epoch {epoch} of {args.epochs}"),
         )
+    weights = fitted.pulled(weights)
     choices = {}
     if fitted.categories:
         weights["priors"], choices = _fit_priors(fitted, lines, args.seed)

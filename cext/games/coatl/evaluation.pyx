@@ -108,6 +108,7 @@ cdef enum:
 
 ctypedef struct StockC:
     uint8_t bodies[NUM_COLORS]
+    uint8_t colors              # of these, as a set
     uint8_t heads
     uint8_t tails
 
@@ -134,16 +135,17 @@ cdef void _reach(const FaceC* card, int times, const PathC* path, const PathC* a
     One more occurrence takes the pieces of `path`, each further one those of `again`.
     """
     cdef uint8_t left[NUM_COLORS]
-    cdef int i, color, missing = 0
+    cdef int i, color, missing = 0, colors = stock.colors
     memcpy(left, stock.bodies, NUM_COLORS)
     while times < card.max_times:
         for i in range(path.length):
-            for color in range(NUM_COLORS):
-                if path.colors[i] >> color & 1 and left[color] > 0:
-                    left[color] -= 1
-                    break
-            else:
+            if path.colors[i] & colors == 0:
                 missing += 1
+                continue
+            color = set_first(path.colors[i] & colors)
+            left[color] -= 1
+            if left[color] == 0:
+                colors &= ~(1 << color)
         times += 1
         path = again
         if missing > MAX_MISSING:
@@ -284,6 +286,7 @@ cdef void _count(const CoatlStateC* state, int seat, float* features) noexcept n
         stock.bodies[color] = state.table.stored[seat][BODY][color]
         stock.heads += state.table.stored[seat][HEAD][color]
         stock.tails += state.table.stored[seat][TAIL][color]
+        stock.colors |= (stock.bodies[color] > 0) << color
         features[STORED_BODIES] += stock.bodies[color]
     for number in range(COATLS):
         coatl = &state.coatls[seat][number]

@@ -5,4 +5,5 @@ from pathlib import Path
 from cext.core.fitted import Fitted
 from cext.games.coatl import evaluation
 
-FITTED = Fitted("coatl", Path(__file__).with_name("weights.json"), evaluation)
+# Found by matches (benchmarks/STRENGTH.md).
+FITTED = Fitted("coatl", Path(__file__).with_name("weights.json"), evaluation, pull=(3.0, 0.45))
