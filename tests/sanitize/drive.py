@@ -298,11 +298,16 @@ def searches(rng):
     threads = rng.choice((1, 2, 2, 3))
     memory_mb = rng.choice((1, 1, 2, 16))
     search = Search(state, threads=threads, memory_mb=memory_mb, seed=rng.getrandbits(40), **odd_options(rng))
-    kind = rng.choice(("iterations", "time", "watched", "watched", "stopped", "unused"))
+    kind = rng.choice(("iterations", "time", "late", "watched", "watched", "stopped", "unused"))
     if kind == "iterations":
         search.run(iterations=rng.choice((1, 10, 2000)))
     elif kind == "time":
         search.run(time_s=rng.choice((0.001, 0.1, 0.3)))
+    elif kind == "late":
+        # The threads may still be at work.
+        search.run(time_s=rng.choice((0.001, 0.01)), late_s=0.0)
+        search.result()
+        search.join()
     elif kind == "watched":
         run_watched(search, rng, read=True)
     elif kind == "stopped":
@@ -357,13 +362,14 @@ def answers(rng):
 @part
 def weights(rng):
     """Setting the fitted weights, broken and whole; those that were there come back."""
-    fitted = registry.get("mexica").fitted
+    game = rng.choice([name for name in registry.names() if registry.get(name).fitted])
+    fitted = registry.get(game).fitted
     usual = fitted.weights()
     name = rng.choice(sorted(usual))
     for bad in (usual[name][:-1], usual[name] * float("nan"), usual[name].ravel()[:1], np.zeros(())):
         with contextlib.suppress(ValueError):
             fitted.set_weights(usual | {name: bad})
-    state = walked(rng, "mexica").state
+    state = walked(rng, game).state
     try:
         fitted.set_weights({name: array * 1e4 for name, array in usual.items()})
         look_at(state)
