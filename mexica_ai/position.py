@@ -234,7 +234,7 @@ class Position:
                         reason="TURN_ALREADY_ENDED",
                         path=f"turn[{index}]",
                     )
-                if not state.is_legal(action) and not self._may_be_legal(state, action):
+                if not self._may_be_legal(state, action):
                     raise self._illegal(state, turn[index], f"turn[{index}]")
                 state.apply(action)
             if whole_turn and state.turn == started and not is_event:
@@ -260,10 +260,13 @@ class Position:
         return state
 
     def _may_be_legal(self, state, action):
-        """Return whether an action is legal with other cards in place of the unseen ones, which it deals."""
+        """Return whether an action is legal, for some of the cards in place of those that are unknown.
+
+        Those are dealt so that it is.
+        """
         viewer = self.viewer
         if viewer in (None, state.current_player):
-            return False
+            return state.is_legal(action)
         for seed in range(WORLDS_TRIED):
             state.determinize(viewer, seed)
             if state.is_legal(action):

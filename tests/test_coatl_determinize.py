@@ -17,13 +17,15 @@ from reference.coatl import State as Reference
 from scipy.stats import chisquare
 
 import mexica_ai as ai
-from cext.core.baselines import greedy_turn, random_turn
+from cext.core.baselines import random_turn
 from cext.core.beam import Beam
 from cext.core.game import CHANCE
 from cext.core.search import Search
 from cext.core.uct import UCT
 from mexica_ai import Position
+from mexica_ai.engines import make_engine
 from mexica_ai.games.coatl import facts, notation
+from mexica_ai.limits import Limits
 
 DATA = Path(__file__).parent / "data"
 DRAWS = 6000
@@ -470,11 +472,27 @@ def test_a_search_within_a_turn_does_not_peek(phase):
     assert searched(Search, notation.view(data, 0)) == expected
 
 
-def test_baselines_do_not_peek():
-    for seed in range(5):
-        turns = {tuple(random_turn(state_of(make()), seed)) for make in VARIANTS.values()}
-        assert len(turns) == 1
-    assert len({tuple(greedy_turn(state_of(make()))) for make in VARIANTS.values()}) == 1
+@pytest.mark.parametrize("spec", ["greedy", "random", "mcts", "uct"])
+def test_engines_do_not_peek(spec):
+    rng = random.Random(4)
+    compared = 0
+    position = ai.new_game("coatl", players=3, seed=4)
+    with make_engine(spec) as engine:
+        while not position.is_over and compared < 40:
+            if position.is_chance:
+                position.draw(rng.getrandbits(40))
+                continue
+            if rng.random() < 0.3:
+                seat = position.to_move
+                other = position.state.copy()
+                other.determinize(seat, rng.getrandbits(40))
+                same_view = (position, position.view(seat), Position("coatl", other))
+                results = [engine.best_turn(each, Limits(iterations=40), seed=7) for each in same_view]
+                found = [(each.turn, each.value, each.expected_scores) for each in results]
+                assert found[0] == found[1] == found[2]
+                compared += other != position.state
+            position.push_action(rng.choice(position.legal_actions()))
+    assert compared == 40
 
 
 @pytest.mark.parametrize("level", [1, 5, 10])

@@ -9,6 +9,7 @@ import json
 import os
 import random
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from reference.coatl import State as Reference
@@ -170,3 +171,27 @@ def test_everything_has_occurred(both):
         pytest.skip("needs the walks of this module")
     missing = [event for event in MUST_OCCUR if not both.seen[event]]
     assert not missing, dict(both.seen)
+
+
+@pytest.mark.parametrize("to_move", range(4))
+def test_the_last_pair_is_taken_while_heads_and_tails_are_due(to_move):
+    # D12: the bodies are looked for after the refill, and the round is that of the turn before it.
+    data = json.loads((Path(__file__).parent / "data/coatl_last_pair.json").read_text())
+    data["to_move"] = to_move
+    reference = Reference.from_json(data)
+    state = notation.parse_position(data)
+    rng = random.Random(to_move)
+    action, played = "take body RR", []
+    while True:
+        reference.apply(action)
+        state.apply(notation.parse_action(action))
+        played.append(action.split()[0])
+        assert notation.format_position(state) == reference.to_json()
+        notation.parse_position(reference.to_json())
+        begun = {"cause": "bodies", "last_round": data["round"] + 1}
+        assert reference.ending == (begun if len(played) > 1 else None)
+        if reference.is_over:
+            break
+        action = reference.random_event(rng) if reference.pending else rng.choice(reference.legal_actions())
+    assert played[1] == "refill"
+    assert reference.round == data["round"] + 1

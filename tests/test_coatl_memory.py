@@ -5,6 +5,7 @@ to be in a hand. The reference's log of the whole game tells which worlds are po
 these.
 """
 
+import contextlib
 import copy
 import itertools
 import os
@@ -19,7 +20,7 @@ from scipy.stats import chisquare
 from cext.core.search import Search
 from cext.core.uct import UCT
 from cext.games.coatl.memory import has_world
-from mexica_ai import NotationError, PositionError, wire
+from mexica_ai import IllegalActionError, NotationError, PositionError, wire
 from mexica_ai.games.coatl import facts, notation
 from mexica_ai.position import Position
 
@@ -460,3 +461,53 @@ def test_what_cannot_be_read_is_refused(remembered, memory, path):
     with pytest.raises(NotationError) as caught:
         notation.parse_position(remembered | {"memory": memory}, "$")
     assert caught.value.path == path
+
+
+@pytest.mark.parametrize("seed", [2, 5, 8])
+def test_what_another_seat_does_in_a_view_fits_what_the_viewer_has_seen(seed):
+    rng = random.Random(seed)
+    pushed = 0
+    for _, reference in walk(rng, 2 + seed % 3):
+        others = [seat for seat in range(reference.players) if seat != reference.to_move]
+        if reference.pending or reference.is_over or rng.random() < 0.6:
+            continue
+        view = Position.from_json(reference.view(rng.choice(others)))
+        for text in rng.sample(texts := view_actions(view), min(3, len(texts))):
+            after = view.copy()
+            with contextlib.suppress(IllegalActionError):
+                after.push_action(text)
+                pushed += 1
+                assert Position.from_json(after.to_json()) == after
+    assert pushed > 50
+
+
+def view_actions(view):
+    """Return actions that are legal with whatever cards stand in for the unknown ones."""
+    return [notation.format_action(action) for action in view.state.legal_actions()]
+
+
+def test_more_than_can_be_remembered_is_forgotten():
+    # Renewals of one and the same deck, dealt and discarded again: more than any game has.
+    faces = [face for face in facts.FACES for _ in range(facts.COPIES[face])]
+    display, hands, public, private = faces[:6], faces[6:25], faces[25:49], faces[49:]
+    once = ["renew 0", *(f"public {face}" for face in public), *(f"private 0 {face}" for face in private)]
+    once += [f"reveal {face}" for face in public]
+    once += [f"{word} 0 {face}" for word in ("deal", "discard") for face in private]
+    seats = [
+        {"stored": {"heads": "", "tails": "", "bodies": ""}, "hand": sorted(hand), "shown": [],
+         "discarded": sorted(private) if not seat else [], "temples": [f"T0{seat}"], "shown_temples": [],
+         "tokens": ["perfect", "promise"], "coatls": []}
+        for seat, hand in enumerate((hands[:4], hands[4:9], hands[9:14], hands[14:]))
+    ]  # fmt: skip
+    position = Position.from_json({
+        "game": "coatl", "version": 1, "players": 4, "viewer": None,
+        "options": {"sacrifice_tokens": True, "strict_ends": False},
+        "phase": "turn", "pending": "", "round": 9, "to_move": 0, "actions_left": 1, "passes": 0, "ending": None, "closing": 0,
+        "supply": {"heads": "RK", "tails": "YY", "bodies": ["YY", "RG", "BB", "BB", "RR", "KK"]},
+        "display": sorted(display), "deck": 0, "discarded": sorted(public),
+        "piles": [{"top": "T08", "below": 4}, {"top": "T09", "below": 5}], "seats": seats, "memory": once * 4,
+    })  # fmt: skip
+    position.push("draw deck")
+    position.draw(3)
+    position.state.check()
+    assert Position.from_json(position.to_json()) == position

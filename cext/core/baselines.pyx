@@ -94,7 +94,8 @@ def greedy_turn(State state not None):
     Parameters
     ----------
     state : State
-        A seat must be to move; left as it is.
+        A seat must be to move; left as it is. What is hidden is read as it stands: draw a world first
+        (`State.determinize`) where the seat must not know it.
 
     Returns
     -------

@@ -99,8 +99,10 @@ class _InstantEngine(Engine):
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
     ) -> Result:
         started = time.perf_counter()
-        actions = self._turn(position.state, seed)
         after = position.state.copy()
+        # What its seat does not know counts as drawn, not as it is.
+        after.determinize(after.current_player, seed)
+        actions = self._turn(after, seed)
         for action in actions:
             after.apply(action)
         value, expected_scores = baselines.evaluate(after)

@@ -466,6 +466,14 @@ cdef void _finish_game(CoatlStateC* state) noexcept nogil:
     state.table.passes = 0
 
 
+cdef void _look_for_bodies(CoatlStateC* state, int round) noexcept nogil:
+    # The round is completed, and one more follows.
+    if (state.table.ending == 0 and _is_empty(state.table.pairs, NUM_PAIRS)
+            and _num_supplied(state.bag[BODY], NUM_COLORS) < 2):
+        state.table.ending = BODIES
+        state.table.last_round = round + 1
+
+
 cdef void _hand_over(CoatlStateC* state) noexcept nogil:
     """End an action: the second one of a last turn follows, or the next seat, or the end of the game."""
     cdef TableC* table = &state.table
@@ -475,10 +483,8 @@ cdef void _hand_over(CoatlStateC* state) noexcept nogil:
     if table.actions_left > 1:
         table.actions_left -= 1
         return
-    if (table.ending == 0 and _is_empty(table.pairs, NUM_PAIRS)
-            and _num_supplied(state.bag[BODY], NUM_COLORS) < 2):
-        table.ending = BODIES
-        table.last_round = table.round + 1
+    if table.pending != REFILLING:
+        _look_for_bodies(state, table.round)
     if table.ending != 0:
         table.passes = 0
     following = table.to_move + 1 if table.to_move + 1 < table.num_players else 0
@@ -755,6 +761,8 @@ cdef void _refill(CoatlStateC* state, action_t action) noexcept nogil:
             state.table.pairs[pair] += 1
             state.bag[BODY][PAIR_A[pair]] -= 1
             state.bag[BODY][PAIR_B[pair]] -= 1
+    # The refill is the end of the turn before (D12), which was of the round before if the first seat moves now.
+    _look_for_bodies(state, state.table.round - (state.table.to_move == 0))
 
 
 cdef void _uncover(CoatlStateC* state, int temple) noexcept nogil:

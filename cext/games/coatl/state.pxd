@@ -250,8 +250,11 @@ cdef inline void state_move_temple(CoatlStateC* state, int temple, int source, i
             state.temples_seen[seat] &= ~bit
 
 cdef inline void state_remember(CoatlStateC* state, int memory, int seat, int face) noexcept nogil:
+    # More than any game needs: then all is forgotten, until something begins a memory again.
     if state.num_memory == MAX_MEMORY:
         state.num_memory = 0
+        return
+    if state.num_memory == 0 and memory != UNSURE and memory != RENEWED:
         return
     state.happened[state.num_memory] = <uint8_t>(memory << 2 | seat)
     state.remembered[state.num_memory] = <uint8_t>face
