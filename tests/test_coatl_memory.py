@@ -472,7 +472,8 @@ def test_what_another_seat_does_in_a_view_fits_what_the_viewer_has_seen(seed):
         if reference.pending or reference.is_over or rng.random() < 0.6:
             continue
         view = Position.from_json(reference.view(rng.choice(others)))
-        for text in rng.sample(texts := view_actions(view), min(3, len(texts))):
+        texts = view_actions(view)
+        for text in rng.sample(texts, min(3, len(texts))):
             after = view.copy()
             with contextlib.suppress(IllegalActionError):
                 after.push_action(text)
@@ -502,7 +503,8 @@ def test_more_than_can_be_remembered_is_forgotten():
     position = Position.from_json({
         "game": "coatl", "version": 1, "players": 4, "viewer": None,
         "options": {"sacrifice_tokens": True, "strict_ends": False},
-        "phase": "turn", "pending": "", "round": 9, "to_move": 0, "actions_left": 1, "passes": 0, "ending": None, "closing": 0,
+        "phase": "turn", "pending": "", "round": 9, "to_move": 0,
+        "actions_left": 1, "passes": 0, "ending": None, "closing": 0,
         "supply": {"heads": "RK", "tails": "YY", "bodies": ["YY", "RG", "BB", "BB", "RR", "KK"]},
         "display": sorted(display), "deck": 0, "discarded": sorted(public),
         "piles": [{"top": "T08", "below": 4}, {"top": "T09", "below": 5}], "seats": seats, "memory": once * 4,
