@@ -125,10 +125,10 @@ def test_weights_of_a_wrong_shape_are_refused_and_change_nothing(fitted):
 def test_a_pulled_logit_is_part_fit_part_estimate(fitted, midgame):
     features = fitted.features(midgame.state)[None]
     before = fitted.weights()
-    a, b = fitted.pull
+    weights, scale = fitted.pull
     own = fit._forward(features, before)[-1][0]
     pulled = fit._forward(features, fitted.pulled(before))[-1][0]
-    estimate = features[0][:, fitted.estimates[0]]
-    assert np.allclose(pulled[:, 0], b * (own[:, 0] + a * estimate), rtol=1e-4, atol=1e-4)
+    extra = sum(w * features[0][:, fitted.own_features.index(name)] for name, w in weights.items())
+    assert np.allclose(pulled[:, 0], scale * (own[:, 0] + extra), rtol=1e-4, atol=1e-4)
     assert np.array_equal(pulled[:, 1], own[:, 1])
     assert all(np.array_equal(array, before[name]) for name, array in fitted.weights().items())

@@ -35,8 +35,8 @@ class Fitted:
         Of actions; empty if the priors are not fitted.
     factors : dict of str to float
         By category: corrections of fitted weights of the priors (`mexica_ai.train.priors`).
-    pull : (float, float)
-        (a, b): a fitted logit becomes b * (logit + a * estimate), see `pulled`.
+    pull : (dict of str to float, float)
+        (w, b): a fitted logit becomes b * (logit + the own features weighted by w), see `pulled`.
     network, shapes : dict of str to tuple of int
         Shapes of the network's arrays, and of all arrays in the order of the checksum.
     features : callable
@@ -54,7 +54,7 @@ class Fitted:
         path,
         evaluation,
         *,
-        pull=(0.0, 1.0),
+        pull=({}, 1.0),
         categories=(),
         factors=None,
         categorize=None,
@@ -188,14 +188,15 @@ class Fitted:
         return sha256
 
     def pulled(self, arrays):
-        """Return weights with the logit pulled towards the hand-made estimate, as `pull` says.
+        """Return weights with the logit pulled towards a hand-made one, as `pull` says.
 
         What goes with winning is not always what is worth striving for. Where a fit alone foretells winners
-        better and plays worse than the estimate, their sum plays best.
+        better and plays worse than a hand-made estimate, their sum plays best.
         """
         arrays = {name: array.copy() for name, array in arrays.items()}
-        estimate, scale = self.pull
-        arrays["linear"][0, self.estimates[0]] += estimate
+        features, scale = self.pull
+        for name, weight in features.items():
+            arrays["linear"][0, self.own_features.index(name)] += weight
         arrays["linear"][0] *= scale
         arrays["w3"][:, 0] *= scale
         arrays["b3"][0] *= scale
