@@ -389,8 +389,8 @@ def test_games_and_engine(client):
     info = client.engine_info()
     assert info["caps"]["time_s"] == 2.0
     assert (info["lowest_level"], info["highest_level"]) == (1, 10)
-    assert info["weights"][0]["game"] == "mexica"
-    assert len(info["weights"][0]["sha256"]) == 64
+    assert [weights["game"] for weights in info["weights"]] == ["coatl", "mexica"]
+    assert all(len(weights["sha256"]) == 64 for weights in info["weights"])
 
 
 # ---- EvaluateRecord
