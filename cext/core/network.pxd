@@ -8,6 +8,8 @@ with constant sizes, so that loops have constant bounds.
 
 from libc.string cimport memset
 
+from cext.core.game cimport State
+
 cdef enum:
     NETWORK_HIDDEN = 32             # units of the first layer
     NETWORK_HIDDEN_2 = 16           # and of the second
@@ -99,6 +101,10 @@ cdef inline void network_combine(const float* own, int n_own, const float* share
 
 # Shares of the win and expected final scores from the outputs of the seats, NETWORK_OUTPUTS a seat.
 cdef void network_answers(const float* outputs, int num_players, double* values, double* points) noexcept nogil
+
+# A game's features for Python: `find` writes so many inputs a seat. Raises TypeError for a state of another game.
+ctypedef void (*network_find_t)(const void* state, float* inputs) noexcept nogil
+cdef object network_features(State owner, str game, int inputs, network_find_t find)
 
 # Exchange of the weights with Python, as arrays by the names of `network_shapes`.
 cdef dict network_get(const float* weights, int inputs)

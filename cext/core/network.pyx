@@ -26,6 +26,16 @@ def network_shapes(int inputs):
             "w3": (NETWORK_HIDDEN_2, NETWORK_OUTPUTS), "b3": (NETWORK_OUTPUTS,)}
 
 
+cdef object network_features(State owner, str game, int inputs, network_find_t find):
+    cdef float[:, ::1] view
+    if owner.game.name != game:
+        raise TypeError(f"expected a state of {game}, got one of {owner.game.name}")
+    found = np.empty((owner.num_players, inputs), np.float32)
+    view = found
+    find(owner.data, &view[0, 0])
+    return found
+
+
 cdef dict network_get(const float* weights, int inputs):
     shapes = network_shapes(inputs)
     flat = np.array([weights[i] for i in range(network_size(inputs))], np.float32)

@@ -101,6 +101,14 @@ cdef int _put_states(automaton, int first) except -1:
 _load()
 
 
+cdef int _fill_word(uint8_t* word, int face, pieces) except -1:
+    if not 0 <= face < NUM_FACES or len(pieces) > 64 or not all(0 <= color < NUM_COLORS for color in pieces):
+        raise ValueError(f"face {face!r}, pieces {pieces!r}: out of range")
+    for i, color in enumerate(pieces):
+        word[i] = color
+    return 0
+
+
 def count_times(int face, pieces, bint strict_left=False, bint strict_right=False):
     """Return how many disjoint occurrences of a face's pattern a word has, for tests.
 
@@ -114,22 +122,14 @@ def count_times(int face, pieces, bint strict_left=False, bint strict_right=Fals
         Whether the end counts as a neighbour of every colour.
     """
     cdef uint8_t word[64]
-    cdef int i
-    if not 0 <= face < NUM_FACES or len(pieces) > 64 or not all(0 <= color < NUM_COLORS for color in pieces):
-        raise ValueError(f"face {face!r}, pieces {pieces!r}: out of range")
-    for i in range(len(pieces)):
-        word[i] = pieces[i]
+    _fill_word(word, face, pieces)
     return card_times(face, word, len(pieces), strict_left, strict_right)
 
 
 def is_reached(int face, pieces, bint strict_left=False, bint strict_right=False):
     """Return whether a word could take a prophecy, as the rules find it out, for tests; like `count_times`."""
     cdef uint8_t word[64]
-    cdef int i
-    if not 0 <= face < NUM_FACES or len(pieces) > 64 or not all(0 <= color < NUM_COLORS for color in pieces):
-        raise ValueError(f"face {face!r}, pieces {pieces!r}: out of range")
-    for i in range(len(pieces)):
-        word[i] = pieces[i]
+    _fill_word(word, face, pieces)
     return (not FACES[face].neighbors & ~neighbors_of(word, len(pieces))
             and card_reached(face, word, len(pieces), strict_left, strict_right))
 

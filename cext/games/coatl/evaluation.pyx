@@ -9,16 +9,14 @@ in ``weights.json``, fitted on self-play. The *outlook* is a weighted sum of a s
 actions of a turn, and a fit begins with it.
 """
 
-import numpy as np
-
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from cext.core.game cimport State
-from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_forward, network_get,
-                                network_set, network_size)
-from cext.games.coatl.cards cimport (ABSENT, AT_END, BACKWARDS, COUNTS, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PATHS, STEPS,
-                                     TEMPLES, FaceC, PathC, card_points)
+from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
+                                network_forward, network_get, network_set, network_size)
+from cext.games.coatl.cards cimport (ABSENT, AT_END, BACKWARDS, COUNTS, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PATHS,
+                                     STEPS, TEMPLES, FaceC, PathC, card_points)
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
 from cext.games.coatl.state cimport (BODIES, BODY, BUILDING, CAPACITY, CLOSING, COATLS, DRAWING, FORESEEING, HEAD,
                                      IN_HAND, ON_DISPLAY, PERFECT_PICK, PLAYED, PRIESTS_PROMISE, SEE_THE_FUTURE,
@@ -406,13 +404,7 @@ def features(State owner not None):
         float32, shape (seats, NUM_INPUTS): a seat's own features, the largest and the mean of those of its rivals,
         and those of the position; names in `OWN_FEATURES` and `SHARED_FEATURES`.
     """
-    if owner.game.name != "coatl":
-        raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
-    cdef float[:, ::1] view
-    inputs = np.empty((owner.num_players, NUM_INPUTS), np.float32)
-    view = inputs
-    _find_features(<const CoatlStateC*>owner.data, &view[0, 0])
-    return inputs
+    return network_features(owner, "coatl", NUM_INPUTS, <network_find_t>_find_features)
 
 
 # --- the network

@@ -7,14 +7,12 @@ begins, plus what two hidden layers add. The weights are in ``weights.json``, fi
 features are a hand-made estimate of the final points.
 """
 
-import numpy as np
-
 from libc.math cimport exp, fabs
 from libc.string cimport memset
 
 from cext.core.game cimport State
-from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_forward, network_get,
-                                network_set, network_size)
+from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
+                                network_forward, network_get, network_set, network_size)
 from cext.games.mexica.board cimport STARTS
 from cext.games.mexica.rows cimport rows_count, rows_first, rows_flood
 from cext.games.mexica.rules cimport *
@@ -463,13 +461,7 @@ def features(State owner not None):
         float32, shape (seats, NUM_INPUTS): a seat's own features, the largest and the mean of those of its rivals,
         and those of the position; names in `OWN_FEATURES` and `SHARED_FEATURES`.
     """
-    if owner.game.name != "mexica":
-        raise TypeError(f"expected a state of mexica, got one of {owner.game.name}")
-    cdef float[:, ::1] view
-    inputs = np.empty((owner.num_players, NUM_INPUTS), np.float32)
-    view = inputs
-    _find_features(<const MexicaStateC*>owner.data, &view[0, 0])
-    return inputs
+    return network_features(owner, "mexica", NUM_INPUTS, <network_find_t>_find_features)
 
 
 # --- the network
