@@ -209,7 +209,7 @@ class ServerConfig:
     max_record_turns: int = _field(2000, _integer(1, 10**6), "turns of a record at most")
     min_interval_s: float = _field(0.05, _seconds(can_be_0=True), "time between partial results at least")
     light_workers: int = _field(2, _integer(1, 64), "threads for the calls that do not search")
-    deadline_margin_s: float = _field(0.05, _seconds(0.02), "what a search leaves of the caller's deadline")
+    deadline_margin_s: float = _field(0.075, _seconds(0.02), "what a search leaves of the caller's deadline")
     grace_s: float = _field(10.0, _seconds(), "time that running searches get when the server ends")
     tls_certificate: str | None = _field(None, _PATH, "PEM file of the server's certificate chain")
     tls_key: str | None = _field(None, _PATH, "PEM file of the server's private key")
