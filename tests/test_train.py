@@ -142,6 +142,20 @@ def test_the_command_is_reproducible_and_its_weights_load(records, tmp_path, cap
         fitted.load()
 
 
+def test_refining_begins_with_the_weights_in_use_and_keeps_the_priors(records, tmp_path):
+    path = tmp_path / "refined.json"
+    options = ["--games", "0", "--epochs", "1", "--refine", "--weights", str(path)]
+    assert main(["train", str(records), *options]) == 0
+    usual = fitted.weights()
+    content = json.loads(path.read_text())
+    assert content["provenance"]["refined"] == fitted.info["sha256"]
+    refined = {name: np.array(content["weights"][name], np.float32) for name in fitted.shapes}
+    assert np.array_equal(refined["priors"], usual["priors"])
+    changes = [np.abs(refined[name] - usual[name]).max() for name in fitted.network]
+    assert min(changes) > 0
+    assert max(changes) < 0.1
+
+
 def test_too_few_games_and_broken_records_are_refused(records, tmp_path, capsys):
     few = tmp_path / "few.jsonl"
     few.write_text(records.read_text().splitlines(keepends=True)[0])

@@ -68,6 +68,7 @@ def fit(
     *,
     epochs: int,
     seed: int,
+    learning_rate: float = LEARNING_RATE,
     on_epoch: Callable[[int, Weights], None] = lambda epoch, weights: None,
 ) -> Weights:
     """Return weights fitted on positions.
@@ -80,6 +81,8 @@ def fit(
     epochs : int
     seed : int
         Of the order of the positions.
+    learning_rate : float
+        At its highest.
     on_epoch : callable
         Called with the number of epochs done and the weights.
     """
@@ -93,7 +96,7 @@ def fit(
         order = generator.permutation(len(positions.games))
         for first in range(0, len(order) - batch + 1, batch):
             step += 1
-            rate = LEARNING_RATE * min(1, step / warm_up) * (0.51 + 0.49 * np.cos(np.pi * step / steps))
+            rate = learning_rate * min(1, step / warm_up) * (0.51 + 0.49 * np.cos(np.pi * step / steps))
             gradients = _gradients(positions.take(order[first : first + batch]), weights)
             for name, array in weights.items():
                 mean, square = moments[name]

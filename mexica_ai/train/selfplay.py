@@ -24,9 +24,11 @@ from mexica_ai.strict import parse_json
 
 PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these
 SPREAD = (0.5, 1.0, 2.0)  # a seat's iterations are this many times the given number
-# In RIVAL_SHARE of the games one seat plays in another manner altogether.
-RIVALS = ("uct,iterations={}", "greedy", "beam,width=8")  # twice the iterations of `play_game`
-RIVAL_SHARE = 0.25
+# In RIVAL_SHARE of the games one seat plays in another manner altogether, in half of these by plain tree
+# search with RIVAL_FACTOR times the iterations of `play_game`.
+RIVALS = ("uct,iterations={}", "uct,iterations={}", "greedy", "beam,width=8")
+RIVAL_SHARE = 0.4
+RIVAL_FACTOR = 5
 # Standard deviation of a style, in logits a unit of a feature; drawn for each seat.
 STYLE_DEVIATIONS = (0.0, 0.0, 0.3, 0.6)
 ODD_SHARES = (0.0, 0.05, 0.15)  # share of the turns that are odd, drawn for each game
@@ -59,7 +61,7 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
     budgets = [round(iterations * random_.choice(SPREAD)) for _ in range(players)]
     specs = [f"mcts,iterations={budget}" for budget in budgets]
     if random_.random() < RIVAL_SHARE:
-        specs[random_.randrange(players)] = random_.choice(RIVALS).format(2 * iterations)
+        specs[random_.randrange(players)] = random_.choice(RIVALS).format(RIVAL_FACTOR * iterations)
     fitted = registry.get(game).fitted
     usual = fitted.weights()
     deviations = [random_.choice(STYLE_DEVIATIONS) for _ in range(players)]
