@@ -143,17 +143,42 @@ def test_the_command_is_reproducible_and_its_weights_load(records, tmp_path, cap
 
 
 def test_refining_begins_with_the_weights_in_use_and_keeps_the_priors(records, tmp_path):
-    path = tmp_path / "refined.json"
-    options = ["--games", "0", "--epochs", "1", "--refine", "--weights", str(path)]
-    assert main(["train", str(records), *options]) == 0
     usual = fitted.weights()
-    content = json.loads(path.read_text())
-    assert content["provenance"]["refined"] == fitted.info["sha256"]
-    refined = {name: np.array(content["weights"][name], np.float32) for name in fitted.shapes}
+    refined = refit(records, tmp_path, "--refine")
+    anew = refit(records, tmp_path)
     assert np.array_equal(refined["priors"], usual["priors"])
-    changes = [np.abs(refined[name] - usual[name]).max() for name in fitted.network]
-    assert min(changes) > 0
-    assert max(changes) < 0.1
+    assert not np.array_equal(anew["priors"], usual["priors"])
+    for name in fitted.network:
+        change = np.abs(refined[name] - usual[name]).max()
+        assert 1e-4 < change < 0.2, name
+    # What begins with random layers does not come near.
+    assert np.abs(anew["w1"] - usual["w1"]).max() > 0.2
+
+
+def refit(records, tmp_path, *options):
+    path = tmp_path / "weights.json"
+    common = ["--games", "0", "--epochs", "10", "--weights", str(path)]
+    assert main(["train", str(records), *common, *options]) == 0
+    content = json.loads(path.read_text())
+    assert content["provenance"].get("refined", fitted.info["sha256"]) == fitted.info["sha256"]
+    assert ("refined" in content["provenance"]) == ("--refine" in options)
+    return {name: np.array(content["weights"][name], np.float32) for name in fitted.shapes}
+
+
+@pytest.mark.parametrize("game", ["mexica", "coatl"])
+def test_what_was_pulled_can_be_taken_back(game):
+    fitted = registry.get(game).fitted
+    weights = fitted.weights()
+    for name, array in fitted.pulled(fitted.unpulled(weights)).items():
+        assert np.allclose(array, weights[name], rtol=1e-5, atol=1e-5), name
+
+
+def test_nothing_is_refined_where_there_is_nothing(records, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(fitted, "info", {"version": "estimate", "sha256": "", "provenance": {}})
+    weights = tmp_path / "weights.json"
+    assert main(["train", str(records), "--games", "0", "--refine", "--weights", str(weights)]) == 2
+    assert "no weights in use to begin with" in capsys.readouterr().err
+    assert not weights.exists()
 
 
 def test_too_few_games_and_broken_records_are_refused(records, tmp_path, capsys):

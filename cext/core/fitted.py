@@ -193,10 +193,17 @@ class Fitted:
         What goes with winning is not always what is worth striving for. Where a fit alone foretells winners
         better and plays worse than a hand-made estimate, their sum plays best.
         """
+        return self._with_logit(arrays, 1.0, self.pull[1])
+
+    def unpulled(self, arrays):
+        """Return the weights of which `pulled` makes these."""
+        return self._with_logit(arrays, -self.pull[1], 1 / self.pull[1])
+
+    def _with_logit(self, arrays, times, scale):
+        """Return weights whose logit is scale * (logit + times * what it is pulled towards)."""
         arrays = {name: array.copy() for name, array in arrays.items()}
-        features, scale = self.pull
-        for name, weight in features.items():
-            arrays["linear"][0, self.own_features.index(name)] += weight
+        for name, weight in self.pull[0].items():
+            arrays["linear"][0, self.own_features.index(name)] += times * weight
         arrays["linear"][0] *= scale
         arrays["w3"][:, 0] *= scale
         arrays["b3"][0] *= scale

@@ -28,7 +28,9 @@ how well it predicts the others, next to the weights that it began with: mean
 log-loss of the winner by number of seats, error of the final scores, calibration.
 The weights of the priors are fitted to the actions that the search chose, then
 flattened; their log-loss is that of the chosen action (alike: all categories
-weigh the same).
+weigh the same). With --refine the weights in use are changed a little instead,
+and their priors kept; what it prints is honest on games that they were not
+fitted on.
 
 The weights come into use when they replace those of the package, from the next
 start on. The same seed, numbers and build give the same games and weights,
@@ -37,7 +39,7 @@ however many jobs.
 Examples:
   mexica-ai train games.jsonl --games 2000 --jobs 8 --weights new.json
   mexica-ai train games.jsonl more.jsonl --games 0 --weights new.json
-  mexica-ai train games.jsonl --games 500 --refine --weights new.json
+  mexica-ai train newer.jsonl --games 500 --refine --weights newer.json
 """
 REFINING_RATE = fit.LEARNING_RATE / 4
 
@@ -60,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=common.argument(whole_number(2)),
         default=600,
         metavar="N",
-        help="of a search in these games, times 1/2, 1 or 2 (default: 600)",
+        help="of a search in these games, times 1/2, 1 or 2, or 5 if it is plain UCT (default: 600)",
     )
     parser.add_argument(
         "--refine",
@@ -93,6 +95,9 @@ def run(args: argparse.Namespace) -> int:
     fitted = registry.get(args.game).fitted
     if fitted is None:
         raise SearchError(f"{args.game} has no weights to fit", reason="INVALID_GAME")
+    if args.refine and not fitted.info["sha256"]:
+        problem = f"--refine: {args.game} has no weights in use to begin with; expected to fit some first"
+        raise SearchError(problem, reason="INVALID_GAME")
     if not args.weights.parent.is_dir():
         raise SearchError(f"--weights: {args.weights.parent} is no folder", reason="INVALID_PATH")
     if args.plot:
@@ -118,8 +123,10 @@ def run(args: argparse.Namespace) -> int:
             on_epoch=lambda epoch, _: progress.show(f"fitting, epoch {epoch} of {args.epochs}"),
         )
     choices = {}
-    weights = fitted.weights() | weights if args.refine else fitted.pulled(weights)
-    if fitted.categories and not args.refine:
+    weights = fitted.pulled(weights)
+    if args.refine:
+        weights = fitted.weights() | weights
+    elif fitted.categories:
         weights["priors"], choices = _fit_priors(fitted, lines, args.seed)
     weights = {name: _rounded(array) for name, array in weights.items()}
     unseen = data.take(held)
@@ -170,7 +177,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _beginning(fitted, args):
     if args.refine:
-        return {name: fitted.weights()[name] for name in fitted.network}
+        weights = fitted.unpulled(fitted.weights())
+        return {name: weights[name] for name in fitted.network}
     return fit.initial_weights(fitted.network, fitted.estimates, args.seed)
 
 
