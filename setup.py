@@ -26,6 +26,7 @@ MODULES = [
     "cext.core.perft",
     "cext.core.graph",
     "cext.core.network",
+    "cext.core.priors",
     "cext.core.turns",
     "cext.core.search",
     "cext.core.uct",

@@ -33,7 +33,7 @@ from cext.core.perft import divide, perft
 from cext.core.playout import random_playout, random_playouts
 from cext.core.search import OPTIONS, Search
 from cext.core.uct import UCT
-from cext.games.mexica import evaluation, plans, policy
+from cext.games.mexica import plans
 from cext.games.trick.ops import deal
 from mexica_ai import registry
 
@@ -117,11 +117,13 @@ def look_at(state):
         state.returns()
     elif state.current_player >= 0:
         evaluate(state)
-    if state.game.name == "mexica":
-        evaluation.features(state)
+    fitted = registry.get(state.game.name).fitted if state.game.name in registry.names() else None
+    if fitted:
+        fitted.features(state)
         if state.current_player >= 0:
-            plans.find(state)
-            policy.categorize(state)
+            fitted.categorize(state)
+    if state.game.name == "mexica" and state.current_player >= 0:
+        plans.find(state)
 
 
 # The parts: each does one round

@@ -1,10 +1,9 @@
 """Knowledge of Mexica: random players, playouts, priors. Contracts in ``policy.pxd``."""
 
-import numpy as np
-
 from libc.string cimport memcpy, memset
 
 from cext.core.game cimport State
+from cext.core.priors cimport priors_categorize, priors_find_t, priors_get, priors_set
 from cext.core.rng cimport rng_below, rng_uniform
 from cext.games.mexica.board cimport STARTS
 from cext.games.mexica.evaluation cimport WIDE_SIZE, evaluation_levels_needed, evaluation_takeable
@@ -503,19 +502,16 @@ cdef int _plan_category(const MexicaStateC* state, const PlanC* plan, int rank, 
     return -1
 
 
-cdef inline int _group(const MexicaStateC* state) noexcept nogil:
-    return min(<int>state.action_points, <int>TURN_AP)
-
-
-cdef void _categorize(const MexicaStateC* state, const action_t* actions, int n, int* categories,
-                      float* shares) noexcept nogil:
-    """Find the category of each legal action and its share of the category's weight."""
+cdef int _categorize(const MexicaStateC* state, const action_t* actions, int n, int* categories,
+                     float* shares) noexcept nogil:
+    """Find the category of each legal action and its share of the category's weight; return the row that counts."""
     cdef PriorsC facts
     cdef PlanC plans[3]
     cdef int count[16]
     cdef int i, j, verb, cell, second, category, planned, num_plans = 0
+    cdef int group = min(<int>state.action_points, <int>TURN_AP)
     cdef float share, one_of_canals
-    cdef const float* weights = W[_group(state)]
+    cdef const float* weights = W[group]
     cdef rows_t water, single = rows_none(), eastward = rows_none(), southward = rows_none()
     memset(count, 0, sizeof(count))
     for i in range(n):
@@ -524,7 +520,7 @@ cdef void _categorize(const MexicaStateC* state, const action_t* actions, int n,
         for i in range(n):
             categories[i] = PLACING
             shares[i] = 1
-        return
+        return group
     facts.dry = state_dry(state)
     facts.ramps = state_ramps(state)
     water = ~facts.dry
@@ -619,15 +615,14 @@ cdef void _categorize(const MexicaStateC* state, const action_t* actions, int n,
                 category = ENDING if count[TOKEN] > 0 else ENDING_IDLE
         categories[i] = category
         shares[i] = share
+    return group
 
 
 cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int n, float* priors) noexcept nogil:
     cdef int categories[MAX_ACTIONS]
-    cdef int i
-    cdef const float* weights = W[_group(state)]
-    _categorize(state, actions, n, categories, priors)
+    cdef int i, group = _categorize(state, actions, n, categories, priors)
     for i in range(n):
-        priors[i] *= weights[categories[i]]
+        priors[i] *= W[group][categories[i]]
 
 
 def categorize(State owner not None):
@@ -639,19 +634,7 @@ def categorize(State owner not None):
         The row of the weights that counts; the actions (uint64, ascending), the index of each one's category in
         `CATEGORIES` (int32), and its share of the category's weight (float32).
     """
-    cdef action_t buffer[MAX_ACTIONS]
-    cdef int n
-    cdef action_t[::1] actions
-    cdef int[::1] categories
-    cdef float[::1] shares
-    if owner.game.name != "mexica":
-        raise TypeError(f"expected a state of mexica, got one of {owner.game.name}")
-    n = rules_legal_actions(<const MexicaStateC*>owner.data, buffer)
-    result = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.float32)
-    actions, categories, shares = result
-    memcpy(&actions[0], buffer, n * sizeof(action_t))
-    _categorize(<const MexicaStateC*>owner.data, buffer, n, &categories[0], &shares[0])
-    return _group(<const MexicaStateC*>owner.data), *result
+    return priors_categorize(owner, "mexica", <priors_find_t>_categorize)
 
 
 # Shape of the weights: by the action points left, and by category.
@@ -660,18 +643,12 @@ SHAPE = (NUM_GROUPS, NUM_CATEGORIES)
 
 def weights():
     """Return the weights in place, float32, of shape `SHAPE`."""
-    cdef int i, j
-    return np.array([[W[i][j] for j in range(NUM_CATEGORIES)] for i in range(NUM_GROUPS)], np.float32)
+    return priors_get(&W[0][0], NUM_GROUPS, NUM_CATEGORIES)
 
 
 def set_weights(weights):
     """Put weights of shape `SHAPE` in place for the whole process. No search may be running."""
-    cdef int i, j
-    if np.shape(weights) != SHAPE:
-        raise ValueError(f"weights of shape {np.shape(weights)}, expected {SHAPE}")
-    for i in range(NUM_GROUPS):
-        for j in range(NUM_CATEGORIES):
-            W[i][j] = weights[i][j]
+    priors_set(&W[0][0], NUM_GROUPS, NUM_CATEGORIES, weights)
 
 
 assert len(CATEGORIES) == NUM_CATEGORIES
