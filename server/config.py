@@ -156,8 +156,8 @@ class ServerConfig:
         Threads that answer the calls that do not search but take long, 1 to 64.
     deadline_margin_s : float
         What a search leaves of the caller's remaining deadline for stopping, answering and the way back; at
-        least 0.02. (The way back takes under 1 ms on loopback; stopping up to 10 ms.) Where answers were
-        later than that of late, because the cores are overbooked, up to four times as much.
+        least 0.02. (The way back takes under 1 ms on loopback; stopping up to 10 ms.) On overbooked cores,
+        where twice the largest lateness of recent answers exceeds this, it is that, up to four times as much.
     grace_s : float
         How long a server that shuts down lets searches run before it stops them; they then answer the best so
         far.

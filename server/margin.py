@@ -35,8 +35,8 @@ class Margin:
     def of(self, remaining_s: float) -> float:
         """Return the margin of a deadline in so many seconds.
 
-        It is twice the largest lateness of the last minute, but at most four times the least margin, and half
-        of a short time; and never less than the least margin.
+        It is twice the largest lateness of the last minute, but neither more than four times the least margin
+        nor more than half of the time left. It is never less than the least margin, however little is left.
         """
         while self._recent and self._recent[0][0] < self._clock() - RECENT_S:
             self._recent.popleft()
