@@ -145,7 +145,8 @@ class ServerConfig:
     memory_mb : int
         Memory for the nodes of each search in MiB, default and cap; at least 1.
     total_memory_mb : int, optional
-        Memory for the nodes of all searches together in MiB; by default `memory_mb` for each slot.
+        Memory for the nodes of all searches together in MiB, at least 1 for each slot; by default `memory_mb`
+        for each slot.
     max_candidates : int
         Cap of candidate turns in an answer; at least 1.
     max_record_turns : int
@@ -238,6 +239,8 @@ class ServerConfig:
             object.__setattr__(self, "slots", min(1024, max(1, (os.cpu_count() or 1) // self.threads)))
         if self.total_memory_mb is None:
             object.__setattr__(self, "total_memory_mb", self.memory_mb * self.slots)
+        if self.total_memory_mb < self.slots:
+            self._refuse("total_memory_mb", f"at least {self.slots}: 1 MB for each slot")
         self._check_security()
 
     def _check_security(self) -> None:

@@ -120,7 +120,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._searches: dict[asyncio.Future, Stop] = {}  # running -> what stops it
         self._analyses: dict[tuple[str, str], set[asyncio.Event]] = {}  # (caller, name) -> what ends them
         # Searches get their share of the total, so that all of them together never need more.
-        self._memory_mb = max(1, min(config.memory_mb, config.total_memory_mb // config.slots))
+        self._memory_mb = min(config.memory_mb, config.total_memory_mb // config.slots)
         self._is_closed = False
         self._iterations_per_s = FIRST_RATE  # of one search; a mean of those before
         self._engine_version = metadata.version("mexica-ai")

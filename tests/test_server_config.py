@@ -268,6 +268,14 @@ def test_the_memory_of_all_searches():
     assert ServerConfig(slots=3, memory_mb=10, total_memory_mb=15).total_memory_mb == 15
 
 
+def test_every_slot_needs_some_of_the_memory_of_all_searches(toml):
+    assert ServerConfig(slots=3, total_memory_mb=3).total_memory_mb == 3
+    path = toml("slots = 3\ntotal_memory_mb = 2\n")
+    error = refusal(path)
+    assert str(error) == f"{path}: total_memory_mb: given 2; expected at least 3: 1 MB for each slot"
+    assert error.path == "total_memory_mb"
+
+
 # ---- the command
 
 
