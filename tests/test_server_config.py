@@ -3,6 +3,8 @@
 import argparse
 import dataclasses
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -329,7 +331,53 @@ def test_the_example_file_is_one():
     assert ServerConfig(**tomllib.loads(text))
 
 
+def test_the_comments_of_the_example_file_show_what_holds():
+    path = ROOT / "examples" / "deploy" / "server.toml"
+    config = load_config(str(path), {})
+    shown = tomllib.loads("\n".join(re.findall(r"^#(\w+ = .*)$", path.read_text(), re.MULTILINE)))
+    # The file says that this one is not set.
+    assert shown.pop("tls_client_ca")
+    assert config.tls_client_ca is None
+    assert shown == {name: getattr(config, name) for name in shown}
+    assert {"deadline_margin_s", "total_memory_mb", "grace_s"} <= set(shown)
+
+
 def test_the_units_stop_after_the_searches():
     unit = (ROOT / "examples" / "deploy" / "mexica-ai.service").read_text()
     config = load_config(str(ROOT / "examples" / "deploy" / "server.toml"), {})
     assert int(re.search(r"^TimeoutStopSec=(\d+)$", unit, re.MULTILINE)[1]) > config.grace_s + 1
+
+
+def test_the_unit_has_memory_for_the_searches_and_says_how_much():
+    unit = (ROOT / "examples" / "deploy" / "mexica-ai.service").read_text()
+    config = load_config(str(ROOT / "examples" / "deploy" / "server.toml"), {})
+    searches, rest, limit = map(
+        int,
+        re.search(
+            r"^# (\d+) GiB for the searches .+, and (\d+) GiB for everything else\.\nMemoryMax=(\d+)G$",
+            unit,
+            re.MULTILINE,
+        ).groups(),
+    )
+    assert searches * 1024 == config.total_memory_mb
+    assert searches + rest == limit
+
+
+def test_systemd_accepts_the_unit(tmp_path):
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("needs systemd-analyze")
+    version = subprocess.run([analyze, "--version"], capture_output=True, text=True, check=True).stdout
+    if int(re.match(r"systemd (\d+)", version)[1]) < 250:
+        pytest.skip("needs systemd 250, which knows the directory of the credentials as %d")
+    unit = (ROOT / "examples" / "deploy" / "mexica-ai.service").read_text()
+    program = "/opt/mexica-ai/bin/mexica-ai"
+    assert f"\nExecStart={program} serve\n" in unit
+    # It asks whether the programs exist, and mexica-ai is not installed there: one that exists stands in.
+    copy = tmp_path / "mexica-ai.service"
+    # The second one shows that it has an eye on such files at all.
+    for text, accepted in ((unit, True), (unit.replace("\nKillMode=", "\nKilMode="), False)):
+        copy.write_text(text.replace(program, shutil.which("true")))
+        done = subprocess.run([analyze, "verify", "--man=no", copy], capture_output=True, text=True)
+        complaints = [line for line in (done.stdout + done.stderr).splitlines() if copy.name in line]
+        assert (complaints == []) is accepted, complaints
