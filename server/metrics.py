@@ -10,7 +10,7 @@ from mexica_ai.server.config import ServerConfig, format_address, refuse
 MAX_LABELS = 64  # values of a label; those that come later are counted as "other"
 OTHER = "other"
 _WAIT_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
-_MARGIN_BUCKETS = (-0.1, -0.01, 0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 1, 10)
+_MARGIN_BUCKETS = (-0.1, -0.01, 0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.3, 1, 10)
 _CALL_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
 
 
