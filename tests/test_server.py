@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
-from grpc_health.v1 import health_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from servers import IdleSearch, RunningServer, failure
 
@@ -28,7 +28,7 @@ from mexica_ai.engines import make_engine
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME
-from mexica_ai.v1 import engine_pb2
+from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 BEST_TURN = f"/{SERVICE_NAME}/BestTurn"
 # A search that was stopped must have ended this soon (really within 10 ms; test machines are shared).
@@ -570,6 +570,33 @@ def test_serve_until_a_signal(number, mexica):
             with Client(words[2]) as client:
                 assert client.best_turn(mexica, iterations=20, seed=1).turn
             process.send_signal(number)
+            assert process.wait(10) == 0
+            assert process.stderr.read() == ""
+        finally:
+            process.kill()
+
+
+def test_sigterm_answers_the_best_turn_of_a_long_search(mexica, nim):
+    with run_serve("port=0, slots=1, memory_mb=64, grace_s=0.4") as process:
+        try:
+            address = process.stdout.readline().split()[2]
+            with grpc.insecure_channel(address) as channel:
+                stub = engine_pb2_grpc.EngineServiceStub(channel)
+                statuses = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
+                assert next(statuses).status == health_pb2.HealthCheckResponse.SERVING
+                long_ = stub.BestTurn.future(request_for(mexica, time_s=LONG_S))
+                # It has the only slot once another call would wait too long for that.
+                code = None
+                while code is not grpc.StatusCode.RESOURCE_EXHAUSTED:
+                    code = stub.BestTurn.future(request_for(nim, time_s=0.01), timeout=LONG_S / 2).code()
+                    assert not long_.done()
+                process.send_signal(signal.SIGTERM)
+                assert next(statuses).status == health_pb2.HealthCheckResponse.NOT_SERVING
+                result = long_.result(10).result
+            assert result.stop_reason == engine_pb2.STOP_REASON_STOPPED
+            assert result.iterations > 0
+            assert result.seconds < LONG_S / 2
+            mexica.copy().push(list(result.turn))
             assert process.wait(10) == 0
             assert process.stderr.read() == ""
         finally:
