@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import urllib.request
+from pathlib import Path
 from types import SimpleNamespace
 
 import grpc
@@ -29,6 +30,7 @@ from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from grpc_status import rpc_status
+from servers import IdleSearch
 
 import mexica_ai as ai
 from mexica_ai import wire
@@ -40,6 +42,7 @@ from mexica_ai.server.metrics import MAX_LABELS, Metrics, PrometheusMetrics
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 ALICE, BOB, CAROL = "alice-0123456789", "bob-0123456789-abc", "carol-0123456789"
+EXAMPLES = Path(__file__).parent.parent / "examples"
 KINDS = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
 
 
@@ -133,9 +136,9 @@ def loop(stack):
 def start_server(stack, loop):
     """Start a whole server; `connect` returns its stubs over a channel with the credentials given."""
 
-    def start(**fields):
+    def start(search=None, **fields):
         async def make():
-            server = Server(ServerConfig(**{"port": 0, "slots": 1, "grace_s": 0.1, **fields}))
+            server = Server(ServerConfig(**{"port": 0, "slots": 1, "grace_s": 0.1, **fields}), search)
             await server.start()
             return server
 
@@ -167,9 +170,23 @@ def tokens_file(tmp_path):
     return path
 
 
-def request():
+def request(**limits):
     position = wire.position_to_message(ai.new_game("nim", piles=[3, 2]))
-    return engine_pb2.BestTurnRequest(position=position, limits=engine_pb2.Limits(iterations=5))
+    return engine_pb2.BestTurnRequest(
+        position=position, limits=engine_pb2.Limits(**limits or {"iterations": 5})
+    )
+
+
+def await_that(is_so):
+    end = time.monotonic() + 5
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def await_waiting(server, number):
+    """Wait until so many calls wait for a slot."""
+    await_that(lambda: server.server.service._slots.num_waiting == number)
 
 
 def with_token(token, scheme="Bearer"):
@@ -333,6 +350,34 @@ def test_health_needs_no_token_but_all_else_does(start_server, tokens_file):
     unknown = stubs.channel.unary_unary("/grpc.health.v1.HealthX/Check")
     assert failure(unknown, b"")[0] is grpc.StatusCode.UNAUTHENTICATED
     assert failure(unknown, b"", metadata=with_token(ALICE))[0] is grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_a_caller_that_floods_a_server_keeps_out_nobody_else(start_server, tokens_file):
+    search = IdleSearch()
+    server = start_server(search, slots=2, max_waiting_per_caller=3, tokens_file=str(tokens_file))
+    # Each over a connection of its own, as two callers have.
+    floods, asks = server.connect().engine, server.connect().engine
+
+    def flood():
+        return floods.BestTurn.future(request(time_s=50), metadata=with_token(ALICE))
+
+    running = [flood(), flood()]
+    for _ in running:
+        search.await_start()
+    more = [flood() for _ in range(10)]
+    await_that(lambda: sum(call.done() for call in more) == 7)
+    assert {call.code() for call in more if call.done()} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
+    single = asks.BestTurn.future(request(time_s=0.01), metadata=with_token(BOB))
+    await_waiting(server, 4)
+    assert len(search.limits) == 2
+    # Three of the same caller came before, and would be content with the same.
+    running[0].cancel()
+    assert single.result(10).result.turn
+    assert search.limits[2].time_s == 0.01
+    # The slot is theirs as soon as nobody else wants it.
+    search.await_start()
+    search.await_start()
+    assert search.limits[3].time_s == 50
 
 
 class Handlers(grpc.GenericRpcHandler):
@@ -724,6 +769,7 @@ def test_the_metrics_of_searches():
         "deadline_margin_seconds_count": 1,
         'deadline_margin_seconds_bucket{le="0.02"}': 1,
         'deadline_margin_seconds_bucket{le="0.01"}': 0,
+        'deadline_margin_seconds_bucket{le="0.075"}': 1,
         "iterations_total": 120,
         'rejections_total{reason="TOO_MANY_WAITING"}': 1,
         "cancellations_total": 1,
@@ -731,6 +777,42 @@ def test_the_metrics_of_searches():
     assert {name: sample(text, f"mexica_ai_{name}") for name in expected} == expected
     with pytest.raises(OSError, match="refused"):
         scrape(address)
+
+
+def test_calls_move_the_metrics_of_searches(start_server):
+    server = start_server(metrics_port=0, max_waiting=1, memory_mb=64)
+    engine = server.connect().engine
+
+    def measured(name):
+        return sample(scrape(server.metrics.address), f"mexica_ai_{name}")
+
+    assert measured("searches_in_flight") == measured("iterations_total") == 0
+    iterations = engine.BestTurn(request(), timeout=10).result.iterations
+    await_that(lambda: measured("searches_in_flight") == 0 and measured("searches_total") == 1)
+    assert measured("iterations_total") == iterations > 0
+    assert measured("queue_wait_seconds_count") == 1
+    assert measured("deadline_margin_seconds_count") == 1
+    for limit, count in (("0.0", 0), ("10.0", 1)):  # the answer came before its deadline of 10 s
+        assert measured(f'deadline_margin_seconds_bucket{{le="{limit}"}}') == count
+
+    position = wire.position_to_message(ai.load(EXAMPLES / "mexica_midgame.json"))
+    analysis = engine.Analyze(engine_pb2.AnalyzeRequest(position=position, unlimited=True, interval_s=0.05))
+    assert not next(analysis).is_final
+    assert measured("searches_in_flight") == 1
+    waiting = engine.BestTurn.future(request())
+    await_waiting(server, 1)
+    assert failure(engine.BestTurn, request())[2].reason == "TOO_MANY_WAITING"
+    assert measured('rejections_total{reason="TOO_MANY_WAITING"}') == 1
+    time.sleep(0.02)
+    assert measured("cancellations_total") == 0
+    analysis.cancel()
+    assert waiting.result(10).result.turn
+    await_that(lambda: measured("searches_in_flight") == 0 and measured("searches_total") == 3)
+    assert measured("cancellations_total") == 1
+    assert measured("queue_wait_seconds_count") == 3
+    assert measured("queue_wait_seconds_sum") >= 0.02
+    assert measured("deadline_margin_seconds_count") == 1  # the other searches had no deadline
+    assert measured("iterations_total") > iterations
 
 
 def test_labels_are_bounded():
