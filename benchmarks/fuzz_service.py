@@ -3,12 +3,19 @@
     python benchmarks/fuzz_service.py [--inputs 1000000] [--seed 1]
 
 Valid messages and JSON forms are mutated: bytes flipped, cut and spliced; fields dropped, repeated, swapped
-and given values from the edges of their types. The only answers allowed are a result and the package's own
-errors, each within a second of processor time. Prints what came of them, and the resident memory on the way.
+and given values from the edges of their types. Requests that search go through the service's own methods,
+with searches of one iteration. The only answers allowed are a result and the package's own errors, each
+within a second of processor time; a hang ends the process with the tracebacks of all threads; resident memory
+must not grow. Prints what came of the inputs, and the resident memory on the way.
 """
 
 import argparse
+import asyncio
 import copy
+import dataclasses
+import faulthandler
+import inspect
+import itertools
 import json
 import random
 import sys
@@ -22,11 +29,18 @@ import mexica_ai as ai
 from mexica_ai import wire
 from mexica_ai.annotate import check_played
 from mexica_ai.errors import MexicaAIError
+from mexica_ai.search import run_search
 from mexica_ai.server import service
+from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import status_of
 from mexica_ai.v1 import engine_pb2
 
 SLOW_S = 1.0
+HANG_S = 120.0  # for WATCHED inputs, which take a tenth of a second
+WATCHED = 100
+WARM_INPUTS = 20_000  # or a fourth of all, if that is less: from then on memory is not to grow
+GROWTH_MB = 24.0
+DEADLINES_S = (None, None, 100.0, 0.1, 0.0)  # what callers have left, in turn
 LONG_LISTS = 0.002
 INT32 = (0, 1, -1, 2, 3, 14, 22, 127, 255, 256, 65535, 2**31 - 1, -(2**31))
 NUMBERS = (*INT32, 2**63 - 1, -(2**63), 2**64, 1e308)
@@ -52,46 +66,125 @@ def fuzz(num_inputs, seed, report=False):
     Raises
     ------
     AssertionError
-        An input took too long.
+        An input took too long, or resident memory has grown.
     Exception
         Whatever was raised that should not have been; the input is printed.
     """
     random_ = random.Random(seed)
-    messages, forms = corpus()
     counts, slowest = Counter(), 0.0
-    for number in range(num_inputs):
-        if report and number % 100_000 == 0:
-            print(f"{number} inputs, {resident_mb():.0f} MB", file=sys.stderr, flush=True)
-        chance = random_.random()
-        if chance < 0.7:
-            original, read = random_.choice(messages)
-            given = (mutated_bytes if chance < 0.2 else mutated_message)(random_, original)
-            given = given if isinstance(given, bytes) else given.SerializeToString()
-        else:
-            original, read = random_.choice(forms)
-            given = mutated_form(random_, original)
-        begin = time.process_time()
+    warm_at, warm_mb = min(WARM_INPUTS, num_inputs // 4), 0.0
+    with Handlers() as handlers:
+        messages, forms = corpus(handlers)
         try:
-            read(given)
-            outcome = "read"
-        except DecodeError:
-            outcome = "no message"
-        except MexicaAIError as error:
-            if status_of(error).ByteSize() >= 8192 or "\n" in str(error):
-                raise AssertionError(f"input {number} of seed {seed}: {given!r}") from error
-            outcome = f"{type(error).__name__} {error.reason}"
-        except BaseException:
-            print(f"input {number} of seed {seed}: {given!r}", file=sys.stderr)
-            raise
-        seconds = time.process_time() - begin
-        assert seconds < SLOW_S, f"input {number} of seed {seed} took {seconds:.1f} s: {given!r}"
-        slowest = max(slowest, seconds)
-        counts[outcome] += 1
+            for number in range(num_inputs):
+                if number % WATCHED == 0:
+                    faulthandler.dump_traceback_later(HANG_S, exit=True)
+                if number == warm_at:
+                    warm_mb = resident_mb()
+                if report and number % 100_000 == 0:
+                    print(f"{number} inputs, {resident_mb():.0f} MB", file=sys.stderr, flush=True)
+                given, read = an_input(random_, messages, forms)
+                begin = time.process_time()
+                outcome = outcome_of(read, given, f"input {number} of seed {seed}")
+                seconds = time.process_time() - begin
+                assert seconds < SLOW_S, f"input {number} of seed {seed} took {seconds:.1f} s: {given!r}"
+                slowest = max(slowest, seconds)
+                counts[outcome] += 1
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+    grown_mb = resident_mb() - warm_mb
+    assert grown_mb < GROWTH_MB, f"{grown_mb:.0f} MB more than after {warm_at} inputs of seed {seed}"
     return counts, slowest
 
 
-def corpus():
-    """Return (bytes, reader) of valid messages, and (JSON form, reader) of valid forms."""
+def an_input(random_, messages, forms):
+    """Return a mutated message or form, and what reads it."""
+    chance = random_.random()
+    if chance < 0.7:
+        original, read = random_.choice(messages)
+        given = (mutated_bytes if chance < 0.2 else mutated_message)(random_, original)
+        return given if isinstance(given, bytes) else given.SerializeToString(), read
+    original, read = random_.choice(forms)
+    return mutated_form(random_, original), read
+
+
+def outcome_of(read, given, name):
+    """Read an input and return what came of it; raise what should not be raised, and print the input."""
+    try:
+        read(given)
+    except DecodeError:
+        return "no message"
+    except MexicaAIError as error:
+        if status_of(error).ByteSize() >= 8192 or "\n" in str(error):
+            raise AssertionError(f"{name}: {given!r}") from error
+        return f"{type(error).__name__} {error.reason}"
+    except BaseException:
+        print(f"{name}: {given!r}", file=sys.stderr)
+        raise
+    return "read"
+
+
+class Handlers:
+    """The service's methods that need an event loop, without gRPC, and with searches of one iteration."""
+
+    def __init__(self):
+        self._loop = asyncio.new_event_loop()
+        # The end of a search is noticed somewhat later: a slot is free for the next one all the same.
+        config = ServerConfig(slots=4, memory_mb=1)
+        self._service = service.EngineService(config, short_search, short_watch)
+        self._contexts = itertools.cycle(Context(remaining_s) for remaining_s in DEADLINES_S)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self._loop.run_until_complete(self._service.close(0.0))
+        self._service.end_workers()
+        self._loop.close()
+
+    def reader(self, kind, name):
+        """Return what has the bytes of such a request answered by the method of this name."""
+        # Without the decorator that makes statuses of exceptions.
+        method = getattr(service.EngineService, name).__wrapped__
+
+        async def answer(request):
+            answers = method(self._service, request, next(self._contexts))
+            if not inspect.isasyncgen(answers):
+                await answers
+                return
+            async for _ in answers:
+                pass
+
+        return reader(kind, lambda request: self._loop.run_until_complete(answer(request)))
+
+
+@dataclasses.dataclass
+class Context:
+    """A call as the service sees it."""
+
+    remaining_s: float | None
+
+    def time_remaining(self):
+        return self.remaining_s
+
+    def peer(self):
+        return "peer"
+
+
+def short_search(position, limits, *, stop=None, **options):
+    """Search for one iteration in place of `Searches.run`, whatever the limits."""
+    return run_search(position, dataclasses.replace(limits, iterations=1, unlimited=False), **options)
+
+
+def short_watch(position, limits, *, interval_s, stop, **options):
+    """Yield a result as a running search would, and the last one; in place of `Searches.watch`."""
+    result = short_search(position, limits, **options)
+    yield dataclasses.replace(result, stop_reason="")
+    yield result
+
+
+def corpus(handlers):
+    """Return (message, reader of bytes) of valid messages, and (JSON form, reader) of valid forms."""
     positions = [ai.new_game("nim", piles=[3, 2]), ai.new_game("mexica", players=2, seed=1)]
     position = ai.new_game("mexica", players=3, seed=4)
     record = {"game": "mexica", "version": 1, "start": position.to_json(), "turns": [], "scores": None}
@@ -125,15 +218,53 @@ def corpus():
             removal = engine_pb2.ConsiderRemovalRequest(position=message, sizes=sizes)
             requests.append((removal, service.consider_tokens))
         messages += [(request, reader(type(request), read)) for request, read in requests]
+        if not (position.is_chance or position.is_over):
+            messages += searches(message, handlers)
     new_game = engine_pb2.NewGameRequest(players=3, seed=7)
     new_game.mexica.pool.extend([3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 12, 13, 13])
     messages.append((new_game, reader(engine_pb2.NewGameRequest, service.deal)))
     new_game = engine_pb2.NewGameRequest(players=4, seed=7)
     new_game.coatl.strict_ends = True
     messages.append((new_game, reader(engine_pb2.NewGameRequest, service.deal)))
+    evaluations = [request_of(record), request_of(coatl_record)]
+    messages += [(request, handlers.reader(type(request), "EvaluateRecord")) for request in evaluations]
+    stop = engine_pb2.StopAnalysisRequest(analysis_id="a")
+    messages.append((stop, handlers.reader(type(stop), "StopAnalysis")))
     forms = [(position.to_json(), read_position) for position in positions]
     forms += [(record, read_record), (coatl_record, read_record)]
     return messages, forms
+
+
+def searches(message, handlers):
+    """Return (message, reader of bytes) of requests that search this position."""
+    limits = engine_pb2.Limits(time_s=0.5, iterations=100, memory_mb=16, threads=1)
+    best = engine_pb2.BestTurnRequest(position=message, limits=limits, seed=3, num_candidates=4, level=5)
+    analyze = engine_pb2.AnalyzeRequest(
+        position=message,
+        limits=limits,
+        interval_s=0.1,
+        seed=3,
+        num_candidates=4,
+        level=5,
+        unlimited=True,
+        analysis_id="a",
+    )
+    return [
+        (best, handlers.reader(type(best), "BestTurn")),
+        (analyze, handlers.reader(type(analyze), "Analyze")),
+    ]
+
+
+def request_of(record):
+    """Return the request that values the end of a record, which takes few searches."""
+    return engine_pb2.EvaluateRecordRequest(
+        start=wire.position_to_message(ai.Position.from_json(record["start"])),
+        turns=[engine_pb2.Turn(actions=turn) for turn in record["turns"]],
+        limits=engine_pb2.Limits(iterations=100),
+        seed=3,
+        first_turn=len(record["turns"]) - 2,
+        num_turns=2,
+    )
 
 
 def coatl_game():
