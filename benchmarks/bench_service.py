@@ -1,15 +1,20 @@
-"""Measures the gRPC service over loopback: round trips, lateness of answers, the end of cancelled searches.
+"""Measures the gRPC service over loopback: round trips, lateness, the end of searches that nobody waits for.
 
     python benchmarks/bench_service.py [--json] [--calls 200] [--threads 1]
 
-Budgets: 10 ms from a cancelled call to the end of its search; no answer after the caller's deadline.
+Budgets: 10 ms to the end of a search whose call is cancelled, whose client is killed, or whose connection is
+cut; no answer after the caller's deadline.
 Client and server share the machine, so the figures under load include the client's own wait for a core.
 """
 
 import argparse
 import asyncio
+import contextlib
 import json
+import select
+import socket
 import statistics
+import struct
 import subprocess
 import sys
 import threading
@@ -26,6 +31,15 @@ from mexica_ai.server.searches import Searches
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 LONG_S = 60.0
+FEWEST = 2  # endings of each kind, for the quantiles
+METHOD = f"/{engine_pb2.DESCRIPTOR.services_by_name['EngineService'].full_name}/BestTurn"
+# Sends the request it reads, and waits for the answer.
+CLIENT = """
+import sys, grpc
+with grpc.insecure_channel(sys.argv[1]) as channel:
+    channel.unary_unary(sys.argv[2])(sys.stdin.buffer.read())
+"""
+RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: what closes the socket sends RST
 
 
 def main():
@@ -40,7 +54,7 @@ def main():
     figures = {"calls": args.calls, "threads": args.threads}
     with serving(args.threads) as address:
         figures |= measure_calls(address, position, args.calls)
-    figures["cancel_to_idle_ms"] = measure_cancelling(position, max(20, args.calls // 4), args.threads)
+    figures |= measure_endings(position, max(FEWEST, args.calls // 4), args.threads)
     if args.json:
         print(json.dumps(figures))
     else:
@@ -107,8 +121,12 @@ def measure_calls(address, position, calls):
     return figures
 
 
-def measure_cancelling(position, calls, threads):
-    """Return the time from the cancel of a call to the end of its search, in ms; all in this process."""
+def measure_endings(position, calls, threads):
+    """Return the time from each way to lose a caller to the end of its search, in ms.
+
+    The server runs in this process. For a client that is killed the time is from the signal on, so that it
+    includes what the system takes to end the process.
+    """
     started, ended = threading.Semaphore(0), threading.Semaphore(0)
     end_times = []
     searches = Searches()
@@ -132,19 +150,76 @@ def measure_cancelling(position, calls, threads):
     request = engine_pb2.BestTurnRequest(
         position=wire.position_to_message(position), limits=engine_pb2.Limits(time_s=LONG_S)
     )
-    latencies = []
-    with grpc.insecure_channel(server.address) as channel:
-        stub = engine_pb2_grpc.EngineServiceStub(channel)
+    figures = {}
+    for key, asking in (
+        ("cancel_to_idle_ms", asking_to_cancel),
+        ("killed_to_idle_ms", asking_to_be_killed),
+        ("cut_to_idle_ms", asking_to_be_cut),
+    ):
+        latencies = []
         for _ in range(calls):
-            call = stub.BestTurn.future(request)
-            started.acquire()
-            time.sleep(0.05)
-            cancelled = time.perf_counter()
-            call.cancel()
-            ended.acquire()
-            latencies.append(1000 * (end_times[-1] - cancelled))
+            with asking(server.address, request) as leave:
+                started.acquire()
+                time.sleep(0.05)
+                left = time.perf_counter()
+                leave()
+                ended.acquire()
+                latencies.append(1000 * (end_times[-1] - left))
+        figures[key] = summary(latencies)
     asyncio.run_coroutine_threadsafe(server.drain(), loop).result()
-    return summary(latencies)
+    return figures
+
+
+@contextlib.contextmanager
+def asking_to_cancel(address, request):
+    """Ask, and yield what cancels the call."""
+    with own_channel(address) as channel:
+        yield engine_pb2_grpc.EngineServiceStub(channel).BestTurn.future(request).cancel
+
+
+@contextlib.contextmanager
+def asking_to_be_killed(address, request):
+    """Ask from a process of its own, and yield what kills it."""
+    command = [sys.executable, "-c", CLIENT, address, METHOD]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        process.stdin.write(request.SerializeToString())
+        process.stdin.close()
+        yield process.kill
+
+
+@contextlib.contextmanager
+def asking_to_be_cut(address, request):
+    """Ask over a relay, and yield what cuts both of its connections."""
+    host, port = address.rsplit(":", 1)
+    waker, wakes = socket.socketpair()
+    with waker, wakes, socket.create_server(("127.0.0.1", 0)) as listener:
+        relaying = threading.Thread(target=relay, args=(listener, (host, int(port)), wakes), daemon=True)
+        relaying.start()
+        with own_channel(f"127.0.0.1:{listener.getsockname()[1]}") as channel:
+            call = engine_pb2_grpc.EngineServiceStub(channel).BestTurn.future(request)
+            yield lambda: waker.send(b".")
+            call.exception()  # kept until now: a call that nobody knows any more is cancelled
+        relaying.join()
+
+
+def relay(listener, address, wakes):
+    """Pass on what one connection brings to an address, and back, until woken; then reset both."""
+    near, far = listener.accept()[0], socket.create_connection(address)
+    others = {near: far, far: near}
+    while True:
+        readable, _, _ = select.select([near, far, wakes], [], [])
+        if wakes in readable:
+            break
+        for end in readable:
+            others[end].sendall(end.recv(1 << 16))
+    for end in (far, near):
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESETS)
+        end.close()
+
+
+def own_channel(address):
+    """Return a channel that shares no connection with others."""
+    return grpc.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)])
 
 
 def timed(call):
@@ -174,6 +249,8 @@ LABELS = {
     "after_the_budget_ms": "answer after a budget of 100 ms",
     "before_the_deadline_ms": "answer before a deadline of 200 ms",
     "cancel_to_idle_ms": "cancel to the end of the search",
+    "killed_to_idle_ms": "client killed to the end",
+    "cut_to_idle_ms": "connection cut to the end",
 }
 
 
