@@ -1,13 +1,19 @@
 """Loads a server with many clients: latencies, missed deadlines, rejections, memory.
 
-    python benchmarks/bench_server.py [--seconds 1200 | --calls 10000] [--clients 64] [--slots 2] [--json]
+    python benchmarks/bench_server.py [--seconds 1200 | --calls 10000] [--clients 64] [--slots 2] [--heavy 0]
+                                      [--json]
 
 Each client asks again and again: mostly BestTurn with a budget of 0.1 to 1 s and a deadline of one to four
-budgets, sometimes a short Analyze that it cancels half of the time. A client that is rejected waits as long
-as the server asks it to, but at most two seconds. One more client asks what needs no search. The clients are
-one process with one event loop. They share the machine with the server, so the figures include their own wait
-for a core; how late their loop comes to a timer tells how long that is. Deadlines are judged at the clients.
-The server's log tells which of the missed calls it had answered in time.
+budgets, sometimes an Analyze with the same, or one that it cancels after the first answer, which counts
+apart. A client that is rejected waits as long as the server asks it to, but at most two seconds. Most are
+rejected at once, some after they waited for a slot in vain. One more client asks what needs no search. The
+clients are one process with one event loop. They share the machine with the server, so the figures include
+their own wait for a core; how late their loop comes to a timer tells how long that is. Deadlines are judged
+at the clients. The server's log tells which of the missed calls it had answered in time.
+
+With --heavy N, N more clients ask for what needs memory: searches that fill their trees, valuations of whole
+games, and requests of 1 MiB that are refused. Their latencies say nothing. Compare the peak of the server's
+resident memory with what it is configured for: the trees of all searches together, and what it had at first.
 """
 
 import argparse
@@ -40,6 +46,14 @@ SEARCHES = ("BestTurn", "Analyze")
 LIGHT_S = 0.03  # between two light calls
 MAX_PAUSE_S = 2.0
 MARGIN_S = 5.0  # deadline of calls without a budget
+CANCELLED = "Analyze, cancelled"
+SLOW_MS = 50.0  # of calls that are rejected
+# What needs memory.
+FILL_S = 30.0  # fills a tree of 64 MB on a core that others want too
+RECORD_LIMITS = engine_pb2.Limits(iterations=300)
+NUM_REFUSED = 10  # requests in a row
+NUM_TURNS = 2000  # of a request that is refused, as many as a server takes
+LONG_ACTION = "x" * 505
 
 
 def main():
@@ -49,13 +63,15 @@ def main():
     parser.add_argument("--clients", type=int, default=64, help="clients at a time (default: 64)")
     parser.add_argument("--slots", type=int, default=2, help="search slots of the server (default: 2)")
     parser.add_argument("--memory", type=int, default=64, help="MB of each search's nodes (default: 64)")
+    parser.add_argument("--heavy", type=int, default=0, help="more clients, that need memory (default: 0)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     if args.seconds is None:
         args.seconds = float("inf") if args.calls else 60.0
     serve = [sys.executable, "-m", "mexica_ai", "serve", "--port", "0", "--slots", str(args.slots)]
-    serve += ["--memory", str(args.memory), "--log-format", "json"]
+    serve += ["--memory", str(args.memory), "--total-memory", str(args.memory * args.slots)]
+    serve += ["--log-format", "json"]
     with (
         tempfile.TemporaryFile("w+") as log,
         subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=log, text=True) as server,
@@ -81,7 +97,8 @@ class Tally:
         self._searches = 0  # answered or missed
         self.latencies = defaultdict(list)  # by method, in ms
         self.outcomes = defaultdict(Counter)  # by method, of status names
-        self.left = []  # ms that BestTurn left of its deadline
+        self.left = []  # ms that searches left of their deadline
+        self.rejected = []  # ms that calls took that were rejected
         self.missed = set()  # request ids
         self.lags = []  # ms that the clients' own loop was late
         self.memory = []  # MB, at times
@@ -96,6 +113,8 @@ class Tally:
             self.latencies[method].append(1000 * seconds)
         if code == "DEADLINE_EXCEEDED":
             self.missed.add(request_id)
+        if code == "RESOURCE_EXHAUSTED":
+            self.rejected.append(1000 * seconds)
         self._searches += method in SEARCHES and code in ("OK", "DEADLINE_EXCEEDED")
 
 
@@ -103,7 +122,9 @@ async def load(args, address, pid, tally):
     """Run the clients, and return the figures."""
     load_before = os.getloadavg()[0]
     began = time.monotonic()
-    positions = [wire.position_to_message(position) for position in some_positions()]
+    start, turns, places = some_game()
+    positions = [wire.position_to_message(place) for place in places]
+    calls = light_calls([*places, coatl_view()])
     # A few connections, as several programs would have.
     channels = [
         grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)]) for _ in range(8)
@@ -112,15 +133,23 @@ async def load(args, address, pid, tally):
         client(channels[i % len(channels)], random.Random(args.seed * 1000 + i), positions, tally)
         for i in range(args.clients)
     )
-    light = light_client(channels[0], positions[0], tally)
+    heavy = [
+        asyncio.ensure_future(heavy_client(channels[i % len(channels)], i, start, turns, positions, tally))
+        for i in range(args.heavy)
+    ]
+    light = light_client(channels[0], calls, tally)
     await asyncio.gather(watch_memory(pid, tally), watch_lag(tally), light, *clients)
+    for task in heavy:
+        task.cancel()
+    await asyncio.gather(*heavy, return_exceptions=True)
     for channel in channels:
         await channel.close()
-    searches = sum((tally.outcomes[method] for method in SEARCHES), Counter())
+    searches = sum((tally.outcomes.get(method, Counter()) for method in SEARCHES), Counter())
     accepted = searches["OK"] + searches["DEADLINE_EXCEEDED"]
     return {
         "seconds": round(time.monotonic() - began, 1),
         "clients": args.clients,
+        "heavy": args.heavy,
         "slots": args.slots,
         "load_before": load_before,
         "methods": {
@@ -131,8 +160,16 @@ async def load(args, address, pid, tally):
         "missed_deadlines": len(tally.missed),
         "answered_in_time": searches["OK"] / accepted if accepted else None,
         "left_of_the_deadline_ms": quantiles(tally.left) | {"min": round(min(tally.left, default=0), 1)},
+        "rejected_ms": {
+            "calls": len(tally.rejected),
+            **quantiles(tally.rejected),
+            "max": round(max(tally.rejected, default=0), 1),
+            "over_50_ms": sum(ms > SLOW_MS for ms in tally.rejected),
+        },
         "clients_late_ms": quantiles(tally.lags) | {"max": round(max(tally.lags, default=0), 1)},
         "memory_mb": tally.memory,
+        "peak_memory_mb": memory_mb(pid, "VmHWM"),
+        "total_memory_mb": args.memory * args.slots,
     }
 
 
@@ -142,17 +179,28 @@ def num_answered(log, ids):
     return sum(call["id"] in ids and call["code"] == "OK" for call in calls)
 
 
-def some_positions():
-    """Return positions from the beginning, the middle and the end of a game."""
+def some_game():
+    """Return the first position of a game, its turns, and positions from its beginning, middle and end."""
     position = ai.new_game("mexica", players=3, seed=4)
-    found = []
-    for number in range(60):
-        if position.is_over:
-            break
-        if number % 12 == 4:
+    start, turns, found = position.copy(), [], []
+    while not position.is_over:
+        if len(turns) % 12 == 4:
             found.append(position.copy())
-        position.push(ai.best_turn(position, iterations=60, seed=number).turn)
-    return found
+        turns.append(ai.best_turn(position, iterations=60, seed=len(turns)).turn)
+        position.push(turns[-1])
+    return start, turns, found
+
+
+def coatl_view():
+    """Return what the seat to move sees in the middle of a game of Coatl."""
+    position = ai.new_game("coatl", players=3, seed=4)
+    for number in itertools.count():
+        if position.is_chance:
+            position.draw(number)
+        elif number < 25:
+            position.push(ai.best_turn(position, iterations=60, seed=number).turn)
+        else:
+            return position.view(position.to_move)
 
 
 async def client(channel, random_, positions, tally):
@@ -161,19 +209,47 @@ async def client(channel, random_, positions, tally):
     while tally.goes_on:
         position = random_.choice(positions)
         budget_s = random_.uniform(0.1, 1.0)
+        deadline_s = budget_s * random_.uniform(1.0, 4.0)
         limits = engine_pb2.Limits(time_s=budget_s)
+        name, ask = "BestTurn", stub.BestTurn
+        request = engine_pb2.BestTurnRequest(position=position, limits=limits)
         if random_.random() < 0.03:
+            name, ask = "Analyze", last_of(stub.Analyze)
             request = engine_pb2.AnalyzeRequest(position=position, limits=limits, interval_s=0.1)
-            analyze = first_of if random_.random() < 0.5 else last_of
-            pause_s = await noted(tally, "Analyze", analyze(stub.Analyze), request, MARGIN_S)
-        else:
-            deadline_s = budget_s * random_.uniform(1.0, 4.0)
-            request = engine_pb2.BestTurnRequest(position=position, limits=limits)
-            begin = time.perf_counter()
-            pause_s = await noted(tally, "BestTurn", stub.BestTurn, request, deadline_s)
-            if pause_s == 0:
-                tally.left.append(1000 * (deadline_s - (time.perf_counter() - begin)))
+            if random_.random() < 0.5:
+                name, ask, deadline_s = CANCELLED, first_of(stub.Analyze), MARGIN_S
+        begin = time.perf_counter()
+        pause_s = await noted(tally, name, ask, request, deadline_s)
+        if pause_s == 0 and name in SEARCHES:
+            tally.left.append(1000 * (deadline_s - (time.perf_counter() - begin)))
         await asyncio.sleep(pause_s * random_.uniform(0.5, 1.0))
+
+
+async def heavy_client(channel, number, start, turns, positions, tally):
+    """Ask for what needs memory, in turn; the first client begins with a search, the second with a record."""
+    stub = engine_pb2_grpc.EngineServiceStub(channel)
+    evaluate = last_of(stub.EvaluateRecord)
+    start = wire.position_to_message(start)
+    turns = [engine_pb2.Turn(actions=turn) for turn in turns]
+    record = engine_pb2.EvaluateRecordRequest(start=start, turns=turns, limits=RECORD_LIMITS)
+    broken = [engine_pb2.Turn(actions=[LONG_ACTION])] * NUM_TURNS
+    calls = [
+        (
+            "heavy: BestTurn",
+            stub.BestTurn,
+            engine_pb2.BestTurnRequest(
+                position=positions[number % len(positions)], limits=engine_pb2.Limits(time_s=FILL_S)
+            ),
+        ),
+        ("heavy: EvaluateRecord", evaluate, record),
+    ]
+    refused = engine_pb2.EvaluateRecordRequest(start=start, turns=broken)
+    calls += NUM_REFUSED * [("heavy: 1 MiB", evaluate, refused)]
+    for name, ask, request in itertools.islice(itertools.cycle(calls), number % len(calls), None):
+        if not tally.goes_on:
+            return
+        pause_s = await noted(tally, name, ask, request, None)
+        await asyncio.sleep(pause_s)
 
 
 def last_of(method):
@@ -199,20 +275,38 @@ def first_of(method):
     return ask
 
 
-async def light_client(channel, position, tally):
+def light_calls(places):
+    """Return the calls (name, request) that need no search, some for each of these positions."""
+    calls = []
+    for number, place in enumerate(places):
+        position = wire.position_to_message(place)
+        turn = engine_pb2.Turn(actions=ai.best_turn(place, iterations=60, seed=1).turn)
+        deal = engine_pb2.NewGameRequest(players=3, seed=number)
+        getattr(deal, place.game).SetInParent()
+        calls += [
+            ("Health.Check", health_pb2.HealthCheckRequest()),
+            ("LegalActions", engine_pb2.LegalActionsRequest(position=position)),
+            ("GetEngineInfo", engine_pb2.GetEngineInfoRequest()),
+            ("ValidatePosition", engine_pb2.ValidatePositionRequest(position=position)),
+            ("ListGames", engine_pb2.ListGamesRequest()),
+            ("NewGame", deal),
+            ("ApplyTurn", engine_pb2.ApplyTurnRequest(position=position, turn=turn)),
+        ]
+        if place.game == "mexica":
+            sizes = place.to_json()["calpulli"]["display"][:2]
+            request = engine_pb2.ConsiderRemovalRequest(position=position, sizes=sizes)
+            calls.append(("ConsiderRemoval", request))
+    return calls
+
+
+async def light_client(channel, calls, tally):
     """Ask what needs no search, one after the other and not at once, so that no call profits from another."""
     stub = engine_pb2_grpc.EngineServiceStub(channel)
-    health = health_pb2_grpc.HealthStub(channel)
-    calls = [
-        ("Health.Check", health.Check, health_pb2.HealthCheckRequest()),
-        ("LegalActions", stub.LegalActions, engine_pb2.LegalActionsRequest(position=position)),
-        ("GetEngineInfo", stub.GetEngineInfo, engine_pb2.GetEngineInfoRequest()),
-        ("ValidatePosition", stub.ValidatePosition, engine_pb2.ValidatePositionRequest(position=position)),
-        ("ListGames", stub.ListGames, engine_pb2.ListGamesRequest()),
-    ]
-    for name, method, request in itertools.cycle(calls):
+    check = health_pb2_grpc.HealthStub(channel).Check
+    for name, request in itertools.cycle(calls):
         if not tally.goes_on:
             return
+        method = check if name == "Health.Check" else getattr(stub, name)
         await noted(tally, name, method, request, MARGIN_S)
         await asyncio.sleep(LIGHT_S)
 
@@ -244,15 +338,16 @@ async def watch_memory(pid, tally):
     due = 0.0
     while tally.goes_on:
         if time.monotonic() >= due:
-            tally.memory.append(resident_mb(pid))
+            tally.memory.append(memory_mb(pid, "VmRSS"))
             due = time.monotonic() + SAMPLE_S
         await asyncio.sleep(0.1)
-    tally.memory.append(resident_mb(pid))
+    tally.memory.append(memory_mb(pid, "VmRSS"))
 
 
-def resident_mb(pid):
+def memory_mb(pid, name):
+    """Return a process's resident memory (VmRSS) or its peak so far (VmHWM) in MB."""
     status = Path(f"/proc/{pid}/status").read_text()
-    kib = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+    kib = next(int(line.split()[1]) for line in status.splitlines() if line.startswith(name))
     return round(kib / 1024, 1)
 
 
@@ -272,10 +367,10 @@ def quantiles(values):
 
 
 def table(figures):
-    lines = [f"{'ms':<18}{'calls':>9}{'p50':>10}{'p95':>10}{'p99':>10}"]
+    lines = [f"{'ms':<22}{'calls':>9}{'p50':>10}{'p95':>10}{'p99':>10}"]
     for method, row in figures["methods"].items():
         cells = (f"{row.get(key, '-'):>10}" for key in ("p50", "p95", "p99"))
-        lines.append(f"{method:<18}{row['calls']:>9}" + "".join(cells))
+        lines.append(f"{method:<22}{row['calls']:>9}" + "".join(cells))
     for method, counts in figures["outcomes"].items():
         lines.append(f"{method}: " + ", ".join(f"{count} {code}" for code, count in sorted(counts.items())))
     share = figures["answered_in_time"]
@@ -285,11 +380,21 @@ def table(figures):
             f"answered by the server in time); {100 * share:.3f} % of the searches that were not rejected "
             f"were answered in time; left of the deadline: {figures['left_of_the_deadline_ms']} ms"
         )
+    rejected = figures["rejected_ms"]
+    lines.append(
+        f"rejected: {rejected['calls']} calls, after {rejected.get('p50', '-')} ms (p50), "
+        f"{rejected.get('p99', '-')} ms (p99), {rejected['max']} ms at most; "
+        f"{rejected['over_50_ms']} of them after more than {SLOW_MS:g} ms"
+    )
     lines.append(f"the clients' own lateness: {figures['clients_late_ms']} ms")
     lines.append(f"{figures['seconds']} s; the machine's load before: {figures['load_before']:.2f}")
     memory = figures["memory_mb"]
     steps = memory[:: max(1, len(memory) // 10)]
     lines.append(f"resident memory, MB: {', '.join(f'{mb:g}' for mb in steps)}; last {memory[-1]:g}")
+    lines.append(
+        f"peak of resident memory: {figures['peak_memory_mb']:g} MB; the trees of all searches together may "
+        f"have {figures['total_memory_mb']} MB (total_memory_mb) beside the {memory[0]:g} MB at first"
+    )
     return "\n".join(lines)
 
 

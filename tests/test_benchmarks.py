@@ -86,6 +86,34 @@ def test_bench_arena(as_json):
     assert min(found["percent"], found["ms_per_turn"], found["start_s"]) > 0
 
 
+def test_bench_server():
+    args = ("--clients", 4, "--heavy", 3, "--memory", 2)
+    found = figures("bench_server.py", "--seconds", 2, *args)
+    assert sum(found["outcomes"]["BestTurn"].values()) > 0
+    assert found["methods"]["Health.Check"]["calls"] > 0
+    assert found["rejected_ms"]["over_50_ms"] <= found["rejected_ms"]["calls"]
+    assert found["total_memory_mb"] == 4
+    assert found["peak_memory_mb"] >= max(found["memory_mb"])
+    assert not any("INTERNAL" in counts or "UNKNOWN" in counts for counts in found["outcomes"].values())
+    done = run("bench_server.py", "--seconds", 0.5, *args)
+    assert done.returncode == 0, done.stderr
+    assert "4 MB (total_memory_mb)" in done.stdout
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_bench_service(as_json):
+    args = ("--calls", 8)
+    if not as_json:
+        done = run("bench_service.py", *args)
+        assert done.returncode == 0, done.stderr
+        assert "connection cut to the end" in done.stdout
+        return
+    found = figures("bench_service.py", *args)
+    for key in ("one_iteration_ms", "cancel_to_idle_ms", "killed_to_idle_ms", "cut_to_idle_ms"):
+        assert list(found[key]) == ["min", "p50", "p99", "max"]
+        assert 0 < found[key]["min"] < 10_000
+
+
 def test_a_match_is_repeatable_and_counts_every_game():
     args = ("mcts", "random", "--games", 3, "--iterations", 20, "--seed", 7)
     found = figures("match.py", *args, "--jobs", 2)
