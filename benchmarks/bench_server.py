@@ -69,6 +69,8 @@ def main():
     args = parser.parse_args()
     if args.seconds is None:
         args.seconds = float("inf") if args.calls else 60.0
+    game = some_game()
+    calls = light_calls([*game[-1], coatl_view()])
     serve = [sys.executable, "-m", "mexica_ai", "serve", "--port", "0", "--slots", str(args.slots)]
     serve += ["--memory", str(args.memory), "--total-memory", str(args.memory * args.slots)]
     serve += ["--log-format", "json"]
@@ -79,7 +81,7 @@ def main():
         try:
             address = server.stdout.readline().split()[-1]
             tally = Tally(args.seconds, args.calls or float("inf"))
-            figures = asyncio.run(load(args, address, server.pid, tally))
+            figures = asyncio.run(load(args, address, server.pid, game, calls, tally))
         finally:
             server.terminate()
             server.wait()
@@ -118,13 +120,12 @@ class Tally:
         self._searches += method in SEARCHES and code in ("OK", "DEADLINE_EXCEEDED")
 
 
-async def load(args, address, pid, tally):
-    """Run the clients, and return the figures."""
+async def load(args, address, pid, game, calls, tally):
+    """Run the clients, who ask for this game's positions and these light calls, and return the figures."""
     load_before = os.getloadavg()[0]
     began = time.monotonic()
-    start, turns, places = some_game()
+    start, turns, places = game
     positions = [wire.position_to_message(place) for place in places]
-    calls = light_calls([*places, coatl_view()])
     # A few connections, as several programs would have.
     channels = [
         grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)]) for _ in range(8)
