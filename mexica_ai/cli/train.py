@@ -28,9 +28,8 @@ how well it predicts the others, next to the weights that it began with: mean
 log-loss of the winner by number of seats, error of the final scores, calibration.
 The weights of the priors are fitted to the actions that the search chose, then
 flattened; their log-loss is that of the chosen action (alike: all categories
-weigh the same). With --refine the weights in use are changed a little instead,
-and their priors kept; what it prints is honest on games that they were not
-fitted on.
+weigh the same). With --refine the network in use is changed a little instead;
+how well it predicts is then honest only on games that it was not fitted on.
 
 The weights come into use when they replace those of the package, from the next
 start on. The same seed, numbers and build give the same games and weights,
@@ -67,8 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--refine",
         action="store_true",
-        help="begin with the weights in use instead of the hand-made estimate, change them at a fourth of "
-        "the rate, and keep the priors",
+        help="begin with the network in use instead of the hand-made estimate, and change it at a fourth of "
+        "the rate",
     )
     parser.add_argument(
         "--epochs", type=common.argument(whole_number(1, 1000)), default=15, metavar="N", help="(default: 15)"
@@ -124,9 +123,7 @@ def run(args: argparse.Namespace) -> int:
         )
     choices = {}
     weights = fitted.pulled(weights)
-    if args.refine:
-        weights = fitted.weights() | weights
-    elif fitted.categories:
+    if fitted.categories:
         weights["priors"], choices = _fit_priors(fitted, lines, args.seed)
     weights = {name: _rounded(array) for name, array in weights.items()}
     unseen = data.take(held)
