@@ -392,18 +392,24 @@ def check_options(players, pool, neutral_levels):
     findings.raise_as(PositionError)
 
 
-def draw_neutral_spaces(count, rng):
-    """Draw spaces for neutral temples by D1: random order, far apart, started afresh until all fit."""
+@functools.cache
+def _neutral_spaces():
+    """Return the spaces for neutral temples, and for each a number whose bit i tells whether i is too close."""
     spaces = [
         cell
         for cell in sorted(board.LAND - board.PALACE)
         if cell not in board.PRINTED_CANALS and board.LAND.issuperset(board.neighbours(cell))
     ]
-    # Bit i of near[j]: spaces i and j are too close together.
     near = [
         sum(1 << i for i, other in enumerate(spaces) if board.distance(cell, other) < MIN_NEUTRAL_DISTANCE)
         for cell in spaces
     ]
+    return tuple(spaces), tuple(near)
+
+
+def draw_neutral_spaces(count, rng):
+    """Draw spaces for neutral temples by D1: random order, far apart, started afresh until all fit."""
+    spaces, near = _neutral_spaces()
     for _ in range(MAX_NEUTRAL_TRIES):
         chosen, taken = [], 0
         for index in rng.permutation(len(spaces)).tolist():
