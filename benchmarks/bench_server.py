@@ -169,7 +169,8 @@ async def load(args, address, pid, game, calls, tally):
         },
         "clients_late_ms": quantiles(tally.lags) | {"max": round(max(tally.lags, default=0), 1)},
         "memory_mb": tally.memory,
-        "peak_memory_mb": memory_mb(pid, "VmHWM"),
+        # The kernel brings its peak up to date now and then only.
+        "peak_memory_mb": max(memory_mb(pid, "VmHWM"), *tally.memory),
         "total_memory_mb": args.memory * args.slots,
     }
 

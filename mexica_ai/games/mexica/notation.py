@@ -394,7 +394,7 @@ def check_options(players, pool, neutral_levels):
 
 @functools.cache
 def _neutral_spaces():
-    """Return the spaces for neutral temples, and for each a number whose bit i tells whether i is too close."""
+    """Return the spaces for neutral temples, and for each a number whose bit i says that i is too close."""
     spaces = [
         cell
         for cell in sorted(board.LAND - board.PALACE)
