@@ -67,9 +67,9 @@ cdef action_t policy_playout_action(const CoatlStateC* state, bitgen_t* rng) noe
 
 # --- priors
 #
-# How likely an action is falls with what it leaves of the mover's outlook, against the best action. The weights correct
-# that by kind of action and by how far it is behind; they were fitted to what the search chose in games against itself
-# (`mexica_ai.train.priors`), apart for each phase of a turn.
+# How likely an action is falls with what it leaves of the mover's outlook, against the best action. Weights can correct
+# that by kind of action and by how far it is behind, apart for each phase of a turn. `mexica_ai.train.priors` fits them
+# to what the search chose; those that ship are all 1.
 
 KINDS = ("keep", "take_bodies", "take_head", "take_tail", "draw", "draw_unseen", "start", "add", "play", "temple",
          "close", "perfect", "future", "discard", "promise", "end", "pass")
@@ -77,7 +77,7 @@ KINDS = ("keep", "take_bodies", "take_head", "take_tail", "draw", "draw_unseen",
 GAPS = ("best", "near", "behind", "far")
 CATEGORIES = tuple(f"{kind}_{gap}" for kind in KINDS for gap in GAPS)
 
-cdef enum:                      # the kinds that are no verbs, and where the others begin
+cdef enum:                      # places in KINDS; from STARTING on they follow the verbs
     TAKING_BODIES = 1
     DRAWING_CARD = 4
     DRAWING_UNSEEN = 5
@@ -87,7 +87,7 @@ cdef enum:                      # the kinds that are no verbs, and where the oth
     NUM_GROUPS = OVER           # phases in which a seat is to move
 
 cdef float TEMPERATURE = 1.5    # of the outlook
-cdef float UNSEEN = 0.3         # what a card is worth that nobody knows yet
+cdef float DRAWING_VALUE = 0.3  # what drawing is worth beyond the outlook
 cdef float CLOSE_BEHIND = 0.75
 cdef float FAR_BEHIND = 2.5
 
@@ -123,7 +123,7 @@ cdef int _categorize(const CoatlStateC* state, const action_t* actions, int n, i
         rules_apply_action(&after, actions[i])
         shares[i] = evaluation_outlook(&after, seat)
         if action_verb(actions[i]) == DRAW:
-            shares[i] += UNSEEN
+            shares[i] += DRAWING_VALUE
         best = max(best, shares[i])
     for i in range(n):
         categories[i] = _kind(actions[i]) * NUM_GAPS + _gap(best - shares[i])
