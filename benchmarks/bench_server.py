@@ -6,10 +6,11 @@
 Each client asks again and again: mostly BestTurn with a budget of 0.1 to 1 s and a deadline of one to four
 budgets, sometimes an Analyze with the same, or one that it cancels after the first answer, which counts
 apart. A client that is rejected waits as long as the server asks it to, but at most two seconds. Most are
-rejected at once, some after they waited for a slot in vain. One more client asks what needs no search. The
-clients are one process with one event loop. They share the machine with the server, so the figures include
-their own wait for a core; how late their loop comes to a timer tells how long that is. Deadlines are judged
-at the clients. The server's log tells which of the missed calls it had answered in time.
+rejected at once, some after they waited for a slot in vain. These clients are one process with one event
+loop; how late it comes to a timer tells how much of their figures is their own. One more client, a process of
+its own, asks what needs no search. All share the machine with the server, so the figures include their own
+wait for a core. Deadlines are judged at the clients. The server's log tells which of the missed calls it had
+answered in time.
 
 With --heavy N, N more clients ask for what needs memory: searches that fill their trees, valuations of whole
 games, and requests of 1 MiB that are refused. Their latencies say nothing. Compare the peak of the server's
@@ -18,8 +19,10 @@ resident memory with what it is configured for: the trees of all searches togeth
 
 import argparse
 import asyncio
+import contextlib
 import itertools
 import json
+import multiprocessing
 import os
 import random
 import statistics
@@ -138,8 +141,8 @@ async def load(args, address, pid, game, calls, tally):
         asyncio.ensure_future(heavy_client(channels[i % len(channels)], i, start, turns, positions, tally))
         for i in range(args.heavy)
     ]
-    light = light_client(channels[0], calls, tally)
-    await asyncio.gather(watch_memory(pid, tally), watch_lag(tally), light, *clients)
+    async with asking_lightly(address, calls, tally):
+        await asyncio.gather(watch_memory(pid, tally), watch_lag(tally), *clients)
     for task in heavy:
         task.cancel()
     await asyncio.gather(*heavy, return_exceptions=True)
@@ -294,23 +297,53 @@ def light_calls(places):
             ("NewGame", deal),
             ("ApplyTurn", engine_pb2.ApplyTurnRequest(position=position, turn=turn)),
         ]
-        if place.game == "mexica":
-            sizes = place.to_json()["calpulli"]["display"][:2]
+        sizes = place.to_json()["calpulli"]["display"][:2] if place.game == "mexica" else []
+        if sizes:
             request = engine_pb2.ConsiderRemovalRequest(position=position, sizes=sizes)
             calls.append(("ConsiderRemoval", request))
     return calls
 
 
-async def light_client(channel, calls, tally):
-    """Ask what needs no search, one after the other and not at once, so that no call profits from another."""
-    stub = engine_pb2_grpc.EngineServiceStub(channel)
-    check = health_pb2_grpc.HealthStub(channel).Check
-    for name, request in itertools.cycle(calls):
-        if not tally.goes_on:
-            return
-        method = check if name == "Health.Check" else getattr(stub, name)
-        await noted(tally, name, method, request, MARGIN_S)
-        await asyncio.sleep(LIGHT_S)
+def light_client(address, calls, ended, notes):
+    """Ask what needs no search, one after the other and not at once, so that no call profits from another.
+
+    Runs in a process of its own; sends what `Tally.note` takes of each call once the load has ended.
+    """
+    found = []
+    with grpc.insecure_channel(address) as channel:
+        stub = engine_pb2_grpc.EngineServiceStub(channel)
+        check = health_pb2_grpc.HealthStub(channel).Check
+        for name, request in itertools.cycle(calls):
+            if ended.wait(LIGHT_S):
+                break
+            method = check if name == "Health.Check" else getattr(stub, name)
+            request_id = uuid.uuid4().hex
+            begin = time.perf_counter()
+            try:
+                method(request, timeout=MARGIN_S, metadata=(("x-request-id", request_id),))
+                code = "OK"
+            except grpc.RpcError as error:
+                code = error.code().name
+            found.append((name, code, request_id, time.perf_counter() - begin))
+    notes.send(found)
+
+
+@contextlib.asynccontextmanager
+async def asking_lightly(address, calls, tally):
+    """Run `light_client` meanwhile, and note what it found."""
+    context = multiprocessing.get_context("spawn")  # gRPC's threads would not survive a fork
+    ended = context.Event()
+    receiving, sending = context.Pipe(duplex=False)
+    process = context.Process(target=light_client, args=(address, calls, ended, sending), daemon=True)
+    process.start()
+    sending.close()
+    try:
+        yield
+    finally:
+        ended.set()
+        for note in await asyncio.to_thread(receiving.recv):
+            tally.note(*note)
+        process.join()
 
 
 async def noted(tally, name, method, request, timeout_s):
