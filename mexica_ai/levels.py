@@ -2,9 +2,8 @@
 
 A level below the highest searches less, and takes a turn that is nearly as good as the best one it has
 found: the shares of the win that the search expects of its candidates get a random error, and the best of
-those that were close before is played. So a weak level overlooks things and wavers, but it does not throw a
-game away for fun. The lowest have too few iterations for more than one or two whole turns: they play what
-the priors say, after a glance.
+those that were close before is played. The lowest also get an error on their priors, which tell a search what
+to look at first. So a weak level overlooks things and wavers, but it does not throw a game away for fun.
 
 How far the levels are apart is in benchmarks/STRENGTH.md.
 """
@@ -33,22 +32,25 @@ class Level:
         Of a search at most.
     deviation : float
         Standard deviation of the error on a candidate's expected share of the win.
+    prior_noise : float
+        Scale of the error on the logarithm of its own actions' priors, which orders what the search looks at.
     """
 
     iterations: int | None
     deviation: float
+    prior_noise: float = 0.0
 
 
 LEVELS = {
-    1: Level(14, 0.1),
-    2: Level(28, 0.08),
-    3: Level(40, 0.08),
-    4: Level(54, 0.08),
-    5: Level(85, 0.075),
-    6: Level(270, 0.055),
-    7: Level(900, 0.032),
-    8: Level(2050, 0.02),
-    9: Level(3750, 0.012),
+    1: Level(9, 0.13, 4.5),
+    2: Level(13, 0.13, 3.3),
+    3: Level(20, 0.12, 2.6),
+    4: Level(30, 0.1, 1.9),
+    5: Level(34, 0.09, 1.3),
+    6: Level(64, 0.08, 0.5),
+    7: Level(218, 0.06),
+    8: Level(850, 0.034),
+    9: Level(1800, 0.022),
     10: Level(None, 0.0),
 }
 HIGHEST = max(LEVELS)
@@ -70,6 +72,12 @@ def limits_of(level: int, limits: Limits) -> Limits:
     if most is None:
         return limits
     return replace(limits, iterations=most if limits.iterations is None else min(most, limits.iterations))
+
+
+def search_options(level: int) -> dict[str, float]:
+    """Return the options of a level's search that are not the default."""
+    noise = LEVELS[level].prior_noise
+    return {"prior_noise": noise} if noise else {}
 
 
 def choose(level: int, result: Result, seat: int, candidates: int) -> Result:

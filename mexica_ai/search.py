@@ -117,7 +117,7 @@ def run_search(
     """
     levels.check(level)
     limits = levels.limits_of(level, limits)
-    search = _new_search(position, limits, seed, candidates, search_class)
+    search = _new_search(position, limits, seed, candidates, level, search_class)
     done = threading.Event()
     watcher = None
     if stop is not None:
@@ -160,7 +160,7 @@ def watch_search(
         )
     levels.check(level)
     limits = levels.limits_of(level, limits)
-    search = _new_search(position, limits, seed, candidates, search_class)
+    search = _new_search(position, limits, seed, candidates, level, search_class)
     return _watch(position, search, limits, candidates, level, interval_s, stop)
 
 
@@ -201,7 +201,7 @@ def _result(position, search, level, candidates):
     return levels.choose(level, _to_result(position.game, found), position.to_move, candidates)
 
 
-def _new_search(position, limits, seed, candidates, search_class=Search):
+def _new_search(position, limits, seed, candidates, level=levels.HIGHEST, search_class=Search):
     require_seat_to_move(position)
     if type(candidates) is not int or not 1 <= candidates <= MAX_CANDIDATES:
         raise SearchError(
@@ -210,7 +210,11 @@ def _new_search(position, limits, seed, candidates, search_class=Search):
             path="candidates",
         )
     return search_class(
-        position.state.copy(), threads=limits.threads, memory_mb=limits.memory_mb, seed=resolve_seed(seed)
+        position.state.copy(),
+        threads=limits.threads,
+        memory_mb=limits.memory_mb,
+        seed=resolve_seed(seed),
+        **levels.search_options(level),
     )
 
 

@@ -34,6 +34,7 @@ def test_there_are_ten_and_each_is_stronger_than_the_one_below():
     for lower, higher in zip(range(1, 9), range(2, 10), strict=True):
         assert levels.LEVELS[lower].iterations < levels.LEVELS[higher].iterations
         assert levels.LEVELS[lower].deviation >= levels.LEVELS[higher].deviation
+        assert levels.LEVELS[lower].prior_noise >= levels.LEVELS[higher].prior_noise
     assert levels.LEVELS[10] == levels.Level(None, 0.0)
 
 

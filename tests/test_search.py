@@ -543,6 +543,37 @@ def test_a_forced_win_of_nim_is_worth_all():
     assert run(nim([1]), time_s=60)["candidates"][0]["value"] == [1, 0]
 
 
+# Noise on priors
+
+
+def first_turns(state, number, **options):
+    """Return how often each turn is the only one that a search of one action at a time looks at."""
+    narrow = {"widening_base": 1, "widening_factor": 0, "memory_mb": 1}
+    results = (run(state, iterations=6, seed=seed, **narrow, **options) for seed in range(number))
+    return Counter(tuple(result["candidates"][0]["actions"]) for result in results)
+
+
+@pytest.mark.parametrize("name", ["midgame", "nim"])
+def test_noise_of_scale_one_draws_from_the_priors(name):
+    state = nim([3]) if name == "nim" else state_of(MIDGAME | {"action_points": 1})
+    wide = run(state, iterations=3000, widening_base=1000, first_visits=1000)
+    counts = first_turns(state, 1000, prior_noise=1)
+    for candidate in wide["candidates"][:3]:
+        share = candidate["prior"]
+        # Five standard deviations; turns that several orders of actions spell come a little more often.
+        margin = 5 * (share * (1 - share) / 1000) ** 0.5
+        assert share - margin < counts[tuple(candidate["actions"])] / 1000 < share + margin
+    assert len(first_turns(state, 20)) == 1  # without noise always the best prior
+
+
+def test_noise_is_the_same_for_the_same_seed_and_ends_with_the_turn():
+    state = nim([3, 4], plies=2)
+    first, second = (run(state, iterations=300, prior_noise=3) for _ in range(2))
+    assert first | {"seconds": 0} == second | {"seconds": 0}
+    # With all actions in view it only shifts visits, and the solved game is still solved.
+    assert run(nim([1, 2]), iterations=3000, prior_noise=2)["candidates"][0]["value"][0] > 0.9
+
+
 # What is refused
 
 

@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 from cext.core.atomics cimport atomic_cas_u32, atomic_load_u32, monotonic_s
 from cext.core.baselines cimport baseline_evaluate
 from cext.core.game cimport GameOps, State, game_apply
-from cext.core.rng cimport Stream, rng_next
+from cext.core.rng cimport Stream, mix_bits, rng_next
 from cext.core.search cimport BY_FORCE, BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, RUNNING
 from cext.core.turns cimport (
     MAX_TURN,
@@ -79,13 +79,6 @@ cdef int _likelier(const void* a, const void* b) noexcept nogil:
     if x.prior != y.prior:
         return -1 if x.prior > y.prior else 1
     return x.index - y.index
-
-
-cdef inline uint64_t _mix(uint64_t x) noexcept nogil:
-    # The finaliser of splitmix64.
-    x = (x ^ (x >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
-    x = (x ^ (x >> 27)) * <uint64_t>0x94d049bb133111eb
-    return x ^ (x >> 31)
 
 
 cdef class Beam:
@@ -264,7 +257,7 @@ cdef class Beam:
             baseline_evaluate(ops, self._after, values, scores)
             child.value = values[seat]
             child.hash = ops.hash(self._after, ALL_SEEING)
-            child.tie = _mix(child.hash ^ self._salt)
+            child.tie = mix_bits(child.hash ^ self._salt)
             if ops.turn(self._after) != start:
                 self._add_end(&child)
             elif not self._add_child(&child):

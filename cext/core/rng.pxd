@@ -30,3 +30,10 @@ cdef inline int rng_below(bitgen_t* rng, int n) noexcept nogil:
         while (product & 0xffffffffu) < threshold:
             product = <uint64_t>rng.next_uint32(rng.state) * bound
     return <int>(product >> 32)
+
+
+cdef inline uint64_t mix_bits(uint64_t x) noexcept nogil:
+    """The finaliser of splitmix64: a hash of 64 bits."""
+    x = (x ^ (x >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
+    x = (x ^ (x >> 27)) * <uint64_t>0x94d049bb133111eb
+    return x ^ (x >> 31)

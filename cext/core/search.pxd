@@ -26,6 +26,7 @@ ctypedef struct OptionsC:
     double playout_weight
     double margin_weight
     double margin_scale
+    double prior_noise
     double confirming_share
     double early_stop
 
@@ -52,6 +53,7 @@ ctypedef struct SearchC:
     bint several_worlds         # what the viewer may know leaves more than one state
     double began_s
     double deadline_s           # on the monotonic clock; 0 none
+    uint64_t noise_seed         # of the error on priors
     int niceness                # added to that of each native thread
     uint64_t max_iterations     # 0 none
     double confirm_s            # when to stop exploring within the root's turn; and after how many iterations

@@ -14,7 +14,7 @@ Sources
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint16_t
-from libc.math cimport fabs, pow, sqrt
+from libc.math cimport exp, fabs, log, pow, sqrt
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -26,7 +26,7 @@ from cext.core.game cimport State, game_apply, game_require_seat, game_settle_ch
 from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_end, graph_edges, graph_find_or_add,
                               graph_free, graph_grow_edges, graph_init, graph_memory, graph_num_edges)
 from cext.core.playout cimport playout_round
-from cext.core.rng cimport Stream
+from cext.core.rng cimport Stream, mix_bits
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
                               turn_scratch_init)
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
@@ -61,6 +61,10 @@ OPTIONS = {
     # Weight of the score margin in what is maximised, and the margin in game points that counts for half of it.
     "margin_weight": (0.3, 0.0, 1.0),
     "margin_scale": (20.0, 0.001, 1e6),
+    # Scale of a random error on the logarithm of the priors within the root's turn, the same at each visit. Its
+    # distribution is Gumbel's, so that with 1 the order of the actions is as if drawn from the priors (Kool, van Hoof and
+    # Welling, 2019). 0: none.
+    "prior_noise": (0.0, 0.0, 10.0),
     # Last share of the time or iterations that is spent without exploration within the root's turn.
     "confirming_share": (0.25, 0.0, 1.0),
     # Above 0: in the confirming part of a search limited by time alone, it ends when no other turn can have as many
@@ -308,22 +312,41 @@ cdef int _list_by_prior(WorkerC* worker) noexcept nogil:
     cdef const GameOps* ops = worker.search.ops
     cdef int i, num_legal, n = ops.legal_actions(worker.state, worker.actions)
     cdef double total = 0
+    num_legal = n
     if ops.policy == NULL:
         for i in range(n):
-            worker.priors[i] = <float>(1.0 / n)
-        return n
-    ops.policy(worker.state, worker.actions, n, worker.priors)
-    num_legal = n
+            worker.priors[i] = 1.0
+    else:
+        ops.policy(worker.state, worker.actions, n, worker.priors)
     n = 0
     for i in range(num_legal):
         if worker.priors[i] > 0:
             worker.actions[n] = worker.actions[i]
             worker.priors[n] = worker.priors[i]
-            total += worker.priors[i]
             n += 1
+    if worker.search.options.prior_noise > 0 and ops.turn(worker.state) == worker.search.root_turn:
+        _add_noise(worker, n)
+    for i in range(n):
+        total += worker.priors[i]
     for i in range(n):
         worker.priors[i] = <float>(worker.priors[i] / total)
     return n
+
+
+cdef void _add_noise(WorkerC* worker, int n) noexcept nogil:
+    # By hashes, since the actions of a node are ranked more than once.
+    cdef SearchC* search = worker.search
+    cdef uint64_t key = _key(search.ops, worker.state, search.viewer) ^ search.noise_seed, mixed
+    cdef double uniform
+    cdef float highest = -1e30
+    cdef int i
+    for i in range(n):
+        mixed = mix_bits(key ^ mix_bits(worker.actions[i]))
+        uniform = (<double>(mixed >> 12) + 0.5) * (1.0 / (<uint64_t>1 << 52))
+        worker.priors[i] = <float>(log(worker.priors[i]) - search.options.prior_noise * log(-log(uniform)))
+        highest = max(highest, worker.priors[i])
+    for i in range(n):
+        worker.priors[i] = <float>exp(worker.priors[i] - highest)
 
 
 cdef inline bint _is_before(WorkerC* worker, int i, int j) noexcept nogil:
@@ -665,6 +688,7 @@ cdef class Search:
             if (self._workers[i].state == NULL or self._workers[i].actions == NULL
                     or self._workers[i].priors == NULL):
                 raise MemoryError
+        self.search.noise_seed = mix_bits(<uint64_t>seed)
         self._open_root()
 
     cdef _set_options(self, dict given):
@@ -687,6 +711,7 @@ cdef class Search:
         self.search.options.playout_weight = values["playout_weight"]
         self.search.options.margin_weight = values["margin_weight"]
         self.search.options.margin_scale = values["margin_scale"]
+        self.search.options.prior_noise = values["prior_noise"]
         self.search.options.confirming_share = values["confirming_share"]
         self.search.options.early_stop = values["early_stop"]
 
