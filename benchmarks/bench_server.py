@@ -25,6 +25,7 @@ import json
 import multiprocessing
 import os
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -97,7 +98,8 @@ class Tally:
     """What the clients note, and whether they go on."""
 
     def __init__(self, seconds, num_searches):
-        self._end = time.monotonic() + seconds
+        self._seconds = seconds
+        self._end = 0.0
         self._num_searches = num_searches
         self._searches = 0  # answered or missed
         self.latencies = defaultdict(list)  # by method, in ms
@@ -107,6 +109,9 @@ class Tally:
         self.missed = set()  # request ids
         self.lags = []  # ms that the clients' own loop was late
         self.memory = []  # MB, at times
+
+    def start(self):
+        self._end = time.monotonic() + self._seconds
 
     @property
     def goes_on(self):
@@ -126,7 +131,6 @@ class Tally:
 async def load(args, address, pid, game, calls, tally):
     """Run the clients, who ask for this game's positions and these light calls, and return the figures."""
     load_before = os.getloadavg()[0]
-    began = time.monotonic()
     start, turns, places = game
     positions = [wire.position_to_message(place) for place in places]
     # A few connections, as several programs would have.
@@ -137,21 +141,26 @@ async def load(args, address, pid, game, calls, tally):
         client(channels[i % len(channels)], random.Random(args.seed * 1000 + i), positions, tally)
         for i in range(args.clients)
     )
-    heavy = [
-        asyncio.ensure_future(heavy_client(channels[i % len(channels)], i, start, turns, positions, tally))
-        for i in range(args.heavy)
-    ]
     async with asking_lightly(address, calls, tally):
+        tally.start()
+        began = time.monotonic()
+        heavy = [
+            asyncio.ensure_future(
+                heavy_client(channels[i % len(channels)], i, start, turns, positions, tally)
+            )
+            for i in range(args.heavy)
+        ]
         await asyncio.gather(watch_memory(pid, tally), watch_lag(tally), *clients)
-    for task in heavy:
-        task.cancel()
-    await asyncio.gather(*heavy, return_exceptions=True)
+        for task in heavy:
+            task.cancel()
+        await asyncio.gather(*heavy, return_exceptions=True)
+        seconds = time.monotonic() - began
     for channel in channels:
         await channel.close()
     searches = sum((tally.outcomes.get(method, Counter()) for method in SEARCHES), Counter())
     accepted = searches["OK"] + searches["DEADLINE_EXCEEDED"]
     return {
-        "seconds": round(time.monotonic() - began, 1),
+        "seconds": round(seconds, 1),
         "clients": args.clients,
         "heavy": args.heavy,
         "slots": args.slots,
@@ -307,15 +316,16 @@ def light_calls(places):
 def light_client(address, calls, ended, notes):
     """Ask what needs no search, one after the other and not at once, so that no call profits from another.
 
-    Runs in a process of its own; sends what `Tally.note` takes of each call once the load has ended.
+    Runs in a process of its own. Tells when it begins; once the load has ended, sends what `Tally.note` takes of
+    each call.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other clients' process ends it
     found = []
+    notes.send("begins")
     with grpc.insecure_channel(address) as channel:
         stub = engine_pb2_grpc.EngineServiceStub(channel)
         check = health_pb2_grpc.HealthStub(channel).Check
         for name, request in itertools.cycle(calls):
-            if ended.wait(LIGHT_S):
-                break
             method = check if name == "Health.Check" else getattr(stub, name)
             request_id = uuid.uuid4().hex
             begin = time.perf_counter()
@@ -325,6 +335,8 @@ def light_client(address, calls, ended, notes):
             except grpc.RpcError as error:
                 code = error.code().name
             found.append((name, code, request_id, time.perf_counter() - begin))
+            if ended.wait(LIGHT_S):
+                break
     notes.send(found)
 
 
@@ -336,13 +348,17 @@ async def asking_lightly(address, calls, tally):
     receiving, sending = context.Pipe(duplex=False)
     process = context.Process(target=light_client, args=(address, calls, ended, sending), daemon=True)
     process.start()
-    sending.close()
+    sending.close()  # so that the end of the process ends the reading
     try:
+        await asyncio.to_thread(receiving.recv)
         yield
-    finally:
         ended.set()
         for note in await asyncio.to_thread(receiving.recv):
             tally.note(*note)
+    except EOFError:
+        raise SystemExit("the client that asks for what needs no search has failed; see above") from None
+    finally:
+        process.terminate()
         process.join()
 
 

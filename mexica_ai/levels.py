@@ -19,6 +19,7 @@ from mexica_ai.results import Result
 from mexica_ai.strict import quote
 
 POOL = 12  # candidates among which a level chooses
+SEEN = 0.05  # and which had so many of the most visited one's visits; others come from too few to be believed
 NEAR = 2.0  # how many deviations below the best share a candidate may be
 
 
@@ -42,12 +43,12 @@ class Level:
 
 
 LEVELS = {
-    1: Level(9, 0.13, 4.5),
-    2: Level(13, 0.13, 3.3),
-    3: Level(20, 0.12, 2.6),
-    4: Level(30, 0.1, 1.9),
-    5: Level(34, 0.09, 1.2),
-    6: Level(38, 0.09, 0.95),
+    1: Level(30, 0.15, 4.5),
+    2: Level(32, 0.14, 3.8),
+    3: Level(34, 0.12, 3.1),
+    4: Level(36, 0.1, 2.3),
+    5: Level(38, 0.09, 1.6),
+    6: Level(40, 0.08, 1.0),
     7: Level(160, 0.065),
     8: Level(450, 0.045),
     9: Level(1500, 0.026),
@@ -90,8 +91,8 @@ def choose(level: int, result: Result, seat: int, candidates: int) -> Result:
     if deviation > 0 and len(found) > 1:
         random_ = random.Random(f"level {level}, seed {result.seed}")
         best = found[0].value[seat]
-        pool = found[:POOL]
-        # A share above that of the most visited turn comes from too few visits to be believed.
+        pool = [candidate for candidate in found[:POOL] if candidate.visits >= SEEN * found[0].visits]
+        # So does a share above that of the most visited turn.
         shares = [min(candidate.value[seat], best) for candidate in pool]
         noisy = [share + random_.gauss(0, deviation) for share in shares]
         near = [i for i, share in enumerate(shares) if share >= best - NEAR * deviation]

@@ -6,12 +6,14 @@ import json
 import pytest
 
 import mexica_ai as ai
+from cext.core.search import Search
 from mexica_ai import levels
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.limits import Limits
 from mexica_ai.results import Candidate, Result
+from mexica_ai.search import run_search
 
 
 @pytest.fixture
@@ -19,10 +21,10 @@ def position():
     return ai.load("examples/mexica_midgame.json")
 
 
-def result(*values, seed=1):
+def result(*values, seed=1, visits=(10, 9, 8, 7, 6)):
     """Return a result of a two-seat game whose candidates give seat 0 these shares."""
     candidates = [
-        Candidate([f"turn {i}"], 10 - i, [value, 1 - value], [50.0, 50.0], 0.1, [])
+        Candidate([f"turn {i}"], visits[i], [value, 1 - value], [50.0, 50.0], 0.1, [])
         for i, value in enumerate(values)
     ]
     best = candidates[0]
@@ -68,6 +70,36 @@ def test_a_level_wavers_among_turns_that_are_nearly_as_good_only():
         chosen.add(played.turn[0])
     assert "turn 2" not in chosen
     assert {"turn 0", "turn 1", "turn 4"} <= chosen
+
+
+def test_a_turn_that_was_hardly_looked_at_is_not_played():
+    for seed in range(50):
+        assert levels.choose(1, result(0.5, 0.9, seed=seed, visits=(100, 4)), 0, 5).turn == ["turn 0"]
+    results = (result(0.5, 0.9, seed=seed, visits=(100, 5)) for seed in range(50))
+    assert {levels.choose(1, each, 0, 5).turn[0] for each in results} == {"turn 0", "turn 1"}
+
+
+def test_low_levels_err_on_priors(position):
+    given = []
+
+    def make(state, **options):
+        given.append(options.get("prior_noise"))
+        return Search(state, **options)
+
+    for level in (1, 6, 7, 10):
+        run_search(position, Limits(iterations=5), seed=1, level=level, search_class=make)
+    assert given == [levels.LEVELS[1].prior_noise, levels.LEVELS[6].prior_noise, None, None]
+
+
+def test_the_options_of_a_spec_come_before_those_of_its_level(position):
+    most = levels.LEVELS[1].iterations
+    default = ai.best_turn(position, iterations=most, seed=1, candidates=levels.POOL)
+    with make_engine("mcts,level=1,prior_noise=0") as engine:
+        same = engine.best_turn(position, Limits(time_s=20), seed=1, candidates=levels.POOL)
+    with make_engine("mcts,level=1") as engine:
+        other = engine.best_turn(position, Limits(time_s=20), seed=1, candidates=levels.POOL)
+    found = [sorted(each.turn for each in result_.candidates) for result_ in (default, same, other)]
+    assert found[0] == found[1] != found[2]
 
 
 def test_the_share_of_the_seat_to_move_counts():

@@ -566,12 +566,31 @@ def test_noise_of_scale_one_draws_from_the_priors(name):
     assert len(first_turns(state, 20)) == 1  # without noise always the best prior
 
 
-def test_noise_is_the_same_for_the_same_seed_and_ends_with_the_turn():
-    state = nim([3, 4], plies=2)
-    first, second = (run(state, iterations=300, prior_noise=3) for _ in range(2))
-    assert first | {"seconds": 0} == second | {"seconds": 0}
-    # With all actions in view it only shifts visits, and the solved game is still solved.
+def test_noise_is_the_same_for_the_same_seed():
+    for state in (nim([3, 4], plies=2), state_of(HIDDEN)):
+        first, second = (run(state, iterations=300, prior_noise=3) for _ in range(2))
+        assert first | {"seconds": 0} == second | {"seconds": 0}
+    # It only shifts visits: the solved game is still solved.
     assert run(nim([1, 2]), iterations=3000, prior_noise=2)["candidates"][0]["value"][0] > 0.9
+
+
+def test_noise_is_on_the_turn_of_the_root_only():
+    state = nim([3, 3])
+    narrow = {"widening_base": 1, "widening_factor": 0}
+    chosen = set()
+    for seed in range(30):
+        (candidate,) = run(state, iterations=20, seed=seed, prior_noise=1, **narrow)["candidates"]
+        chosen.add(tuple(candidate["actions"]))
+        # All actions of nim are alike to the priors; the first is in view.
+        assert candidate["line"][0] == after(state, candidate["actions"]).legal_actions()[:1]
+    assert len(chosen) > 3
+
+
+def test_much_noise_leaves_every_action_a_prior():
+    (_, _, most) = OPTIONS["prior_noise"]
+    for seed in range(20):
+        found = run(state_of(MIDGAME), iterations=200, seed=seed, prior_noise=most, num_candidates=50)
+        assert all(0 < candidate["prior"] <= 1 for candidate in found["candidates"])
 
 
 # What is refused

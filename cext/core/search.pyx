@@ -76,6 +76,9 @@ cdef enum:
     SETTLED_EVERY = 64          # iterations of a thread, at least, after which it looks whether the turn is settled
     PREFETCH = 8                # edges that selection asks for ahead
 
+# Noise leaves no prior below this, against the largest.
+cdef float LEAST_PRIOR = 1e-30
+
 # How often the calling thread wakes to look for signals that another thread received: the main one, which Python has
 # handle them. Others would take Python's lock for nothing.
 cdef double SIGNALS_S = 0.03
@@ -346,7 +349,7 @@ cdef void _add_noise(WorkerC* worker, int n) noexcept nogil:
         worker.priors[i] = <float>(log(worker.priors[i]) - search.options.prior_noise * log(-log(uniform)))
         highest = max(highest, worker.priors[i])
     for i in range(n):
-        worker.priors[i] = <float>exp(worker.priors[i] - highest)
+        worker.priors[i] = max(<float>exp(worker.priors[i] - highest), LEAST_PRIOR)
 
 
 cdef inline bint _is_before(WorkerC* worker, int i, int j) noexcept nogil:

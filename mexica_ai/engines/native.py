@@ -28,7 +28,11 @@ class MctsEngine(Engine):
 
     def _search_class(self):
         options = {name: value for name, value in self.spec.options.items() if name in OPTIONS}
-        return functools.partial(Search, **options)
+
+        def make(state, /, **given):
+            return Search(state, **(given | options))  # what the spec says comes before what the level does
+
+        return make
 
     @property
     def _level(self):
