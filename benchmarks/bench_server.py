@@ -316,8 +316,8 @@ def light_calls(places):
 def light_client(address, calls, ended, notes):
     """Ask what needs no search, one after the other and not at once, so that no call profits from another.
 
-    Runs in a process of its own. Tells when it begins; once the load has ended, sends what `Tally.note` takes of
-    each call.
+    Runs in a process of its own. Tells when it begins; once the load has ended, sends what `Tally.note` takes
+    of each call.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other clients' process ends it
     found = []
