@@ -29,7 +29,7 @@ OWN_FEATURES = (
     "founded_now",              # what the founded districts would pay now / 20
     "founded_expected",         # the same, softened by the room left in them / 20
     "founded_secure",           # what those without room pay / 20
-    "founded_second",           # what those pay in which a rival could still take the first place / 20
+    "founded_second",           # what those with room pay in which the seat has the first place / 20
     "wide_now",                 # what unfounded land would pay at the end of the game / 50
     "wide_expected",            # the same with the levels still to come, softened / 50
     "levels_founded",           # own levels in founded districts / 10
