@@ -45,11 +45,53 @@ def test_a_torn_file_is_continued(records, tmp_path):
     assert sorted(path.read_text().splitlines(keepends=True)) == sorted(lines)
 
 
+def digests(n):
+    return [hashlib.sha256(str(number).encode()).digest() for number in range(n)]
+
+
+def test_a_game_alone_decides_whether_it_is_held_out():
+    many = digests(3000)
+    found = positions.held_out(many)
+    assert 0.08 < found.mean() < 0.12
+    for chosen in (slice(0, 1500), slice(1000, 3000), slice(None, None, -1)):
+        assert np.array_equal(positions.held_out(many[chosen]), found[chosen])
+    record = selfplay.play_game("mexica", 1, 3, 4)
+    same = {key: record[key] for key in reversed(record) if key not in ("self_play", "engines")}
+    assert positions.fingerprint(same) == positions.fingerprint(record)
+    other = record | {"turns": record["turns"][:-1]}
+    assert positions.fingerprint(other) != positions.fingerprint(record)
+
+
+def test_of_few_games_one_is_held_out_and_never_all():
+    many = digests(200)
+    found = positions.held_out(many)
+    fitted_on = [digest for digest, held in zip(many, found, strict=True) if not held]
+    kept_out = [digest for digest, held in zip(many, found, strict=True) if held]
+    for few in (fitted_on[:5], kept_out[:5], [*fitted_on[:2], min(fitted_on)]):
+        least = [digest == min(few) for digest in few]
+        assert positions.held_out(few).tolist() == least
+    for same in ([], kept_out[:1], kept_out[:1] * 10):
+        assert not positions.held_out(same).any()
+
+
+def test_positions_and_decisions_hold_the_same_games_out(records):
+    lines = [(f"line {n}", line) for n, line in enumerate(records.read_bytes().splitlines())]
+    prints = [positions.fingerprint(json.loads(line)) for _, line in lines]
+    expected = {line for (_, line), held in zip(lines, positions.held_out(prints), strict=True) if held}
+    assert 0 < len(expected) < 10
+    data = positions.sample(lines, fitted.features, seed=1)
+    in_order = sorted((line for _, line in lines), key=lambda line: hashlib.sha256(line).digest())
+    assert {in_order[game] for game in data.games[data.held_out]} == expected
+    sampled = priors.sample(lines, fitted.categorize, len(fitted.categories), seed=1)
+    alone = [line for line in lines if line[1] in expected]
+    count = len(priors.sample(alone, fitted.categorize, len(fitted.categories), seed=1).chosen)
+    assert sampled.held_out.sum() == count
+
+
 def test_samples_know_how_their_game_ended(records):
     lines = [(f"line {n}", line) for n, line in enumerate(records.read_bytes().splitlines())]
     data = positions.sample(lines, fitted.features, seed=1)
     assert set(data.games) == set(range(10))
-    assert set(data.games[data.held_out]) == {0}
     assert np.allclose(data.shares.sum(1), 1)
     in_order = sorted((line for _, line in lines), key=lambda line: hashlib.sha256(line).digest())
     for index in (0, len(data.games) // 2, -1):
@@ -186,6 +228,9 @@ def test_too_few_games_and_broken_records_are_refused(records, tmp_path, capsys)
     weights = tmp_path / "weights.json"
     assert main(["train", str(few), "--games", "0", "--weights", str(weights)]) == 2
     assert "needs at least 10" in capsys.readouterr().err
+    few.write_text(records.read_text().splitlines(keepends=True)[0] * 10)
+    assert main(["train", str(few), "--games", "0", "--weights", str(weights)]) == 2
+    assert "all games are the same" in capsys.readouterr().err
     record = json.loads(records.read_text().splitlines()[0])
     record |= {"turns": record["turns"][:-1], "scores": None, "winners": None, "termination": "unfinished"}
     few.write_text((json.dumps(record) + "\n") * 10)

@@ -123,6 +123,8 @@ def run(args: argparse.Namespace) -> int:
         )
     choices = {}
     weights = fitted.pulled(weights)
+    if not held.any():
+        raise SearchError("all games are the same: a fit needs different ones", reason="INVALID_LIMITS")
     if fitted.categories:
         weights["priors"], choices = _fit_priors(fitted, lines, args.seed)
     weights = {name: _rounded(array) for name, array in weights.items()}

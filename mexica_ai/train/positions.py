@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from mexica_ai.strict import parse_json
 
 MAX_SEATS = 4
 SAMPLED = 0.25  # share of the states within turns that is taken; of the starts of turns, twice that
-HELD_OUT = 10  # one game in so many is not fitted on
+HELD_OUT = 10  # one game in so many is not fitted on, see `held_out`
 SCORE_SCALE = 50.0  # points in a unit of `scores`
 
 
@@ -46,7 +47,7 @@ class Positions(Columns):
     games : ndarray of int, shape (n,)
         Number of the game that a state is from, in an order that depends on the records alone.
     held_out : ndarray of bool, shape (n,)
-        Whether the game is one of the tenth that a fit is measured on.
+        Whether the game is one of those that a fit is measured on, see the function `held_out`.
     """
 
     features: np.ndarray
@@ -57,12 +58,45 @@ class Positions(Columns):
     held_out: np.ndarray
 
 
+def fingerprint(record: dict) -> bytes:
+    """Return the SHA-256 of a record's start and turns: of the game that was played, whoever tells of it."""
+    told = json.dumps([record["start"], record["turns"]], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(told.encode()).digest()
+
+
+def held_out(fingerprints: Sequence[bytes]) -> np.ndarray:
+    """Decide which games a fit is not made on, but measured on.
+
+    A game alone decides, not what it is given together with: a game that is held out once is held out from
+    all fits, also those that begin with what an earlier one made. Only where none of the games is to be
+    held out, the one with the least fingerprint is; where all are, only that one.
+
+    Parameters
+    ----------
+    fingerprints : sequence of bytes
+        Of the games, see `fingerprint`.
+
+    Returns
+    -------
+    ndarray of bool
+        For each game; about one in `HELD_OUT` is True. All False if there are not two different games.
+    """
+    found = np.array([int.from_bytes(digest[:8], "big") % HELD_OUT == 0 for digest in fingerprints], bool)
+    if len(set(fingerprints)) < 2:
+        found[:] = False
+    elif found.all() or not found.any():
+        least = min(fingerprints)
+        found = np.array([digest == least for digest in fingerprints], bool)
+    return found
+
+
 def sample(
     lines: Iterable[tuple[str, bytes]], features: Callable[[Any], np.ndarray], *, seed: int
 ) -> Positions:
     """Replay records and sample states between their actions.
 
-    What is sampled depends on the records and the seed, not on the order of the records.
+    What is sampled depends on the records and the seed, not on the order of the records; of one record, on
+    that record and the seed alone.
 
     Parameters
     ----------
@@ -78,6 +112,7 @@ def sample(
         A line is not the valid record of a finished game.
     """
     rows: list[tuple] = []
+    fingerprints = []
     keyed = sorted((hashlib.sha256(line).digest(), path, line) for path, line in lines)
     for number, (digest, path, line) in enumerate(keyed):
         random_ = random.Random(digest + seed.to_bytes(8, "little"))
@@ -91,15 +126,17 @@ def sample(
         scores[: end.players] = np.array(end.scores) / SCORE_SCALE
         shares[end.winners] = 1 / len(end.winners)
         for found in _states(record, features, random_):
-            rows.append((found, seats, shares, scores, number, number % HELD_OUT == 0))
+            rows.append((found, seats, shares, scores, number))
+        fingerprints.append(fingerprint(record))
     columns = list(zip(*rows, strict=True))
+    games = np.array(columns[4])
     return Positions(
         np.stack(columns[0]),
         np.array(columns[1], bool),
         np.array(columns[2], np.float32),
         np.array(columns[3], np.float32),
-        np.array(columns[4]),
-        np.array(columns[5], bool),
+        games,
+        held_out(fingerprints)[games],
     )
 
 

@@ -24,7 +24,7 @@ from mexica_ai.engines.specs import parse_spec
 from mexica_ai.errors import NotationError
 from mexica_ai.position import Position
 from mexica_ai.strict import parse_json
-from mexica_ai.train.positions import HELD_OUT, Columns
+from mexica_ai.train.positions import Columns, fingerprint, held_out
 
 ROUNDS = 200
 FLATTENING = 0.6
@@ -47,7 +47,7 @@ class Decisions(Columns):
     chosen_shares : ndarray of float32, shape (n,)
         Its share of the category's weight.
     held_out : ndarray of bool, shape (n,)
-        Whether the game is one of the tenth that a fit is measured on.
+        Whether the game is one of those that a fit is measured on, see `positions.held_out`.
     """
 
     groups: np.ndarray
@@ -79,13 +79,14 @@ def sample(
     most : int
         A bound that is kept roughly: a share of all decisions is drawn.
     """
-    found = []
+    found, fingerprints = [], []
     random_ = random.Random(seed)
     records = sorted((hashlib.sha256(line).digest(), line) for _, line in lines)
     # About five actions a turn, and a turn is a list.
     share = min(1.0, most / max(1, 5 * sum(line.count(b"[") for _, line in records)))
     for number, (_, line) in enumerate(records):
         record = parse_json(line, "record")
+        fingerprints.append(fingerprint(record))
         for state, action in _choices(record):
             if random_.random() >= share:
                 continue
@@ -95,14 +96,14 @@ def sample(
                 if at == len(actions) or actions[at] != action or shares[at] == 0:
                     continue  # no search plays it: people agreed on it, or it is the twin of another one
                 sums = np.bincount(categories, shares, num_categories).astype(np.float32)
-                found.append((group, sums, categories[at], shares[at], number % HELD_OUT == 0))
+                found.append((group, sums, categories[at], shares[at], number))
     columns = list(zip(*found, strict=True)) if found else [[], [], [], [], []]
     return Decisions(
         np.array(columns[0], int),
         np.array(columns[1], np.float32).reshape(-1, num_categories),
         np.array(columns[2], int),
         np.array(columns[3], np.float32),
-        np.array(columns[4], bool),
+        held_out(fingerprints)[np.array(columns[4], int)],
     )
 
 
