@@ -29,6 +29,7 @@ _SHAPE = {
         "seed": int,
         "iterations": int,
         "game": int,
+        "weights?": str,
         "styles": [float],
         "odd_turns": [int],
     },

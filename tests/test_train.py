@@ -46,6 +46,44 @@ def test_a_torn_file_is_continued(records, tmp_path):
 
 
 def digests(n):
+def test_records_tell_which_weights_played_them(records, tmp_path):
+    told = [json.loads(line)["self_play"]["weights"] for line in records.read_text().splitlines()]
+    assert told == [fitted.info["version"]] * 10
+    try:
+        fitted.set_weights(fitted.estimate())
+        assert selfplay.play_game("mexica", 1, 3, 4)["self_play"]["weights"] != fitted.info["version"]
+    finally:
+        fitted.load()
+
+
+@pytest.mark.parametrize("weights", ["0123456789ab", None])
+def test_a_file_of_other_or_unknown_weights_is_not_continued(records, tmp_path, capsys, weights):
+    path = tmp_path / "games.jsonl"
+    others = [json.loads(line) for line in records.read_text().splitlines()]
+    for record in others:
+        if weights:
+            record["self_play"]["weights"] = weights
+        else:
+            del record["self_play"]["weights"]
+        assert replay(record).is_over
+    path.write_text("".join(json.dumps(record) + "\n" for record in others))
+    content = path.read_bytes()
+    made = tmp_path / "weights.json"
+    command = ["train", str(path), "--iterations", "4", "--epochs", "1", "--weights", str(made)]
+    assert main([*command, "--games", "11"]) == 2
+    error = capsys.readouterr().err
+    assert f"by weights {weights or 'unknown'}, and those in use are {fitted.info['version']}" in error
+    assert path.read_bytes() == content
+    # Nothing is missing, so nothing would be mixed.
+    assert main([*command, "--games", "10"]) == 0
+    provenance = json.loads(made.read_text())["provenance"]
+    assert provenance["played_by"] == {weights or "unknown": 10}
+    # Games of another seed are a matter of their own.
+    assert main([*command, "--games", "1", "--seed", "2"]) == 0
+    provenance = json.loads(made.read_text())["provenance"]
+    assert provenance["played_by"] == {weights or "unknown": 10, fitted.info["version"]: 1}
+
+
     return [hashlib.sha256(str(number).encode()).digest() for number in range(n)]
 
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import multiprocessing
 import signal
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -144,10 +145,12 @@ def run(args: argparse.Namespace) -> int:
         "held_out_log_loss": {str(n): round(loss, 4) for n, loss in reports["after"].log_loss.items()},
         "held_out_score_error": round(reports["after"].score_error, 2),
     }
+    played_by = Counter(selfplay.weights_of(json.loads(line)) for _, line in lines)
     if args.refine:
         provenance["refined"] = fitted.info["sha256"]
     if choices:
         provenance["decisions"] = choices["fitted_on"]
+        "played_by": dict(sorted(played_by.items())),
         provenance["held_out_choices_log_loss"] = choices["after"] and round(choices["after"], 4)
     if args.plot:
         from mexica_ai.train import plot

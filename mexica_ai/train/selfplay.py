@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mexica_ai import registry
 from mexica_ai.engines import make_engine
-from mexica_ai.errors import NotationError
+from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.limits import Limits
 from mexica_ai.position import new_game
 from mexica_ai.strict import parse_json
@@ -33,6 +33,7 @@ RIVAL_FACTOR = 5
 STYLE_DEVIATIONS = (0.0, 0.0, 0.3, 0.6)
 ODD_SHARES = (0.0, 0.05, 0.15)  # share of the turns that are odd, drawn for each game
 ODD_CANDIDATES = 20  # an odd turn is random, greedy, or one of so many candidates
+UNKNOWN_WEIGHTS = "unknown"  # of records that do not tell: of early versions, or not of self-play
 
 
 def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
@@ -51,8 +52,9 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
     Returns
     -------
     dict
-        The record. Its `self_play` holds seed, iterations and number, which a continued run looks for, the
-        deviation of each seat's style, and the numbers of the odd turns (random events count as turns).
+        The record. Its `self_play` holds seed, iterations, number and the weights in use, which a continued
+        run looks for, the deviation of each seat's style, and the numbers of the odd turns (random events
+        count as turns).
     """
     random_ = random.Random(f"{seed}/{index}")
     players = random_.choice(PLAYERS)
@@ -96,10 +98,21 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
             "seed": seed,
             "iterations": iterations,
             "game": index,
+            "weights": _version(fitted, usual),
             "styles": deviations,
             "odd_turns": odd,
         },
     }
+
+
+def weights_of(record: dict) -> str:
+    """Return the weights that played a record, by the beginning of their SHA-256, or UNKNOWN_WEIGHTS."""
+    return record.get("self_play", {}).get("weights", UNKNOWN_WEIGHTS)
+
+
+def _version(fitted, weights):
+    """Return how records name weights: as their file does, by the first 12 digits of their SHA-256."""
+    return fitted.checksum(weights)[:12]
 
 
 def _style(fitted, weights, deviation, random_):
@@ -130,15 +143,29 @@ def play(
 ) -> None:
     """Append games to a file of records until it holds those numbered 0 to `games` - 1 of this seed and size.
 
-    A file that an interrupted run left is continued; a torn last line is dropped.
+    A file that an interrupted run left is continued; a torn last line is dropped. Games of another seed or
+    size are left alone, and not counted.
 
     Raises
     ------
     NotationError
         A line of the file, other than the last, is not a record.
+    SearchError
+        Games are missing, and some of this seed and size were played with other weights than those in use,
+        or do not tell (reason INVALID_RECORDS). Nothing is played then: the rest would be of another kind.
     """
-    known = _known_games(path, game, seed, iterations)
+    known, versions = _known_games(path, game, seed, iterations)
     missing = [index for index in range(games) if index not in known]
+    fitted = registry.get(game).fitted
+    in_use = _version(fitted, fitted.weights())
+    others = sorted(versions - {in_use})
+    if missing and others:
+        raise SearchError(
+            f"{path} holds games of seed {seed} and {iterations} iterations by weights {', '.join(others)}, "
+            f"and those in use are {in_use}; expected another file, another seed, or --games 0 to take the "
+            "file as it is",
+            reason="INVALID_RECORDS",
+        )
     on_progress(games - len(missing))
     futures = [executor.submit(play_game, game, seed, index, iterations) for index in missing]
     try:
@@ -153,14 +180,17 @@ def play(
 
 
 def _known_games(path, game, seed, iterations):
-    """Return the numbers of the games of this seed and size that the file holds; drops a torn last line."""
+    """Return the numbers of the games of this seed and size in the file, and the weights that played them.
+
+    Drops a torn last line.
+    """
+    known, versions = set(), set()
     if not path.exists():
-        return set()
+        return known, versions
     content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
     if len(whole) < len(content):
         path.write_bytes(whole)
-    known = set()
     for number, line in enumerate(whole.splitlines(), 1):
         where = f"{path}:{number}"
         record = parse_json(line, where)
@@ -170,4 +200,5 @@ def _known_games(path, game, seed, iterations):
         expected = {"seed": seed, "iterations": iterations}
         if isinstance(told, dict) and record.get("game") == game and expected.items() <= told.items():
             known.add(told.get("game"))
-    return known
+            versions.add(str(told.get("weights", UNKNOWN_WEIGHTS)))
+    return known, versions
