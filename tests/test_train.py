@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -45,7 +46,6 @@ def test_a_torn_file_is_continued(records, tmp_path):
     assert sorted(path.read_text().splitlines(keepends=True)) == sorted(lines)
 
 
-def digests(n):
 def test_records_tell_which_weights_played_them(records, tmp_path):
     told = [json.loads(line)["self_play"]["weights"] for line in records.read_text().splitlines()]
     assert told == [fitted.info["version"]] * 10
@@ -84,6 +84,7 @@ def test_a_file_of_other_or_unknown_weights_is_not_continued(records, tmp_path, 
     assert provenance["played_by"] == {weights or "unknown": 10, fitted.info["version"]: 1}
 
 
+def digests(n):
     return [hashlib.sha256(str(number).encode()).digest() for number in range(n)]
 
 
@@ -172,6 +173,19 @@ def test_a_fit_finds_what_decides():
         assert count < 50 or abs(predicted - won) < 0.15
 
 
+def test_the_error_of_a_log_loss_is_between_games():
+    data = made_up(4000)
+    weights = fit.initial_weights(fitted.network, fitted.estimates, 1)
+    apart = fit.report(data, weights).log_loss_error
+    repeated = positions.Positions(**{**vars(data), "games": data.games // 2 * 2})
+    twice = repeated.take(np.repeat(np.arange(0, 4000, 2), 2))
+    together = fit.report(twice, weights)
+    # Twins add nothing: half as many games, and the error is that of half as many positions.
+    assert together.log_loss_error[2] == pytest.approx(apart[2] * 2**0.5, rel=0.1)
+    single = positions.Positions(**{**vars(data), "games": np.zeros(4000, int)})
+    assert fit.report(single, weights).log_loss_error == {2: None, 3: None}
+
+
 def test_gradients_are_those_of_the_loss():
     data = made_up(64)
     generator = np.random.default_rng(1)
@@ -220,6 +234,36 @@ def test_the_command_is_reproducible_and_its_weights_load(records, tmp_path, cap
         assert ai.best_turn(ai.new_game(seed=1), iterations=50, seed=1).turn
     finally:
         fitted.load()
+
+
+def test_weights_in_use_are_measured_without_a_fit(records, tmp_path, capsys):
+    plot = tmp_path / "plot.svg"
+    assert main(["train", str(records), "--games", "0", "--evaluate", "--plot", str(plot)]) == 0
+    text = capsys.readouterr().out
+    assert f"in use: weights {fitted.info['version']}" in text
+    assert "estimate: predicted" in text
+    assert "in_use:   predicted" in text
+    assert re.search(r"choices; log-loss of the priors \S+ alike, \S+ in_use", text)
+    assert plot.exists()
+    assert main(["train", str(records), "--games", "0", "--evaluate", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    lines = [("", line) for line in records.read_bytes().splitlines()]
+    data = positions.sample(lines, fitted.features, seed=1)
+    for name, weights in (("estimate", fitted.estimate()), ("in_use", fitted.weights())):
+        report = fit.report(data, weights)
+        assert found[name]["score_error"] == report.score_error
+        assert found[name]["log_loss"] == {str(n): loss for n, loss in report.log_loss.items()}
+        assert sum(count for _, _, count in report.calibration) == data.seats.sum()
+    assert found["states"] == len(data.games)
+    assert found["choices"]["measured_on"] > 50
+    assert found["choices"]["in_use"] < found["choices"]["alike"]
+    assert found["sha256"] == fitted.info["sha256"]
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    assert main(["train", str(empty), "--games", "0", "--evaluate"]) == 2
+    assert "no games" in capsys.readouterr().err
+    assert main(["train", str(records), "--games", "0"]) == 2
+    assert "--weights --evaluate is required" in capsys.readouterr().err
 
 
 def test_refining_begins_with_the_network_in_use(records, tmp_path):

@@ -24,22 +24,26 @@ SUMMARY = "fit the evaluation and the priors of a game on self-play"
 DESCRIPTION = """\
 Fit the evaluation and the priors of a game. Plays games of the search against
 itself, writes their records to RECORDS (a file that an interrupted run left is
-continued), samples positions, fits the network on nine games of ten, and prints
-how well it predicts the others, next to the weights that it began with: mean
-log-loss of the winner by number of seats, error of the final scores, calibration.
+continued, unless other weights are in use by now), samples positions, fits the
+network on nine games of ten, and prints how well it predicts the others, next to
+the hand-made estimate and the weights in use ("before"): mean log-loss of the
+winner by number of seats, error of the final scores, calibration. Which games are
+held out depends on these games alone, so they are the same ones in every fit.
 The weights of the priors are fitted to the actions that the search chose, then
 flattened; their log-loss is that of the chosen action (alike: all categories
-weigh the same). With --refine the network in use is changed a little instead;
-how well it predicts is then honest only on games that it was not fitted on.
+weigh the same). With --refine the network in use is changed a little instead.
+With --evaluate nothing is fitted: the weights in use are measured on all the
+games, which is honest only on games that they were not fitted on.
 
 The weights come into use when they replace those of the package, from the next
-start on. The same seed, numbers and build give the same games and weights,
-however many jobs.
+start on. The same seed, numbers, weights in use and build give the same games and
+weights, however many jobs.
 
 Examples:
   mexica-ai train games.jsonl --games 2000 --jobs 8 --weights new.json
   mexica-ai train games.jsonl more.jsonl --games 0 --weights new.json
   mexica-ai train newer.jsonl --games 500 --refine --weights newer.json
+  mexica-ai train unseen.jsonl --games 100 --seed 2 --evaluate
 """
 REFINING_RATE = fit.LEARNING_RATE / 4
 
@@ -79,14 +83,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=common.argument(whole_number(1, 1024)), default=1, metavar="N", help="processes"
     )
-    parser.add_argument(
-        "--weights", type=Path, required=True, metavar="FILE", help="where the weights are written"
+    purpose = parser.add_mutually_exclusive_group(required=True)
+    purpose.add_argument("--weights", type=Path, metavar="FILE", help="fit, and write the weights there")
+    purpose.add_argument(
+        "--evaluate", action="store_true", help="fit nothing: measure the weights in use on all the games"
     )
     parser.add_argument(
         "--plot", metavar="FILE", help="draw the calibration, as .png, .svg or .pdf (extra plot)"
     )
     common.add_json_option(
-        parser, "print one JSON object: estimate, before, after and choices (the figures), sha256, states"
+        parser,
+        "print one JSON object: estimate, before, after and choices (the figures), sha256, states; with "
+        "--evaluate in_use in the place of before and after",
     )
 
 
@@ -98,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     if args.refine and not fitted.info["sha256"]:
         problem = f"--refine: {args.game} has no weights in use to begin with; expected to fit some first"
         raise SearchError(problem, reason="INVALID_GAME")
-    if not args.weights.parent.is_dir():
+    if args.weights and not args.weights.parent.is_dir():
         raise SearchError(f"--weights: {args.weights.parent} is no folder", reason="INVALID_PATH")
     if args.plot:
         common.check_picture(args.plot)
@@ -109,10 +117,14 @@ def run(args: argparse.Namespace) -> int:
         for path in args.records
         for number, line in enumerate(path.read_bytes().splitlines(), 1)
     ]
+    if args.evaluate:
+        return _evaluate(args, fitted, lines)
     if len(lines) < 10:
         raise SearchError(f"{len(lines)} games: a fit needs at least 10", reason="INVALID_LIMITS")
     data = positions.sample(lines, fitted.features, seed=args.seed)
     held = data.held_out
+    if not held.any():
+        raise SearchError("all games are the same: a fit needs different ones", reason="INVALID_LIMITS")
     with common.Progress("fitting") as progress:
         weights = fit.fit(
             data.take(~held),
@@ -124,8 +136,6 @@ def run(args: argparse.Namespace) -> int:
         )
     choices = {}
     weights = fitted.pulled(weights)
-    if not held.any():
-        raise SearchError("all games are the same: a fit needs different ones", reason="INVALID_LIMITS")
     if fitted.categories:
         weights["priors"], choices = _fit_priors(fitted, lines, args.seed)
     weights = {name: _rounded(array) for name, array in weights.items()}
@@ -135,27 +145,24 @@ def run(args: argparse.Namespace) -> int:
         "before": fit.report(unseen, fitted.weights()),
         "after": fit.report(unseen, weights),
     }
+    played_by = Counter(selfplay.weights_of(json.loads(line)) for _, line in lines)
     provenance = {
         "games": len(lines),
         "games_held_out": len(np.unique(data.games[held])),
         "states": int((~held).sum()),
+        "played_by": dict(sorted(played_by.items())),
         "records_sha256": hashlib.sha256(b"\n".join(sorted(line for _, line in lines))).hexdigest(),
         "epochs": args.epochs,
         "seed": args.seed,
         "held_out_log_loss": {str(n): round(loss, 4) for n, loss in reports["after"].log_loss.items()},
         "held_out_score_error": round(reports["after"].score_error, 2),
     }
-    played_by = Counter(selfplay.weights_of(json.loads(line)) for _, line in lines)
     if args.refine:
         provenance["refined"] = fitted.info["sha256"]
     if choices:
         provenance["decisions"] = choices["fitted_on"]
-        "played_by": dict(sorted(played_by.items())),
         provenance["held_out_choices_log_loss"] = choices["after"] and round(choices["after"], 4)
-    if args.plot:
-        from mexica_ai.train import plot
-
-        plot.draw(reports, args.plot)
+    _draw(args, reports)
     sha256 = fitted.save(args.weights, weights, provenance)
     if args.json:
         figures = {name: vars(report) for name, report in reports.items()}
@@ -163,18 +170,77 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(figures))
         return 0
     print(f"{len(lines)} games, {len(data.games):,} states, {held.sum():,} of them not fitted on")
-    for name, report in reports.items():
-        losses = ", ".join(f"{loss:.4f} with {n} seats" for n, loss in report.log_loss.items())
-        print(f"{name:9} log-loss {losses}; score error {report.score_error:.1f} points")
+    _print_losses(reports)
     if choices:
-        names = ("alike", "before", "fitted", "after")
-        losses = ", ".join(f"{choices[name]:.4f} {name}" for name in names if choices[name] is not None)
-        print(f"{choices['fitted_on'] + choices['held_out']:,} choices; log-loss of the priors {losses}")
-    print("\npredicted share   won    seats")
-    for predicted, won, count in reports["after"].calibration:
-        print(f"{predicted:15.3f} {won:5.3f} {count:8,}")
+        count = choices["fitted_on"] + choices["held_out"]
+        _print_choices(choices, count, ("alike", "before", "fitted", "after"))
+    _print_calibration(reports)
     print(f"\n{args.weights}: sha256 {sha256}")
     return 0
+
+
+def _evaluate(args, fitted, lines):
+    """Measure the weights in use on all the games; nothing is fitted."""
+    if not lines:
+        raise SearchError("no games: expected at least one to measure on", reason="INVALID_LIMITS")
+    data = positions.sample(lines, fitted.features, seed=args.seed)
+    reports = {
+        "estimate": fit.report(data, fitted.estimate()),
+        "in_use": fit.report(data, fitted.weights()),
+    }
+    choices = {}
+    if fitted.categories:
+        chosen = priors.sample(lines, fitted.categorize, len(fitted.categories), seed=args.seed)
+        in_use = fitted.weights()["priors"]
+        choices = {
+            "alike": priors.log_loss(chosen, np.ones_like(in_use)),
+            "in_use": priors.log_loss(chosen, in_use),
+            "measured_on": len(chosen.chosen),
+        }
+    _draw(args, reports)
+    if args.json:
+        figures = {name: vars(report) for name, report in reports.items()}
+        figures |= {"choices": choices, "sha256": fitted.info["sha256"], "states": len(data.games)}
+        print(json.dumps(figures))
+        return 0
+    print(f"{len(lines)} games, {len(data.games):,} states; in use: weights {fitted.info['version']}")
+    _print_losses(reports)
+    if choices:
+        _print_choices(choices, choices["measured_on"], ("alike", "in_use"))
+    _print_calibration(reports)
+    return 0
+
+
+def _draw(args, reports):
+    if args.plot:
+        from mexica_ai.train import plot
+
+        plot.draw(reports, args.plot)
+
+
+def _print_losses(reports):
+    for name, report in reports.items():
+        losses = ", ".join(
+            f"{loss:.4f}{_plus_minus(report.log_loss_error[n])} with {n} seats"
+            for n, loss in report.log_loss.items()
+        )
+        print(f"{name:9} log-loss {losses}; score error {report.score_error:.1f} points")
+
+
+def _plus_minus(error):
+    return "" if error is None else f" ± {error:.4f}"
+
+
+def _print_choices(choices, count, names):
+    losses = ", ".join(f"{choices[name]:.4f} {name}" for name in names if choices[name] is not None)
+    print(f"{count:,} choices; log-loss of the priors {losses}")
+
+
+def _print_calibration(reports):
+    for name, report in reports.items():
+        print(f"\n{name + ':':9} predicted    won    seats")
+        for predicted, won, count in report.calibration:
+            print(f"{predicted:19.3f} {won:6.3f} {count:8,}")
 
 
 def _beginning(fitted, args):

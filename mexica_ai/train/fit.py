@@ -26,12 +26,15 @@ Weights = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Report:
-    """How well weights predict positions that they were not fitted on.
+    """How well weights predict positions.
 
     Attributes
     ----------
     log_loss : dict of int to float
         By number of seats: mean cross-entropy of the shares of the win, in nats.
+    log_loss_error : dict of int to float or None
+        By number of seats: standard error of that mean, from the variance between games, since the positions
+        of a game share its end; None with a single game.
     score_error : float
         Root mean square error of the final scores, in points.
     calibration : list of (float, float, int)
@@ -39,6 +42,7 @@ class Report:
     """
 
     log_loss: dict[int, float]
+    log_loss_error: dict[int, float | None]
     score_error: float
     calibration: list[tuple[float, float, int]]
 
@@ -121,7 +125,7 @@ def predict(positions: Positions, weights: Weights) -> tuple[np.ndarray, np.ndar
 
 
 def report(positions: Positions, weights: Weights) -> Report:
-    """Measure weights on positions that they were not fitted on."""
+    """Measure weights on positions; what they were fitted on they predict better than anything else."""
     shares, scores = predict(positions, weights)
     losses = -(positions.shares * np.log(np.clip(shares, 1e-9, 1))).sum(1)
     counts = positions.seats.sum(1)
@@ -130,12 +134,22 @@ def report(positions: Positions, weights: Weights) -> Report:
     tenths = np.minimum((predicted * 10).astype(int), 9)
     return Report(
         {int(n): float(losses[counts == n].mean()) for n in np.unique(counts)},
+        {int(n): _error(losses[counts == n], positions.games[counts == n]) for n in np.unique(counts)},
         float(SCORE_SCALE * np.sqrt((errors**2).mean())),
         [
             (float(predicted[tenths == k].mean()), float(won[tenths == k].mean()), int((tenths == k).sum()))
             for k in np.unique(tenths)
         ],
     )
+
+
+def _error(losses, games):
+    """Return the standard error of the mean of losses that are independent only from game to game."""
+    _, games = np.unique(games, return_inverse=True)
+    sums = np.bincount(games, losses - losses.mean())
+    if len(sums) < 2:
+        return None
+    return float(np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1)) / len(losses))
 
 
 def _forward(features, weights):
