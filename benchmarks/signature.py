@@ -1,11 +1,13 @@
-"""Prints the signature of the search: one number that changes with its behaviour, and with nothing else.
+"""Prints the signature of the search: one number that tells whether its behaviour changed.
 
     python benchmarks/signature.py [--check]
 
 It is a hash of the turns and visit counts that one thread finds with a fixed number of iterations in fixed
 positions: those of examples/, and every tenth of its recorded games. A change of the rules, the search, the
-priors, the evaluation or its weights changes it; a refactoring must not. Builds for different processors
-agree, since no build lets the compiler contract or reorder floating-point operations.
+priors, the evaluation or its weights changes it, and a refactoring must not; but so does a change of the
+examples or of how turns are written, which says nothing about the search. No build lets the compiler
+contract or reorder floating-point operations, so that builds for different processors should agree; exp and
+pow are the C library's, and another one may round otherwise.
 
 The committed number stands in benchmarks/signature.txt; a test compares. After a change that is meant to
 change what the search does: measure it, and write the new number there.
@@ -42,7 +44,7 @@ def signature():
     """Return the signature of the installed build, a number of at most 16 digits."""
     digest = hashlib.sha256()
     for position in positions():
-        result = ai.best_turn(position, iterations=ITERATIONS, seed=1, candidates=50)
+        result = ai.best_turn(position, iterations=ITERATIONS, threads=1, seed=1, candidates=50)
         for candidate in result.candidates:
             digest.update(json.dumps([candidate.turn, candidate.visits]).encode())
     return int.from_bytes(digest.digest()[:8], "big") % 10**16
