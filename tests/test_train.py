@@ -257,6 +257,12 @@ def test_weights_in_use_are_measured_without_a_fit(records, tmp_path, capsys):
     assert found["states"] == len(data.games)
     assert found["choices"]["measured_on"] > 50
     assert found["choices"]["in_use"] < found["choices"]["alike"]
+    people = json.loads(records.read_text().splitlines()[0])
+    del people["engines"], people["self_play"]
+    others = tmp_path / "others.jsonl"
+    others.write_text(json.dumps(people) + "\n")
+    assert main(["train", str(others), "--games", "0", "--evaluate"]) == 0
+    assert "0 choices; none of them to measure the priors on" in capsys.readouterr().out
     assert found["sha256"] == fitted.info["sha256"]
     empty = tmp_path / "empty.jsonl"
     empty.touch()

@@ -232,7 +232,10 @@ def _plus_minus(error):
 
 
 def _print_choices(choices, count, names):
-    losses = ", ".join(f"{choices[name]:.4f} {name}" for name in names if choices[name] is not None)
+    if choices[names[0]] is None:
+        print(f"{count:,} choices; none of them to measure the priors on")
+        return
+    losses = ", ".join(f"{choices[name]:.4f} {name}" for name in names)
     print(f"{count:,} choices; log-loss of the priors {losses}")
 
 
