@@ -43,8 +43,8 @@ class Result:
     turn, value, expected_scores
         Those of the first candidate.
     candidates : list of Candidate
-        Distinct positions at the end of the turn, most visited first; of a level below 10 the turn that it
-        plays, then the others.
+        Distinct positions at the end of the turn, most visited first, or the best first where all of them end
+        the game; of a level below 10 the turn that it plays, then the others.
     iterations : int
         Descents (each with one back-up).
     nodes : int

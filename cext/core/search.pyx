@@ -911,11 +911,26 @@ cdef class Search:
             iterations += atomic_load_u64(&self._workers[i].iterations)
         return iterations
 
+    cdef bint _ends_are_exact(self):
+        """Whether every end of the root's turn that was found is the end of the game, with one outcome."""
+        cdef GraphC* graph = &self.search.graph
+        cdef uint32_t index = atomic_load_u32(&graph.first_end)
+        while index != NO_NODE:
+            if graph.nodes[index].player != TERMINAL:
+                return False
+            index = atomic_load_u32(&graph.nodes[index].next_end)
+        return not self.search.several_worlds
+
     cdef list _best_ends(self, int count):
-        """The most visited ends of the root's turn, best first; equal visits by value, then by order of discovery."""
+        """The most visited ends of the root's turn, best first; equal visits by value, then by order of discovery.
+
+        Where all of them end the game, one visit tells all, and the value comes before the visits.
+        """
         cdef GraphC* graph = &self.search.graph
         cdef uint32_t index = atomic_load_u32(&graph.first_end), visits
         cdef uint32_t least = 0
+        cdef bint is_exact = self._ends_are_exact()
+        cdef double utility
         # No more than there are: four times a larger count might not fit.
         count = min(count, <int>atomic_load_u32(&graph.num_ends))
         best = []
@@ -924,10 +939,16 @@ cdef class Search:
         while index != NO_NODE:
             visits = atomic_load_u32(&graph.nodes[index].finished)
             if visits > 0 and (len(best) < count or visits >= least):
-                best.append((-<long long>visits, -_node_utility(&graph.nodes[index], self.search.viewer), index))
+                utility = _node_utility(&graph.nodes[index], self.search.viewer)
+                if is_exact:
+                    utility = round(utility, 9)  # a mean of equal numbers need not be equal to them
+                    best.append((-utility, -<double>visits, index))
+                else:
+                    best.append((-<double>visits, -utility, index))
                 if len(best) >= 4 * count:
                     best = sorted(best)[:count]
-                    least = -best[count - 1][0]
+                    if not is_exact:
+                        least = <uint32_t>-best[count - 1][0]
             index = atomic_load_u32(&graph.nodes[index].next_end)
         return [entry[2] for entry in sorted(best)[:count]]
 

@@ -297,6 +297,9 @@ cdef float SITE = 0.05
 cdef double GOOD = 3.0
 cdef double FAIR = 1.0
 
+# Of all priors, for the ways to a starting space where 5 points wait there.
+cdef float HOME_SHARE = 0.15
+
 # Weights of the categories by the action points left, see set_weights.
 cdef float[NUM_GROUPS][NUM_CATEGORIES] W
 
@@ -618,11 +621,41 @@ cdef int _categorize(const MexicaStateC* state, const action_t* actions, int n, 
     return group
 
 
+cdef bint _is_due(const MexicaStateC* state) noexcept nogil:
+    # Whether the period ends with this round.
+    cdef int seat
+    if state.num_display > 0:
+        return False
+    for seat in range(state.num_players):
+        if (state.stock[seat][0] | state.stock[seat][1] | state.stock[seat][2] | state.stock[seat][3]) == 0:
+            return True
+    return False
+
+
+cdef inline bint _leads_home(action_t action) noexcept nogil:
+    cdef int verb = action_verb(action)
+    return (verb == WALK or verb == SAIL or verb == TELEPORT) and rows_has(&STARTS, action_first(action))
+
+
+cdef void _raise_homecoming(const action_t* actions, int n, float* priors) noexcept nogil:
+    # Rare before, so that the fitted weights know nothing of it.
+    cdef float total = 0
+    cdef int i, num_homes = 0
+    for i in range(n):
+        total += priors[i]
+        num_homes += _leads_home(actions[i])
+    for i in range(n):
+        if _leads_home(actions[i]):
+            priors[i] = max(priors[i], HOME_SHARE * total / num_homes)
+
+
 cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int n, float* priors) noexcept nogil:
     cdef int categories[MAX_ACTIONS]
     cdef int i, group = _categorize(state, actions, n, categories, priors)
     for i in range(n):
         priors[i] *= W[group][categories[i]]
+    if _is_due(state) and not rows_has(&STARTS, state.pilli[state.to_move]):
+        _raise_homecoming(actions, n, priors)
 
 
 def categorize(State owner not None):
