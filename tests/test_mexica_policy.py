@@ -1,12 +1,13 @@
 """What the priors of Mexica keep in view."""
 
 import json
+import random
 from pathlib import Path
 
 import pytest
 
 from cext.games.mexica.policy import CATEGORIES, categorize
-from mexica_ai import best_turn, registry
+from mexica_ai import best_turn, load, new_game, registry
 from mexica_ai.position import Position
 
 POSITIONS = json.loads((Path(__file__).parent / "data" / "mexica_late.json").read_text())
@@ -56,3 +57,69 @@ def test_one_site_of_each_level_where_nothing_can_be_divided(contested):
     ramps = {action.split()[2] for action, share in temples.items() if 0 < share < 1}
     assert ramps == {"M6", "N6", "N7"}
     assert sum(share == 0 for share in temples.values()) > 50
+
+
+# Action tokens come last
+
+
+def random_turn(position, random_):
+    """Play a turn of any legal actions, tokens often among them; return its actions without `end`."""
+    turn, turns = [], position.state.turn
+    while position.state.turn == turns:
+        legal = position.legal_actions()
+        likely = [action for action in legal if action == "token" and random_.random() < 0.5]
+        likely = likely or [action for action in legal if action != "end"] or ["end"]
+        action = random_.choice(likely)
+        position.push_action(action)
+        turn.append(action)
+    return [action for action in turn if action != "end"]
+
+
+def fields_but_tokens(position, seat):
+    fields = position.to_json()
+    return fields["seats"][seat].pop("action_tokens"), fields
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_tokens_taken_first_may_as_well_be_taken_last(seed):
+    random_ = random.Random(seed)
+    position = new_game("mexica", players=2 + seed % 3, seed=seed)
+    early = 0
+    while not position.is_over:
+        seat, tokens_last = position.to_move, position.copy()
+        turn = random_turn(position, random_)
+        for action in turn:
+            if action != "token":
+                tokens_last.push_action(action)
+        for _ in range(turn.count("token")):
+            if "token" in tokens_last.legal_actions():
+                tokens_last.push_action("token")
+        if tokens_last.state.turn != position.state.turn:
+            tokens_last.push_action("end")
+        (ours, fields), (theirs, expected) = (
+            fields_but_tokens(each, seat) for each in (tokens_last, position)
+        )
+        assert fields == expected
+        assert ours >= theirs
+        early += "token" in turn and turn[-1] != "token"
+    assert early > 10
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_turn_ends_with_a_token_left_to_take(seed):
+    position = load("examples/mexica_midgame.json")
+    for candidate in best_turn(position, iterations=2000, seed=seed, candidates=50).candidates:
+        end = position.copy()
+        for action in candidate.turn[:-1]:
+            end.push_action(action)
+        assert candidate.turn[-1] == "end"
+        assert "token" not in end.legal_actions()
+
+
+def test_a_turn_may_go_on_after_a_token_that_is_taken_already(contested):
+    contested.push_action("token")
+    result = best_turn(contested, iterations=2000, seed=1, candidates=50)
+    assert not set(result.turn) <= {"token", "end"}
+    # The same as if the position had been loaded.
+    again = best_turn(Position.from_json(contested.to_json()), iterations=2000, seed=1, candidates=50)
+    assert again.turn == result.turn

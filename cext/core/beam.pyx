@@ -145,6 +145,8 @@ cdef class Beam:
         self._width = width
         self._max_bytes = memory_mb * 1024 * 1024
         self._root = state.copy()
+        if ops.begin_search != NULL:
+            ops.begin_search(self._root.data)
         self._salt = rng_next(stream.bitgen)
         if ops.determinize != NULL:
             ops.determinize(self._root.data, ops.current_player(state.data), stream.bitgen)

@@ -68,7 +68,8 @@ ctypedef struct GameOps:
 
     # --- knowledge of the game: NULL where it has none
     # Prior weights (>= 0, any scale, not all 0) of the n legal actions; NULL: all equal. A search never looks at an
-    # action with weight 0: for those that differ from another one in nothing that matters.
+    # action with weight 0: for those that differ from another one in nothing that matters, and for orders of the same
+    # actions within a turn.
     void (*policy)(const void* state, const action_t* actions, int n, float* priors) noexcept nogil
     # The game's reference random player; NULL: uniform over the legal actions.
     action_t (*random_action)(const void* state, bitgen_t* rng) noexcept nogil
@@ -77,6 +78,9 @@ ctypedef struct GameOps:
     # Expected share of the win (in [0, 1], summing to 1) and expected final score of each seat, in a state that is
     # not TERMINAL; NULL: the search plays its playouts to the end of the game.
     void (*evaluate)(const void* state, double* values, double* points) noexcept nogil
+    # Tells a state that a search begins in it, perhaps within a turn whose first actions nobody ordered for the policy;
+    # NULL: the policy need not know.
+    void (*begin_search)(void* state) noexcept nogil
 
 
 cdef class Game:

@@ -667,6 +667,8 @@ cdef class Search:
         sem_init(&self.search.ended, 0, 0)
         self._set_options(options)
         self.state = state.copy()
+        if ops.begin_search != NULL:
+            ops.begin_search(self.state.data)
         self.threads = threads
         self.seed = seed
         self._streams = [Stream(seed, i) for i in range(threads + 1)]

@@ -649,6 +649,30 @@ cdef void _raise_homecoming(const action_t* actions, int n, float* priors) noexc
             priors[i] = max(priors[i], HOME_SHARE * total / num_homes)
 
 
+cdef void _put_tokens_last(const MexicaStateC* state, const action_t* actions, int n, float* priors) noexcept nogil:
+    # Who still has an action point to spend on a token loses by not doing so. A token taken before other actions of the
+    # turn may as well be taken after them: what it would have paid for, the point that it cost pays for.
+    cdef bint has_begun = state.tokens_taken > state.tokens_before
+    cdef float ending = 0
+    cdef int i, token = -1
+    for i in range(n):
+        if action_verb(actions[i]) == END:
+            ending = priors[i]
+            if rules_can_take_token(state):
+                priors[i] = 0
+        elif action_verb(actions[i]) == TOKEN:
+            token = i
+        elif has_begun:
+            priors[i] = 0
+    # The first of more than two points: it means to stop and to lose the rest.
+    if token >= 0 and not has_begun and state.action_points > TOKENS_PER_TURN:
+        priors[token] = ending
+
+
+cdef void policy_begin_search(MexicaStateC* state) noexcept nogil:
+    state.tokens_before = state.tokens_taken
+
+
 cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int n, float* priors) noexcept nogil:
     cdef int categories[MAX_ACTIONS]
     cdef int i, group = _categorize(state, actions, n, categories, priors)
@@ -656,6 +680,7 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
         priors[i] *= W[group][categories[i]]
     if _is_due(state) and not rows_has(&STARTS, state.pilli[state.to_move]):
         _raise_homecoming(actions, n, priors)
+    _put_tokens_last(state, actions, n, priors)
 
 
 def categorize(State owner not None):

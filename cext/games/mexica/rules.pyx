@@ -414,6 +414,7 @@ cdef void _hand_over(MexicaStateC* state) noexcept nogil:
     state.to_move = <uint8_t>((state.to_move + 1) % state.num_players)
     state.action_points = TURN_AP
     state.tokens_taken = 0
+    state.tokens_before = 0
     state.turns += 1
     state_find_district(state)
 

@@ -103,6 +103,7 @@ ctypedef struct MexicaStateC:
     uint8_t to_move             # seat
     uint8_t action_points       # 0..6
     uint8_t tokens_taken        # 0..2 in this turn
+    uint8_t tokens_before       # of these, before a search began (policy_begin_search); not part of the position
     uint8_t idle_rounds         # 0..4
     uint8_t built_this_round    # 0, 1
     uint8_t singles             # single canal tiles left, 0..6
