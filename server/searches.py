@@ -23,7 +23,7 @@ from mexica_ai.limits import Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Result
 
-NICENESS = 5  # of the native threads, more than that of others
+NICENESS = 15  # of the native threads, more than that of others
 LATE_S = 0.01  # how long after its time a search's end is awaited
 
 
