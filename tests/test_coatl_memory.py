@@ -426,6 +426,15 @@ def test_no_entry_can_be_changed_unnoticed(remembered):
     assert refused > changes // 2
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_memory_of_seats_that_are_not_there_is_refused(remembered, number):
+    with pytest.raises(PositionError) as error:
+        notation.parse_position(remembered | {"seats": remembered["seats"][:number]})
+    found = [violation for violation in error.value.violations if "memory[" in violation.path]
+    assert found
+    assert all(f"a seat below {number}" in violation.message for violation in found[:1])
+
+
 def test_views_that_no_world_fits_are_refused(remembered):
     """In a view the cards cannot be taken back one by one; still it must be able to have come about."""
     refused = 0

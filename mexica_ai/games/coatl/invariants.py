@@ -229,13 +229,15 @@ class _Checker:
         entries = [_Entry(text) for text in texts]
         for index, entry in enumerate(entries):
             before, after = entries[index - 1 : index] or [None], entries[index + 1 : index + 2] or [None]
-            expected = self._expected_entry(before[0], entry, after[0])
             if entry.seat is not None and entry.seat >= len(self.seats):
-                expected = f"a seat 0 to {len(self.seats) - 1}"
+                expected = f"a seat below {len(self.seats)}, as many as there are"
+            else:
+                expected = self._expected_entry(before[0], entry, after[0])
             if expected:
                 self._add_entry(index, entry, expected)
         self._check_renewals(entries)
-        if texts and len(self.findings.violations) == number and self.data["viewer"] is None:
+        is_sound = self.seats and len(self.findings.violations) == number
+        if texts and is_sound and self.data["viewer"] is None:
             self._take_back(entries)
 
     def _add_entry(self, index, entry, expected):
@@ -254,7 +256,7 @@ class _Checker:
             return f"discard {entry.seat} to follow, or more that is unsure"
         if last == "unsure" and (word not in ("unsure", "discard") or before.seat != entry.seat):
             return f"discard {before.seat}, or more that is unsure"
-        if word == "discard" and not self.spent(self.seats[entry.seat % len(self.seats)], "future"):
+        if word == "discard" and not self.spent(self.seats[entry.seat], "future"):
             return "a seat that has spent its token future"
         if word in ("public", "private", "across") and last not in _COMES_AFTER[word]:
             return f"it after {' or '.join(_COMES_AFTER[word])}"
