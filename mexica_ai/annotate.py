@@ -278,10 +278,10 @@ def _settled(position, seed):
 
 def _candidate(position, result, following):
     """Return the candidate that leads to a position, if it was visited often enough to be compared."""
+    most = max(candidate.visits for candidate in result.candidates)
     for candidate in result.candidates:
-        # The most visited first.
-        if candidate.visits < FAIR_SHARE * result.candidates[0].visits:
-            return None
+        if candidate.visits < FAIR_SHARE * most:
+            continue
         if _after(position, candidate.turn) == following:
             return candidate
     return None

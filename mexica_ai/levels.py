@@ -3,7 +3,8 @@
 A level below the highest searches less, and takes a turn that is nearly as good as the best one it has
 found: the shares of the win that the search expects of its candidates get a random error, and the best of
 those that were close before is played. The lowest also get an error on their priors, which tell a search what
-to look at first. So a weak level overlooks things and wavers, but it does not throw a game away for fun.
+to look at first. So a weak level overlooks things and wavers, the lowest a good deal, but it does not throw a
+game away for fun.
 
 How far the levels are apart is in benchmarks/STRENGTH.md.
 """
@@ -91,8 +92,9 @@ def choose(level: int, result: Result, seat: int, candidates: int) -> Result:
     if deviation > 0 and len(found) > 1:
         random_ = random.Random(f"level {level}, seed {result.seed}")
         best = found[0].value[seat]
-        pool = [candidate for candidate in found[:POOL] if candidate.visits >= SEEN * found[0].visits]
-        # So does a share above that of the most visited turn.
+        most = max(candidate.visits for candidate in found)
+        pool = [found[0], *(candidate for candidate in found[1:POOL] if candidate.visits >= SEEN * most)]
+        # A share above that of the first comes from too few visits, too.
         shares = [min(candidate.value[seat], best) for candidate in pool]
         noisy = [share + random_.gauss(0, deviation) for share in shares]
         near = [i for i, share in enumerate(shares) if share >= best - NEAR * deviation]

@@ -14,7 +14,7 @@ Sources
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint16_t
-from libc.math cimport exp, fabs, log, pow, sqrt
+from libc.math cimport exp, fabs, floor, log, pow, sqrt
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -932,7 +932,7 @@ cdef class Search:
         cdef uint32_t index = atomic_load_u32(&graph.first_end), visits
         cdef uint32_t least = 0
         cdef bint is_exact = self._ends_are_exact()
-        cdef double utility
+        cdef double utility, lowest = -1
         # No more than there are: four times a larger count might not fit.
         count = min(count, <int>atomic_load_u32(&graph.num_ends))
         best = []
@@ -940,19 +940,31 @@ cdef class Search:
             return best
         while index != NO_NODE:
             visits = atomic_load_u32(&graph.nodes[index].finished)
-            if visits > 0 and (len(best) < count or visits >= least):
-                utility = _node_utility(&graph.nodes[index], self.search.viewer)
-                if is_exact:
-                    utility = round(utility, 9)  # a mean of equal numbers need not be equal to them
+            if visits > 0 and is_exact:
+                utility = self._settled_utility(index)
+                if utility >= lowest:
                     best.append((-utility, -<double>visits, index))
+            elif visits > 0 and (len(best) < count or visits >= least):
+                utility = _node_utility(&graph.nodes[index], self.search.viewer)
+                best.append((-<double>visits, -utility, index))
+            if len(best) >= 4 * count:
+                best = sorted(best)[:count]
+                if is_exact:
+                    lowest = -best[count - 1][0]
                 else:
-                    best.append((-<double>visits, -utility, index))
-                if len(best) >= 4 * count:
-                    best = sorted(best)[:count]
-                    if not is_exact:
-                        least = <uint32_t>-best[count - 1][0]
+                    least = <uint32_t>-best[count - 1][0]
             index = atomic_load_u32(&graph.nodes[index].next_end)
         return [entry[2] for entry in sorted(best)[:count]]
+
+    cdef double _settled_utility(self, uint32_t index):
+        """The mean utility of a node, of as many back-ups as are counted; equal for nodes with equal outcomes."""
+        cdef NodeC* node = &self.search.graph.nodes[index]
+        cdef double utility
+        with nogil:
+            spin_lock(&node.lock)
+            utility = _node_utility(node, self.search.viewer)
+            spin_unlock(&node.lock)
+        return floor(utility * 1e9 + 0.5) / 1e9  # a mean of equal numbers need not be equal to them
 
     cdef dict _describe(self, uint32_t index, TurnScratchC* scratch):
         cdef GraphC* graph = &self.search.graph
