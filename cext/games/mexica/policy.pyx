@@ -263,8 +263,8 @@ CATEGORIES = (
     "sail_good", "sail_fair", "sail",
     "teleport_good", "teleport_fair", "teleport",       # about sums
     "teleport_to_found",    # to a district that could be founded at once
-    "token",
-    "end",
+    "token",                # the last one or two action points, see _categorize
+    "end",                  # more of them left: the first token says so, and all but two are lost
     "end_idle",             # action points left, but no token can be taken for them
     "end_spent",            # nothing left to spend
 )
@@ -505,9 +505,21 @@ cdef int _plan_category(const MexicaStateC* state, const PlanC* plan, int rank, 
     return -1
 
 
+cdef inline int _ending_category(const MexicaStateC* state, int verb, bint has_begun) noexcept nogil:
+    # Of a token or of the end of the turn.
+    if verb == TOKEN:
+        return TAKING_TOKEN if has_begun or state.action_points <= TOKENS_PER_TURN else ENDING
+    return ENDING_SPENT if state_budget(state) == 0 else ENDING_IDLE
+
+
 cdef int _categorize(const MexicaStateC* state, const action_t* actions, int n, int* categories,
                      float* shares) noexcept nogil:
-    """Find the category of each legal action and its share of the category's weight; return the row that counts."""
+    """Find the category of each legal action and its share of the category's weight; return the row that counts.
+
+    Tokens come last: who still has an action point to spend on a token loses by ending the turn without it, and a token
+    taken before other actions may as well be taken after them: what it would have paid for, the point that it cost pays
+    for.
+    """
     cdef PriorsC facts
     cdef PlanC plans[3]
     cdef int count[16]
@@ -519,6 +531,12 @@ cdef int _categorize(const MexicaStateC* state, const action_t* actions, int n, 
     memset(count, 0, sizeof(count))
     for i in range(n):
         count[action_verb(actions[i])] += 1
+    if state.tokens_taken > state.tokens_before:
+        for i in range(n):
+            verb = action_verb(actions[i])
+            categories[i] = _ending_category(state, verb, True)
+            shares[i] = verb == TOKEN or (verb == END and count[TOKEN] == 0)
+        return group
     if count[PLACE] > 0:
         for i in range(n):
             categories[i] = PLACING
@@ -609,13 +627,9 @@ cdef int _categorize(const MexicaStateC* state, const action_t* actions, int n, 
             else:
                 category = TELEPORTING
                 share = <float>1.0 / rows_count(facts.landings)
-        elif verb == TOKEN:
-            category = TAKING_TOKEN
         else:
-            if state_budget(state) == 0:
-                category = ENDING_SPENT
-            else:
-                category = ENDING if count[TOKEN] > 0 else ENDING_IDLE
+            category = _ending_category(state, verb, False)
+            share = verb == TOKEN or count[TOKEN] == 0
         categories[i] = category
         shares[i] = share
     return group
@@ -649,26 +663,6 @@ cdef void _raise_homecoming(const action_t* actions, int n, float* priors) noexc
             priors[i] = max(priors[i], HOME_SHARE * total / num_homes)
 
 
-cdef void _put_tokens_last(const MexicaStateC* state, const action_t* actions, int n, float* priors) noexcept nogil:
-    # Who still has an action point to spend on a token loses by not doing so. A token taken before other actions of the
-    # turn may as well be taken after them: what it would have paid for, the point that it cost pays for.
-    cdef bint has_begun = state.tokens_taken > state.tokens_before
-    cdef float ending = 0
-    cdef int i, token = -1
-    for i in range(n):
-        if action_verb(actions[i]) == END:
-            ending = priors[i]
-            if rules_can_take_token(state):
-                priors[i] = 0
-        elif action_verb(actions[i]) == TOKEN:
-            token = i
-        elif has_begun:
-            priors[i] = 0
-    # The first of more than two points: it means to stop and to lose the rest.
-    if token >= 0 and not has_begun and state.action_points > TOKENS_PER_TURN:
-        priors[token] = ending
-
-
 cdef void policy_begin_search(MexicaStateC* state) noexcept nogil:
     state.tokens_before = state.tokens_taken
 
@@ -678,9 +672,9 @@ cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int 
     cdef int i, group = _categorize(state, actions, n, categories, priors)
     for i in range(n):
         priors[i] *= W[group][categories[i]]
-    if _is_due(state) and not rows_has(&STARTS, state.pilli[state.to_move]):
+    if (_is_due(state) and state.tokens_taken == state.tokens_before
+            and not rows_has(&STARTS, state.pilli[state.to_move])):
         _raise_homecoming(actions, n, priors)
-    _put_tokens_last(state, actions, n, priors)
 
 
 def categorize(State owner not None):
