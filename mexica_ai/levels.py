@@ -4,7 +4,7 @@ A level below the highest searches less, and takes a turn that is nearly as good
 found: the shares of the win that the search expects of its candidates get a random error, and the best of
 those that were close before is played. The lowest also get an error on their priors, which tell a search what
 to look at first. So a weak level overlooks things and wavers, the lowest a good deal, but it does not throw a
-game away for fun.
+game away for fun. It does not follow its turns to their ends, either (`whole_turns`).
 
 How far the levels are apart is in benchmarks/STRENGTH.md.
 """
@@ -22,6 +22,8 @@ from mexica_ai.strict import quote
 POOL = 12  # candidates among which a level chooses
 SEEN = 0.05  # and which had so many of the most visited one's visits; others come from too few to be believed
 NEAR = 2.0  # how many deviations below the best share a candidate may be
+# Options of a search below the highest level: as it was when the levels were set.
+OPTIONS = {"whole_turns": 0.0, "exploration": 0.3, "exploration_in_turn": 0.15, "playout_weight": 0.5}
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,9 @@ def limits_of(level: int, limits: Limits) -> Limits:
 
 def search_options(level: int) -> dict[str, float]:
     """Return the options of a level's search that are not the default."""
-    noise = LEVELS[level].prior_noise
-    return {"prior_noise": noise} if noise else {}
+    if level == HIGHEST:
+        return {}
+    return OPTIONS | {"prior_noise": LEVELS[level].prior_noise}
 
 
 def choose(level: int, result: Result, seat: int, candidates: int) -> Result:

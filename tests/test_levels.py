@@ -88,12 +88,14 @@ def test_low_levels_err_on_priors(position):
 
     for level in (1, 6, 7, 10):
         run_search(position, Limits(iterations=5), seed=1, level=level, search_class=make)
-    assert given == [levels.LEVELS[1].prior_noise, levels.LEVELS[6].prior_noise, None, None]
+    assert given == [levels.LEVELS[1].prior_noise, levels.LEVELS[6].prior_noise, 0, None]
 
 
 def test_the_options_of_a_spec_come_before_those_of_its_level(position):
     most = levels.LEVELS[1].iterations
-    default = ai.best_turn(position, iterations=most, seed=1, candidates=levels.POOL)
+    plain = ",".join(["mcts", *(f"{name}={value}" for name, value in levels.OPTIONS.items())])
+    with make_engine(plain) as engine:
+        default = engine.best_turn(position, Limits(iterations=most), seed=1, candidates=levels.POOL)
     with make_engine("mcts,level=1,prior_noise=0") as engine:
         same = engine.best_turn(position, Limits(time_s=20), seed=1, candidates=levels.POOL)
     with make_engine("mcts,level=1") as engine:

@@ -235,7 +235,7 @@ def test_a_result_is_complete(state):
     assert result["stop_reason"] == "iterations"
     assert (result["seed"], result["threads"]) == (9, 1)
     assert 1 <= len(result["candidates"]) <= min(8, result["distinct_turns"])
-    assert result["distinct_turns"] <= result["nodes"] <= 601
+    assert result["distinct_turns"] <= min(600, result["nodes"])
     assert result["memory_bytes"] > 0
     assert result["seconds"] >= 0
 

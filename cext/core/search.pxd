@@ -23,6 +23,7 @@ ctypedef struct OptionsC:
     double widening_base
     double widening_factor
     double widening_exponent
+    double whole_turns
     double playout_weight
     double margin_weight
     double margin_scale

@@ -45,9 +45,9 @@ STOP_REASONS = ("", "time", "iterations", "memory", "stopped", "forced", "settle
 # Name: (default, smallest, largest). All of them are numbers without a unit unless said.
 OPTIONS = {
     # PUCT constant at the first decision of a turn.
-    "exploration": (0.3, 0.0, 100.0),
+    "exploration": (0.7, 0.0, 100.0),
     # PUCT constant within a turn: low, since the same seat goes on choosing.
-    "exploration_in_turn": (0.15, 0.0, 100.0),
+    "exploration_in_turn": (0.4, 0.0, 100.0),
     # How far below its parent's mean an action without visits is assumed to be (utility).
     "first_play_reduction": (0.0, 0.0, 1.0),
     # So many of the best priors, times the square root of the visits, are visited at least once.
@@ -56,8 +56,11 @@ OPTIONS = {
     "widening_base": (4.0, 1.0, 10000.0),
     "widening_factor": (1.0, 0.0, 1000.0),
     "widening_exponent": (0.5, 0.0, 1.0),
+    # 1: within the root's turn an iteration goes on through new nodes, to the end of the turn; 2: in every turn; 0: it
+    # ends in the first new node.
+    "whole_turns": (1.0, 0.0, 2.0),
     # Weight of the evaluation after a playout to the end of the round, against the evaluation of the leaf itself.
-    "playout_weight": (0.5, 0.0, 1.0),
+    "playout_weight": (0.3, 0.0, 1.0),
     # Weight of the score margin in what is maximised, and the margin in game points that counts for half of it.
     "margin_weight": (0.3, 0.0, 1.0),
     "margin_scale": (20.0, 0.001, 1e6),
@@ -100,7 +103,7 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
     cdef uint32_t index = search.root, child
     cdef action_t action
     cdef int edge
-    cdef bint is_leaf = False, is_over
+    cdef bint is_leaf, is_over
 
     # Step 1. Draw a world that agrees with what the asking seat knows.
     memcpy(state, search.root_state, ops.state_size)
@@ -108,9 +111,9 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
         ops.determinize(state, search.viewer, &worker.rng)
     worker.path_length = 0
     worker.path_nodes[0] = index
-    is_leaf = _enter(search, index)
+    is_leaf = _enter(search, index) and not _goes_on(search, index)
 
-    # Step 2. Select: descend by PUCT until a node is new, or the game is over.
+    # Step 2. Select: descend by PUCT until a node is new and its turn not to be finished, or the game is over.
     while not is_leaf and ops.current_player(state) != TERMINAL and worker.path_length < MAX_PATH:
         if ops.current_player(state) == CHANCE:
             edge = NO_EDGE
@@ -131,8 +134,9 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
         worker.path_edges[worker.path_length] = edge
         worker.path_length += 1
         worker.path_nodes[worker.path_length] = child
+        is_leaf = _enter(search, child) and not (
+            _goes_on(search, child) and search.graph.nodes[child].turn == search.graph.nodes[index].turn)
         index = child
-        is_leaf = _enter(search, index)
 
     # Step 3. Evaluate.
     is_over = _evaluate(worker, values, scores)
@@ -145,6 +149,11 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
 cdef bint _enter(SearchC* search, uint32_t index) noexcept nogil:
     # Counts a descent as under way, which is its virtual loss; returns whether it is the first.
     return atomic_add_u32(&search.graph.nodes[index].visits, 1) == 0
+
+
+cdef inline bint _goes_on(SearchC* search, uint32_t index) noexcept nogil:
+    # Half a turn tells little of what it is good for, so that whole turns are compared.
+    return search.options.whole_turns > (1 if search.graph.nodes[index].turn != search.root_turn else 0)
 
 
 cdef void _leave(WorkerC* worker) noexcept nogil:
@@ -713,6 +722,7 @@ cdef class Search:
         self.search.options.widening_base = values["widening_base"]
         self.search.options.widening_factor = values["widening_factor"]
         self.search.options.widening_exponent = values["widening_exponent"]
+        self.search.options.whole_turns = values["whole_turns"]
         self.search.options.playout_weight = values["playout_weight"]
         self.search.options.margin_weight = values["margin_weight"]
         self.search.options.margin_scale = values["margin_scale"]
@@ -1077,7 +1087,8 @@ cdef class Search:
     def check_visits(self):
         """Raise `SearchError` unless visits add up: every descent through a node ended in it or left by one edge.
 
-        Only for a search that has ended. With one thread every node but the root's was ended in exactly once.
+        Only for a search that has ended. With one thread every node was ended in exactly once, except those that the
+        first descent went on from (`whole_turns`).
         """
         cdef GraphC* graph = &self.search.graph
         cdef NodeC* node
@@ -1085,6 +1096,7 @@ cdef class Search:
         cdef uint32_t index
         cdef uint64_t left
         cdef int i
+        cdef bint was_passed, has_ended
         for index in range(1, graph.nodes_used):
             node = &graph.nodes[index]
             if node.visits != node.finished:
@@ -1098,9 +1110,11 @@ cdef class Search:
             if node.player < 0:
                 if left != 0:
                     raise SearchError(f"node {index}: edges where no seat is to move")
-            elif self.threads == 1 and node.visits != left + (node.visits > 0):
-                raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
-            elif left >= node.visits and node.visits > 0:
+                continue
+            was_passed = _goes_on(&self.search, index) and (
+                node.parent == NO_NODE or graph.nodes[node.parent].turn == node.turn)
+            has_ended = node.visits > 0 and not was_passed
+            if left + has_ended > node.visits or (self.threads == 1 and left + has_ended < node.visits):
                 raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
         node = &graph.nodes[self.search.root]
         if node.visits != self._iterations():
