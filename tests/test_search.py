@@ -260,6 +260,22 @@ def test_candidates_are_distinct_whole_turns_most_visited_first(state):
     assert sum(visits) <= result["iterations"]
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_iteration_finishes_the_turn(state, threads):
+    result = run(state, iterations=600, num_candidates=600, threads=threads, whole_turns=1)
+    assert sum(candidate["visits"] for candidate in result["candidates"]) == 600
+
+
+def test_iterations_may_end_within_turns():
+    ends = {}
+    for whole_turns in (0, 1, 2):
+        result = run(state_of(MIDGAME), iterations=600, num_candidates=600, whole_turns=whole_turns)
+        ends[whole_turns] = sum(candidate["visits"] for candidate in result["candidates"])
+        nodes = result["nodes"]
+        assert nodes > 601 if whole_turns else nodes <= 601
+    assert ends[0] < ends[1] == ends[2] == 600
+
+
 def test_fewer_candidates_are_the_first_ones():
     search = Search(state_of(FEW_POINTS), seed=1)
     search.run(iterations=800)
