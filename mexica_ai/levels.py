@@ -4,7 +4,7 @@ A level below the highest searches less, and takes a turn that is nearly as good
 found: the shares of the win that the search expects of its candidates get a random error, and the best of
 those that were close before is played. The lowest also get an error on their priors, which tell a search what
 to look at first. So a weak level overlooks things and wavers, the lowest a good deal, but it does not throw a
-game away for fun. It does not follow its turns to their ends, either (`whole_turns`).
+game away for fun. Nor do these follow their turns to the ends (`whole_turns`).
 
 How far the levels are apart is in benchmarks/STRENGTH.md.
 """
@@ -22,8 +22,8 @@ from mexica_ai.strict import quote
 POOL = 12  # candidates among which a level chooses
 SEEN = 0.05  # and which had so many of the most visited one's visits; others come from too few to be believed
 NEAR = 2.0  # how many deviations below the best share a candidate may be
-# Options of a search below the highest level: as it was when the levels were set.
-OPTIONS = {"whole_turns": 0.0, "exploration": 0.3, "exploration_in_turn": 0.15, "playout_weight": 0.5}
+# Options of the levels with noise: with them a search sees less of what it could play.
+NARROW = {"whole_turns": 0.0, "exploration": 0.3, "exploration_in_turn": 0.15, "playout_weight": 0.5}
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Level:
 LEVELS = {
     1: Level(30, 0.15, 5.0),
     2: Level(32, 0.14, 3.4),
-    3: Level(34, 0.12, 2.7),
-    4: Level(36, 0.1, 2.0),
-    5: Level(38, 0.09, 1.3),
-    6: Level(44, 0.08, 0.9),
-    7: Level(150, 0.065),
-    8: Level(370, 0.045),
-    9: Level(1050, 0.026),
+    3: Level(35, 0.11, 2.35),
+    4: Level(37, 0.095, 1.5),
+    5: Level(60, 0.075, 0.6),
+    6: Level(75, 0.05),
+    7: Level(200, 0.03),
+    8: Level(850, 0.02),
+    9: Level(2500, 0.01),
     10: Level(None, 0.0),
 }
 HIGHEST = max(LEVELS)
@@ -80,9 +80,8 @@ def limits_of(level: int, limits: Limits) -> Limits:
 
 def search_options(level: int) -> dict[str, float]:
     """Return the options of a level's search that are not the default."""
-    if level == HIGHEST:
-        return {}
-    return OPTIONS | {"prior_noise": LEVELS[level].prior_noise}
+    noise = LEVELS[level].prior_noise
+    return NARROW | {"prior_noise": noise} if noise else {}
 
 
 def choose(level: int, result: Result, seat: int, candidates: int) -> Result:

@@ -86,14 +86,14 @@ def test_low_levels_err_on_priors(position):
         given.append(options.get("prior_noise"))
         return Search(state, **options)
 
-    for level in (1, 6, 7, 10):
+    for level in (1, 5, 6, 10):
         run_search(position, Limits(iterations=5), seed=1, level=level, search_class=make)
-    assert given == [levels.LEVELS[1].prior_noise, levels.LEVELS[6].prior_noise, 0, None]
+    assert given == [levels.LEVELS[1].prior_noise, levels.LEVELS[5].prior_noise, None, None]
 
 
 def test_the_options_of_a_spec_come_before_those_of_its_level(position):
     most = levels.LEVELS[1].iterations
-    plain = ",".join(["mcts", *(f"{name}={value}" for name, value in levels.OPTIONS.items())])
+    plain = ",".join(["mcts", *(f"{name}={value}" for name, value in levels.NARROW.items())])
     with make_engine(plain) as engine:
         default = engine.best_turn(position, Limits(iterations=most), seed=1, candidates=levels.POOL)
     with make_engine("mcts,level=1,prior_noise=0") as engine:

@@ -105,6 +105,25 @@ def test_tokens_taken_first_may_as_well_be_taken_last(seed):
     assert early > 10
 
 
+def in_view(position, *played):
+    return {action: category for action, (category, share) in shares(position, *played).items() if share > 0}
+
+
+def test_categories_of_tokens(contested):
+    assert contested.to_json()["action_points"] > 2
+    found = in_view(contested)
+    assert found["token"] == "end"  # it means to stop
+    assert "end" not in found
+    assert len(found) > 2
+    fields = contested.to_json()
+    for points in (1, 2):
+        found = in_view(Position.from_json(fields | {"action_points": points}))
+        assert found["token"] == "token"
+        assert "end" not in found
+    assert in_view(contested, "token") == {"token": "token"}
+    assert in_view(contested, "token", "token") == {"end": "end_idle"}
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_no_turn_ends_with_a_token_left_to_take(seed):
     position = load("examples/mexica_midgame.json")

@@ -261,19 +261,28 @@ def test_candidates_are_distinct_whole_turns_most_visited_first(state):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_every_iteration_finishes_the_turn(state, threads):
-    result = run(state, iterations=600, num_candidates=600, threads=threads, whole_turns=1)
+@pytest.mark.parametrize("name", sorted(set(POSITIONS) - {"nim"}))
+def test_every_iteration_finishes_the_turn(name, threads):
+    result = run(state_of(POSITIONS[name]), iterations=600, num_candidates=600, threads=threads)
     assert sum(candidate["visits"] for candidate in result["candidates"]) == 600
 
 
+def test_without_priors_iterations_end_in_the_first_new_node():
+    state = nim([5, 5, 5], plies=3)
+    assert run(state, iterations=100, whole_turns=2) == run(state, iterations=100, whole_turns=0) | {
+        "seconds": pytest.approx(0, abs=60)
+    }
+
+
 def test_iterations_may_end_within_turns():
-    ends = {}
+    ends, nodes = {}, {}
     for whole_turns in (0, 1, 2):
         result = run(state_of(MIDGAME), iterations=600, num_candidates=600, whole_turns=whole_turns)
         ends[whole_turns] = sum(candidate["visits"] for candidate in result["candidates"])
-        nodes = result["nodes"]
-        assert nodes > 601 if whole_turns else nodes <= 601
+        nodes[whole_turns] = result["nodes"]
     assert ends[0] < ends[1] == ends[2] == 600
+    # With 2 the turns after it are finished, too.
+    assert nodes[0] <= 601 < nodes[1] < nodes[2]
 
 
 def test_fewer_candidates_are_the_first_ones():

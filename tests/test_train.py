@@ -397,6 +397,8 @@ def test_decisions_are_those_of_the_search_in_earnest(records):
     assert len(everything.chosen) > 50
     assert (everything.shares[np.arange(len(everything.chosen)), everything.chosen] > 0).all()
     assert ((everything.chosen_shares > 0) & (everything.chosen_shares <= 1)).all()
+    # There was something to choose, also after a token, when nothing but tokens and the end is in view.
+    assert (everything.shares.sum(1) > everything.chosen_shares).all()
 
 
 def test_styles_do_not_outlast_their_game(records):

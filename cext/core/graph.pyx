@@ -7,7 +7,7 @@ from cext.core.memory cimport memory_release, memory_reserve
 
 cdef enum:
     # Share of the memory that edges get. With hundreds of legal actions a node takes 10 to 15 of them on average,
-    # among these the blocks that were outgrown; most nodes are leaves and have none.
+    # among these the blocks that were outgrown.
     EDGES_PER_NODE = 12
 
 

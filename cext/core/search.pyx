@@ -56,8 +56,8 @@ OPTIONS = {
     "widening_base": (4.0, 1.0, 10000.0),
     "widening_factor": (1.0, 0.0, 1000.0),
     "widening_exponent": (0.5, 0.0, 1.0),
-    # 1: within the root's turn an iteration goes on through new nodes, to the end of the turn; 2: in every turn; 0: it
-    # ends in the first new node.
+    # Above 0: within the root's turn an iteration goes on through new nodes, by the best priors, to the end of the turn;
+    # above 1: in every turn. 0, and games without priors: it ends in the first new node.
     "whole_turns": (1.0, 0.0, 2.0),
     # Weight of the evaluation after a playout to the end of the round, against the evaluation of the leaf itself.
     "playout_weight": (0.3, 0.0, 1.0),
@@ -113,7 +113,7 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
     worker.path_nodes[0] = index
     is_leaf = _enter(search, index) and not _goes_on(search, index)
 
-    # Step 2. Select: descend by PUCT until a node is new and its turn not to be finished, or the game is over.
+    # Step 2. Select: descend by PUCT until a node is new and no turn is to be finished, or the game is over.
     while not is_leaf and ops.current_player(state) != TERMINAL and worker.path_length < MAX_PATH:
         if ops.current_player(state) == CHANCE:
             edge = NO_EDGE
@@ -152,7 +152,7 @@ cdef bint _enter(SearchC* search, uint32_t index) noexcept nogil:
 
 
 cdef inline bint _goes_on(SearchC* search, uint32_t index) noexcept nogil:
-    # Half a turn tells little of what it is good for, so that whole turns are compared.
+    # Whether new nodes of the node's turn are passed: half a turn tells little of what it is good for.
     return search.options.whole_turns > (1 if search.graph.nodes[index].turn != search.root_turn else 0)
 
 
@@ -587,7 +587,7 @@ cdef void* _work(void* argument) noexcept nogil:
                 _confirm(search)
             if now_s >= search.deadline_s:
                 atomic_cas_u32(&search.stop, RUNNING, BY_TIME)
-            elif (worker.iterations % max(<uint32_t>SETTLED_EVERY, atomic_load_u32(&search.graph.num_ends)) == 0
+            elif (worker.iterations % max(<uint32_t>SETTLED_EVERY, atomic_load_u32(&search.graph.num_ends) // 4) == 0
                   and search.max_iterations == 0
                   and search.options.early_stop > 0 and atomic_load_u32(&search.is_confirming)
                   and _is_settled(search, now_s)):
@@ -674,6 +674,7 @@ cdef class Search:
             raise SearchError(f"niceness: {niceness}, expected 0 to 19", reason="INVALID_OPTION")
         memset(&self.search, 0, sizeof(SearchC))
         sem_init(&self.search.ended, 0, 0)
+        self.search.ops = ops
         self._set_options(options)
         self.state = state.copy()
         if ops.begin_search != NULL:
@@ -682,7 +683,6 @@ cdef class Search:
         self.seed = seed
         self._streams = [Stream(seed, i) for i in range(threads + 1)]
         self.search.niceness = niceness
-        self.search.ops = ops
         self.search.root_state = self.state.data
         self.search.num_players = ops.num_players(state.data)
         self.search.viewer = ops.current_player(state.data)
@@ -722,7 +722,7 @@ cdef class Search:
         self.search.options.widening_base = values["widening_base"]
         self.search.options.widening_factor = values["widening_factor"]
         self.search.options.widening_exponent = values["widening_exponent"]
-        self.search.options.whole_turns = values["whole_turns"]
+        self.search.options.whole_turns = values["whole_turns"] if self.search.ops.policy != NULL else 0.0
         self.search.options.playout_weight = values["playout_weight"]
         self.search.options.margin_weight = values["margin_weight"]
         self.search.options.margin_scale = values["margin_scale"]
@@ -1114,7 +1114,7 @@ cdef class Search:
             was_passed = _goes_on(&self.search, index) and (
                 node.parent == NO_NODE or graph.nodes[node.parent].turn == node.turn)
             has_ended = node.visits > 0 and not was_passed
-            if left + has_ended > node.visits or (self.threads == 1 and left + has_ended < node.visits):
+            if left + has_ended > node.visits or ((self.threads == 1 or was_passed) and left + has_ended < node.visits):
                 raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
         node = &graph.nodes[self.search.root]
         if node.visits != self._iterations():

@@ -91,7 +91,7 @@ def sample(
             if random_.random() >= share:
                 continue
             group, actions, categories, shares = categorize(state)
-            if len(actions) > 1:
+            if np.count_nonzero(shares) > 1:
                 at = int(np.searchsorted(actions, np.uint64(action)))
                 if at == len(actions) or actions[at] != action or shares[at] == 0:
                     continue  # no search plays it: people agreed on it, or it is the twin of another one

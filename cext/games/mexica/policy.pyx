@@ -263,8 +263,8 @@ CATEGORIES = (
     "sail_good", "sail_fair", "sail",
     "teleport_good", "teleport_fair", "teleport",       # about sums
     "teleport_to_found",    # to a district that could be founded at once
-    "token",                # the last one or two action points, see _categorize
-    "end",                  # more of them left: the first token says so, and all but two are lost
+    "token",                # for one of the last two action points, or a second one
+    "end",                  # a first token with more points left: it means to stop
     "end_idle",             # action points left, but no token can be taken for them
     "end_spent",            # nothing left to spend
 )
