@@ -793,7 +793,7 @@ def test_calls_move_the_metrics_of_searches(start_server):
     assert measured("iterations_total") == iterations > 0
     assert measured("queue_wait_seconds_count") == 1
     assert measured("deadline_margin_seconds_count") == 1
-    for limit, count in (("0.0", 0), ("10.0", 1)):  # it came before its deadline, 9 s, which gRPC rounds up
+    for limit, count in (("0.0", 0), ("10.0", 1)):  # the answer came before its deadline of 9 s
         assert measured(f'deadline_margin_seconds_bucket{{le="{limit}"}}') == count
 
     position = wire.position_to_message(ai.load(EXAMPLES / "mexica_midgame.json"))
