@@ -13,6 +13,7 @@ from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig, is_loopback
 
 SWITCH_INTERVAL_S = 0.001  # how long a thread may keep Python's lock while others want it; 5 ms by default
+END_S = 1.0  # what the tasks that are left after a drain get, at most
 
 _logger = logging.getLogger("mexica_ai.server")
 
@@ -63,6 +64,17 @@ async def _serve(config: ServerConfig) -> None:
     await signalled.wait()
     _logger.info("draining")
     await server.drain()
+    await _end_tasks()
+
+
+async def _end_tasks() -> None:
+    """Let the handlers of calls that drain has ended run to their end, some steps of the loop later.
+
+    The end of asyncio.run would cancel them a second time, for which grpc.aio prints a traceback.
+    """
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:
+        await asyncio.wait(others, timeout=END_S)
 
 
 def _tune() -> None:

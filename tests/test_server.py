@@ -576,6 +576,36 @@ def test_serve_until_a_signal(number, mexica):
             process.kill()
 
 
+def test_serve_lets_the_last_handlers_end():
+    script = """
+import asyncio
+from mexica_ai.server import app, main
+
+async def end_late():
+    await asyncio.sleep(0.05)
+    print("ended", flush=True)
+
+class Server(app.Server):
+    async def drain(self):
+        await super().drain()
+        self.late = asyncio.ensure_future(end_late())
+
+main.Server = Server
+main.serve(port=0)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout.readline().startswith("listening on")
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(10) == 0
+            assert process.stdout.read() == "ended\n"
+            assert process.stderr.read() == ""
+        finally:
+            process.kill()
+
+
 def test_sigterm_answers_the_best_turn_of_a_long_search(mexica, nim):
     with run_serve("port=0, slots=1, memory_mb=64, grace_s=0.4") as process:
         try:
