@@ -5,6 +5,8 @@
 
 The runs of different thread counts are interleaved: each repeat runs every count once, in an order that
 rotates, and its ratio is to the one-thread run of the same repeat. Medians of the repeats are printed.
+Beside each count of threads on one tree stands what the machine gives: as many searches of one thread each,
+at the same time, which share nothing. What these lose is lost to cores that share power, caches or memory.
 Lateness is how long after its budget `best_turn` returns; stopping is the time from `stop()` to the return of
 `run()`, when all threads have ended.
 """
@@ -75,12 +77,14 @@ def thread_counts(text):
 def measure_speed(state, threads, seconds, repeats, memory_mb):
     """Return rates by thread count, and the ratio of the iterations to those of one thread."""
     runs = {n: [] for n in threads}
+    separate = {n: [] for n in threads}  # iterations/s of n searches together
     for repeat in range(repeats):
         shift = repeat % len(threads)
         for n in threads[shift:] + threads[:shift]:
-            search = Search(state, threads=n, memory_mb=memory_mb, seed=repeat, early_stop=0)
-            search.run(time_s=seconds)
-            runs[n].append(search.result(1))
+            [run] = run_together(state, 1, n, seconds, memory_mb, repeat)
+            runs[n].append(run)
+            results = [run] if n == 1 else run_together(state, n, 1, seconds, memory_mb, repeat)
+            separate[n].append(sum(result["iterations"] / result["seconds"] for result in results))
     if any(run["stop_reason"] != "time" for n in threads for run in runs[n]):
         print(
             "warning: not every run lasted its time; give more --memory or fewer --seconds", file=sys.stderr
@@ -105,7 +109,31 @@ def measure_speed(state, threads, seconds, repeats, memory_mb):
             )
             for n in threads
         },
+        "ratio_of_separate_searches": {
+            str(n): round(
+                statistics.median(
+                    rate / (one["iterations"] / one["seconds"])
+                    for rate, one in zip(separate[n], runs[1], strict=True)
+                ),
+                3,
+            )
+            for n in threads
+        },
     }
+
+
+def run_together(state, count, threads, seconds, memory_mb, seed):
+    """Return the results of `count` searches of `threads` threads each that run at the same time."""
+    searches = [
+        Search(state, threads=threads, memory_mb=memory_mb / count, seed=seed + i, early_stop=0)
+        for i in range(count)
+    ]
+    runners = [threading.Thread(target=search.run, kwargs={"time_s": seconds}) for search in searches]
+    for runner in runners:
+        runner.start()
+    for runner in runners:
+        runner.join()
+    return [search.result(1) for search in searches]
 
 
 def measure_memory(state, memory_mb=8):
@@ -154,12 +182,13 @@ def print_table(figures):
         f"{time.strftime('%Y-%m-%d')}\n"
         f"{figures['position']}: medians of {figures['repeats']} x {figures['seconds']:g} s\n"
     )
-    print("threads  iterations/s      nodes/s  end-of-turn states/s  ratio to one thread")
+    print("threads  iterations/s      nodes/s  end-of-turn states/s  ratio to one thread  separate searches")
     for n in figures["threads"]:
         key, budget = str(n), f"  (budget {RATIO_BUDGETS[n]})" if n in RATIO_BUDGETS else ""
         print(
             f"{n:>7}{figures['iterations_per_s'][key]:>14,.0f}{figures['nodes_per_s'][key]:>13,.0f}"
-            f"{figures['distinct_turns_per_s'][key]:>22,.0f}{figures['ratio_to_one_thread'][key]:>21.2f}{budget}"
+            f"{figures['distinct_turns_per_s'][key]:>22,.0f}{figures['ratio_to_one_thread'][key]:>21.2f}"
+            f"{figures['ratio_of_separate_searches'][key]:>19.2f}{budget}"
         )
     print(
         f"\nmemory: {figures['bytes_per_node']:.0f} bytes a node, with its edges and its share of the table"

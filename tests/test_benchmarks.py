@@ -62,10 +62,16 @@ def test_bench_search(as_json):
         assert "budget 1.8" in done.stdout
         return
     found = figures("bench_search.py", *args)
-    for key in ("iterations_per_s", "nodes_per_s", "distinct_turns_per_s", "ratio_to_one_thread"):
+    for key in (
+        "iterations_per_s",
+        "nodes_per_s",
+        "distinct_turns_per_s",
+        "ratio_to_one_thread",
+        "ratio_of_separate_searches",
+    ):
         assert list(found[key]) == ["1", "2"]
     assert min(found["iterations_per_s"].values()) > 0
-    assert found["ratio_to_one_thread"]["1"] == 1
+    assert found["ratio_to_one_thread"]["1"] == found["ratio_of_separate_searches"]["1"] == 1
     assert found["bytes_per_node"] > 0
     for key in ("late_ms", "stop_ms"):
         assert list(found[key]) == ["1", "2"]
