@@ -32,6 +32,7 @@ _SHAPE = {
         "weights?": str,
         "styles": [float],
         "odd_turns": [int],
+        "foretold?": [Nullable({"value": [float], "scores": [float]})],
     },
 }
 
