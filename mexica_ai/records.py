@@ -32,7 +32,6 @@ _SHAPE = {
         "weights?": str,
         "styles": [float],
         "odd_turns": [int],
-        "foretold?": [Nullable({"value": [float], "scores": [float]})],
     },
 }
 

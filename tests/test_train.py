@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,6 @@ import pytest
 import mexica_ai as ai
 from mexica_ai import registry
 from mexica_ai.cli.main import main
-from mexica_ai.errors import NotationError
-from mexica_ai.position import Position
 from mexica_ai.records import replay
 from mexica_ai.train import fit, positions, priors, selfplay
 
@@ -144,69 +141,6 @@ def test_samples_know_how_their_game_ended(records):
         assert set(np.flatnonzero(data.shares[index])) == set(record["winners"])
 
 
-def test_samples_know_what_searches_foretold(records):
-    lines = [(f"line {n}", line) for n, line in enumerate(records.read_bytes().splitlines())]
-    data = positions.sample(lines, fitted.features, seed=1)
-    assert np.allclose(data.foretold_shares.sum(1), 1, atol=1e-3)
-    in_order = sorted((line for _, line in lines), key=lambda line: hashlib.sha256(line).digest())
-    for game in range(10):
-        record = json.loads(in_order[game])
-        of_game = data.take(data.games == game)
-        seats = of_game.seats[0]
-        came = (*of_game.shares[0][seats], *of_game.scores[0][seats])
-        told = [
-            tuple(np.array(entry["value"], np.float32))
-            + tuple(np.array(entry["scores"], np.float32) / np.float32(positions.SCORE_SCALE))
-            for entry in record["self_play"]["foretold"]
-            if entry
-        ]
-        found = [
-            (*shares[seats], *scores[seats])
-            for shares, scores in zip(of_game.foretold_shares, of_game.foretold_scores, strict=True)
-        ]
-        # In the order of the turns, some of which are not sampled.
-        places = [0]
-        for values in found:
-            if values != came:
-                places.append(told.index(values, places[-1]))
-        assert len(set(places)) > len(told) / 4 or not told
-    assert (data.foretold_shares != data.shares).any()
-
-
-def test_only_searches_in_earnest_foretell(records):
-    for line in records.read_text().splitlines():
-        record = json.loads(line)
-        about = record["self_play"]
-        # Every turn of Mexica is a seat's, in the order of the seats of each round.
-        position = Position.from_json(record["start"])
-        for number, turn in enumerate(record["turns"]):
-            seat = position.to_move
-            in_earnest = (
-                about["styles"][seat] == 0
-                and record["engines"][seat].startswith("mcts")
-                and number not in about["odd_turns"]
-            )
-            assert (about["foretold"][number] is not None) == in_earnest
-            position.push(turn)
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (lambda told: told.pop(), "expected one for each of the"),
-        (lambda told: told[0].update(value=[1.0]), r"foretold\[0\]: expected a share and a score for each"),
-    ],
-)
-def test_what_cannot_have_been_foretold_is_refused(records, change, expected):
-    record = json.loads(records.read_text().splitlines()[0])
-    told = record["self_play"]["foretold"] = [{"value": [0.5] * 4, "scores": [1.0] * 4}] + [None] * (
-        len(record["turns"]) - 1
-    )
-    change(told)
-    with pytest.raises(NotationError, match=expected):
-        positions.sample([("games.jsonl:1", json.dumps(record).encode())], fitted.features, seed=1)
-
-
 def made_up(n=10000, seed=0):
     """Return positions whose first feature decides the winner, and the second the score."""
     generator = np.random.default_rng(seed)
@@ -221,9 +155,7 @@ def made_up(n=10000, seed=0):
     shares = np.zeros((n, 4), np.float32)
     shares[np.arange(n), winner] = 1
     scores = np.where(seats, 1 + 2 * features[..., 1], 0).astype(np.float32)
-    return positions.Positions(
-        features, seats, shares, scores, shares, scores, np.arange(n), np.arange(n) % 5 == 0
-    )
+    return positions.Positions(features, seats, shares, scores, np.arange(n), np.arange(n) % 5 == 0)
 
 
 def test_a_fit_finds_what_decides():
@@ -239,23 +171,6 @@ def test_a_fit_finds_what_decides():
     assert after.score_error < before.score_error / 2
     for predicted, won, count in after.calibration:
         assert count < 50 or abs(predicted - won) < 0.15
-
-
-@pytest.mark.parametrize(("weight", "expected"), [(0.0, 0.9), (0.5, 0.6), (1.0, 0.3)])
-def test_a_fit_blends_what_came_and_what_was_foretold(weight, expected):
-    data = made_up(256)
-    two = data.seats & (data.seats.sum(1, keepdims=True) == 2)
-    came = np.where(data.seats, [0.9, 0.1, 0, 0], 0).astype(np.float32)
-    foretold = np.where(data.seats, [0.3, 0.7, 0, 0], 0).astype(np.float32)
-    data = replace(
-        data, features=np.zeros_like(data.features), shares=came, foretold_shares=foretold
-    ).take(two.any(1))
-    # The first feature tells the seats apart.
-    data.features[:, 0, 0] = 1
-    begin = fit.initial_weights(fitted.network, fitted.estimates, 1)
-    weights = fit.fit(data, begin, epochs=600, seed=1, foretold_weight=weight)
-    shares, _ = fit.predict(data, weights)
-    assert shares[0, 0] == pytest.approx(expected, abs=0.03)
 
 
 def test_the_error_of_a_log_loss_is_between_games():

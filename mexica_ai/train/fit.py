@@ -3,14 +3,13 @@
 The network answers for one seat at a time, with the same weights. Logit and score of a seat are a weighted
 sum of the features, which begins as a hand-made estimate among them, plus what the hidden layers add. The
 loss is the cross-entropy of the softmax over the seats against their shares of the win, plus the squared
-error of the scores; both are blended with what the search foretold, which says less of the truth and varies
-less. Optimizer: AdamW (Loshchilov and Hutter, 2019) with a cosine schedule.
+error of the scores. Optimizer: AdamW (Loshchilov and Hutter, 2019) with a cosine schedule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,7 +20,6 @@ LEARNING_RATE = 1e-3
 WARM_UP = 200  # steps, and at most a fifth of all
 WEIGHT_DECAY = 0.1
 SCORE_WEIGHT = 0.5  # of the squared error, in the loss
-FORETOLD_WEIGHT = 0.5  # of what the search foretold, against what came; found by matches
 
 Weights = dict[str, np.ndarray]
 
@@ -75,7 +73,6 @@ def fit(
     epochs: int,
     seed: int,
     learning_rate: float = LEARNING_RATE,
-    foretold_weight: float = FORETOLD_WEIGHT,
     on_epoch: Callable[[int, Weights], None] = lambda epoch, weights: None,
 ) -> Weights:
     """Return weights fitted on positions.
@@ -90,17 +87,10 @@ def fit(
         Of the order of the positions.
     learning_rate : float
         At its highest.
-    foretold_weight : float
-        In [0, 1]: of what the search foretold, against what came.
     on_epoch : callable
         Called with the number of epochs done and the weights.
     """
     generator = np.random.default_rng(seed)
-    positions = replace(
-        positions,
-        shares=_blend(positions.shares, positions.foretold_shares, foretold_weight),
-        scores=_blend(positions.scores, positions.foretold_scores, foretold_weight),
-    )
     weights = {name: array.copy() for name, array in weights.items()}
     moments = {name: (np.zeros_like(array), np.zeros_like(array)) for name, array in weights.items()}
     batch = min(BATCH, len(positions.games))
@@ -121,10 +111,6 @@ def fit(
                     array *= 1 - rate * WEIGHT_DECAY
         on_epoch(epoch + 1, weights)
     return weights
-
-
-def _blend(came, foretold, weight):
-    return (came + np.float32(weight) * (foretold - came)).astype(np.float32)
 
 
 def predict(positions: Positions, weights: Weights) -> tuple[np.ndarray, np.ndarray]:

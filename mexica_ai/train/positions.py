@@ -44,8 +44,6 @@ class Positions(Columns):
         Each seat's share of the win in the end.
     scores : ndarray of float32, shape (n, 4)
         Final scores / `SCORE_SCALE`.
-    foretold_shares, foretold_scores : ndarray of float32, shape (n, 4)
-        The same as the search of the turn foretold it; where there is none, as it came.
     games : ndarray of int, shape (n,)
         Number of the game that a state is from, in an order that depends on the records alone.
     held_out : ndarray of bool, shape (n,)
@@ -56,8 +54,6 @@ class Positions(Columns):
     seats: np.ndarray
     shares: np.ndarray
     scores: np.ndarray
-    foretold_shares: np.ndarray
-    foretold_scores: np.ndarray
     games: np.ndarray
     held_out: np.ndarray
 
@@ -129,55 +125,26 @@ def sample(
         seats[: end.players] = 1
         scores[: end.players] = np.array(end.scores) / SCORE_SCALE
         shares[end.winners] = 1 / len(end.winners)
-        foretold = _foretold(record, end.players, path)
-        for found, turn in _states(record, features, random_):
-            told_shares, told_scores = foretold.get(turn, (shares, scores))
-            rows.append((found, seats, shares, scores, told_shares, told_scores, number))
+        for found in _states(record, features, random_):
+            rows.append((found, seats, shares, scores, number))
         fingerprints.append(fingerprint(record))
     columns = list(zip(*rows, strict=True))
-    games = np.array(columns[6])
+    games = np.array(columns[4])
     return Positions(
         np.stack(columns[0]),
         np.array(columns[1], bool),
-        *(np.array(column, np.float32) for column in columns[2:6]),
+        np.array(columns[2], np.float32),
+        np.array(columns[3], np.float32),
         games,
         held_out(fingerprints)[games],
     )
 
 
-def _foretold(record, players, path):
-    """Return (shares, scores) by the number of the turn, as far as its search foretold them; padded."""
-    told = record.get("self_play", {}).get("foretold", [])
-    where = f"{path}.self_play.foretold"
-    if len(told) not in (0, len(record["turns"])):
-        raise NotationError(
-            f"{where}: has {len(told)} entries; expected one for each of the {len(record['turns'])} turns",
-            reason="WRONG_TYPE",
-            path=where,
-        )
-    found = {}
-    for number, entry in enumerate(told):
-        if entry is None:
-            continue
-        if not len(entry["value"]) == len(entry["scores"]) == players:
-            raise NotationError(
-                f"{where}[{number}]: expected a share and a score for each of the {players} seats",
-                reason="SEATS_COUNT",
-                path=f"{where}[{number}]",
-            )
-        padding = [0.0] * (MAX_SEATS - players)
-        found[number] = (
-            np.array(entry["value"] + padding, np.float32),
-            np.array(entry["scores"] + padding, np.float32) / SCORE_SCALE,
-        )
-    return found
-
-
 def _states(record, features, random_):
-    """Yield the features, padded to MAX_SEATS, of the states sampled from a valid record, with their turn."""
+    """Yield the features, padded to MAX_SEATS, of the states sampled from a valid record."""
     position = Position.from_json(record["start"])
     parse_action = registry.get(position.game).notation.parse_action
-    for index, turn in enumerate(record["turns"]):
+    for turn in record["turns"]:
         state = position.state.copy()
         for number, action in enumerate(turn):
             # Searches settle random events before they evaluate.
@@ -185,6 +152,6 @@ def _states(record, features, random_):
                 found = features(state)
                 padded = np.zeros((MAX_SEATS, found.shape[1]), np.float32)
                 padded[: len(found)] = found
-                yield padded, index
+                yield padded
             state.apply(parse_action(action))
         position.push(turn)

@@ -53,8 +53,8 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
     -------
     dict
         The record. Its `self_play` holds seed, iterations, number and the weights in use, which a continued
-        run looks for, the deviation of each seat's style, the numbers of the odd turns (random events count
-        as turns), and for each turn what its search foretold, None if it was in a style, odd or not `mcts`.
+        run looks for, the deviation of each seat's style, and the numbers of the odd turns (random events
+        count as turns).
     """
     random_ = random.Random(f"{seed}/{index}")
     players = random_.choice(PLAYERS)
@@ -69,24 +69,19 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
     deviations = [random_.choice(STYLE_DEVIATIONS) for _ in range(players)]
     styles = [_style(fitted, usual, deviation, random_) for deviation in deviations]
     engines = [make_engine(spec) for spec in specs]
-    odd_share, turns, odd, foretold = random_.choice(ODD_SHARES), [], [], []
+    odd_share, turns, odd = random_.choice(ODD_SHARES), [], []
     try:
         while not position.is_over:
             if position.is_chance:
                 turns.append(position.draw(random_.getrandbits(63)))
-                foretold.append(None)
                 continue
             seat, turn_seed = position.to_move, random_.getrandbits(63)
             fitted.set_weights(styles[seat])
             if random_.random() < odd_share:
                 odd.append(len(turns))
                 turn = _odd_turn(position, random_, turn_seed, budgets[seat])
-                foretold.append(None)
             else:
-                result = engines[seat].best_turn(position, seed=turn_seed, candidates=1)
-                turn = result.turn
-                in_earnest = specs[seat].startswith("mcts") and deviations[seat] == 0
-                foretold.append(_foretold(result) if in_earnest else None)
+                turn = engines[seat].best_turn(position, seed=turn_seed, candidates=1).turn
             turns.append(turn)
             position.push(turn)
     finally:
@@ -106,15 +101,7 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
             "weights": _version(fitted, usual),
             "styles": deviations,
             "odd_turns": odd,
-            "foretold": foretold,
         },
-    }
-
-
-def _foretold(result):
-    return {
-        "value": [round(share, 4) for share in result.value],
-        "scores": [round(score, 2) for score in result.expected_scores],
     }
 
 
