@@ -3,10 +3,10 @@
     python benchmarks/bench_search.py [--json] [--threads 1,2] [--seconds 2] [--repeats 7]
                                       [--calls 200] [--position examples/mexica_midgame.json]
 
-The runs of different thread counts are interleaved: each repeat runs every count once, in an order that
-rotates, and its ratio is to the one-thread run of the same repeat. Medians of the repeats are printed.
 Beside each count of threads on one tree stands what the machine gives: as many searches of one thread each,
 at the same time, which share nothing. What these lose is lost to cores that share power, caches or memory.
+All these runs are interleaved: each repeat does every one once, in an order that rotates, and its ratio is to
+the one-thread run of the same repeat. Medians of the repeats are printed.
 Lateness is how long after its budget `best_turn` returns; stopping is the time from `stop()` to the return of
 `run()`, when all threads have ended.
 """
@@ -76,16 +76,20 @@ def thread_counts(text):
 
 def measure_speed(state, threads, seconds, repeats, memory_mb):
     """Return rates by thread count, and the ratio of the iterations to those of one thread."""
-    runs = {n: [] for n in threads}
-    separate = {n: [] for n in threads}  # iterations/s of n searches together
+    # Searches at a time, and threads of each.
+    kinds = [(1, n) for n in threads] + [(n, 1) for n in threads if n > 1]
+    done = {kind: [] for kind in kinds}
     for repeat in range(repeats):
-        shift = repeat % len(threads)
-        for n in threads[shift:] + threads[:shift]:
-            [run] = run_together(state, 1, n, seconds, memory_mb, repeat)
-            runs[n].append(run)
-            results = [run] if n == 1 else run_together(state, n, 1, seconds, memory_mb, repeat)
-            separate[n].append(sum(result["iterations"] / result["seconds"] for result in results))
-    if any(run["stop_reason"] != "time" for n in threads for run in runs[n]):
+        shift = repeat % len(kinds)
+        for kind in kinds[shift:] + kinds[:shift]:
+            done[kind].append(run_together(state, *kind, seconds, memory_mb, repeat))
+    runs = {n: [run for [run] in done[1, n]] for n in threads}
+    separate = {
+        n: [sum(run["iterations"] / run["seconds"] for run in together) for together in done[n, 1]]
+        for n in threads
+    }
+    every_run = [run for repeated in done.values() for together in repeated for run in together]
+    if any(run["stop_reason"] != "time" for run in every_run):
         print(
             "warning: not every run lasted its time; give more --memory or fewer --seconds", file=sys.stderr
         )
@@ -125,8 +129,7 @@ def measure_speed(state, threads, seconds, repeats, memory_mb):
 def run_together(state, count, threads, seconds, memory_mb, seed):
     """Return the results of `count` searches of `threads` threads each that run at the same time."""
     searches = [
-        Search(state, threads=threads, memory_mb=memory_mb / count, seed=seed + i, early_stop=0)
-        for i in range(count)
+        Search(state, threads=threads, memory_mb=memory_mb, seed=seed + i, early_stop=0) for i in range(count)
     ]
     runners = [threading.Thread(target=search.run, kwargs={"time_s": seconds}) for search in searches]
     for runner in runners:

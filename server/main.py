@@ -70,7 +70,7 @@ async def _serve(config: ServerConfig) -> None:
 async def _end_tasks() -> None:
     """Let the handlers of calls that drain has ended run to their end, some steps of the loop later.
 
-    The end of asyncio.run would cancel them a second time, for which grpc.aio prints a traceback.
+    The end of asyncio.run would cancel those that still run, for which grpc.aio prints a traceback.
     """
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if others:

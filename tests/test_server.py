@@ -576,7 +576,7 @@ def test_serve_until_a_signal(number, mexica):
             process.kill()
 
 
-def test_serve_lets_the_last_handlers_end():
+def test_serve_lets_the_last_tasks_end():
     script = """
 import asyncio
 from mexica_ai.server import app, main
