@@ -75,7 +75,7 @@ def thread_counts(text):
 
 
 def measure_speed(state, threads, seconds, repeats, memory_mb):
-    """Return rates by thread count, and the ratio of the iterations to those of one thread."""
+    """Return rates by thread count, and ratios of the iterations to those of one thread."""
     # Searches at a time, and threads of each.
     kinds = [(1, n) for n in threads] + [(n, 1) for n in threads if n > 1]
     done = {kind: [] for kind in kinds}
@@ -84,10 +84,6 @@ def measure_speed(state, threads, seconds, repeats, memory_mb):
         for kind in kinds[shift:] + kinds[:shift]:
             done[kind].append(run_together(state, *kind, seconds, memory_mb, repeat))
     runs = {n: [run for [run] in done[1, n]] for n in threads}
-    separate = {
-        n: [sum(run["iterations"] / run["seconds"] for run in together) for together in done[n, 1]]
-        for n in threads
-    }
     every_run = [run for repeated in done.values() for together in repeated for run in together]
     if any(run["stop_reason"] != "time" for run in every_run):
         print(
@@ -99,30 +95,20 @@ def measure_speed(state, threads, seconds, repeats, memory_mb):
             str(n): round(statistics.median(run[key] / run["seconds"] for run in runs[n]), 1) for n in threads
         }
 
+    def ratio(kind):
+        """Return the iterations/s of all searches together, against the one-thread run of the same repeat."""
+        totals, ones = (
+            [sum(run["iterations"] / run["seconds"] for run in together) for together in done[which]]
+            for which in (kind, (1, 1))
+        )
+        return round(statistics.median(total / one for total, one in zip(totals, ones, strict=True)), 3)
+
     return {
         "iterations_per_s": rates("iterations"),
         "nodes_per_s": rates("nodes"),
         "distinct_turns_per_s": rates("distinct_turns"),
-        "ratio_to_one_thread": {
-            str(n): round(
-                statistics.median(
-                    (run["iterations"] / run["seconds"]) / (one["iterations"] / one["seconds"])
-                    for run, one in zip(runs[n], runs[1], strict=True)
-                ),
-                3,
-            )
-            for n in threads
-        },
-        "ratio_of_separate_searches": {
-            str(n): round(
-                statistics.median(
-                    rate / (one["iterations"] / one["seconds"])
-                    for rate, one in zip(separate[n], runs[1], strict=True)
-                ),
-                3,
-            )
-            for n in threads
-        },
+        "ratio_to_one_thread": {str(n): ratio((1, n)) for n in threads},
+        "ratio_of_separate_searches": {str(n): ratio((n, 1)) for n in threads},
     }
 
 
