@@ -23,7 +23,13 @@ POOL = 12  # candidates among which a level chooses
 SEEN = 0.05  # and which had so many of the most visited one's visits; others come from too few to be believed
 NEAR = 2.0  # how many deviations below the best share a candidate may be
 # Options of the levels with noise: with them a search sees less of what it could play.
-NARROW = {"whole_turns": 0.0, "exploration": 0.3, "exploration_in_turn": 0.15, "playout_weight": 0.5}
+NARROW = {
+    "whole_turns": 0.0,
+    "exploration": 0.3,
+    "exploration_in_turn": 0.15,
+    "playout_weight": 0.5,
+    "history": 0.0,
+}
 
 
 @dataclass(frozen=True)

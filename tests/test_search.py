@@ -637,6 +637,41 @@ def test_much_noise_leaves_every_action_a_prior():
         assert all(0 < candidate["prior"] <= 1 for candidate in found["candidates"])
 
 
+# What is learnt of actions
+
+
+def test_without_priors_nothing_is_learnt_of_actions():
+    state = nim([5, 5, 5], plies=3)
+    first, second = (run(state, iterations=300, history=history) for history in (0, 50))
+    assert first | {"seconds": 0} == second | {"seconds": 0}
+
+
+@pytest.mark.parametrize("position", [MIDGAME, HIDDEN])
+def test_what_is_learnt_of_actions_corrects_their_priors(position):
+    priors = []
+    for history in (0, 30):
+        result = run(state_of(position), iterations=3000, num_candidates=2000, history=history)
+        again = run(state_of(position), iterations=3000, num_candidates=2000, history=history)
+        assert result | {"seconds": 0} == again | {"seconds": 0}
+        priors.append({tuple(entry["actions"]): entry["prior"] for entry in result["candidates"]})
+    plain, corrected = priors
+    ratios = [corrected[turn] / plain[turn] for turn in plain.keys() & corrected.keys()]
+    assert min(ratios) < 0.5
+    assert max(ratios) > 2
+
+
+def test_many_threads_learn_of_actions_together():
+    # `run` looks for actions with two edges, too: each thread may widen a node in an order of its own.
+    for seed in range(4):
+        run(state_of(MIDGAME), iterations=4000, threads=4, seed=seed, history=50, history_doubt=0)
+
+
+def test_what_is_learnt_leaves_every_action_a_prior():
+    (_, _, most) = OPTIONS["history"]
+    found = run(state_of(MIDGAME), iterations=2000, history=most, history_doubt=0, num_candidates=500)
+    assert all(0 < candidate["prior"] <= 1 for candidate in found["candidates"])
+
+
 # What is refused
 
 

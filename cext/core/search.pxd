@@ -7,6 +7,7 @@ from numpy.random cimport bitgen_t
 from cext.core.atomics cimport CACHE_LINE, sem_t
 from cext.core.game cimport GameOps
 from cext.core.graph cimport GraphC
+from cext.core.history cimport HistoryC
 from cext.core.types cimport action_t
 
 cdef enum:
@@ -28,6 +29,8 @@ ctypedef struct OptionsC:
     double margin_weight
     double margin_scale
     double prior_noise
+    double history
+    double history_doubt
     double confirming_share
     double early_stop
 
@@ -47,6 +50,7 @@ ctypedef struct SearchC:
     const void* root_state      # owned by the Python object
     GraphC graph
     OptionsC options
+    HistoryC* history           # HISTORY_SLOTS of them; NULL if nothing is to be learnt of actions
     int num_players
     int viewer                  # the seat that asks: information sets are its
     int root_turn

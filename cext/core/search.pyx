@@ -9,6 +9,8 @@ Sources
 * Progressive widening: Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007).
 * Information sets and availability counts: Cowling, Powley, Whitehouse, "Information Set MCTS" (2012).
 * Statistics on a graph, value of the child and visits of the edge: Childs, Brodeur, Kocsis (2008), UCT2.
+* What is learnt of actions: Schaeffer, "The history heuristic" (1983); Nijssen and Winands, "Enhancements for multi-player
+  Monte-Carlo tree search" (2010), progressive history.
 * Virtual loss: Chaslot, Winands, van den Herik, "Parallel Monte-Carlo tree search" (2008).
 """
 
@@ -25,6 +27,7 @@ from cext.core.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_ad
 from cext.core.game cimport State, game_apply, game_require_seat, game_settle_chance
 from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_end, graph_edges, graph_find_or_add,
                               graph_free, graph_grow_edges, graph_init, graph_memory, graph_num_edges)
+from cext.core.history cimport HISTORY_SLOTS, HistoryC, history_add, history_advantage, history_slot
 from cext.core.playout cimport playout_round
 from cext.core.rng cimport Stream, mix_bits
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
@@ -68,6 +71,10 @@ OPTIONS = {
     # distribution is Gumbel's, so that with 1 the order of the actions is as if drawn from the priors (Kool, van Hoof and
     # Welling, 2019). 0: none.
     "prior_noise": (0.0, 0.0, 10.0),
+    # Scale of what has been learnt of an action, in utility, on the logarithm of its prior; 0, and games without priors:
+    # nothing is learnt. And so many visits without any advantage are added to those that it had.
+    "history": (30.0, 0.0, 50.0),
+    "history_doubt": (16.0, 0.0, 1e6),
     # Last share of the time or iterations that is spent without exploration within the root's turn.
     "confirming_share": (0.25, 0.0, 1.0),
     # Above 0: in the confirming part of a search limited by time alone, it ends when no other turn can have as many
@@ -79,7 +86,7 @@ cdef enum:
     SETTLED_EVERY = 64          # iterations of a thread, at least, after which it looks whether the turn is settled
     PREFETCH = 8                # edges that selection asks for ahead
 
-# Noise leaves no prior below this, against the largest.
+# Noise and history leave no prior below this; noise, against the largest.
 cdef float LEAST_PRIOR = 1e-30
 
 # How often the calling thread wakes to look for signals that another thread received: the main one, which Python has
@@ -338,6 +345,8 @@ cdef int _list_by_prior(WorkerC* worker) noexcept nogil:
             n += 1
     if worker.search.options.prior_noise > 0 and ops.turn(worker.state) == worker.search.root_turn:
         _add_noise(worker, n)
+    if worker.search.history != NULL:
+        _add_history(worker, n)
     for i in range(n):
         total += worker.priors[i]
     for i in range(n):
@@ -359,6 +368,19 @@ cdef void _add_noise(WorkerC* worker, int n) noexcept nogil:
         highest = max(highest, worker.priors[i])
     for i in range(n):
         worker.priors[i] = max(<float>exp(worker.priors[i] - highest), LEAST_PRIOR)
+
+
+cdef void _add_history(WorkerC* worker, int n) noexcept nogil:
+    cdef SearchC* search = worker.search
+    cdef HistoryC* slot
+    cdef int i, player = search.ops.current_player(worker.state)
+    cdef int turn = search.ops.turn(worker.state) - search.root_turn
+    cdef double advantage
+    for i in range(n):
+        slot = history_slot(search.history, worker.actions[i], player, turn)
+        advantage = history_advantage(slot, search.options.history_doubt)
+        if advantage != 0.0:
+            worker.priors[i] = max(<float>(worker.priors[i] * exp(search.options.history * advantage)), LEAST_PRIOR)
 
 
 cdef inline bint _is_before(WorkerC* worker, int i, int j) noexcept nogil:
@@ -404,28 +426,41 @@ cdef void _sort_best(WorkerC* worker, int n, int k) noexcept nogil:
         _sift_down(worker, 0, i)
 
 
+cdef void _rank_first(WorkerC* worker, const EdgeC* edges, int num_edges, int n) noexcept nogil:
+    # Those with an edge keep their places, before all others, whatever has been learnt of them since.
+    cdef int i, j
+    for j in range(num_edges):
+        i = 0
+        while i < n and worker.actions[i] != edges[j].action:
+            i += 1
+        if i < n:
+            worker.priors[i] = <float>(1 + num_edges - j)     # the others are at most 1
+
+
 cdef int _widen(WorkerC* worker, NodeC* node) noexcept nogil:
     """Bring the actions with the best priors into view. Returns how many count now, or -1 without memory."""
     cdef SearchC* search = worker.search
     cdef EdgeC* edges
-    cdef int i, n, width, target
+    cdef int i, n, width, target, num_edges = graph_num_edges(node)
     # Ranked before the lock is taken, for which others may wait.
     n = _list_by_prior(worker)
     width = _width(search, node, n)
-    target = min(n, max(width, 2 * graph_num_edges(node)))
+    target = min(n, max(width, 2 * num_edges))
+    if search.history != NULL:
+        _rank_first(worker, graph_edges(&search.graph, node), num_edges, n)
     _sort_best(worker, n, target)
     spin_lock(&node.lock)
     atomic_store_u32(<uint32_t*>&node.num_legal, <uint32_t>n)
-    # The policy is asked again for each doubling, by several threads perhaps; it gives the same order each time, so
-    # what is there stays in place.
-    if node.num_edges < target:
+    # Unless another thread has widened it meanwhile, perhaps in another order.
+    if node.num_edges == num_edges and num_edges < target:
         if graph_grow_edges(&search.graph, node, target) < 0:
             spin_unlock(&node.lock)
             return -1
         edges = graph_edges(&search.graph, node)
-        for i in range(node.num_edges, target):
+        for i in range(num_edges, target):
             _fill_edge(&edges[i], worker.actions[i], worker.priors[i])
         atomic_store_u16(&node.num_edges, <uint16_t>target)
+    width = min(width, node.num_edges)
     spin_unlock(&node.lock)
     return width
 
@@ -541,6 +576,13 @@ cdef void _utilities(SearchC* search, const double* values, const double* scores
         utilities[seat] = (1 - weight) * values[seat] + weight * margin
 
 
+cdef inline void _learn(SearchC* search, NodeC* node, int edge, double utility) noexcept nogil:
+    # Under the node's lock, before the descent counts.
+    history_add(history_slot(search.history, graph_edges(&search.graph, node)[edge].action, node.player,
+                             node.turn - search.root_turn),
+                utility - node.utility_sum[node.player] / node.finished)
+
+
 cdef void _back_up(WorkerC* worker, const double* values, const double* scores, bint is_over) noexcept nogil:
     cdef SearchC* search = worker.search
     cdef double utilities[MAX_SEATS]
@@ -550,6 +592,8 @@ cdef void _back_up(WorkerC* worker, const double* values, const double* scores, 
     for i in range(worker.path_length + 1):
         node = search.graph.nodes + worker.path_nodes[i]
         spin_lock(&node.lock)
+        if search.history != NULL and i < worker.path_length and worker.path_edges[i] != NO_EDGE and node.finished > 0:
+            _learn(search, node, worker.path_edges[i], utilities[node.player])
         for seat in range(search.num_players):
             atomic_add_f64_locked(&node.utility_sum[seat], utilities[seat])
             atomic_add_f64_locked(&node.value_sum[seat], values[seat])
@@ -689,6 +733,10 @@ cdef class Search:
         self.search.root_turn = ops.turn(state.data)
         if graph_init(&self.search.graph, memory_mb) < 0:
             raise SearchError(f"no memory for a graph of {memory_mb} MiB", reason="OUT_OF_MEMORY")
+        if self.search.options.history > 0:
+            self.search.history = <HistoryC*>calloc(HISTORY_SLOTS, sizeof(HistoryC))
+            if self.search.history == NULL:
+                raise MemoryError
         self._workers = <WorkerC*>calloc(threads, sizeof(WorkerC))
         if self._workers == NULL:
             raise MemoryError
@@ -727,6 +775,8 @@ cdef class Search:
         self.search.options.margin_weight = values["margin_weight"]
         self.search.options.margin_scale = values["margin_scale"]
         self.search.options.prior_noise = values["prior_noise"]
+        self.search.options.history = values["history"] if self.search.ops.policy != NULL else 0.0
+        self.search.options.history_doubt = values["history_doubt"]
         self.search.options.confirming_share = values["confirming_share"]
         self.search.options.early_stop = values["early_stop"]
 
@@ -749,6 +799,7 @@ cdef class Search:
                 free(self._workers[i].actions)
                 free(self._workers[i].priors)
             free(self._workers)
+        free(self.search.history)
         graph_free(&self.search.graph)
         sem_destroy(&self.search.ended)
 
@@ -1103,6 +1154,8 @@ cdef class Search:
                 raise SearchError(f"node {index}: {node.visits} visits, {node.finished} finished")
             edges = graph_edges(graph, node)
             left = 0
+            if len({edges[i].action for i in range(node.num_edges)}) < node.num_edges:
+                raise SearchError(f"node {index}: two edges of one action")
             for i in range(node.num_edges):
                 left += edges[i].visits
                 if edges[i].visits > edges[i].available > 0:
