@@ -1,11 +1,13 @@
 """The search: solved toys, forced wins, limits, and what its results promise."""
 
 import functools
+import json
 import os
 import signal
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from mexica_builder import build
@@ -68,6 +70,7 @@ HIDDEN = build(
     2, pillis=["C7", "F9"], canals=["D5-D12"], points=3, display=[5, 6, 7, 8, 9, 10, 12, 13],
     pool=[3, 3, 3, 4, 4, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 12, 13, 13],
 )  # fmt: skip
+COATL = json.loads((Path(__file__).parent.parent / "examples" / "coatl_midgame.json").read_text())
 POSITIONS = {
     "nim": mexica_ai.new_game("nim", players=3, piles=[2, 3, 3], plies_per_turn=2).to_json(),
     "placement": mexica_ai.new_game(players=4, seed=3).to_json(),
@@ -646,7 +649,7 @@ def test_without_priors_nothing_is_learnt_of_actions():
     assert first | {"seconds": 0} == second | {"seconds": 0}
 
 
-@pytest.mark.parametrize("position", [MIDGAME, HIDDEN])
+@pytest.mark.parametrize("position", [MIDGAME, HIDDEN, COATL])
 def test_what_is_learnt_of_actions_corrects_their_priors(position):
     priors = []
     for history in (0, 30):
@@ -667,9 +670,11 @@ def test_many_threads_learn_of_actions_together():
 
 
 def test_what_is_learnt_leaves_every_action_a_prior():
-    (_, _, most) = OPTIONS["history"]
-    found = run(state_of(MIDGAME), iterations=2000, history=most, history_doubt=0, num_candidates=500)
-    assert all(0 < candidate["prior"] <= 1 for candidate in found["candidates"])
+    most = {name: OPTIONS[name][2] for name in ("history", "prior_noise")}
+    for threads in (1, 4):
+        options = most | {"history_doubt": 0, "threads": threads, "num_candidates": 500}
+        found = run(state_of(MIDGAME), iterations=2000, **options)
+        assert all(0 < candidate["prior"] <= 1 for candidate in found["candidates"])
 
 
 # What is refused

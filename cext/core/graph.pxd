@@ -39,7 +39,7 @@ ctypedef struct NodeC:
     uint32_t finished           # descents backed up: what the sums are divided by
     uint32_t first_edge         # index of its block of edges
     int32_t num_legal           # legal actions of its state; -1 while not expanded
-    uint16_t num_edges          # edges in its block: by descending prior, or in order of discovery, see search
+    uint16_t num_edges          # edges in its block: by the rank they had when they came, see search
     uint16_t max_edges          # length of its block
     # what only the result reads
     double value_sum[MAX_SEATS]     # share of the win, [0, 1] a descent

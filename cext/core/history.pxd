@@ -2,44 +2,46 @@
 them came out than the mean of the node where they began.
 
 History heuristic: Schaeffer, "The history heuristic" (1983); in Monte Carlo trees: Nijssen and Winands, "Enhancements for
-multi-player Monte-Carlo tree search" (2010), progressive history. Here it corrects the priors of actions that are not in
-view yet, so that a reply that was good after one turn is looked at early after the next.
+multi-player Monte-Carlo tree search" (2010), progressive history. Here it corrects the priors of actions that come into
+view, so that a reply that was good after one turn is looked at early after the next.
 
-One table for all threads, which add to its slots atomically; a reader may see a sum without its last visit. Actions
-whose hashes meet share a slot.
+One table for all threads. A slot is a single word, so that it is read and added to as a whole. Actions whose hashes meet
+share a slot.
 """
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.math cimport rint
+from libc.stdint cimport int64_t, uint64_t
 
-from cext.core.atomics cimport atomic_add_u32, atomic_add_u64, atomic_load_u32, atomic_load_u64
+from cext.core.atomics cimport atomic_add_u64, atomic_load_u64
 from cext.core.rng cimport mix_bits
 from cext.core.types cimport action_t
 
 cdef enum:
-    HISTORY_SLOTS = 65536           # a power of 2; 1 MiB, committed as it is touched
+    HISTORY_SLOTS = 65536           # a power of 2; 512 KiB, committed as they are touched
+    HISTORY_UNIT = 16384            # of the sum, a unit of advantage
+    HISTORY_VISITS_BITS = 28
+
+# The lowest HISTORY_VISITS_BITS bits: descents. The others: the sum of their advantages, signed, HISTORY_UNIT for 1. All
+# zero: nothing is known. More descents than fit begin anew.
+ctypedef uint64_t history_t
 
 
-# 16 bytes. All zero: nothing is known.
-ctypedef struct HistoryC:
-    uint64_t total              # sum of the advantages in units of 2 ** -32, as a signed number
-    uint32_t visits             # how many these are
-
-
-cdef inline HistoryC* history_slot(HistoryC* table, action_t action, int player, int turn) noexcept nogil:
-    """The slot of an action of a player's in a turn (counted from that of the root): what is good now is not always
-    good later."""
+cdef inline history_t* history_slot(history_t* table, action_t action, int player, int turn) noexcept nogil:
+    """The slot of an action of a player's in a turn, counted from that of the root: what is good now is not always good
+    later."""
     return table + (mix_bits(action ^ <uint64_t>turn << 56 ^ <uint64_t>player << 50) & (HISTORY_SLOTS - 1))
 
 
-cdef inline void history_add(HistoryC* slot, double advantage) noexcept nogil:
+cdef inline void history_add(history_t* slot, double advantage) noexcept nogil:
     """Count a descent; `advantage` in [-1, 1]."""
-    atomic_add_u64(&slot.total, <uint64_t><int64_t>(advantage * 4294967296.0))
-    atomic_add_u32(&slot.visits, 1)
+    cdef uint64_t units = <uint64_t><int64_t>rint(advantage * HISTORY_UNIT)
+    atomic_add_u64(slot, (units << HISTORY_VISITS_BITS) + 1)
 
 
-cdef inline double history_advantage(const HistoryC* slot, double doubt) noexcept nogil:
-    """The mean advantage, together with so many visits that had none."""
-    cdef uint32_t visits = atomic_load_u32(&slot.visits)
+cdef inline double history_advantage(const history_t* slot, double doubt) noexcept nogil:
+    """The mean advantage, together with so many descents that had none, in [-1, 1]."""
+    cdef uint64_t word = atomic_load_u64(slot)
+    cdef uint64_t visits = word & ((<uint64_t>1 << HISTORY_VISITS_BITS) - 1)
     if visits == 0:
         return 0.0
-    return <int64_t>atomic_load_u64(&slot.total) / 4294967296.0 / (visits + doubt)
+    return max(-1.0, min(1.0, <double>(<int64_t>word >> HISTORY_VISITS_BITS) / HISTORY_UNIT / (visits + doubt)))

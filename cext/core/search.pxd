@@ -7,7 +7,7 @@ from numpy.random cimport bitgen_t
 from cext.core.atomics cimport CACHE_LINE, sem_t
 from cext.core.game cimport GameOps
 from cext.core.graph cimport GraphC
-from cext.core.history cimport HistoryC
+from cext.core.history cimport history_t
 from cext.core.types cimport action_t
 
 cdef enum:
@@ -50,7 +50,7 @@ ctypedef struct SearchC:
     const void* root_state      # owned by the Python object
     GraphC graph
     OptionsC options
-    HistoryC* history           # HISTORY_SLOTS of them; NULL if nothing is to be learnt of actions
+    history_t* history          # HISTORY_SLOTS of them; NULL if nothing is to be learnt of actions
     int num_players
     int viewer                  # the seat that asks: information sets are its
     int root_turn

@@ -27,7 +27,7 @@ from cext.core.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_ad
 from cext.core.game cimport State, game_apply, game_require_seat, game_settle_chance
 from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_end, graph_edges, graph_find_or_add,
                               graph_free, graph_grow_edges, graph_init, graph_memory, graph_num_edges)
-from cext.core.history cimport HISTORY_SLOTS, HistoryC, history_add, history_advantage, history_slot
+from cext.core.history cimport HISTORY_SLOTS, history_add, history_advantage, history_slot, history_t
 from cext.core.playout cimport playout_round
 from cext.core.rng cimport Stream, mix_bits
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
@@ -86,7 +86,7 @@ cdef enum:
     SETTLED_EVERY = 64          # iterations of a thread, at least, after which it looks whether the turn is settled
     PREFETCH = 8                # edges that selection asks for ahead
 
-# Noise and history leave no prior below this; noise, against the largest.
+# Noise and history leave no prior below this.
 cdef float LEAST_PRIOR = 1e-30
 
 # How often the calling thread wakes to look for signals that another thread received: the main one, which Python has
@@ -257,7 +257,7 @@ cdef inline double _num_first_visits(SearchC* search, NodeC* node) noexcept nogi
 
 
 cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
-    # The same actions in every world: the edges are those with the best priors, in that order, visited ones first.
+    # The same actions in every world: the edges are those that came into view, in that order, visited ones first.
     # Without the lock: a pass over hundreds of edges would keep the other threads waiting.
     cdef SearchC* search = worker.search
     cdef EdgeC* edges
@@ -278,7 +278,7 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
             prefetch(search.graph.nodes + atomic_load_u32(&edges[i + PREFETCH].child))
         visits = atomic_load_u32(&edges[i].visits)
         if visits == 0:
-            # Those after it have no visits either, and smaller priors.
+            # Those after it have no visits either: they came with it and ranked lower, or came later.
             if i < _num_first_visits(search, node):
                 return i
             score = first_play + factor * edges[i].prior
@@ -350,7 +350,7 @@ cdef int _list_by_prior(WorkerC* worker) noexcept nogil:
     for i in range(n):
         total += worker.priors[i]
     for i in range(n):
-        worker.priors[i] = <float>(worker.priors[i] / total)
+        worker.priors[i] = max(<float>(worker.priors[i] / total), LEAST_PRIOR)
     return n
 
 
@@ -367,20 +367,19 @@ cdef void _add_noise(WorkerC* worker, int n) noexcept nogil:
         worker.priors[i] = <float>(log(worker.priors[i]) - search.options.prior_noise * log(-log(uniform)))
         highest = max(highest, worker.priors[i])
     for i in range(n):
-        worker.priors[i] = max(<float>exp(worker.priors[i] - highest), LEAST_PRIOR)
+        worker.priors[i] = <float>exp(worker.priors[i] - highest)
 
 
 cdef void _add_history(WorkerC* worker, int n) noexcept nogil:
     cdef SearchC* search = worker.search
-    cdef HistoryC* slot
     cdef int i, player = search.ops.current_player(worker.state)
     cdef int turn = search.ops.turn(worker.state) - search.root_turn
     cdef double advantage
     for i in range(n):
-        slot = history_slot(search.history, worker.actions[i], player, turn)
-        advantage = history_advantage(slot, search.options.history_doubt)
+        advantage = history_advantage(history_slot(search.history, worker.actions[i], player, turn),
+                                      search.options.history_doubt)
         if advantage != 0.0:
-            worker.priors[i] = max(<float>(worker.priors[i] * exp(search.options.history * advantage)), LEAST_PRIOR)
+            worker.priors[i] = <float>(worker.priors[i] * exp(search.options.history * advantage))
 
 
 cdef inline bint _is_before(WorkerC* worker, int i, int j) noexcept nogil:
@@ -734,7 +733,7 @@ cdef class Search:
         if graph_init(&self.search.graph, memory_mb) < 0:
             raise SearchError(f"no memory for a graph of {memory_mb} MiB", reason="OUT_OF_MEMORY")
         if self.search.options.history > 0:
-            self.search.history = <HistoryC*>calloc(HISTORY_SLOTS, sizeof(HistoryC))
+            self.search.history = <history_t*>calloc(HISTORY_SLOTS, sizeof(history_t))
             if self.search.history == NULL:
                 raise MemoryError
         self._workers = <WorkerC*>calloc(threads, sizeof(WorkerC))
