@@ -4,7 +4,8 @@ A level below the highest searches less, and takes a turn that is nearly as good
 found: the shares of the win that the search expects of its candidates get a random error, and the best of
 those that were close before is played. The lowest also get an error on their priors, which tell a search what
 to look at first. So a weak level overlooks things and wavers, the lowest a good deal, but it does not throw a
-game away for fun. Nor do these follow their turns to the ends (`whole_turns`).
+game away for fun. Nor do these follow their turns to the ends (`whole_turns`). Only the highest learns what
+single actions are worth (`history`): a short search has little to learn from.
 
 How far the levels are apart is in benchmarks/STRENGTH.md.
 """
@@ -22,14 +23,10 @@ from mexica_ai.strict import quote
 POOL = 12  # candidates among which a level chooses
 SEEN = 0.05  # and which had so many of the most visited one's visits; others come from too few to be believed
 NEAR = 2.0  # how many deviations below the best share a candidate may be
-# Options of the levels with noise: with them a search sees less of what it could play.
-NARROW = {
-    "whole_turns": 0.0,
-    "exploration": 0.3,
-    "exploration_in_turn": 0.15,
-    "playout_weight": 0.5,
-    "history": 0.0,
-}
+# Options of the levels below the highest, and of those with noise on the priors: with these a search sees
+# less of what it could play.
+LOWER = {"history": 0.0}
+NARROW = LOWER | {"whole_turns": 0.0, "exploration": 0.3, "exploration_in_turn": 0.15, "playout_weight": 0.5}
 
 
 @dataclass(frozen=True)
@@ -86,8 +83,10 @@ def limits_of(level: int, limits: Limits) -> Limits:
 
 def search_options(level: int) -> dict[str, float]:
     """Return the options of a level's search that are not the default."""
+    if level == HIGHEST:
+        return {}
     noise = LEVELS[level].prior_noise
-    return NARROW | {"prior_noise": noise} if noise else {}
+    return NARROW | {"prior_noise": noise} if noise else LOWER
 
 
 def choose(level: int, result: Result, seat: int, candidates: int) -> Result:

@@ -91,6 +91,18 @@ def test_low_levels_err_on_priors(position):
     assert given == [levels.LEVELS[1].prior_noise, levels.LEVELS[5].prior_noise, None, None]
 
 
+def test_only_the_highest_level_learns_of_actions(position):
+    given = []
+
+    def make(state, **options):
+        given.append(options.get("history"))
+        return Search(state, **options)
+
+    for level in range(1, 11):
+        run_search(position, Limits(iterations=5), seed=1, level=level, search_class=make)
+    assert given == [0.0] * 9 + [None]
+
+
 def test_the_options_of_a_spec_come_before_those_of_its_level(position):
     most = levels.LEVELS[1].iterations
     plain = ",".join(["mcts", *(f"{name}={value}" for name, value in levels.NARROW.items())])
