@@ -198,8 +198,9 @@ cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nog
     cdef EdgeC* edge
     cdef int chosen, n, width
     if search.several_worlds and not _shares_view(search, worker.state, node.player):
-        # Ranked before the lock is taken, for which others may wait.
-        n = _list_by_prior(worker)
+        # Ranked before the lock is taken, for which others may wait; at each visit anew, so what is in view would not stay
+        # there if their priors changed.
+        n = _list_by_prior(worker, False)
         width = _width(search, node, n)
         _sort_best(worker, n, width)
         spin_lock(&node.lock)
@@ -326,8 +327,11 @@ cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width) noexc
     return best
 
 
-cdef int _list_by_prior(WorkerC* worker) noexcept nogil:
-    """List the legal actions worth a visit with their priors (summing to 1), unsorted; return how many."""
+cdef int _list_by_prior(WorkerC* worker, bint is_corrected) noexcept nogil:
+    """List the legal actions worth a visit with their priors (summing to 1), unsorted; return how many.
+
+    `is_corrected`: by what has been learnt of them.
+    """
     cdef const GameOps* ops = worker.search.ops
     cdef int i, num_legal, n = ops.legal_actions(worker.state, worker.actions)
     cdef double total = 0
@@ -345,7 +349,7 @@ cdef int _list_by_prior(WorkerC* worker) noexcept nogil:
             n += 1
     if worker.search.options.prior_noise > 0 and ops.turn(worker.state) == worker.search.root_turn:
         _add_noise(worker, n)
-    if worker.search.history != NULL:
+    if is_corrected and worker.search.history != NULL:
         _add_history(worker, n)
     for i in range(n):
         total += worker.priors[i]
@@ -442,7 +446,7 @@ cdef int _widen(WorkerC* worker, NodeC* node) noexcept nogil:
     cdef EdgeC* edges
     cdef int i, n, width, target, num_edges = graph_num_edges(node)
     # Ranked before the lock is taken, for which others may wait.
-    n = _list_by_prior(worker)
+    n = _list_by_prior(worker, True)
     width = _width(search, node, n)
     target = min(n, max(width, 2 * num_edges))
     if search.history != NULL:
