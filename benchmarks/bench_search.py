@@ -3,12 +3,15 @@
     python benchmarks/bench_search.py [--json] [--threads 1,2] [--seconds 2] [--repeats 7]
                                       [--calls 200] [--position examples/mexica_midgame.json]
 
-Beside each count of threads on one tree stands what the machine gives: as many searches of one thread each,
-at the same time, which share nothing. What these lose is lost to cores that share power, caches or memory.
-All these runs are interleaved: each repeat does every one once, in an order that rotates, and its ratio is to
-the one-thread run of the same repeat. Medians of the repeats are printed.
-Lateness is how long after its budget `best_turn` returns; stopping is the time from `stop()` to the return of
-`run()`, when all threads have ended.
+Threads are compared with one thread in three ways, by their iterations/s. "Equal time": in runs of the same
+length, for which the budget is. "Equal work": until as many iterations are done as one thread does in that
+time, so that the trees are of the same size; an iteration takes longer in a larger one. "Separate": as many
+searches of one thread each, at the same time, which share nothing; what these lose is lost to cores that
+share power, caches or memory.
+All these runs are interleaved: each repeat does every one once, in an order that rotates, and its ratio is
+to the one-thread run of the same repeat. Medians of the repeats are printed.
+Lateness is how long after its budget `best_turn` returns; stopping is the time from `stop()` to the return
+of `run()`, when all threads have ended.
 """
 
 import argparse
@@ -75,19 +78,27 @@ def thread_counts(text):
 
 
 def measure_speed(state, threads, seconds, repeats, memory_mb):
-    """Return rates by thread count, and ratios of the iterations to those of one thread."""
-    # Searches at a time, and threads of each.
-    kinds = [(1, n) for n in threads] + [(n, 1) for n in threads if n > 1]
+    """Return rates by thread count, and ratios to one thread in the three ways."""
+    by_time = {"time_s": seconds}
+    # The first of them loads what is loaded once.
+    firsts = [run_together(state, 1, 1, by_time, memory_mb, seed)[0] for seed in range(3)]
+    work = statistics.median(run["iterations"] for run in firsts)
+    by_work = {"iterations": work}
+    # Searches at a time, threads of each, their limit.
+    kinds = {("time", n): (1, n, by_time) for n in threads}
+    kinds |= {("work", n): (1, n, by_work) for n in threads}
+    kinds |= {("separate", n): (n, 1, by_time) for n in threads if n > 1}
     done = {kind: [] for kind in kinds}
     for repeat in range(repeats):
         shift = repeat % len(kinds)
-        for kind in kinds[shift:] + kinds[:shift]:
-            done[kind].append(run_together(state, *kind, seconds, memory_mb, repeat))
-    runs = {n: [run for [run] in done[1, n]] for n in threads}
-    every_run = [run for repeated in done.values() for together in repeated for run in together]
-    if any(run["stop_reason"] != "time" for run in every_run):
+        for kind in [*kinds][shift:] + [*kinds][:shift]:
+            done[kind].append(run_together(state, *kinds[kind], memory_mb, repeat))
+    done["separate", 1] = done["time", 1]
+    runs = {n: [run for [run] in done["time", n]] for n in threads}
+    every_run = firsts + [run for repeated in done.values() for together in repeated for run in together]
+    if any(run["stop_reason"] not in ("time", "iterations") for run in every_run):
         print(
-            "warning: not every run lasted its time; give more --memory or fewer --seconds", file=sys.stderr
+            "warning: not every run reached its limit; give more --memory or fewer --seconds", file=sys.stderr
         )
 
     def rates(key):
@@ -95,29 +106,35 @@ def measure_speed(state, threads, seconds, repeats, memory_mb):
             str(n): round(statistics.median(run[key] / run["seconds"] for run in runs[n]), 1) for n in threads
         }
 
-    def ratio(kind):
-        """Return the iterations/s of all searches together, against the one-thread run of the same repeat."""
-        totals, ones = (
-            [sum(run["iterations"] / run["seconds"] for run in together) for together in done[which]]
-            for which in (kind, (1, 1))
-        )
-        return round(statistics.median(total / one for total, one in zip(totals, ones, strict=True)), 3)
+    def ratios(way, one):
+        return {str(n): median_ratio(done[way, n], done[one, 1]) for n in threads}
 
     return {
         "iterations_per_s": rates("iterations"),
         "nodes_per_s": rates("nodes"),
         "distinct_turns_per_s": rates("distinct_turns"),
-        "ratio_to_one_thread": {str(n): ratio((1, n)) for n in threads},
-        "ratio_of_separate_searches": {str(n): ratio((n, 1)) for n in threads},
+        "work_iterations": work,
+        "ratio_in_equal_time": ratios("time", "time"),
+        "ratio_for_equal_work": ratios("work", "work"),
+        "ratio_of_separate_searches": ratios("separate", "time"),
     }
 
 
-def run_together(state, count, threads, seconds, memory_mb, seed):
+def median_ratio(runs, ones):
+    """Return the median over the repeats of the summed iterations/s of `runs` divided by that of `ones`."""
+    totals, of_one = (
+        [sum(run["iterations"] / run["seconds"] for run in together) for together in repeated]
+        for repeated in (runs, ones)
+    )
+    return round(statistics.median(total / one for total, one in zip(totals, of_one, strict=True)), 3)
+
+
+def run_together(state, count, threads, limit, memory_mb, seed):
     """Return the results of `count` searches of `threads` threads each that run at the same time."""
     searches = [
         Search(state, threads=threads, memory_mb=memory_mb, seed=seed + i, early_stop=0) for i in range(count)
     ]
-    runners = [threading.Thread(target=search.run, kwargs={"time_s": seconds}) for search in searches]
+    runners = [threading.Thread(target=search.run, kwargs=limit) for search in searches]
     for runner in runners:
         runner.start()
     for runner in runners:
@@ -171,16 +188,19 @@ def print_table(figures):
         f"{time.strftime('%Y-%m-%d')}\n"
         f"{figures['position']}: medians of {figures['repeats']} x {figures['seconds']:g} s\n"
     )
-    print("threads  iterations/s      nodes/s  end-of-turn states/s  ratio to one thread  separate searches")
+    print(f"{'':>56}  iterations/s, to those of one thread")
+    print("threads  iterations/s      nodes/s  end-of-turn states/s  equal time  equal work  separate")
     for n in figures["threads"]:
-        key, budget = str(n), f"  (budget {RATIO_BUDGETS[n]})" if n in RATIO_BUDGETS else ""
+        key, budget = str(n), f"  (budget of equal time {RATIO_BUDGETS[n]})" if n in RATIO_BUDGETS else ""
         print(
             f"{n:>7}{figures['iterations_per_s'][key]:>14,.0f}{figures['nodes_per_s'][key]:>13,.0f}"
-            f"{figures['distinct_turns_per_s'][key]:>22,.0f}{figures['ratio_to_one_thread'][key]:>21.2f}"
-            f"{figures['ratio_of_separate_searches'][key]:>19.2f}{budget}"
+            f"{figures['distinct_turns_per_s'][key]:>22,.0f}{figures['ratio_in_equal_time'][key]:>12.2f}"
+            f"{figures['ratio_for_equal_work'][key]:>12.2f}"
+            f"{figures['ratio_of_separate_searches'][key]:>10.2f}{budget}"
         )
+    print(f"\nequal work: {figures['work_iterations']:,.0f} iterations")
     print(
-        f"\nmemory: {figures['bytes_per_node']:.0f} bytes a node, with its edges and its share of the table"
+        f"memory: {figures['bytes_per_node']:.0f} bytes a node, with its edges and its share of the table"
     )
     print(f"\nms over {figures['calls']} searches{'threads':>23}{'min':>9}{'p50':>9}{'p99':>9}{'max':>9}")
     print_quantiles(f"answer after {figures['time']:g} s, late by", figures["late_ms"], LATE_BUDGET_MS)

@@ -1,6 +1,7 @@
 """Each benchmark runs with tiny settings and prints what it promises; the figures mean nothing here."""
 
 import dataclasses
+import importlib
 import json
 import runpy
 import signal
@@ -59,25 +60,74 @@ def test_bench_search(as_json):
     if not as_json:
         done = run("bench_search.py", *args)
         assert done.returncode == 0, done.stderr
-        assert "budget 1.8" in done.stdout
+        assert "budget of equal time 1.8" in done.stdout
         return
     found = figures("bench_search.py", *args)
     for key in (
         "iterations_per_s",
         "nodes_per_s",
         "distinct_turns_per_s",
-        "ratio_to_one_thread",
+        "ratio_in_equal_time",
+        "ratio_for_equal_work",
         "ratio_of_separate_searches",
     ):
         assert list(found[key]) == ["1", "2"]
     assert min(found["iterations_per_s"].values()) > 0
-    for key in ("ratio_to_one_thread", "ratio_of_separate_searches"):
+    assert found["work_iterations"] > 0
+    for key in ("ratio_in_equal_time", "ratio_for_equal_work", "ratio_of_separate_searches"):
         assert found[key]["1"] == 1
         assert 0.1 < found[key]["2"] < 10
     assert found["bytes_per_node"] > 0
     for key in ("late_ms", "stop_ms"):
         assert list(found[key]) == ["1", "2"]
         assert all(list(row) == ["min", "p50", "p99", "max"] for row in found[key].values())
+
+
+@pytest.fixture
+def bench_search(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return importlib.import_module("bench_search")
+
+
+def test_bench_search_compares_threads_in_three_ways(bench_search, monkeypatch):
+    """Each way has its own limit and its own runs of one thread to be compared with."""
+    rates = {  # by searches at a time, threads, and whether time is the limit
+        (1, 1, True): 100,
+        (1, 2, True): 170,
+        (1, 1, False): 90,
+        (1, 2, False): 171,
+        (2, 1, True): 97,
+    }
+
+    def run_together(state, count, threads, limit, memory_mb, seed):
+        rate = rates[count, threads, "time_s" in limit]
+        iterations = limit.get("iterations", 7 * rate)
+        assert limit == {"time_s": 7} or iterations == 700
+        return [
+            {
+                "iterations": iterations,
+                "nodes": 1,
+                "distinct_turns": 1,
+                "seconds": iterations / rate,
+                "stop_reason": "time",
+            }
+        ] * count
+
+    monkeypatch.setattr(bench_search, "run_together", run_together)
+    found = bench_search.measure_speed(None, [1, 2], 7, 3, 64)
+    assert found["work_iterations"] == 700
+    assert found["iterations_per_s"] == {"1": 100, "2": 170}
+    assert found["ratio_in_equal_time"] == {"1": 1, "2": 1.7}
+    assert found["ratio_for_equal_work"] == {"1": 1, "2": 1.9}
+    assert found["ratio_of_separate_searches"] == {"1": 1, "2": 1.94}
+
+
+def test_bench_search_takes_the_median_of_ratios_within_repeats(bench_search):
+    def run(*rates):
+        return [{"iterations": rate, "seconds": 1} for rate in rates]
+
+    runs, ones = [run(10, 8), run(4, 2), run(90, 90)], [run(10), run(2), run(100)]
+    assert bench_search.median_ratio(runs, ones) == 1.8
 
 
 @pytest.mark.parametrize("as_json", [True, False])
