@@ -18,7 +18,7 @@ from mexica_ai import registry
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import SearchError
-from mexica_ai.train import fit, positions, priors, selfplay
+from mexica_ai.train import fit, positions, priors, probes, selfplay
 
 SUMMARY = "fit the evaluation and the priors of a game on self-play"
 DESCRIPTION = """\
@@ -35,6 +35,10 @@ weigh the same). With --refine the network in use is changed a little instead.
 With --evaluate nothing is fitted: the weights in use are measured on all the
 games, which is honest only on games that they were not fitted on.
 
+With --probes the network is fitted to what searches find in odd positions, not to
+how games ended, and the priors stay as they are. Walks along the games in RECORDS
+leave them for odd turns; each line of FILE is a walk.
+
 The weights come into use when they replace those of the package, from the next
 start on. The same seed, numbers, weights in use and build give the same games and
 weights, however many jobs.
@@ -43,6 +47,7 @@ Examples:
   mexica-ai train games.jsonl --games 2000 --jobs 8 --weights new.json
   mexica-ai train games.jsonl more.jsonl --games 0 --weights new.json
   mexica-ai train newer.jsonl --games 500 --refine --weights newer.json
+  mexica-ai train newer.jsonl --games 0 --refine --probes walks.jsonl --walks 5000 --weights newer.json
   mexica-ai train unseen.jsonl --games 100 --seed 2 --evaluate
 """
 REFINING_RATE = fit.LEARNING_RATE / 4
@@ -83,6 +88,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=common.argument(whole_number(1, 1024)), default=1, metavar="N", help="processes"
     )
+    parser.add_argument(
+        "--probes", type=Path, metavar="FILE", help="file of walks to fit the network to; new ones go there"
+    )
+    parser.add_argument(
+        "--walks",
+        type=common.argument(whole_number(0)),
+        default=0,
+        metavar="N",
+        help="make walks until FILE holds N of this seed and size (default: 0, none)",
+    )
+    parser.add_argument(
+        "--walk-iterations",
+        type=common.argument(whole_number(1)),
+        default=1500,
+        metavar="N",
+        help="of a search in a walk (default: 1500)",
+    )
     purpose = parser.add_mutually_exclusive_group(required=True)
     purpose.add_argument("--weights", type=Path, metavar="FILE", help="fit, and write the weights there")
     purpose.add_argument(
@@ -94,7 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_json_option(
         parser,
         "print one JSON object: estimate, before, after and choices (the figures), sha256, states; with "
-        "--evaluate in_use in the place of before and after",
+        "--evaluate in_use in the place of before and after; with --probes also probes, of the same form",
     )
 
 
@@ -106,6 +128,14 @@ def run(args: argparse.Namespace) -> int:
     if args.refine and not fitted.info["sha256"]:
         problem = f"--refine: {args.game} has no weights in use to begin with; expected to fit some first"
         raise SearchError(problem, reason="INVALID_GAME")
+    if args.probes and args.evaluate:
+        raise SearchError("--probes: nothing is fitted with --evaluate", reason="INVALID_LIMITS")
+    if args.walks and not args.probes:
+        raise SearchError("--walks: expected --probes FILE, where they go", reason="INVALID_LIMITS")
+    if args.probes and not args.walks and not args.probes.is_file():
+        raise SearchError(
+            f"--probes: {args.probes} is no file; expected one, or --walks N", reason="INVALID_PATH"
+        )
     if args.weights and not args.weights.parent.is_dir():
         raise SearchError(f"--weights: {args.weights.parent} is no folder", reason="INVALID_PATH")
     if args.plot:
@@ -125,9 +155,10 @@ def run(args: argparse.Namespace) -> int:
     held = data.held_out
     if not held.any():
         raise SearchError("all games are the same: a fit needs different ones", reason="INVALID_LIMITS")
+    probed = _probes(args, fitted, lines) if args.probes else None
     with common.Progress("fitting") as progress:
         weights = fit.fit(
-            data.take(~held),
+            data.take(~held) if probed is None else probed.take(~probed.held_out),
             _beginning(fitted, args),
             epochs=args.epochs,
             seed=args.seed,
@@ -135,23 +166,22 @@ def run(args: argparse.Namespace) -> int:
             on_epoch=lambda epoch, _: progress.show(f"fitting, epoch {epoch} of {args.epochs}"),
         )
     choices = {}
-    weights = fitted.pulled(weights)
-    if fitted.categories:
+    if probed is None:
+        weights = fitted.pulled(weights)
+    if fitted.categories and probed is not None:
+        weights["priors"] = fitted.weights()["priors"]
+    elif fitted.categories:
         weights["priors"], choices = _fit_priors(fitted, lines, args.seed)
     weights = {name: _rounded(array) for name, array in weights.items()}
-    unseen = data.take(held)
-    reports = {
-        "estimate": fit.report(unseen, fitted.estimate()),
-        "before": fit.report(unseen, fitted.weights()),
-        "after": fit.report(unseen, weights),
-    }
+    reports = _reports(fitted, data.take(held), weights)
+    probe_reports = {} if probed is None else _reports(fitted, probed.take(probed.held_out), weights)
     played_by = Counter(selfplay.weights_of(json.loads(line)) for _, line in lines)
     provenance = {
         "games": len(lines),
         "games_held_out": len(np.unique(data.games[held])),
         "states": int((~held).sum()),
         "played_by": dict(sorted(played_by.items())),
-        "records_sha256": hashlib.sha256(b"\n".join(sorted(line for _, line in lines))).hexdigest(),
+        "records_sha256": _digest(line for _, line in lines),
         "epochs": args.epochs,
         "seed": args.seed,
         "held_out_log_loss": {str(n): round(loss, 4) for n, loss in reports["after"].log_loss.items()},
@@ -159,6 +189,10 @@ def run(args: argparse.Namespace) -> int:
     }
     if args.refine:
         provenance["refined"] = fitted.info["sha256"]
+    if probed is not None:
+        provenance["probes"] = int((~probed.held_out).sum())
+        provenance["probes_sha256"] = _digest(args.probes.read_bytes().splitlines())
+        provenance["held_out_probes_share_error"] = round(probe_reports["after"].share_error, 4)
     if choices:
         provenance["decisions"] = choices["fitted_on"]
         provenance["held_out_choices_log_loss"] = choices["after"] and round(choices["after"], 4)
@@ -167,16 +201,46 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         figures = {name: vars(report) for name, report in reports.items()}
         figures |= {"choices": choices, "sha256": sha256, "states": len(data.games)}
+        if probed is not None:
+            figures["probes"] = {name: vars(report) for name, report in probe_reports.items()}
         print(json.dumps(figures))
         return 0
     print(f"{len(lines)} games, {len(data.games):,} states, {held.sum():,} of them not fitted on")
     _print_losses(reports)
+    if probed is not None:
+        print(f"{len(probed.games):,} probes, {probed.held_out.sum():,} of them not fitted on")
+        for name, report in probe_reports.items():
+            print(
+                f"{name:9} error of the shares {report.share_error:.4f}, "
+                f"of the scores {report.score_error:.1f} points"
+            )
     if choices:
         count = choices["fitted_on"] + choices["held_out"]
         _print_choices(choices, count, ("alike", "before", "fitted", "after"))
     _print_calibration(reports)
     print(f"\n{args.weights}: sha256 {sha256}")
     return 0
+
+
+def _digest(lines):
+    return hashlib.sha256(b"\n".join(sorted(lines))).hexdigest()
+
+
+def _reports(fitted, unseen, weights):
+    named = {"estimate": fitted.estimate(), "before": fitted.weights(), "after": weights}
+    return {name: fit.report(unseen, arrays) for name, arrays in named.items()}
+
+
+def _probes(args, fitted, lines):
+    """Return the probes of a file, to which walks along valid records are added first."""
+    if args.walks:
+        records = [json.loads(line) for _, line in lines]
+        _with_workers(
+            args, "walking, {} of {} walks", args.walks, probes.make, args.probes, walks=args.walks,
+            iterations=args.walk_iterations, records=records,
+        )  # fmt: skip
+    texts = enumerate(args.probes.read_bytes().splitlines(), 1)
+    return probes.load(((f"{args.probes}:{n}", text) for n, text in texts), args.game, fitted.features)
 
 
 def _evaluate(args, fitted, lines):
@@ -248,31 +312,42 @@ def _print_calibration(reports):
 
 def _beginning(fitted, args):
     if args.refine:
-        weights = fitted.unpulled(fitted.weights())
+        # What a search says in a walk is pulled already.
+        weights = fitted.weights() if args.probes else fitted.unpulled(fitted.weights())
         return {name: weights[name] for name in fitted.network}
     return fit.initial_weights(fitted.network, fitted.estimates, args.seed)
 
 
 def _play(args):
-    # Spawned, since a fork would copy whatever threads hold; Ctrl-C is the parent's to handle.
-    executor = ProcessPoolExecutor(
-        args.jobs, multiprocessing.get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
-    )
-    with executor, common.Progress("playing") as progress:
+    _with_workers(
+        args, "playing, {} of {} games", args.games, selfplay.play, args.records[0], games=args.games,
+        iterations=args.iterations,
+    )  # fmt: skip
+
+
+def _with_workers(args, message, count, extend, path, *, records=(), **kind):
+    """Let processes extend a file, and show how far they are."""
+    # Spawned, since a fork would copy whatever threads hold.
+    executor = ProcessPoolExecutor(args.jobs, multiprocessing.get_context("spawn"), _begin_worker, (records,))
+    with executor, common.Progress(message.partition(",")[0]) as progress:
         try:
-            selfplay.play(
-                args.records[0],
+            extend(
+                path,
                 executor,
                 game=args.game,
-                games=args.games,
-                iterations=args.iterations,
                 seed=args.seed,
-                on_progress=lambda done: progress.show(f"playing, {done} of {args.games} games"),
+                on_progress=lambda done: progress.show(message.format(done, count)),
+                **kind,
             )
         except BrokenProcessPool:
             raise SearchError(
-                "a worker process died; the games that were finished are kept", reason="WORKER_DIED"
+                "a worker process died; what was finished is kept", reason="WORKER_DIED"
             ) from None
+
+
+def _begin_worker(records):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    probes.begin_worker(records)
 
 
 def _rounded(array):

@@ -35,14 +35,15 @@ class Report:
     log_loss_error : dict of int to float or None
         By number of seats: standard error of that mean, from the variance between games, since the positions
         of a game share its end; None with a single game.
-    score_error : float
-        Root mean square error of the final scores, in points.
+    share_error, score_error : float
+        Root mean square errors of the shares of the win, and of the final scores in points.
     calibration : list of (float, float, int)
         For tenths of the predicted share: mean prediction, mean share won, number of seats.
     """
 
     log_loss: dict[int, float]
     log_loss_error: dict[int, float | None]
+    share_error: float
     score_error: float
     calibration: list[tuple[float, float, int]]
 
@@ -135,6 +136,7 @@ def report(positions: Positions, weights: Weights) -> Report:
     return Report(
         {int(n): float(losses[counts == n].mean()) for n in np.unique(counts)},
         {int(n): _error(losses[counts == n], positions.games[counts == n]) for n in np.unique(counts)},
+        float(np.sqrt(((predicted - won) ** 2).mean())),
         float(SCORE_SCALE * np.sqrt((errors**2).mean())),
         [
             (float(predicted[tenths == k].mean()), float(won[tenths == k].mean()), int((tenths == k).sum()))

@@ -9,18 +9,16 @@ search has to judge: without them the evaluation would never have seen a wasted 
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor
 from pathlib import Path
 
 from mexica_ai import registry
 from mexica_ai.engines import make_engine
-from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.limits import Limits
 from mexica_ai.position import new_game
-from mexica_ai.strict import parse_json
+from mexica_ai.train.lines import UNKNOWN_WEIGHTS, extend, version
 
 PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these
 SPREAD = (0.5, 1.0, 2.0)  # a seat's iterations are this many times the given number
@@ -33,7 +31,6 @@ RIVAL_FACTOR = 5
 STYLE_DEVIATIONS = (0.0, 0.0, 0.3, 0.6)
 ODD_SHARES = (0.0, 0.05, 0.15)  # share of the turns that are odd, drawn for each game
 ODD_CANDIDATES = 20  # an odd turn is random, greedy, or one of so many candidates
-UNKNOWN_WEIGHTS = "unknown"  # of records that do not tell: of early versions, or not of self-play
 
 
 def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
@@ -98,7 +95,7 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
             "seed": seed,
             "iterations": iterations,
             "game": index,
-            "weights": _version(fitted, usual),
+            "weights": version(fitted, usual),
             "styles": deviations,
             "odd_turns": odd,
         },
@@ -108,11 +105,6 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
 def weights_of(record: dict) -> str:
     """Return the weights that played a record, by the beginning of their SHA-256, or UNKNOWN_WEIGHTS."""
     return record.get("self_play", {}).get("weights", UNKNOWN_WEIGHTS)
-
-
-def _version(fitted, weights):
-    """Return how records name weights: as their file does, by the first 12 digits of their SHA-256."""
-    return fitted.checksum(weights)[:12]
 
 
 def _style(fitted, weights, deviation, random_):
@@ -143,62 +135,17 @@ def play(
 ) -> None:
     """Append games to a file of records until it holds those numbered 0 to `games` - 1 of this seed and size.
 
-    A file that an interrupted run left is continued; a torn last line is dropped. Games of another seed or
-    size are left alone, and not counted.
-
-    Raises
-    ------
-    NotationError
-        A line of the file, other than the last, is not a record.
-    SearchError
-        Games are missing, and some of this seed and size were played with other weights than those in use,
-        or do not tell (reason INVALID_RECORDS). Nothing is played then: the rest would be of another kind.
+    Goes on with a file, and raises, as `lines.extend` does.
     """
-    known, versions = _known_games(path, game, seed, iterations)
-    missing = [index for index in range(games) if index not in known]
-    fitted = registry.get(game).fitted
-    in_use = _version(fitted, fitted.weights())
-    others = sorted(versions - {in_use})
-    if missing and others:
-        raise SearchError(
-            f"{path} holds games of seed {seed} and {iterations} iterations by weights {', '.join(others)}, "
-            f"and those in use are {in_use}; expected another file, another seed, or --games 0 to take the "
-            "file as it is",
-            reason="INVALID_RECORDS",
-        )
-    on_progress(games - len(missing))
-    futures = [executor.submit(play_game, game, seed, index, iterations) for index in missing]
-    try:
-        with path.open("a", encoding="utf-8") as file:
-            for done, future in enumerate(as_completed(futures), 1):
-                file.write(json.dumps(future.result()) + "\n")
-                file.flush()
-                on_progress(games - len(missing) + done)
-    finally:
-        for future in futures:
-            future.cancel()
-
-
-def _known_games(path, game, seed, iterations):
-    """Return the numbers of the games of this seed and size in the file, and the weights that played them.
-
-    Drops a torn last line.
-    """
-    known, versions = set(), set()
-    if not path.exists():
-        return known, versions
-    content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if len(whole) < len(content):
-        path.write_bytes(whole)
-    for number, line in enumerate(whole.splitlines(), 1):
-        where = f"{path}:{number}"
-        record = parse_json(line, where)
-        if not isinstance(record, dict):
-            raise NotationError(f"{where}: expected a record, a JSON object", reason="WRONG_TYPE", path=where)
-        told = record.get("self_play")
-        expected = {"seed": seed, "iterations": iterations}
-        if isinstance(told, dict) and record.get("game") == game and expected.items() <= told.items():
-            known.add(told.get("game"))
-            versions.add(str(told.get("weights", UNKNOWN_WEIGHTS)))
-    return known, versions
+    extend(
+        path,
+        executor,
+        lambda index: executor.submit(play_game, game, seed, index, iterations),
+        game=game,
+        key="self_play",
+        number="game",
+        kind={"seed": seed, "iterations": iterations},
+        count=games,
+        advice="another file, another seed, or --games 0 to take the file as it is",
+        on_progress=on_progress,
+    )

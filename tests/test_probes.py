@@ -1,0 +1,207 @@
+"""Walks off the paths of played games, and fits to what searches find there."""
+
+import json
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from mexica_ai import registry
+from mexica_ai.cli.main import main
+from mexica_ai.errors import NotationError
+from mexica_ai.position import Position
+from mexica_ai.train import fit, positions, probes, selfplay
+
+GAMES = ["mexica", "coatl"]
+WALKS = 12
+
+
+@pytest.fixture(scope="module", params=GAMES)
+def played(request, tmp_path_factory):
+    """Return a game's name, a file of ten short games, and a file of walks along them."""
+    game, folder = request.param, tmp_path_factory.mktemp("probes")
+    games, walks = folder / "games.jsonl", folder / "walks.jsonl"
+    with ThreadPoolExecutor(1) as executor:
+        selfplay.play(games, executor, game=game, games=10, iterations=4, seed=1)
+    make(walks, games, WALKS)
+    return game, games, walks
+
+
+def make(path, games, count, seed=1):
+    probes.begin_worker([json.loads(line) for line in games.read_text().splitlines()])
+    with ThreadPoolExecutor(1) as executor:
+        game = json.loads(games.read_text().splitlines()[0])["game"]
+        probes.make(path, executor, game=game, walks=count, iterations=30, seed=seed)
+
+
+def load(walks, game):
+    texts = [(f"line {n}", line) for n, line in enumerate(walks.read_bytes().splitlines(), 1)]
+    return probes.load(texts, game, registry.get(game).fitted.features)
+
+
+def test_walks_tell_what_searches_expect_of_valid_positions(played):
+    game, games, walks = played
+    version = registry.get(game).fitted.info["version"]
+    prints = {positions.fingerprint(json.loads(line)).hex() for line in games.read_text().splitlines()}
+    lines = [json.loads(line) for line in walks.read_text().splitlines()]
+    assert sorted(line["walk"]["walk"] for line in lines) == list(range(WALKS))
+    found = [probe for line in lines for probe in line["probes"]]
+    assert len(found) > 5 * WALKS
+    for line in lines:
+        assert line["game"] == game
+        assert line["walk"]["weights"] == version
+        assert line["walk"]["along"] in prints
+    for probe in found:
+        position = Position.from_json(probe["position"])
+        assert position.to_move is not None
+        assert len(probe["value"]) == len(probe["scores"]) == position.players
+        assert sum(probe["value"]) == pytest.approx(1, abs=1e-3)
+    assert len({position.players for position in map(Position.from_json, positions_of(found))}) > 1
+
+
+def positions_of(found):
+    return [probe["position"] for probe in found]
+
+
+def test_walks_leave_the_games_and_begin_turns(played):
+    game, games, walks = played
+    known = set()
+    for line in games.read_text().splitlines():
+        record = json.loads(line)
+        position = Position.from_json(record["start"])
+        known.add(json.dumps(position.to_json()))
+        for turn in record["turns"]:
+            position.push(turn)
+            known.add(json.dumps(position.to_json()))
+    found = [probe for line in walks.read_text().splitlines() for probe in json.loads(line)["probes"]]
+    strays = [json.dumps(position) not in known for position in positions_of(found)]
+    assert 0.6 < np.mean(strays) < 1
+    if game == "mexica":
+        begun = [
+            position["phase"] == "play" and position["action_points"] < 6 for position in positions_of(found)
+        ]
+        assert 0.1 < np.mean(begun) < 0.5
+
+
+def test_walks_derive_from_seed_and_number(played):
+    _, games, walks = played
+    records = [json.loads(line) for line in games.read_text().splitlines()]
+    lines = walks.read_text().splitlines()
+    assert json.dumps(probes.walk(records, 1, 3, 30)) in lines
+    assert json.dumps(probes.walk(records, 2, 3, 30)) not in lines
+
+
+def test_a_torn_file_of_walks_is_continued(played, tmp_path):
+    _, games, walks = played
+    lines = walks.read_text().splitlines(keepends=True)
+    path = tmp_path / "torn.jsonl"
+    path.write_text("".join(lines[:5]) + lines[5][:100])
+    make(path, games, WALKS)
+    assert sorted(path.read_text().splitlines(keepends=True)) == sorted(lines)
+
+
+def test_probes_are_read_in_any_order(played):
+    game, _, walks = played
+    fitted = registry.get(game).fitted
+    data = load(walks, game)
+    texts = [("", line) for line in walks.read_bytes().splitlines()]
+    random.Random(1).shuffle(texts)
+    again = probes.load(texts, game, fitted.features)
+    for name in positions.Positions.__dataclass_fields__:
+        assert np.array_equal(getattr(data, name), getattr(again, name)), name
+    assert np.allclose(data.shares.sum(1), 1, atol=1e-3)
+    assert (data.shares[~data.seats] == 0).all()
+    first = json.loads(min(walks.read_bytes().splitlines()))["probes"][0]
+    position = Position.from_json(first["position"])
+    assert np.array_equal(data.features[0, : position.players], fitted.features(position.state))
+    assert np.allclose(data.scores[0, : position.players] * positions.SCORE_SCALE, first["scores"], atol=1e-3)
+
+
+def test_probes_are_held_out_with_their_game(played):
+    game, _, walks = played
+    data = load(walks, game)
+    along = [json.loads(line)["walk"]["along"] for line in sorted(walks.read_bytes().splitlines())]
+    digests = list(dict.fromkeys(map(bytes.fromhex, along)))
+    assert np.array_equal(data.held_out, positions.held_out(digests)[data.games])
+    assert 0 < data.held_out.sum() < len(data.games)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda line: line.update(game="nim"), r'\.game: given "nim"; expected "mexica"'),
+        (lambda line: line["walk"].update(along="x"), "expected a fingerprint in hexadecimal"),
+        (lambda line: line["probes"][0].update(value=[1.0]), "expected a share and a score for each of the"),
+        (lambda line: line["probes"][0]["position"].pop("players"), r"probes\[0\]\.position"),
+        (lambda line: line["probes"][0].pop("scores"), "scores"),
+        (lambda line: line.pop("probes"), "probes"),
+        (lambda line: line.update(probes=[]), "no probes"),
+    ],
+)
+def test_what_is_no_walk_is_refused(change, expected):
+    record = selfplay.play_game("mexica", 1, 0, 4)
+    line = probes.walk([record], 1, 1, 5)
+    change(line)
+    with pytest.raises(NotationError, match=expected):
+        probes.load([("walks.jsonl:1", json.dumps(line).encode())], "mexica", None)
+
+
+def test_a_fit_comes_nearer_to_what_searches_expect(played):
+    game, _, walks = played
+    fitted = registry.get(game).fitted
+    data = load(walks, game)
+    weights = fitted.weights()
+    network = {name: weights[name] for name in fitted.network}
+    before = fit.report(data, weights)
+    after = fit.report(data, fit.fit(data, network, epochs=30, seed=1, learning_rate=2e-4))
+    assert after.share_error < 0.9 * before.share_error
+    assert after.score_error < before.score_error
+
+
+def test_the_command_fits_the_network_to_probes_and_keeps_the_priors(played, tmp_path, capsys):
+    game, games, walks = played
+    fitted = registry.get(game).fitted
+    made = tmp_path / "weights.json"
+    path = tmp_path / "walks.jsonl"
+    path.write_bytes(walks.read_bytes())
+    size = ["--walks", str(WALKS), "--walk-iterations", "30", "--epochs", "2"]
+    command = ["train", str(games), "--game", game, "--games", "0", "--refine", "--probes", str(path)]
+    assert main([*command, *size, "--weights", str(made)]) == 0
+    text = capsys.readouterr().out
+    assert f"{len(load(walks, game).games)} probes, " in text
+    assert "before    error of the shares 0." in text
+    assert path.read_bytes() == walks.read_bytes()  # all of them were there
+    content = json.loads(made.read_text())
+    usual = fitted.weights()
+    assert np.array_equal(np.array(content["weights"]["priors"], np.float32), usual["priors"])
+    assert not np.array_equal(np.array(content["weights"]["w1"], np.float32), usual["w1"])
+    # Two epochs change little: what is in use is not pulled towards the outlook once more.
+    assert np.allclose(content["weights"]["linear"], usual["linear"], atol=0.02)
+    assert content["provenance"]["refined"] == fitted.info["sha256"]
+    assert content["provenance"]["probes"] == int((~load(walks, game).held_out).sum())
+    assert main([*command, "--epochs", "2", "--weights", str(made), "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["probes"]["before"]["share_error"] > 0
+    assert figures["choices"] == {}
+
+
+def test_probes_that_cannot_be_used_are_refused(played, tmp_path, capsys):
+    game, games, walks = played
+    made = tmp_path / "weights.json"
+    command = ["train", str(games), "--game", game, "--games", "0"]
+    assert main([*command, "--walks", "3", "--weights", str(made)]) == 2
+    assert "--walks: expected --probes FILE" in capsys.readouterr().err
+    assert main([*command, "--probes", str(walks), "--evaluate"]) == 2
+    assert "nothing is fitted with --evaluate" in capsys.readouterr().err
+    assert main([*command, "--probes", str(tmp_path / "none.jsonl"), "--weights", str(made)]) == 2
+    assert "none.jsonl is no file" in capsys.readouterr().err
+    others = [json.loads(line) for line in walks.read_text().splitlines()]
+    for line in others:
+        line["walk"]["weights"] = "0123456789ab"
+    path = tmp_path / "others.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in others))
+    size = ["--walks", str(WALKS + 1), "--walk-iterations", "30", "--probes", str(path)]
+    assert main([*command, *size, "--weights", str(made)]) == 2
+    assert "by weights 0123456789ab" in capsys.readouterr().err
+    assert not made.exists()
