@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import signal
+import statistics
 import threading
 import time
 from collections import Counter
@@ -675,6 +676,42 @@ def test_what_is_learnt_leaves_every_action_a_prior():
         options = most | {"history_doubt": 0, "threads": threads, "num_candidates": 500}
         found = run(state_of(MIDGAME), iterations=2000, **options)
         assert all(0 < candidate["prior"] <= 1 for candidate in found["candidates"])
+
+
+# Random events
+
+
+def coatl_values(seeds, *, iterations=600, **options):
+    """The share of the win that each search expects of its best turn."""
+    found = (run(state_of(COATL), iterations=iterations, seed=seed, **options) for seed in seeds)
+    return [result["candidates"][0]["value"][0] for result in found]
+
+
+def test_random_events_happen_as_often_as_they_are_likely():
+    # So many different ones that hardly any happens twice: only the luck of the draw makes a difference.
+    anew = coatl_values(range(40), events_factor=0)
+    again = coatl_values(range(40), events_factor=1000, events_exponent=1)
+    error = (statistics.variance(anew) + statistics.variance(again)) ** 0.5 / 40**0.5
+    assert abs(statistics.mean(anew) - statistics.mean(again)) < 4 * error
+    assert again != anew
+
+
+def test_few_random_events_are_a_small_sample():
+    # A single one in each node: whether it is a lucky one, the seed decides.
+    single, many = (
+        coatl_values(range(20), iterations=2000, events_factor=factor, events_exponent=0)
+        for factor in (0.5, 1000)
+    )
+    assert statistics.stdev(single) > 1.5 * statistics.stdev(many)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_random_events_are_the_same_for_the_same_seed(threads):
+    state = state_of(COATL)
+    for factor in (0, 1):
+        results = [run(state, iterations=500, threads=threads, events_factor=factor) for _ in range(2)]
+        if threads == 1:
+            assert results[0] | {"seconds": 0} == results[1] | {"seconds": 0}
 
 
 # What is refused

@@ -24,6 +24,8 @@ ctypedef struct OptionsC:
     double widening_base
     double widening_factor
     double widening_exponent
+    double events_factor
+    double events_exponent
     double whole_turns
     double playout_weight
     double margin_weight
@@ -58,7 +60,7 @@ ctypedef struct SearchC:
     bint several_worlds         # what the viewer may know leaves more than one state
     double began_s
     double deadline_s           # on the monotonic clock; 0 none
-    uint64_t noise_seed         # of the error on priors
+    uint64_t seed_bits          # of the error on priors, and of random events
     int niceness                # added to that of each native thread
     uint64_t max_iterations     # 0 none
     double confirm_s            # when to stop exploring within the root's turn; and after how many iterations

@@ -7,6 +7,7 @@ Sources
 * PUCT selection with priors: Rosin, "Multi-armed bandits with episode context" (2011); Silver et al. (2017).
 * Back-up of a vector, max^n: Luckhardt and Irani (1986); in Monte Carlo trees: Nijssen and Winands (2012).
 * Progressive widening: Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007).
+* Random events that happen again: Couetoux et al., "Continuous upper confidence trees" (2011), double progressive widening.
 * Information sets and availability counts: Cowling, Powley, Whitehouse, "Information Set MCTS" (2012).
 * Statistics on a graph, value of the child and visits of the edge: Childs, Brodeur, Kocsis (2008), UCT2.
 * What is learnt of actions: Schaeffer, "The history heuristic" (1983); Nijssen and Winands, "Enhancements for multi-player
@@ -29,7 +30,7 @@ from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_en
                               graph_free, graph_grow_edges, graph_init, graph_memory, graph_num_edges)
 from cext.core.history cimport HISTORY_SLOTS, history_add, history_advantage, history_slot, history_t
 from cext.core.playout cimport playout_round
-from cext.core.rng cimport Stream, mix_bits
+from cext.core.rng cimport Stream, bitgen_t, mix_bits, rng_below, rng_following
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
                               turn_scratch_init)
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
@@ -59,6 +60,10 @@ OPTIONS = {
     "widening_base": (4.0, 1.0, 10000.0),
     "widening_factor": (1.0, 0.0, 1000.0),
     "widening_exponent": (0.5, 0.0, 1.0),
+    # Where a random event is due, after n visits: so many different ones, 1 + factor * n ** exponent, happen again and
+    # again, so that what follows them is looked at. Factor 0: each is drawn anew.
+    "events_factor": (1.0, 0.0, 1000.0),
+    "events_exponent": (0.5, 0.0, 1.0),
     # Above 0: within the root's turn an iteration goes on through new nodes, by the best priors, to the end of the turn;
     # above 1: in every turn. 0, and games without priors: it ends in the first new node.
     "whole_turns": (1.0, 0.0, 2.0),
@@ -84,6 +89,7 @@ OPTIONS = {
 
 cdef enum:
     SETTLED_EVERY = 64          # iterations of a thread, at least, after which it looks whether the turn is settled
+    MAX_EVENTS = 1000000000     # of a node
     PREFETCH = 8                # edges that selection asks for ahead
 
 # Noise and history leave no prior below this.
@@ -125,7 +131,7 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
         if ops.current_player(state) == CHANCE:
             edge = NO_EDGE
             action = 0
-            ops.chance(state, &worker.rng)
+            _happen(worker, index)
         else:
             edge = _select(worker, index, &action)
             if edge < 0:
@@ -183,6 +189,25 @@ cdef void _leave_edge(SearchC* search, uint32_t index, int edge) noexcept nogil:
 
 
 # --- select and expand
+
+cdef void _happen(WorkerC* worker, uint32_t index) noexcept nogil:
+    """Let the random event of a node happen: one that has happened there, or a new one while they are few."""
+    cdef SearchC* search = worker.search
+    cdef NodeC* node = search.graph.nodes + index
+    cdef double most
+    cdef uint64_t numbers
+    cdef bitgen_t rng
+    if search.options.events_factor == 0.0:
+        search.ops.chance(worker.state, &worker.rng)
+        return
+    most = 1 + search.options.events_factor * pow(atomic_load_u32(&node.visits), search.options.events_exponent)
+    # An event is known by the random numbers that draw it; in another world they may draw another one. The key as seen
+    # from the root, since those who ask need not count the turns before it alike.
+    numbers = mix_bits(search.seed_bits ^ (node.key - search.graph.nodes[search.root].key)
+                       ^ mix_bits(rng_below(&worker.rng, <int>min(most, MAX_EVENTS))))
+    rng_following(&rng, &numbers)
+    search.ops.chance(worker.state, &rng)
+
 
 cdef inline bint _shares_view(SearchC* search, const void* state, int player) noexcept nogil:
     # Where the mover sees what the asking seat sees, the legal actions and their priors are the same in every world
@@ -361,7 +386,7 @@ cdef int _list_by_prior(WorkerC* worker, bint is_corrected) noexcept nogil:
 cdef void _add_noise(WorkerC* worker, int n) noexcept nogil:
     # By hashes, since the actions of a node are ranked more than once.
     cdef SearchC* search = worker.search
-    cdef uint64_t key = _key(search.ops, worker.state, search.viewer) ^ search.noise_seed, mixed
+    cdef uint64_t key = _key(search.ops, worker.state, search.viewer) ^ search.seed_bits, mixed
     cdef double uniform
     cdef float highest = -1e30
     cdef int i
@@ -753,7 +778,7 @@ cdef class Search:
             if (self._workers[i].state == NULL or self._workers[i].actions == NULL
                     or self._workers[i].priors == NULL):
                 raise MemoryError
-        self.search.noise_seed = mix_bits(<uint64_t>seed)
+        self.search.seed_bits = mix_bits(<uint64_t>seed)
         self._open_root()
 
     cdef _set_options(self, dict given):
@@ -773,6 +798,8 @@ cdef class Search:
         self.search.options.widening_base = values["widening_base"]
         self.search.options.widening_factor = values["widening_factor"]
         self.search.options.widening_exponent = values["widening_exponent"]
+        self.search.options.events_factor = values["events_factor"]
+        self.search.options.events_exponent = values["events_exponent"]
         self.search.options.whole_turns = values["whole_turns"] if self.search.ops.policy != NULL else 0.0
         self.search.options.playout_weight = values["playout_weight"]
         self.search.options.margin_weight = values["margin_weight"]

@@ -7,7 +7,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 from cext.core.rng cimport rng_below
-from cext.games.coatl.cards cimport (FACE_OF, FACES, FIRST_CARD, NUM_COLORS, NUM_FACES, NUM_PAIRS, NUM_TEMPLES,
+from cext.games.coatl.cards cimport (FACE_OF, FACES, FIRST_CARD, NUM_CARDS, NUM_COLORS, NUM_FACES, NUM_PAIRS, NUM_TEMPLES,
                                      PAIR_A, PAIR_B, PAIR_OF, SECOND_COPIES, card_reached, neighbors_pair,
                                      neighbors_piece, temple_met)
 from cext.games.coatl.state cimport (
@@ -796,15 +796,20 @@ cdef int _pick(const uint8_t* counts, int n, int total, bitgen_t* rng) noexcept 
 
 cdef int _draw_cards(const CoatlStateC* state, int n, uint8_t* faces, bitgen_t* rng) noexcept nogil:
     """Draw n cards from the deck, and from the discards once it is empty; they are written in ascending order."""
-    cdef uint64_t pool = state.cards[IN_DECK]
+    cdef uint64_t left, pool = state.cards[IN_DECK]
     cdef int i, card, face, drawn = 0, size = set_size(pool)
     while drawn < n:
         if size == 0:
             pool = _discards(state)
             size = set_size(pool)
-        card = set_member(pool, rng_below(rng, size))
+        # Any card until it is there: the same numbers then draw the same card from nearly any deck that has it. Of
+        # cards with one face, which are there is nothing that anybody knows: the first ones stand for them.
+        card = rng_below(rng, NUM_CARDS)
         face = FACE_OF[card]
-        pool &= ~(<uint64_t>1 << card)
+        left = pool & _of_face(face)
+        if card - FIRST_CARD[face] >= set_size(left):
+            continue
+        pool ^= left & (~left + 1)      # the first of them
         size -= 1
         i = drawn
         while i > 0 and faces[i - 1] > face:
