@@ -137,6 +137,8 @@ def test_probes_are_held_out_with_their_game(played):
         (lambda line: line["probes"][0].pop("scores"), "scores"),
         (lambda line: line.pop("probes"), "probes"),
         (lambda line: line.update(probes=[]), "no probes"),
+        (lambda line: line["probes"][0].update(value=[1.2, -0.1, -0.1]), "shares from 0 to 1 with the sum 1"),
+        (lambda line: line["probes"][0].update(value=[0.5, 0.2, 0.2]), "shares from 0 to 1 with the sum 1"),
     ],
 )
 def test_what_is_no_walk_is_refused(change, expected):
@@ -192,6 +194,16 @@ def test_probes_that_cannot_be_used_are_refused(played, tmp_path, capsys):
     command = ["train", str(games), "--game", game, "--games", "0"]
     assert main([*command, "--walks", "3", "--weights", str(made)]) == 2
     assert "--walks: expected --probes FILE" in capsys.readouterr().err
+    fitting = [*command, "--weights", str(made), "--probes"]
+    assert main([*fitting, str(walks), "--walk-iterations", "30"]) == 2
+    assert "--walk-iterations: expected --walks N" in capsys.readouterr().err
+    for path in (games, made):
+        assert main([*fitting, str(path), "--walks", "1"]) == 2
+        assert "is also a file of games, or of weights" in capsys.readouterr().err
+    path = tmp_path / "one.jsonl"
+    path.write_bytes(walks.read_bytes().splitlines(keepends=True)[0])
+    assert main([*fitting, str(path)]) == 2
+    assert "go along one game" in capsys.readouterr().err
     assert main([*command, "--probes", str(walks), "--evaluate"]) == 2
     assert "nothing is fitted with --evaluate" in capsys.readouterr().err
     assert main([*command, "--probes", str(tmp_path / "none.jsonl"), "--weights", str(made)]) == 2

@@ -705,13 +705,20 @@ def test_few_random_events_are_a_small_sample():
     assert statistics.stdev(single) > 1.5 * statistics.stdev(many)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_random_events_are_the_same_for_the_same_seed(threads):
-    state = state_of(COATL)
-    for factor in (0, 1):
-        results = [run(state, iterations=500, threads=threads, events_factor=factor) for _ in range(2)]
-        if threads == 1:
-            assert results[0] | {"seconds": 0} == results[1] | {"seconds": 0}
+@pytest.mark.parametrize("options", [{"events_factor": 0}, {"events_factor": 1}, {"prior_noise": 1}])
+def test_the_turns_before_the_root_make_no_difference(options):
+    position = mexica_ai.new_game("coatl", seed=5)
+    while position.state.turn < 12:
+        if position.is_chance:
+            position.draw(seed=position.state.turn)
+        else:
+            position.push(mexica_ai.best_turn(position, iterations=20, seed=1).turn)
+    while position.is_chance:
+        position.draw(seed=1)
+    anew = Position.from_json(position.to_json())
+    assert anew.state.turn != position.state.turn
+    first, second = (run(each.state, iterations=2000, **options) for each in (position, anew))
+    assert first | {"seconds": 0} == second | {"seconds": 0}
 
 
 # What is refused

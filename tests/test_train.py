@@ -12,6 +12,7 @@ import pytest
 import mexica_ai as ai
 from mexica_ai import registry
 from mexica_ai.cli.main import main
+from mexica_ai.errors import NotationError
 from mexica_ai.records import replay
 from mexica_ai.train import fit, positions, priors, selfplay
 
@@ -44,6 +45,20 @@ def test_a_torn_file_is_continued(records, tmp_path):
     with ThreadPoolExecutor(1) as executor:
         selfplay.play(path, executor, game="mexica", games=10, iterations=4, seed=1)
     assert sorted(path.read_text().splitlines(keepends=True)) == sorted(lines)
+
+
+def test_only_what_was_begun_of_a_line_is_dropped(records, tmp_path):
+    lines = records.read_bytes().splitlines()
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(b"\n".join(lines))  # the last line is whole, but for its end
+    with ThreadPoolExecutor(1) as executor:
+        selfplay.play(path, executor, game="mexica", games=10, iterations=4, seed=1)
+        assert path.read_bytes().splitlines() == lines
+        for content in (b"notes", lines[0] + b"\nnotes", b"notes\n" + lines[0][:50]):
+            path.write_bytes(content)
+            with pytest.raises(NotationError, match=r"games\.jsonl:[12]"):
+                selfplay.play(path, executor, game="mexica", games=10, iterations=4, seed=1)
+            assert path.read_bytes() == content
 
 
 def test_records_tell_which_weights_played_them(records, tmp_path):

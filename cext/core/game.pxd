@@ -61,7 +61,7 @@ ctypedef struct GameOps:
     # Replaces what `viewer` cannot know by a uniform draw consistent with what it knows, and returns 1; or returns 0
     # and leaves the state as it is if it knows of one world only.
     bint (*determinize)(void* state, int viewer, bitgen_t* rng) noexcept nogil
-    # Resolves the pending random event. Precondition: current_player is CHANCE.
+    # Resolves the pending random event, by numbers of `rng` alone. Precondition: current_player is CHANCE.
     void (*chance)(void* state, bitgen_t* rng) noexcept nogil
     # 1 if people at the table may play this action by agreement although no search ever will.
     bint (*is_table_action)(const void* state, action_t action) noexcept nogil

@@ -7,7 +7,8 @@ Sources
 * PUCT selection with priors: Rosin, "Multi-armed bandits with episode context" (2011); Silver et al. (2017).
 * Back-up of a vector, max^n: Luckhardt and Irani (1986); in Monte Carlo trees: Nijssen and Winands (2012).
 * Progressive widening: Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007).
-* Random events that happen again: Couetoux et al., "Continuous upper confidence trees" (2011), double progressive widening.
+* Random events that happen again: Couetoux et al., "Continuous upper confidence trees" (2011), double progressive
+  widening.
 * Information sets and availability counts: Cowling, Powley, Whitehouse, "Information Set MCTS" (2012).
 * Statistics on a graph, value of the child and visits of the edge: Childs, Brodeur, Kocsis (2008), UCT2.
 * What is learnt of actions: Schaeffer, "The history heuristic" (1983); Nijssen and Winands, "Enhancements for multi-player
@@ -201,9 +202,8 @@ cdef void _happen(WorkerC* worker, uint32_t index) noexcept nogil:
         search.ops.chance(worker.state, &worker.rng)
         return
     most = 1 + search.options.events_factor * pow(atomic_load_u32(&node.visits), search.options.events_exponent)
-    # An event is known by the random numbers that draw it; in another world they may draw another one. The key as seen
-    # from the root, since those who ask need not count the turns before it alike.
-    numbers = mix_bits(search.seed_bits ^ (node.key - search.graph.nodes[search.root].key)
+    # An event is known by the random numbers that draw it; in another world they may draw another one.
+    numbers = mix_bits(search.seed_bits ^ _from_root(search, node.key)
                        ^ mix_bits(rng_below(&worker.rng, <int>min(most, MAX_EVENTS))))
     rng_following(&rng, &numbers)
     search.ops.chance(worker.state, &rng)
@@ -386,7 +386,7 @@ cdef int _list_by_prior(WorkerC* worker, bint is_corrected) noexcept nogil:
 cdef void _add_noise(WorkerC* worker, int n) noexcept nogil:
     # By hashes, since the actions of a node are ranked more than once.
     cdef SearchC* search = worker.search
-    cdef uint64_t key = _key(search.ops, worker.state, search.viewer) ^ search.seed_bits, mixed
+    cdef uint64_t key = _from_root(search, _key(search.ops, worker.state, search.viewer)) ^ search.seed_bits, mixed
     cdef double uniform
     cdef float highest = -1e30
     cdef int i
@@ -539,6 +539,11 @@ cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge, action_t action
         atomic_store_u32(&c_edge.child, SEVERAL_NODES)
     spin_unlock(&node.lock)
     return child
+
+
+cdef inline uint64_t _from_root(SearchC* search, uint64_t key) noexcept nogil:
+    # Those who ask need not count alike the turns before the root, which are in every key.
+    return key - search.graph.nodes[search.root].key
 
 
 cdef inline uint64_t _key(const GameOps* ops, const void* state, int viewer) noexcept nogil:

@@ -37,7 +37,8 @@ games, which is honest only on games that they were not fitted on.
 
 With --probes the network is fitted to what searches find in odd positions, not to
 how games ended, and the priors stay as they are. Walks along the games in RECORDS
-leave them for odd turns; each line of FILE is a walk.
+leave them for odd turns; each line of FILE is a walk. To go on with FILE, give the
+same RECORDS.
 
 The weights come into use when they replace those of the package, from the next
 start on. The same seed, numbers, weights in use and build give the same games and
@@ -50,6 +51,7 @@ Examples:
   mexica-ai train newer.jsonl --games 0 --refine --probes walks.jsonl --walks 5000 --weights newer.json
   mexica-ai train unseen.jsonl --games 100 --seed 2 --evaluate
 """
+WALK_ITERATIONS = 1500
 REFINING_RATE = fit.LEARNING_RATE / 4
 
 
@@ -101,9 +103,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--walk-iterations",
         type=common.argument(whole_number(1)),
-        default=1500,
+        default=None,
         metavar="N",
-        help="of a search in a walk (default: 1500)",
+        help=f"of a search in a walk (default: {WALK_ITERATIONS})",
     )
     purpose = parser.add_mutually_exclusive_group(required=True)
     purpose.add_argument("--weights", type=Path, metavar="FILE", help="fit, and write the weights there")
@@ -132,6 +134,10 @@ def run(args: argparse.Namespace) -> int:
         raise SearchError("--probes: nothing is fitted with --evaluate", reason="INVALID_LIMITS")
     if args.walks and not args.probes:
         raise SearchError("--walks: expected --probes FILE, where they go", reason="INVALID_LIMITS")
+    if args.walk_iterations and not args.walks:
+        raise SearchError("--walk-iterations: expected --walks N, too", reason="INVALID_LIMITS")
+    if args.probes:
+        _check_apart(args.probes, [*args.records, args.weights])
     if args.probes and not args.walks and not args.probes.is_file():
         raise SearchError(
             f"--probes: {args.probes} is no file; expected one, or --walks N", reason="INVALID_PATH"
@@ -155,7 +161,7 @@ def run(args: argparse.Namespace) -> int:
     held = data.held_out
     if not held.any():
         raise SearchError("all games are the same: a fit needs different ones", reason="INVALID_LIMITS")
-    probed = _probes(args, fitted, lines) if args.probes else None
+    probed, walks = _probes(args, fitted, lines) if args.probes else (None, [])
     with common.Progress("fitting") as progress:
         weights = fit.fit(
             data.take(~held) if probed is None else probed.take(~probed.held_out),
@@ -179,7 +185,6 @@ def run(args: argparse.Namespace) -> int:
     provenance = {
         "games": len(lines),
         "games_held_out": len(np.unique(data.games[held])),
-        "states": int((~held).sum()),
         "played_by": dict(sorted(played_by.items())),
         "records_sha256": _digest(line for _, line in lines),
         "epochs": args.epochs,
@@ -187,11 +192,15 @@ def run(args: argparse.Namespace) -> int:
         "held_out_log_loss": {str(n): round(loss, 4) for n, loss in reports["after"].log_loss.items()},
         "held_out_score_error": round(reports["after"].score_error, 2),
     }
+    if probed is None:
+        provenance["states"] = int((~held).sum())
     if args.refine:
         provenance["refined"] = fitted.info["sha256"]
     if probed is not None:
         provenance["probes"] = int((~probed.held_out).sum())
-        provenance["probes_sha256"] = _digest(args.probes.read_bytes().splitlines())
+        provenance["probes_sha256"] = _digest(walks)
+        walked_by = Counter(json.loads(line)["walk"]["weights"] for line in walks)
+        provenance["walked_by"] = dict(sorted(walked_by.items()))
         provenance["held_out_probes_share_error"] = round(probe_reports["after"].share_error, 4)
     if choices:
         provenance["decisions"] = choices["fitted_on"]
@@ -232,15 +241,27 @@ def _reports(fitted, unseen, weights):
 
 
 def _probes(args, fitted, lines):
-    """Return the probes of a file, to which walks along valid records are added first."""
+    """Return the probes of a file, to which walks along valid records are added first, and its lines."""
     if args.walks:
         records = [json.loads(line) for _, line in lines]
         _with_workers(
             args, "walking, {} of {} walks", args.walks, probes.make, args.probes, walks=args.walks,
-            iterations=args.walk_iterations, records=records,
+            iterations=args.walk_iterations or WALK_ITERATIONS, records=records,
         )  # fmt: skip
-    texts = enumerate(args.probes.read_bytes().splitlines(), 1)
-    return probes.load(((f"{args.probes}:{n}", text) for n, text in texts), args.game, fitted.features)
+    walks = args.probes.read_bytes().splitlines()
+    texts = ((f"{args.probes}:{number}", walk) for number, walk in enumerate(walks, 1))
+    found = probes.load(texts, args.game, fitted.features)
+    if not found.held_out.any():
+        problem = f"--probes: all in {args.probes} go along one game; expected more walks, along others too"
+        raise SearchError(problem, reason="INVALID_LIMITS")
+    return found, walks
+
+
+def _check_apart(path, others):
+    for other in others:
+        if other and path.resolve() == other.resolve():
+            problem = f"--probes: {path} is also a file of games, or of weights; expected one of its own"
+            raise SearchError(problem, reason="INVALID_PATH")
 
 
 def _evaluate(args, fitted, lines):
@@ -312,7 +333,7 @@ def _print_calibration(reports):
 
 def _beginning(fitted, args):
     if args.refine:
-        # What a search says in a walk is pulled already.
+        # What searches find rests on weights that were pulled; fits to it are not pulled once more.
         weights = fitted.weights() if args.probes else fitted.unpulled(fitted.weights())
         return {name: weights[name] for name in fitted.network}
     return fit.initial_weights(fitted.network, fitted.estimates, args.seed)

@@ -11,6 +11,7 @@ from mexica_ai import registry
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.strict import parse_json
 
+BEGINNING = b'{"game": '  # of every line that a job returns
 UNKNOWN_WEIGHTS = "unknown"  # of lines that do not tell: of early versions, or not of `extend`
 
 
@@ -25,6 +26,7 @@ def extend(
     submit: Callable[[int], Future],
     *,
     game: str,
+    what: str,
     key: str,
     number: str,
     kind: dict,
@@ -34,8 +36,8 @@ def extend(
 ) -> None:
     """Append what jobs return to a file until it holds those numbered 0 to `count` - 1 of one kind.
 
-    A file that an interrupted run left is continued; a torn last line is dropped. Lines of another kind are
-    left alone, and not counted.
+    A file that an interrupted run left is continued: what it began of a last line is dropped. Lines of
+    another kind are left alone, and not counted.
 
     Parameters
     ----------
@@ -46,6 +48,8 @@ def extend(
         From the number of a job to its future.
     game : str
         What a line has as its "game".
+    what : str
+        What errors call the lines.
     key : str
         Of the object in a line that tells of its making: `number`, what is in `kind`, and the "weights".
     number : str
@@ -61,7 +65,7 @@ def extend(
     Raises
     ------
     NotationError
-        A line of the file, other than the last, is not a JSON object.
+        A line of the file, other than a torn last one, is not a JSON object; the file stays as it is.
     SearchError
         Lines are missing, and some of this kind were made with other weights than those in use, or do not
         tell (reason INVALID_RECORDS). Nothing is done then: the rest would be of another kind.
@@ -72,9 +76,10 @@ def extend(
     in_use = version(fitted, fitted.weights())
     others = sorted(versions - {in_use})
     if missing and others:
+        told = " and ".join(f"{name} {value}" for name, value in kind.items())
         raise SearchError(
-            f"{path} holds {' and '.join(f'{name} {value}' for name, value in kind.items())} by weights "
-            f"{', '.join(others)}, and those in use are {in_use}; expected {advice}",
+            f"{path} holds {what} of {told} by weights {', '.join(others)}, and those in use are {in_use}; "
+            f"expected {advice}",
             reason="INVALID_RECORDS",
         )
     on_progress(count - len(missing))
@@ -93,15 +98,16 @@ def extend(
 def _known(path, game, key, number, kind):
     """Return the numbers of the lines of this kind in the file, and the weights that they were made with.
 
-    Drops a torn last line.
+    Drops a torn last line, once all before it are known to be what they should.
     """
     known, versions = set(), set()
     if not path.exists():
         return known, versions
     content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
-    if len(whole) < len(content):
-        path.write_bytes(whole)
+    torn = content[len(whole) :]
+    if torn and not (torn[: len(BEGINNING)] == BEGINNING[: len(torn)] and _is_torn(torn)):
+        whole = content + b"\n"  # it only lacks its end of line, or is none that we began
     for place, line in enumerate(whole.splitlines(), 1):
         where = f"{path}:{place}"
         record = parse_json(line, where)
@@ -111,4 +117,14 @@ def _known(path, game, key, number, kind):
         if isinstance(told, dict) and record.get("game") == game and kind.items() <= told.items():
             known.add(told.get(number))
             versions.add(str(told.get("weights", UNKNOWN_WEIGHTS)))
+    if whole != content:
+        path.write_bytes(whole)
     return known, versions
+
+
+def _is_torn(line):
+    try:
+        json.loads(line)
+    except ValueError:
+        return True
+    return False

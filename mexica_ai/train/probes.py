@@ -37,7 +37,7 @@ ODD_PLAYERS = {
     "random": 1,
 }
 ODD_CANDIDATES = 12  # an odd turn is one of so many candidates of its player
-BEGUN = 0.4  # share of the probes within a turn
+BEGUN = 0.4  # share of the odd turns that are followed by the beginning of one more
 LEFT_OUT = 0.4  # share of the walks along games of more than two seats that go along another game instead
 
 _SHAPE = {
@@ -161,6 +161,7 @@ def make(
         executor,
         lambda index: executor.submit(_walk, seed, index, iterations),
         game=game,
+        what="walks",
         key="walk",
         number="walk",
         kind={"seed": seed, "iterations": iterations},
@@ -198,8 +199,9 @@ def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any]
         if told["game"] != game:
             problem = f'{path}.game: given "{told["game"]}"; expected "{game}"'
             raise NotationError(problem, reason="GAME_MISMATCH", path=f"{path}.game")
-        along = games.setdefault(_fingerprint(told["walk"]["along"], f"{path}.walk.along"), len(games))
+        fingerprint_ = _fingerprint(told["walk"]["along"], f"{path}.walk.along")
         for number, probe in enumerate(told["probes"]):
+            along = games.setdefault(fingerprint_, len(games))
             where = f"{path}.probes[{number}]"
             position = Position.from_json(probe["position"], path=f"{where}.position")
             rows.append((*_row(position, probe, features, where), along))
@@ -226,6 +228,9 @@ def _row(position, probe, features, path):
             reason="SEATS_COUNT",
             path=path,
         )
+    if min(probe["value"]) < 0 or abs(sum(probe["value"]) - 1) > 0.01:
+        problem = f"{path}.value: expected shares from 0 to 1 with the sum 1"
+        raise NotationError(problem, reason="OUT_OF_RANGE", path=f"{path}.value")
     found = features(position.state)
     padded = np.zeros((MAX_SEATS, found.shape[1]), np.float32)
     padded[:players] = found

@@ -142,6 +142,7 @@ def play(
         executor,
         lambda index: executor.submit(play_game, game, seed, index, iterations),
         game=game,
+        what="games",
         key="self_play",
         number="game",
         kind={"seed": seed, "iterations": iterations},

@@ -7,9 +7,9 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 from cext.core.rng cimport rng_below
-from cext.games.coatl.cards cimport (FACE_OF, FACES, FIRST_CARD, NUM_CARDS, NUM_COLORS, NUM_FACES, NUM_PAIRS, NUM_TEMPLES,
-                                     PAIR_A, PAIR_B, PAIR_OF, SECOND_COPIES, card_reached, neighbors_pair,
-                                     neighbors_piece, temple_met)
+from cext.games.coatl.cards cimport (FACE_OF, FACES, FIRST_CARD, NUM_CARDS, NUM_COLORS, NUM_FACES, NUM_PAIRS,
+                                     NUM_TEMPLES, PAIR_A, PAIR_B, PAIR_OF, SECOND_COPIES, card_reached,
+                                     neighbors_pair, neighbors_piece, temple_met)
 from cext.games.coatl.state cimport (
     ACROSS, ADD, AWAY, BODIES, BODY, BODY_SPACES, BUILDING, CAPACITY, CLOSE, CLOSING, COATLS, DEAL, DEALING,
     DEALT, DISCARD, DISCARDED, DISPLAY, DRAW, DRAWING, END, EVERYBODY, FORESEEING, FUTURE, HEAD, HEAD_SPACES,
@@ -802,8 +802,8 @@ cdef int _draw_cards(const CoatlStateC* state, int n, uint8_t* faces, bitgen_t* 
         if size == 0:
             pool = _discards(state)
             size = set_size(pool)
-        # Any card until it is there: the same numbers then draw the same card from nearly any deck that has it. Of
-        # cards with one face, which are there is nothing that anybody knows: the first ones stand for them.
+        # Any card until it is there: the same numbers then mostly draw the same card from decks that are much alike.
+        # Nobody can tell cards with one face apart, so the first of them stand for those that are there.
         card = rng_below(rng, NUM_CARDS)
         face = FACE_OF[card]
         left = pool & _of_face(face)
