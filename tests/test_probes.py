@@ -217,3 +217,17 @@ def test_probes_that_cannot_be_used_are_refused(played, tmp_path, capsys):
     assert main([*command, *size, "--weights", str(made)]) == 2
     assert "by weights 0123456789ab" in capsys.readouterr().err
     assert not made.exists()
+
+
+def test_walks_do_not_depend_on_the_order_of_the_records(played, tmp_path):
+    game, games, _ = played
+    turned = tmp_path / "turned.jsonl"
+    turned.write_bytes(b"".join(reversed(games.read_bytes().splitlines(keepends=True))))
+    made = []
+    for number, records in enumerate((games, turned)):
+        path = tmp_path / f"{number}.jsonl"
+        size = ["--walks", "8", "--walk-iterations", "5", "--epochs", "1", "--weights", str(tmp_path / "w")]
+        command = ["train", str(records), "--game", game, "--games", "0", "--refine", "--probes", str(path)]
+        assert main([*command, *size]) == 0
+        made.append(sorted(path.read_bytes().splitlines()))
+    assert made[0] == made[1]

@@ -243,7 +243,8 @@ def _reports(fitted, unseen, weights):
 def _probes(args, fitted, lines):
     """Return the probes of a file, to which walks along valid records are added first, and its lines."""
     if args.walks:
-        records = [json.loads(line) for _, line in lines]
+        # Walks choose by number: in an order that does not depend on which of the jobs was first.
+        records = sorted((json.loads(line) for _, line in lines), key=positions.fingerprint)
         _with_workers(
             args, "walking, {} of {} walks", args.walks, probes.make, args.probes, walks=args.walks,
             iterations=args.walk_iterations or WALK_ITERATIONS, records=records,
