@@ -48,7 +48,7 @@ Examples:
   mexica-ai train games.jsonl --games 2000 --jobs 8 --weights new.json
   mexica-ai train games.jsonl more.jsonl --games 0 --weights new.json
   mexica-ai train newer.jsonl --games 500 --refine --weights newer.json
-  mexica-ai train newer.jsonl --games 0 --refine --probes walks.jsonl --walks 5000 --weights newer.json
+  mexica-ai train games.jsonl --games 0 --refine --probes odd.jsonl --walks 5000 --weights w.json
   mexica-ai train unseen.jsonl --games 100 --seed 2 --evaluate
 """
 WALK_ITERATIONS = 1500
