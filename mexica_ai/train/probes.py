@@ -37,7 +37,7 @@ ODD_PLAYERS = {
     "random": 1,
 }
 ODD_CANDIDATES = 12  # an odd turn is one of so many candidates of its player
-BEGUN = 0.4  # share of the odd turns that are followed by the beginning of one more
+BEGUN = 0.4  # how often the beginning of one more follows them
 LEFT_OUT = 0.4  # share of the walks along games of more than two seats that go along another game instead
 
 _SHAPE = {
@@ -199,9 +199,9 @@ def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any]
         if told["game"] != game:
             problem = f'{path}.game: given "{told["game"]}"; expected "{game}"'
             raise NotationError(problem, reason="GAME_MISMATCH", path=f"{path}.game")
-        fingerprint_ = _fingerprint(told["walk"]["along"], f"{path}.walk.along")
+        digest = _fingerprint(told["walk"]["along"], f"{path}.walk.along")
         for number, probe in enumerate(told["probes"]):
-            along = games.setdefault(fingerprint_, len(games))
+            along = games.setdefault(digest, len(games))
             where = f"{path}.probes[{number}]"
             position = Position.from_json(probe["position"], path=f"{where}.position")
             rows.append((*_row(position, probe, features, where), along))
