@@ -56,7 +56,7 @@ def test_bench_rules_prints_the_budgets():
 
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_search(as_json):
-    args = ("--seconds", 0.02, "--repeats", 1, "--calls", 2, "--time", 0.02, "--threads", "2", "--memory", 64)
+    args = ("--seconds", 0.1, "--repeats", 3, "--calls", 2, "--time", 0.02, "--threads", "2", "--memory", 64)
     if not as_json:
         done = run("bench_search.py", *args)
         assert done.returncode == 0, done.stderr
