@@ -46,6 +46,7 @@ MODULES = [
     "cext.games.coatl.rules",
     "cext.games.coatl.memory",
     "cext.games.coatl.knowledge",
+    "cext.games.coatl.plans",
     "cext.games.coatl.evaluation",
     "cext.games.coatl.policy",
     "cext.games.coatl.ops",

@@ -17,6 +17,7 @@ from cext.core.baselines import random_turn
 from cext.core.game import CHANCE, TERMINAL, Game, State
 from cext.core.perft import divide, perft
 from cext.core.playout import copies, legal_lists, random_playout, random_playouts
+from cext.core.search import OPTIONS
 from mexica_ai import registry
 from mexica_ai.errors import IllegalActionError, SearchError
 
@@ -403,3 +404,13 @@ def test_chance_is_resolved_only_where_it_is_pending(case):
         elif action is not None:
             with pytest.raises(SearchError):
                 state.resolve_chance(3)
+
+
+def test_search_options_are_options_of_the_search(case):
+    options = case.game.search_options
+    for name, value in options.items():
+        default, low, high = OPTIONS[name]
+        assert low <= value <= high
+        assert value != default
+    options["exploration"] = -1
+    assert "exploration" not in case.game.search_options

@@ -72,6 +72,8 @@ HIDDEN = build(
     pool=[3, 3, 3, 4, 4, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 12, 13, 13],
 )  # fmt: skip
 COATL = json.loads((Path(__file__).parent.parent / "examples" / "coatl_midgame.json").read_text())
+# The seventh round; nothing is decided, and much can be done.
+OPEN_COATL = json.loads((Path(__file__).parent / "data" / "coatl_open.json").read_text())
 POSITIONS = {
     "nim": mexica_ai.new_game("nim", players=3, piles=[2, 3, 3], plies_per_turn=2).to_json(),
     "placement": mexica_ai.new_game(players=4, seed=3).to_json(),
@@ -650,7 +652,7 @@ def test_without_priors_nothing_is_learnt_of_actions():
     assert first | {"seconds": 0} == second | {"seconds": 0}
 
 
-@pytest.mark.parametrize("position", [MIDGAME, HIDDEN, COATL])
+@pytest.mark.parametrize("position", [MIDGAME, HIDDEN, OPEN_COATL])
 def test_what_is_learnt_of_actions_corrects_their_priors(position):
     priors = []
     for history in (0, 30):
@@ -683,7 +685,7 @@ def test_what_is_learnt_leaves_every_action_a_prior():
 
 def coatl_values(seeds, *, iterations=600, **options):
     """The share of the win that each search expects of its best turn."""
-    found = (run(state_of(COATL), iterations=iterations, seed=seed, **options) for seed in seeds)
+    found = (run(state_of(OPEN_COATL), iterations=iterations, seed=seed, **options) for seed in seeds)
     return [result["candidates"][0]["value"][0] for result in found]
 
 
@@ -719,6 +721,17 @@ def test_the_turns_before_the_root_make_no_difference(options):
     assert anew.state.turn != position.state.turn
     first, second = (run(each.state, iterations=2000, **options) for each in (position, anew))
     assert first | {"seconds": 0} == second | {"seconds": 0}
+
+
+def test_a_game_sets_defaults_and_whoever_asks_overrules_them():
+    set_by_game = state_of(COATL).game.search_options
+    assert set_by_game
+    default, same, other = (
+        run(state_of(COATL), iterations=1000, **options) | {"seconds": 0}
+        for options in ({}, set_by_game, {name: OPTIONS[name][0] for name in set_by_game})
+    )
+    assert default == same != other
+    assert state_of(MIDGAME).game.search_options == {}
 
 
 # What is refused

@@ -86,6 +86,7 @@ ctypedef struct GameOps:
 cdef class Game:
     """Owner of a game's table for Python. The table itself is static memory of the game's module."""
     cdef const GameOps* ops
+    cdef dict _search_options
 
 
 cdef class State:
@@ -97,8 +98,9 @@ cdef class State:
 # Wraps a new owner around a copy of `data` (game.ops.state_size bytes).
 cdef State state_wrap(Game game, const void* data)
 
-# Makes the Game of a table; called once by each game's module. Refuses a table that breaks the limits.
-cdef Game game_create(const GameOps* ops)
+# Makes the Game of a table; called once by each game's module. Refuses a table that breaks the limits. `search_options`:
+# defaults of the search's options in this game, by name, where they differ from those of others.
+cdef Game game_create(const GameOps* ops, dict search_options=*)
 
 # Raises GameOverError or SearchError (reason CHANCE_PENDING) unless a seat is to move.
 cdef int game_require_seat(State state) except -1

@@ -57,15 +57,21 @@ cdef class Game:
         """Actions of any game at most."""
         return self.ops.max_game_length
 
+    @property
+    def search_options(self):
+        """Defaults of the search's options in this game where they differ from those of others, by name."""
+        return dict(self._search_options)
+
     def __repr__(self):
         return f"<Game {self.name!r}, rules version {self.rules_version}>"
 
 
-cdef Game game_create(const GameOps* ops):
+cdef Game game_create(const GameOps* ops, dict search_options={}):
     if not 2 <= ops.max_players <= MAX_SEATS or ops.state_size % 64 != 0 or not 1 <= ops.max_actions <= 65535:
         raise ValueError(f"game table of {ops.name.decode()!r}: seats, state_size or max_actions out of range")
     cdef Game game = Game.__new__(Game, _maker)
     game.ops = ops
+    game._search_options = dict(search_options)
     return game
 
 

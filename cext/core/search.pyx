@@ -47,7 +47,8 @@ cdef extern from "<pthread.h>" nogil:
 
 STOP_REASONS = ("", "time", "iterations", "memory", "stopped", "forced", "settled")
 
-# Name: (default, smallest, largest). All of them are numbers without a unit unless said.
+# Name: (default, smallest, largest). All of them are numbers without a unit unless said. A game may set other defaults, see
+# `Game.search_options`.
 OPTIONS = {
     # PUCT constant at the first decision of a turn.
     "exploration": (0.7, 0.0, 100.0),
@@ -752,7 +753,7 @@ cdef class Search:
         memset(&self.search, 0, sizeof(SearchC))
         sem_init(&self.search.ended, 0, 0)
         self.search.ops = ops
-        self._set_options(options)
+        self._set_options(state.game._search_options | options)
         self.state = state.copy()
         if ops.begin_search != NULL:
             ops.begin_search(self.state.data)

@@ -111,6 +111,19 @@ cdef inline uint32_t neighbors_of(const uint8_t* pieces, int length) noexcept no
     return neighbors
 
 
+cdef inline int card_scan(int first, int start, const uint8_t* pieces, int length, bint backwards,
+                          int* times) noexcept nogil:
+    """The state in which an automaton, from `first` on, leaves a word, as a place in PATHS, and the occurrences."""
+    cdef const uint8_t* steps = STEPS + 8 * first
+    cdef int i, step, at = start, count = 0
+    for i in range(length):
+        step = steps[8 * at + (pieces[length - 1 - i] if backwards else pieces[i])]
+        count += step >> 7
+        at = step & (COUNTS - 1)
+    times[0] = count + AT_END[first + at]
+    return first + at
+
+
 cdef inline int card_points(int face, int times) noexcept nogil:
     return FACES[face].points[times if times < FACES[face].max_times else FACES[face].max_times]
 

@@ -15,8 +15,9 @@ from libc.string cimport memcpy, memset
 from cext.core.game cimport State
 from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
                                 network_forward, network_get, network_set, network_size)
-from cext.games.coatl.cards cimport (ABSENT, AT_END, BACKWARDS, COUNTS, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PATHS,
-                                     STEPS, TEMPLES, FaceC, PathC, card_points)
+from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PATHS, TEMPLES, FaceC,
+                                     PathC, card_points, card_scan)
+from cext.games.coatl.plans cimport PLANS_MISSING, PlansC, plans_find
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
 from cext.games.coatl.state cimport (BODIES, BODY, BUILDING, CAPACITY, CLOSING, COATLS, DRAWING, FORESEEING, HEAD,
                                      IN_HAND, ON_DISPLAY, PERFECT_PICK, PLAYED, PRIESTS_PROMISE, SEE_THE_FUTURE,
@@ -56,6 +57,15 @@ cdef enum:              # features of a seat, as they are counted
     PROMISE
     TO_MOVE
     NUM_COUNTS
+    PLAN_POINTS = NUM_COUNTS    # see `PlansC`: with 0 pieces missing, and what each more adds, 1 to PLANS_MISSING
+    BEST_POINTS = PLAN_POINTS + PLANS_MISSING + 1
+    PLAN_MISSING = BEST_POINTS + PLANS_MISSING + 1
+    PLAN_CHOSEN
+    PLAN_CARDS
+    PLAN_TEMPLES
+    PLAN_DISPLAY
+    PLAN_SUPPLY
+    NUM_LOOKED
 
 # In the order of the network's input: what is counted, then what is made of it. Scales bring each to about 1.
 OWN_FEATURES = (
@@ -65,6 +75,9 @@ OWN_FEATURES = (
     "unfinished", "pieces", "longest", "heads", "tails", "stored_bodies", "stored_heads", "stored_tails", "cards",
     "temple_points", "temple_cards", "crowded", "heads_missing", "tails_missing", "ready", "ready_points",
     "cards_played", "full_cards", "pick", "future", "promise", "to_move",
+    "plan_points_0", "plan_points_1", "plan_points_2", "plan_points_3", "plan_points_4",
+    "best_points_0", "best_points_1", "best_points_2", "best_points_3", "best_points_4",
+    "plan_missing", "plan_chosen", "plan_cards", "plan_temples", "plan_display", "plan_supply",
     "waits",                    # seats that move before it / 3
     "last_actions",             # left to it, once the end has been triggered / 2
     "estimate_logit",           # outlook / 8
@@ -80,17 +93,21 @@ SHARED_FEATURES = (
     "bodies",                   # in the bag / 60
     "pairs",                    # on the supply board / 6
     "leader_closed",            # the most Coatls closed by a seat / 3
+    "supply_heads", "supply_tails",     # on the supply board / 2
 )
 
 ESTIMATES = (NUM_OWN - 2, NUM_OWN - 1)
 
-cdef float[NUM_COUNTS] _SCALES
+cdef float[NUM_LOOKED] _SCALES
 _SCALES[:] = [30, 3, 1, 15, 15,
               5, 5, 5, 5, 5,
               10, 10, 10, 10, 10,
               2, 10, 10, 1, 1, 5, 2, 2, 5,
               7, 1, 1, 3, 3, 1, 15,
-              4, 1, 1, 1, 1, 1]
+              4, 1, 1, 1, 1, 1,
+              15, 5, 5, 5, 5,
+              10, 5, 5, 5, 5,
+              5, 25, 5, 14, 10, 2]
 
 # About what a position is worth to a seat: most actions of a turn only prepare something, so preparation counts.
 cdef float[NUM_COUNTS] _OUTLOOK
@@ -112,19 +129,6 @@ ctypedef struct StockC:
 
 
 # --- one prophecy on one Coatl
-
-cdef inline int _scan(int first, int start, const uint8_t* pieces, int length, bint backwards,
-                      int* times) noexcept nogil:
-    """The state at the end of a word, and the occurrences before it."""
-    cdef const uint8_t* steps = STEPS + 8 * first
-    cdef int i, step, at = start, count = 0
-    for i in range(length):
-        step = steps[8 * at + (pieces[length - 1 - i] if backwards else pieces[i])]
-        count += step >> 7
-        at = step & (COUNTS - 1)
-    times[0] = count + AT_END[first + at]
-    return first + at
-
 
 cdef void _reach(const FaceC* card, int times, const PathC* path, const PathC* again, const StockC* stock,
                  int* reached) noexcept nogil:
@@ -156,7 +160,7 @@ cdef void _look(const CoatlC* coatl, int face, const StockC* stock, int* points,
     """What a prophecy brings on a Coatl now, and what it can bring with 0 to MAX_MISSING more pieces than in stock."""
     cdef const FaceC* card = &FACES[face]
     cdef int times = 0, backward_times = 0, state, i
-    state = _scan(card.first, card.start, coatl.pieces, coatl.length, False, &times)
+    state = card_scan(card.first, card.start, coatl.pieces, coatl.length, False, &times)
     points[0] = card_points(face, times)
     for i in range(MAX_MISSING + 1):
         reached[i] = points[0]
@@ -165,7 +169,7 @@ cdef void _look(const CoatlC* coatl, int face, const StockC* stock, int* points,
     if not coatl.has_tail:
         _reach(card, times, &PATHS[state], &PATHS[card.first + card.start], stock, reached)
     if not coatl.has_head:
-        state = _scan(BACKWARDS[face].first, BACKWARDS[face].start, coatl.pieces, coatl.length, True,
+        state = card_scan(BACKWARDS[face].first, BACKWARDS[face].start, coatl.pieces, coatl.length, True,
                       &backward_times)
         _reach(card, times, &PATHS[state], &PATHS[BACKWARDS[face].first + BACKWARDS[face].start], stock, reached)
 
@@ -337,22 +341,38 @@ cdef int _last_actions(const CoatlStateC* state, int seat) noexcept nogil:
     return 2 if seat > state.table.ending_seat else 1
 
 
+cdef void _add_plans(const CoatlStateC* state, int seat, float* features) noexcept nogil:
+    cdef PlansC plans
+    cdef int i
+    plans_find(state, seat, &plans)
+    for i in range(PLANS_MISSING + 1):
+        features[PLAN_POINTS + i] = plans.points[i] - (plans.points[i - 1] if i > 0 else 0)
+        features[BEST_POINTS + i] = plans.best[i] - (plans.best[i - 1] if i > 0 else 0)
+    features[PLAN_MISSING] = plans.missing
+    features[PLAN_CHOSEN] = plans.chosen_points
+    features[PLAN_CARDS] = plans.cards
+    features[PLAN_TEMPLES] = plans.temples
+    features[PLAN_DISPLAY] = plans.on_display
+    features[PLAN_SUPPLY] = plans.on_supply
+
+
 cdef void _fill_own(const CoatlStateC* state, int seat, float* out) noexcept nogil:
-    cdef float counts[NUM_COUNTS]
+    cdef float looked[NUM_LOOKED]
     cdef float outlook
     cdef int i
-    _count(state, seat, counts)
-    outlook = _outlook(counts)
-    for i in range(NUM_COUNTS):
-        out[i] = counts[i] / _SCALES[i]
-    out[NUM_COUNTS] = ((seat - state.table.to_move + state.table.num_players) % state.table.num_players) / 3.0
-    out[NUM_COUNTS + 1] = _last_actions(state, seat) / 2.0
-    out[NUM_COUNTS + 2] = outlook / 8
-    out[NUM_COUNTS + 3] = outlook / 50
+    _count(state, seat, looked)
+    _add_plans(state, seat, looked)
+    outlook = _outlook(looked)
+    for i in range(NUM_LOOKED):
+        out[i] = looked[i] / _SCALES[i]
+    out[NUM_LOOKED] = ((seat - state.table.to_move + state.table.num_players) % state.table.num_players) / 3.0
+    out[NUM_LOOKED + 1] = _last_actions(state, seat) / 2.0
+    out[NUM_LOOKED + 2] = outlook / 8
+    out[NUM_LOOKED + 3] = outlook / 50
 
 
 cdef void _fill_shared(const CoatlStateC* state, float* out) noexcept nogil:
-    cdef int seat, number, i, closed, most = 0, pairs = 0, bodies = 0
+    cdef int seat, number, i, closed, most = 0, pairs = 0, bodies = 0, heads = 0, tails = 0
     for seat in range(state.table.num_players):
         closed = 0
         for number in range(COATLS):
@@ -377,6 +397,11 @@ cdef void _fill_shared(const CoatlStateC* state, float* out) noexcept nogil:
     out[12] = bodies / 60.0
     out[13] = pairs / 6.0
     out[14] = most / 3.0
+    for i in range(NUM_COLORS):
+        heads += state.table.supply[HEAD][i]
+        tails += state.table.supply[TAIL][i]
+    out[15] = heads / 2.0
+    out[16] = tails / 2.0
 
 
 cdef void _find_features(const CoatlStateC* state, float* inputs) noexcept nogil:
@@ -439,4 +464,4 @@ def set_network_weights(dict arrays not None):
 
 
 assert (len(OWN_FEATURES), len(SHARED_FEATURES), network_size(NUM_INPUTS)) == (NUM_OWN, NUM_SHARED, NUM_WEIGHTS)
-assert NUM_COUNTS == NUM_OWN - 4
+assert NUM_LOOKED == NUM_OWN - 4

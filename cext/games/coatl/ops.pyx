@@ -79,7 +79,8 @@ _ops.policy = <void (*)(const void*, const action_t*, int, float*) noexcept nogi
 _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
 _ops.evaluate = <void (*)(const void*, double*, double*) noexcept nogil>evaluation_evaluate
 
-GAME = game_create(&_ops)
+# Nearly every turn is followed by a random event here; found by matches (benchmarks/STRENGTH.md).
+GAME = game_create(&_ops, {"events_exponent": 0.25})
 
 
 def state_from_fields(dict fields not None):

@@ -1,0 +1,292 @@
+"""Finding plans, see ``plans.pxd``: a narrow beam search. A step grows a Coatl at one end by the shortest way to the
+next level of one prophecy, as its automaton knows it.
+"""
+
+from libc.stdint cimport uint8_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACE_OF, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PAIR_A,
+                                     PAIR_B, PATHS, TEMPLES, FaceC, OutlookC, PathC,
+                                     TempleC, card_points, card_scan, card_times)
+from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
+from cext.games.coatl.state cimport (BODY, COATLS, HEAD, IN_HAND, NUM_KINDS, ON_DISPLAY, PLAYED, TAIL, CoatlC,
+                                     set_first, set_size)
+
+cdef enum:
+    LONGEST = 20                # Coatls that are longer are left out
+    GROWTH = 12                 # pieces more at most
+    STEPS = 4                   # of the beam search
+    BEAM = 2                    # plans that go on from each
+    MAX_LOOKED = PLAYED + MAX_DEALT
+
+# What a missing piece costs a plan, in points, against others.
+cdef float MISSING_COST = 1.2
+
+# A Coatl and what is left of the seat's pieces.
+ctypedef struct PlanC:
+    uint8_t pieces[LONGEST + GROWTH]
+    uint8_t length
+    uint8_t has_head
+    uint8_t has_tail
+    uint8_t missing
+    uint8_t wanted[NUM_COLORS]          # the missing pieces
+    uint8_t stored[NUM_KINDS][NUM_COLORS]
+    int points
+    int used                            # prophecies of the hand that count, as a set of places in CardsC
+
+ctypedef struct CardsC:
+    uint8_t faces[MAX_LOOKED]           # those played, then those of the hand that may be
+    int num_played
+    int n
+
+
+cdef inline float _worth(const PlanC* plan) noexcept nogil:
+    return plan.points - MISSING_COST * plan.missing
+
+
+cdef void _judge(const CardsC* cards, PlanC* plan) noexcept nogil:
+    """Count the prophecies that are played, and the best of the hand that there is room for."""
+    cdef int points[MAX_LOOKED]
+    cdef int i, best, room
+    plan.points = 0
+    plan.used = 0
+    for i in range(cards.n):
+        points[i] = card_points(cards.faces[i], card_times(cards.faces[i], plan.pieces, plan.length, False, False))
+        if i < cards.num_played:
+            plan.points += points[i]
+    for room in range(PLAYED - cards.num_played):
+        best = -1
+        for i in range(cards.num_played, cards.n):
+            if points[i] > 0 and (best < 0 or points[i] > points[best]):
+                best = i
+        if best < 0:
+            break
+        plan.points += points[best]
+        points[best] = 0
+        plan.used |= 1 << best
+
+
+cdef inline int _take(uint8_t* stored, int colors) noexcept nogil:
+    # A stored piece of one of the colours; -1: there is none.
+    cdef int color
+    for color in range(NUM_COLORS):
+        if colors >> color & 1 and stored[color] > 0:
+            stored[color] -= 1
+            return color
+    return -1
+
+
+cdef bint _grow(PlanC* plan, const PathC* path, bint is_right) noexcept nogil:
+    """Add the pieces of a path at one end; returns whether that can be."""
+    cdef uint8_t* has_end = &plan.has_tail if is_right else &plan.has_head
+    cdef int i, j, color
+    for i in range(path.length):
+        if has_end[0] or plan.length == LONGEST + GROWTH:
+            return False
+        color = _take(plan.stored[BODY], path.colors[i])
+        # A head or a tail ends the Coatl, so it can only come last; the two are never joined directly.
+        if color < 0 and i == path.length - 1 and plan.length > plan.has_head + plan.has_tail:
+            color = _take(plan.stored[TAIL if is_right else HEAD], path.colors[i])
+            has_end[0] = color >= 0
+        if color < 0:
+            color = set_first(path.colors[i])
+            plan.missing += 1
+            plan.wanted[color] += 1
+        if is_right:
+            plan.pieces[plan.length] = <uint8_t>color
+        else:
+            for j in range(plan.length, 0, -1):
+                plan.pieces[j] = plan.pieces[j - 1]
+            plan.pieces[0] = <uint8_t>color
+        plan.length += 1
+    return True
+
+
+cdef bint _grow_for(PlanC* plan, int face, bint is_right) noexcept nogil:
+    """Grow at one end until a prophecy reaches its next level; returns whether that can be and counts."""
+    cdef const FaceC* card = &FACES[face]
+    cdef const OutlookC* back = &BACKWARDS[face]
+    cdef int times, state, before = -1
+    if plan.length == 0 and not is_right:
+        return False            # the same as on the right
+    while True:
+        if is_right:
+            state = card_scan(card.first, card.start, plan.pieces, plan.length, False, &times)
+        else:
+            state = card_scan(back.first, back.start, plan.pieces, plan.length, True, &times)
+        if before < 0:
+            before = card_points(face, times)
+        elif card_points(face, times) > before:
+            return True
+        if (times >= card.max_times or not _grow(plan, &PATHS[state], is_right)
+                or plan.missing > PLANS_MISSING):
+            return False
+
+
+cdef inline int _keep(PlanC* beam, int n, const PlanC* plan) noexcept nogil:
+    """Put a plan among the n best, in place of the worst if they are full; returns how many there are then."""
+    cdef int i, worst = 0
+    if n < BEAM:
+        beam[n] = plan[0]
+        return n + 1
+    for i in range(1, BEAM):
+        if _worth(&beam[i]) < _worth(&beam[worst]):
+            worst = i
+    if _worth(plan) > _worth(&beam[worst]):
+        beam[worst] = plan[0]
+    return n
+
+
+cdef void _note(const PlanC* plan, int* points, PlanC* chosen) noexcept nogil:
+    cdef int missing
+    for missing in range(plan.missing, PLANS_MISSING + 1):
+        points[missing] = max(points[missing], plan.points)
+    if _worth(plan) > _worth(chosen):
+        chosen[0] = plan[0]
+
+
+cdef void _search(const CardsC* cards, PlanC* start, int* points, PlanC* chosen) noexcept nogil:
+    """Find the points that can be had with 0 to PLANS_MISSING pieces missing, and choose a plan."""
+    cdef PlanC beams[2][BEAM]
+    cdef PlanC plan
+    cdef int step, i, j, is_right, num, n = 1
+    _judge(cards, start)
+    chosen[0] = start[0]
+    memset(points, 0, (PLANS_MISSING + 1) * sizeof(int))
+    _note(start, points, chosen)
+    beams[0][0] = start[0]
+    for step in range(STEPS):
+        num = 0
+        for i in range(n):
+            for j in range(cards.n):
+                for is_right in range(2):
+                    plan = beams[step & 1][i]
+                    if _grow_for(&plan, cards.faces[j], is_right):
+                        _judge(cards, &plan)
+                        _note(&plan, points, chosen)
+                        num = _keep(beams[1 - (step & 1)], num, &plan)
+        n = num
+
+
+cdef void _begin(const CoatlC* coatl, const uint8_t* hand, int num_hand, PlanC* start, CardsC* cards) noexcept nogil:
+    """The plan that leaves a Coatl as it is, and the prophecies that matter for it. NULL: a Coatl yet to be started."""
+    cdef int i, j
+    memset(start, 0, sizeof(PlanC))
+    cards.n = 0
+    if coatl != NULL:
+        memcpy(start.pieces, coatl.pieces, coatl.length)
+        start.length = coatl.length
+        start.has_head = coatl.has_head
+        start.has_tail = coatl.has_tail
+        for i in range(coatl.num_cards):
+            cards.faces[i] = coatl.cards[i]
+        cards.n = coatl.num_cards
+    cards.num_played = cards.n
+    for i in range(num_hand):
+        for j in range(cards.n):
+            if cards.faces[j] == hand[i]:
+                break
+        else:
+            cards.faces[cards.n] = hand[i]
+            cards.n += 1
+
+
+cdef int _without(uint8_t* hand, int num_hand, const CardsC* cards, int used) noexcept nogil:
+    # Takes the prophecies that a plan uses from the hand; returns how many are left.
+    cdef int i, j, left = 0
+    for i in range(num_hand):
+        for j in range(cards.num_played, cards.n):
+            if used >> j & 1 and cards.faces[j] == hand[i]:
+                break
+        else:
+            hand[left] = hand[i]
+            left += 1
+    return left
+
+
+cdef int _on_display(const CoatlStateC* state, const PlanC* plan) noexcept nogil:
+    cdef uint64_t cards = state.cards[ON_DISPLAY]
+    cdef int face, points = 0
+    while cards:
+        face = FACE_OF[set_first(cards)]
+        cards &= cards - 1
+        points += card_points(face, card_times(face, plan.pieces, plan.length, False, False))
+    return points
+
+
+cdef int _on_supply(const CoatlStateC* state, const PlanC* plan) noexcept nogil:
+    cdef int pair, a, b, most = 0
+    for pair in range(NUM_PAIRS):
+        if state.table.pairs[pair] > 0:
+            a, b = PAIR_A[pair], PAIR_B[pair]
+            most = max(most, (plan.wanted[a] > 0) + (plan.wanted[b] > (a == b)))
+    return most
+
+
+cdef inline bint _is_met(const PlanC* plan, const uint8_t* counts, int kind, int a, int b) noexcept nogil:
+    # By the plan with both ends, of which those to come have any colour.
+    cdef int ends = 2 - plan.has_head - plan.has_tail
+    if kind == ABSENT:
+        return counts[a] == 0
+    if kind == LENGTH:
+        return plan.length + ends == a
+    return counts[a] + counts[b] > 0 and -ends <= counts[a] - counts[b] <= ends
+
+
+cdef int _temple(const CoatlStateC* state, int seat, const PlanC* plan) noexcept nogil:
+    """Points of the best temple for a plan, of those that the seat holds and those that lie open."""
+    cdef uint8_t counts[NUM_COLORS]
+    cdef const TempleC* temple
+    cdef int i, met, best = 0
+    cdef uint64_t temples = state.temples[ON_DISPLAY] | state.temples[IN_HAND + seat]
+    memset(counts, 0, sizeof(counts))
+    for i in range(plan.length):
+        counts[plan.pieces[i]] += 1
+    while temples:
+        temple = &TEMPLES[set_first(temples)]
+        temples &= temples - 1
+        met = 0
+        for i in range(2):
+            met += _is_met(plan, counts, temple.kind[i], temple.a[i], temple.b[i])
+        best = max(best, temple.points[met])
+    return best
+
+
+cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept nogil:
+    cdef uint8_t hand[MAX_DEALT]
+    cdef uint8_t stored[NUM_KINDS][NUM_COLORS]
+    cdef int points[PLANS_MISSING + 1]
+    cdef CardsC cards
+    cdef PlanC start, chosen, best
+    cdef const CoatlC* coatl
+    cdef int number, missing, num_started = 0, num_hand = rules_hand(state, seat, hand)
+    cdef bint has_best = False
+    memset(plans, 0, sizeof(PlansC))
+    memcpy(stored, state.table.stored[seat], sizeof(stored))
+    for number in range(COATLS + 1):
+        coatl = NULL
+        if number < COATLS:
+            coatl = &state.coatls[seat][number]
+            num_started += coatl.length > 0
+            if coatl.closed or coatl.length == 0 or coatl.length > LONGEST:
+                continue
+        elif num_started == COATLS:
+            continue
+        _begin(coatl, hand, num_hand, &start, &cards)
+        memcpy(start.stored, stored, sizeof(stored))
+        _search(&cards, &start, points, &chosen)
+        for missing in range(PLANS_MISSING + 1):
+            plans.points[missing] += points[missing]
+        if not has_best or points[2] > plans.best[2]:
+            has_best = True
+            best = chosen
+            memcpy(plans.best, points, sizeof(points))
+        plans.missing += chosen.missing
+        plans.chosen_points += chosen.points
+        plans.cards += set_size(chosen.used)
+        plans.temples += _temple(state, seat, &chosen)
+        memcpy(stored, chosen.stored, sizeof(stored))
+        num_hand = _without(hand, num_hand, &cards, chosen.used)
+    if has_best:
+        plans.on_display = _on_display(state, &best)
+        plans.on_supply = _on_supply(state, &best)

@@ -1,0 +1,161 @@
+"""Plans for Coatls: what the features of the evaluation say of them, against every word that there is."""
+
+import itertools
+import random
+from collections import Counter
+
+import pytest
+
+import mexica_ai as ai
+from cext.games.coatl.cards import count_times, points_of
+from cext.games.coatl.fitted import FITTED
+
+COLOURS = "YRKGB"
+FACES = [f"P{number:02}" for number in range(49)]
+SCALES = {"plan_points": [15, 5, 5, 5, 5], "best_points": [10, 5, 5, 5, 5]}
+MISSING = 2  # pieces, in the words that are tried
+
+
+def position(
+    hand, bodies, *, heads="", tails="", coatls=(), display=None, pairs=None, tops=None, temple=None
+):
+    """Return a two-seat position in which seat 0 is to move and has these prophecies and pieces."""
+    fields = ai.new_game("coatl", players=2, seed=1).to_json()
+    played = [card for coatl in coatls for card in coatl["prophecies"]]
+    others = iter([face for face in FACES if face not in [*hand, *played, *(display or [])]])
+    display = display or list(itertools.islice(others, 6))
+    other_hand = list(itertools.islice(others, 3))
+    fields |= {"phase": "turn", "pending": "", "round": 5, "display": sorted(display)}
+    fields["deck"] = 54 - len(display) - len(hand) - len(other_hand) - len(played)
+    for seat in fields["seats"]:
+        seat |= {"stored": {"heads": "", "tails": "", "bodies": ""}, "shown": [], "coatls": []}
+    fields["seats"][0] |= {
+        "hand": sorted(hand),
+        "stored": {"heads": heads, "tails": tails, "bodies": bodies},
+        "coatls": [{"head": False, "tail": False, "temple": "", "closed": False} | coatl for coatl in coatls],
+    }
+    fields["seats"][1]["hand"] = other_hand
+    if pairs is not None:
+        fields["supply"]["bodies"] = pairs
+    for pile, top in zip(fields["piles"], tops or (), strict=False):
+        pile["top"] = top
+    if tops:
+        fields["seats"][0]["temples"] = [temple]
+        fields["seats"][1]["temples"] = ["T00"]
+    return ai.Position.from_json(fields)
+
+
+def feature(position, name, seat=0):
+    return float(FITTED.features(position.state)[seat, FITTED.own_features.index(name)])
+
+
+def points(position, name, seat=0):
+    """Return the points with 0 to 4 pieces missing."""
+    added = [feature(position, f"{name}_{missing}", seat) * SCALES[name][missing] for missing in range(5)]
+    return [round(total) for total in itertools.accumulate(added)]
+
+
+def worth(face, word):
+    pieces = [COLOURS.index(colour) for colour in word]
+    return points_of(FACES.index(face), count_times(FACES.index(face), pieces))
+
+
+def all_there_is(hand, bodies, word="", played=()):
+    """Return the points with 0 to MISSING pieces missing, of every way to add bodies to a Coatl."""
+    best = [0] * (MISSING + 1)
+    stored = Counter(bodies)
+    for number in range(len(bodies) + MISSING + 1):
+        for added in itertools.product(COLOURS, repeat=number):
+            missing = sum((Counter(added) - stored).values())
+            if missing > MISSING:
+                continue
+            for left in range(number + 1 if word else 1):
+                whole = "".join(added[:left]) + word + "".join(added[left:])
+                counted = sorted((worth(face, whole) for face in hand), reverse=True)[: 4 - len(played)]
+                total = sum(counted) + sum(worth(face, whole) for face in played)
+                for allowed in range(missing, MISSING + 1):
+                    best[allowed] = max(best[allowed], total)
+    return best
+
+
+@pytest.mark.parametrize(("word", "played"), [("", []), ("K", []), ("KK", ["P07"]), ("YGG", ["P08", "P15"])])
+def test_plans_are_possible_and_mostly_the_best(word, played):
+    rng = random.Random(f"plans {word}")
+    found, there = [], []
+    for _ in range(12):
+        hand = rng.sample([face for face in FACES if face not in played], 3)
+        # Bodies come in pairs.
+        bodies = "".join(sorted(rng.choices(COLOURS, k=2 + len(word) % 2), key=COLOURS.index))
+        coatls = [{"pieces": word, "prophecies": played}] if word else []
+        looked = points(position(hand, bodies, coatls=coatls), "best_points")
+        assert looked == sorted(looked)
+        most = all_there_is(hand, bodies, word, played)
+        found.append(looked[: MISSING + 1])
+        assert all(plan <= best for plan, best in zip(found[-1], most, strict=True))
+        there.append(most)
+    assert sum(map(sum, found)) >= 0.7 * sum(map(sum, there))
+
+
+def test_prophecies_are_planned_for_together():
+    # K K Y Y and Y K R G B ask for other words than each other; K K Y Y and pairs of K and of Y share one.
+    apart = points(position(["P30", "P32"], "YYKK"), "best_points")
+    together = points(position(["P05", "P07", "P30"], "YYKK"), "best_points")
+    assert apart[0] == 4
+    assert together[0] == 4 + 2 + 2
+
+
+def test_a_tail_that_is_stored_can_end_a_plan():
+    # K K Y Y with the last Y as the tail; a tail stands nowhere else.
+    assert points(position(["P30"], "YYKK"), "best_points")[0] == 4
+    with_tail = position(["P30"], "YY", tails="Y", coatls=[{"pieces": "KK", "prophecies": []}])
+    assert points(with_tail, "best_points")[0] == 4
+    coatl = {"pieces": "KKY", "head": True, "prophecies": []}
+    assert points(position(["P30"], "", coatls=[coatl]), "best_points")[:2] == [0, 4]
+    assert points(position(["P30"], "", tails="Y", coatls=[coatl]), "best_points")[:2] == [4, 4]
+    assert points(position(["P30"], "", tails="K", coatls=[coatl]), "best_points")[:2] == [0, 4]
+    assert points(position(["P30"], "", heads="Y", coatls=[coatl]), "best_points")[:2] == [0, 4]
+
+
+def test_a_head_that_is_stored_can_begin_a_plan():
+    coatl = {"pieces": "KYY", "tail": True, "prophecies": []}
+    assert points(position(["P30"], "", coatls=[coatl]), "best_points")[:2] == [0, 4]
+    assert points(position(["P30"], "", heads="K", coatls=[coatl]), "best_points")[:2] == [4, 4]
+
+
+def test_a_closed_coatl_is_no_plan():
+    closed = {"pieces": "GKYY", "head": True, "tail": True, "closed": True, "prophecies": ["P05"]}
+    assert points(position(["P30"], "", coatls=[closed]), "plan_points") == [0, 0, 0, 0, 4]
+
+
+def test_what_one_plan_takes_is_gone_for_the_next():
+    # Only one Coatl, the one that is begun or another one, can have the black pieces and the prophecy that
+    # counts them.
+    alone = position(["P02"], "KKKK")
+    assert points(alone, "plan_points") == points(alone, "best_points") == [3, 4, 5, 5, 5]
+    shared = position(["P02"], "KKKK", coatls=[{"pieces": "GG", "prophecies": []}])
+    assert points(shared, "plan_points") == [3, 4, 5, 5, 5]
+    assert feature(shared, "plan_cards") == pytest.approx(1 / 5)
+
+
+def test_display_and_supply_are_held_against_the_best_plan():
+    display = ["P03", "P04", "P05", "P06", "P07", "P08"]
+    planned = position(["P30"], "YK", display=display, pairs=["YK", "GB"])
+    assert points(planned, "best_points")[:3] == [0, 0, 4]
+    assert feature(planned, "plan_missing") == pytest.approx(2 / 5)
+    assert feature(planned, "plan_chosen") == pytest.approx(4 / 25)
+    # Isolated pairs of yellow (P05) and of black (P07) are in K K Y Y.
+    assert feature(planned, "plan_display") == pytest.approx(4 / 10)
+    assert feature(planned, "plan_supply") == 1
+    assert feature(position(["P30"], "YK", display=display, pairs=["YG"]), "plan_supply") == 0.5
+    assert feature(position(["P30"], "YK", display=display, pairs=["GB"]), "plan_supply") == 0
+
+
+def test_temples_are_held_against_each_plan():
+    # T12: no green, and as many black as yellow; K K Y Y and two ends can be that. T05 and T09: 12 pieces,
+    # and as many red, or blue, as yellow, which two ends can be. T13: no red, which is so, and as many blue
+    # as green.
+    on_display = position(["P30"], "YYKK", tops=["T12", "T09"], temple="T05")
+    in_hand = position(["P30"], "YYKK", tops=["T05", "T09"], temple="T12")
+    neither = position(["P30"], "YYKK", tops=["T05", "T09"], temple="T13")
+    found = [feature(each, "plan_temples") * 14 for each in (on_display, in_hand, neither)]
+    assert found == pytest.approx([7, 7, 3])
