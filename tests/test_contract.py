@@ -412,5 +412,6 @@ def test_search_options_are_options_of_the_search(case):
         default, low, high = OPTIONS[name]
         assert low <= value <= high
         assert value != default
+    before = dict(options)
     options["exploration"] = -1
-    assert "exploration" not in case.game.search_options
+    assert case.game.search_options == before

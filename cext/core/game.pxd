@@ -1,7 +1,7 @@
 """The contract between the core and a game, and the owners of a game's table and of a state's memory.
 
 A game is a `GameOps`: a table of C functions over one flat state. The search, the playouts, perft and the Python
-classes below know a game only through this table.
+classes below know a game only through this table, and through the defaults that it sets for the search's options.
 
 Rules that hold for every function of the table
 * `noexcept nogil`; no Python object, no allocation, no global that changes. Failures cannot be reported:

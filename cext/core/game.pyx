@@ -66,12 +66,12 @@ cdef class Game:
         return f"<Game {self.name!r}, rules version {self.rules_version}>"
 
 
-cdef Game game_create(const GameOps* ops, dict search_options={}):
+cdef Game game_create(const GameOps* ops, dict search_options=None):
     if not 2 <= ops.max_players <= MAX_SEATS or ops.state_size % 64 != 0 or not 1 <= ops.max_actions <= 65535:
         raise ValueError(f"game table of {ops.name.decode()!r}: seats, state_size or max_actions out of range")
     cdef Game game = Game.__new__(Game, _maker)
     game.ops = ops
-    game._search_options = dict(search_options)
+    game._search_options = search_options or {}
     return game
 
 

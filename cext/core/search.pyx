@@ -716,7 +716,8 @@ cdef class Search:
         0 to 19: by how much the native threads come after other threads (Linux only; no effect elsewhere). The calling
         thread, which holds Python's lock now and then, keeps its priority.
     options : float
-        Any of the names in `OPTIONS`, whose comments say what they scale.
+        Any of the names in `OPTIONS`, whose comments say what they scale. Defaults are those of the game
+        (`Game.search_options`), and those of `OPTIONS` where it has none.
 
     Raises
     ------

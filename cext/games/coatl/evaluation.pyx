@@ -170,7 +170,7 @@ cdef void _look(const CoatlC* coatl, int face, const StockC* stock, int* points,
         _reach(card, times, &PATHS[state], &PATHS[card.first + card.start], stock, reached)
     if not coatl.has_head:
         state = card_scan(BACKWARDS[face].first, BACKWARDS[face].start, coatl.pieces, coatl.length, True,
-                      &backward_times)
+                          &backward_times)
         _reach(card, times, &PATHS[state], &PATHS[BACKWARDS[face].first + BACKWARDS[face].start], stock, reached)
 
 

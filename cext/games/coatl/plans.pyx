@@ -9,17 +9,18 @@ from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACE_OF, FACES, LENGTH, 
                                      PAIR_B, PATHS, TEMPLES, FaceC, OutlookC, PathC,
                                      TempleC, card_points, card_scan, card_times)
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
-from cext.games.coatl.state cimport (BODY, COATLS, HEAD, IN_HAND, NUM_KINDS, ON_DISPLAY, PLAYED, TAIL, CoatlC,
-                                     set_first, set_size)
+from cext.games.coatl.state cimport (BODY, CAPACITY, COATLS, HEAD, IN_HAND, NUM_KINDS, ON_DISPLAY, PLAYED, TAIL,
+                                     CoatlC, set_first, set_size)
 
 cdef enum:
     LONGEST = 20                # Coatls that are longer are left out
-    GROWTH = 12                 # pieces more at most
-    STEPS = 4                   # of the beam search
+    GROWTH = CAPACITY + PLANS_MISSING   # and what one of these could get
+    DEPTH = 4                   # steps of the beam search; 3, of an occurrence each, played alike
     BEAM = 2                    # plans that go on from each
+    PROMISING = 2
     MAX_LOOKED = PLAYED + MAX_DEALT
 
-# What a missing piece costs a plan, in points, against others.
+# What a missing piece costs a plan, in points, against others; a guess.
 cdef float MISSING_COST = 1.2
 
 # A Coatl and what is left of the seat's pieces.
@@ -155,7 +156,7 @@ cdef void _search(const CardsC* cards, PlanC* start, int* points, PlanC* chosen)
     memset(points, 0, (PLANS_MISSING + 1) * sizeof(int))
     _note(start, points, chosen)
     beams[0][0] = start[0]
-    for step in range(STEPS):
+    for step in range(DEPTH):
         num = 0
         for i in range(n):
             for j in range(cards.n):
@@ -224,7 +225,7 @@ cdef int _on_supply(const CoatlStateC* state, const PlanC* plan) noexcept nogil:
 
 
 cdef inline bint _is_met(const PlanC* plan, const uint8_t* counts, int kind, int a, int b) noexcept nogil:
-    # By the plan with both ends, of which those to come have any colour.
+    # By the plan with both ends, of which those to come have any colour; of two colours one must be there already.
     cdef int ends = 2 - plan.has_head - plan.has_tail
     if kind == ABSENT:
         return counts[a] == 0
@@ -234,7 +235,10 @@ cdef inline bint _is_met(const PlanC* plan, const uint8_t* counts, int kind, int
 
 
 cdef int _temple(const CoatlStateC* state, int seat, const PlanC* plan) noexcept nogil:
-    """Points of the best temple for a plan, of those that the seat holds and those that lie open."""
+    """Points of the best temple for a plan, of those that the seat holds and those that lie open.
+
+    Also for a Coatl without any piece yet, which lacks every colour.
+    """
     cdef uint8_t counts[NUM_COLORS]
     cdef const TempleC* temple
     cdef int i, met, best = 0
@@ -277,7 +281,7 @@ cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept
         _search(&cards, &start, points, &chosen)
         for missing in range(PLANS_MISSING + 1):
             plans.points[missing] += points[missing]
-        if not has_best or points[2] > plans.best[2]:
+        if not has_best or points[PROMISING] > plans.best[PROMISING]:
             has_best = True
             best = chosen
             memcpy(plans.best, points, sizeof(points))
