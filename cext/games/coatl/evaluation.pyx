@@ -2,7 +2,8 @@
 
 A prophecy counts for what it brings as its Coatl stands, and for what its next levels would bring, by how many pieces
 are missing for them: at either open end of the Coatl the card's automaton knows the shortest way to one more
-occurrence, and pieces that the seat has stored are not missing.
+occurrence, and pieces that the seat has stored are not missing. What several prophecies bring together is in
+``plans.pxd``.
 
 A network reads the features of the seat, of its rivals and of the position (``cext/core/network.pxd``). Its weights are
 in ``weights.json``, fitted on self-play. The *outlook* is a weighted sum of a seat's features, by hand: it orders the

@@ -17,7 +17,7 @@ cdef enum:
     GROWTH = CAPACITY + PLANS_MISSING   # and what one of these could get
     DEPTH = 4                   # steps of the beam search; 3, of an occurrence each, played alike
     BEAM = 2                    # plans that go on from each
-    PROMISING = 2
+    PROMISING = 2               # pieces missing, with which plans of several Coatls are compared
     MAX_LOOKED = PLAYED + MAX_DEALT
 
 # What a missing piece costs a plan, in points, against others; a guess.
