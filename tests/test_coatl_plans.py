@@ -13,26 +13,40 @@ from cext.games.coatl.fitted import FITTED
 COLOURS = "YRKGB"
 FACES = [f"P{number:02}" for number in range(49)]
 SCALES = {"plan_points": [15, 5, 5, 5, 5], "best_points": [10, 5, 5, 5, 5]}
+BEGUN = {"head": False, "tail": False, "temple": "", "closed": False}
+CLOSED = {"head": True, "tail": True, "closed": True}
 MISSING = 2  # pieces, in the words that are tried
 
 
 def position(
-    hand, bodies, *, heads="", tails="", coatls=(), display=None, pairs=None, tops=None, temple=None
+    hand,
+    bodies,
+    *,
+    heads="",
+    tails="",
+    coatls=(),
+    theirs=(),
+    display=None,
+    pairs=None,
+    tops=None,
+    temple=None,
+    ending=None,
 ):
     """Return a two-seat position in which seat 0 is to move and has these prophecies and pieces."""
     fields = ai.new_game("coatl", players=2, seed=1).to_json()
-    played = [card for coatl in coatls for card in coatl["prophecies"]]
+    played = [card for coatl in [*coatls, *theirs] for card in coatl["prophecies"]]
     others = iter([face for face in FACES if face not in [*hand, *played, *(display or [])]])
     display = display or list(itertools.islice(others, 6))
     other_hand = list(itertools.islice(others, 3))
     fields |= {"phase": "turn", "pending": "", "round": 5, "display": sorted(display)}
     fields["deck"] = 54 - len(display) - len(hand) - len(other_hand) - len(played)
-    for seat in fields["seats"]:
-        seat |= {"stored": {"heads": "", "tails": "", "bodies": ""}, "shown": [], "coatls": []}
+    fields["ending"] = ending
+    for seat, built in zip(fields["seats"], (coatls, theirs), strict=True):
+        seat |= {"stored": {"heads": "", "tails": "", "bodies": ""}, "shown": []}
+        seat["coatls"] = [BEGUN | coatl for coatl in built]
     fields["seats"][0] |= {
         "hand": sorted(hand),
         "stored": {"heads": heads, "tails": tails, "bodies": bodies},
-        "coatls": [{"head": False, "tail": False, "temple": "", "closed": False} | coatl for coatl in coatls],
     }
     fields["seats"][1]["hand"] = other_hand
     if pairs is not None:
@@ -126,8 +140,16 @@ def test_a_head_that_is_stored_can_begin_a_plan():
     assert points(position(["P30"], "", heads="K", coatls=[coatl]), "best_points")[:2] == [4, 4]
 
 
+def test_a_tail_that_is_stored_waits_for_the_last_piece():
+    # Three black pieces bring 2 points, four 3: the one on the Coatl, the one stored, one that is missing,
+    # and the tail.
+    begun = [{"pieces": "K", "prophecies": []}]
+    assert points(position(["P02"], "K", coatls=begun), "best_points")[:3] == [0, 2, 3]
+    assert points(position(["P02"], "K", tails="K", coatls=begun), "best_points")[:3] == [2, 3, 4]
+
+
 def test_a_closed_coatl_is_no_plan():
-    closed = {"pieces": "GKYY", "head": True, "tail": True, "closed": True, "prophecies": ["P05"]}
+    closed = CLOSED | {"pieces": "GKYY", "prophecies": ["P05"]}
     assert points(position(["P30"], "", coatls=[closed]), "plan_points") == [0, 0, 0, 0, 4]
 
 
@@ -141,7 +163,26 @@ def test_what_one_plan_takes_is_gone_for_the_next():
     assert feature(shared, "plan_cards") == pytest.approx(1 / 5)
 
 
-def test_display_and_supply_are_held_against_the_best_plan():
+def test_the_second_copy_of_a_prophecy_is_for_another_coatl():
+    begun = [{"pieces": "KK", "prophecies": []}]
+    assert points(position(["P02"], "KKKK", coatls=begun), "plan_points")[0] == 5
+    assert points(position(["P02", "P02"], "KKKK", coatls=begun), "plan_points")[0] == 5
+    with_both = position(["P02", "P02"], "KKKKKKKK", coatls=begun)
+    assert points(with_both, "plan_points")[0] == 5 + 3
+    assert feature(with_both, "plan_cards") == pytest.approx(2 / 5)
+
+
+def test_plans_are_for_all_coatls_yet_to_be_started():
+    # A Coatl with six black pieces, and one with two that lacks the third.
+    closed = [("GYYB", "P05"), ("RBBG", "P09")]
+    closed = [CLOSED | {"pieces": pieces, "prophecies": [face]} for pieces, face in closed]
+    for number, expected in ((0, [5, 7]), (1, [5, 7]), (2, [5, 5])):
+        found = position(["P02", "P02"], "KKKKKKKK", coatls=closed[:number])
+        assert points(found, "plan_points")[:2] == expected
+        assert points(found, "best_points")[:2] == [5, 5]
+
+
+def test_display_and_supply_are_held_against_plans():
     display = ["P03", "P04", "P05", "P06", "P07", "P08"]
     planned = position(["P30"], "YK", display=display, pairs=["YK", "GB"])
     assert points(planned, "best_points")[:3] == [0, 0, 4]
@@ -152,6 +193,78 @@ def test_display_and_supply_are_held_against_the_best_plan():
     assert feature(planned, "plan_supply") == 1
     assert feature(position(["P30"], "YK", display=display, pairs=["YG"]), "plan_supply") == 0.5
     assert feature(position(["P30"], "YK", display=display, pairs=["GB"]), "plan_supply") == 0
+
+
+@pytest.mark.parametrize(
+    ("played", "display", "expected"),
+    [
+        (["P30"], ["P03", "P04", "P05", "P06", "P07", "P08"], 2 + 2),
+        (["P20", "P30"], ["P00", "P03", "P04", "P06", "P08", "P09"], 2),
+        (["P05", "P07", "P20", "P30"], ["P00", "P03", "P04", "P06", "P08", "P09"], 0),
+        (["P00", "P05", "P30"], ["P00", "P03", "P04", "P06", "P08", "P09"], 0),
+    ],
+)
+def test_what_is_on_display_needs_room(played, display, expected):
+    # Y K K Y Y has an isolated pair of yellow (P05) and of black (P07), and three yellow pieces (P00).
+    found = position([], "G", coatls=[{"pieces": "YKKYY", "prophecies": played}], display=display)
+    assert feature(found, "plan_display") == pytest.approx(expected / 10)
+
+
+def test_what_could_be_closed_now_counts_with_the_ends_it_would_get():
+    # T05 and T09 ask for 12 pieces, and for as many red, or blue, as yellow; T01 for 8, none of them black.
+    def ready(heads, tails, temple="T01", **others):
+        others |= {"heads": heads, "tails": tails, "tops": ["T05", "T09"], "temple": temple}
+        found = position(["P30"], "YY", **others)
+        return round(feature(found, "plan_ready") * 15), round(feature(found, "plan_nearly") * 15)
+
+    black = [{"pieces": "KK", "prophecies": ["P07"]}]
+    assert ready("G", "G", coatls=black) == (4 + 2, 0)
+    assert ready("K", "G", coatls=black) == (4, 0)  # three black pieces are no pair
+    assert ready("KG", "K", coatls=black) == (4 + 2, 0)
+    assert ready("G", "R", temple="T08", coatls=black) == (4 + 2 + 7, 0)  # six pieces, as many red as green
+    assert ready("G", "", coatls=black)[0] == 0
+    assert ready("G", "", coatls=black)[1] >= 4 + 2
+    assert ready("", "", coatls=black) == (0, 0)
+
+
+def test_the_lead_at_the_end_is_what_can_still_be_had():
+    theirs = [("RKKG", "P07"), ("GYYB", "P05"), ("KRRY", "P06")]
+    theirs = [CLOSED | {"pieces": pieces, "prophecies": [face]} for pieces, face in theirs]
+    mine = [CLOSED | {"pieces": "BGGK", "prophecies": ["P08"]}, {"pieces": "BB", "prophecies": ["P09"]}]
+
+    def found(heads, theirs, ending):
+        tops = {"tops": ["T05", "T09"], "temple": "T01"}
+        there = position([], "", heads=heads, tails="K", coatls=mine, theirs=theirs, ending=ending, **tops)
+        return [
+            [feature(there, "cash", seat) * 30 for seat in (0, 1)],
+            [feature(there, "lead", seat) for seat in (0, 1)],
+        ]
+
+    ended = {"cause": "third", "seat": 1}
+    assert found("Y", theirs, ended) == [pytest.approx([2 + 2, 6]), pytest.approx([-2, 2])]
+    assert found("", theirs, ended) == [pytest.approx([2, 6]), pytest.approx([-4, 4])]
+    assert found("Y", theirs[:2], None) == [pytest.approx([2 + 2, 4]), pytest.approx([0, 0])]
+
+
+@pytest.mark.parametrize(
+    ("heads", "tails", "theirs", "expected"),
+    [
+        ("G", "R", [("GYYB", "P05")], 4),
+        ("G", "R", [("GYYB", "P05"), ("KRRY", "P06")], 2),
+        ("G", "", [("GYYB", "P05")], 0),
+        ("", "R", [("GYYB", "P05")], 0),
+        ("G", "R", [("BYKRGBKR", "P32"), ("KRRY", "P06")], 0),
+    ],
+)
+def test_a_seat_that_could_end_the_game_knows_by_how_much(heads, tails, theirs, expected):
+    mine = [CLOSED | {"pieces": "BGGK", "prophecies": ["P08"]}]
+    mine.append(CLOSED | {"pieces": "RBBG", "prophecies": ["P09"]})
+    mine.append({"pieces": "KK", "prophecies": ["P07"]})
+    theirs = [CLOSED | {"pieces": pieces, "prophecies": [face]} for pieces, face in theirs]
+    ends = {"heads": heads, "tails": tails, "tops": ["T05", "T09"], "temple": "T01"}
+    found = position([], "", coatls=mine, theirs=theirs, **ends)
+    assert [feature(found, "ends_now", seat) for seat in (0, 1)] == [pytest.approx(expected), 0]
+    assert [feature(found, "ends_next", seat) for seat in (0, 1)] == [0, 0]
 
 
 def test_temples_are_held_against_each_plan():

@@ -66,7 +66,14 @@ cdef enum:              # features of a seat, as they are counted
     PLAN_TEMPLES
     PLAN_DISPLAY
     PLAN_SUPPLY
+    PLAN_READY
+    PLAN_NEARLY
+    PLAN_CLOSABLE
     NUM_LOOKED
+    CASH = NUM_LOOKED + 2
+    LEAD
+    ENDS_NOW
+    ENDS_NEXT
 
 # In the order of the network's input: what is counted, then what is made of it. Scales bring each to about 1.
 OWN_FEATURES = (
@@ -79,8 +86,13 @@ OWN_FEATURES = (
     "plan_points_0", "plan_points_1", "plan_points_2", "plan_points_3", "plan_points_4",
     "best_points_0", "best_points_1", "best_points_2", "best_points_3", "best_points_4",
     "plan_missing", "plan_chosen", "plan_cards", "plan_temples", "plan_display", "plan_supply",
+    "plan_ready", "plan_nearly", "plan_closable",
     "waits",                    # seats that move before it / 3
     "last_actions",             # left to it, once the end has been triggered / 2
+    "cash",                     # closed points, and what the seat could close before the end / 30
+    "lead",                     # of that, once the end has been triggered, in points, from -4 to 4
+    "ends_now",                 # by how much it would win if it triggered the end in this turn, which it could; 0 to 4
+    "ends_next",                # the same of a seat that is not to move
     "estimate_logit",           # outlook / 8
     "estimate_score",           # outlook / 50
 )
@@ -108,7 +120,7 @@ _SCALES[:] = [30, 3, 1, 15, 15,
               4, 1, 1, 1, 1, 1,
               15, 5, 5, 5, 5,
               10, 5, 5, 5, 5,
-              5, 25, 5, 14, 10, 2]
+              5, 25, 5, 14, 10, 2, 15, 15, 1]
 
 # About what a position is worth to a seat: most actions of a turn only prepare something, so preparation counts.
 cdef float[NUM_COUNTS] _OUTLOOK
@@ -355,6 +367,16 @@ cdef void _add_plans(const CoatlStateC* state, int seat, float* features) noexce
     features[PLAN_TEMPLES] = plans.temples
     features[PLAN_DISPLAY] = plans.on_display
     features[PLAN_SUPPLY] = plans.on_supply
+    features[PLAN_READY] = plans.ready
+    features[PLAN_NEARLY] = plans.nearly
+    features[PLAN_CLOSABLE] = plans.num_ready
+
+
+# What a seat would have at the end, as far as one sees: what is not complete by then counts nothing.
+cdef inline float _cash(const CoatlStateC* state, int seat, const float* looked) noexcept nogil:
+    cdef int actions = _last_actions(state, seat) if state.table.ending != 0 else 1
+    return (looked[CLOSED_POINTS] + (looked[PLAN_READY] if actions > 0 else 0)
+            + (looked[PLAN_NEARLY] if actions > 1 else 0))
 
 
 cdef void _fill_own(const CoatlStateC* state, int seat, float* out) noexcept nogil:
@@ -368,8 +390,11 @@ cdef void _fill_own(const CoatlStateC* state, int seat, float* out) noexcept nog
         out[i] = looked[i] / _SCALES[i]
     out[NUM_LOOKED] = ((seat - state.table.to_move + state.table.num_players) % state.table.num_players) / 3.0
     out[NUM_LOOKED + 1] = _last_actions(state, seat) / 2.0
-    out[NUM_LOOKED + 2] = outlook / 8
-    out[NUM_LOOKED + 3] = outlook / 50
+    out[CASH] = _cash(state, seat, looked) / 30
+    for i in range(LEAD, ENDS_NEXT + 1):
+        out[i] = 0                  # see _compare
+    out[ENDS_NEXT + 1] = outlook / 8
+    out[ENDS_NEXT + 2] = outlook / 50
 
 
 cdef void _fill_shared(const CoatlStateC* state, float* out) noexcept nogil:
@@ -405,6 +430,29 @@ cdef void _fill_shared(const CoatlStateC* state, float* out) noexcept nogil:
     out[16] = tails / 2.0
 
 
+cdef inline float _raw(const float* own, int feature) noexcept nogil:
+    return own[feature] * _SCALES[feature]
+
+
+cdef void _compare(const CoatlStateC* state, int seat, float own[4][NUM_OWN]) noexcept nogil:
+    """Fill in how a seat stands against its rivals at the end, once that has been triggered or could be by it."""
+    cdef float rivals, most = 0
+    cdef int rival
+    cdef bint has_ended = state.table.ending != 0
+    if not has_ended and _raw(own[seat], CLOSED) + _raw(own[seat], PLAN_CLOSABLE) < COATLS - 0.5:
+        return
+    for rival in range(state.table.num_players):
+        if rival != seat:
+            rivals = own[rival][CASH] * 30
+            if not has_ended and rival > seat:      # it would have two actions
+                rivals += _raw(own[rival], PLAN_NEARLY)
+            most = max(most, rivals)
+    if has_ended:
+        own[seat][LEAD] = min(4, max(-4, own[seat][CASH] * 30 - most))
+    else:
+        own[seat][ENDS_NOW if state.table.to_move == seat else ENDS_NEXT] = min(4, max(0, own[seat][CASH] * 30 - most))
+
+
 cdef void _find_features(const CoatlStateC* state, float* inputs) noexcept nogil:
     """Write the network's input of each seat, NUM_INPUTS numbers a seat."""
     cdef float own[4][NUM_OWN]
@@ -412,6 +460,8 @@ cdef void _find_features(const CoatlStateC* state, float* inputs) noexcept nogil
     cdef int seat
     for seat in range(state.table.num_players):
         _fill_own(state, seat, own[seat])
+    for seat in range(state.table.num_players):
+        _compare(state, seat, own)
     _fill_shared(state, shared)
     network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, state.table.num_players, inputs)
 
@@ -465,4 +515,4 @@ def set_network_weights(dict arrays not None):
 
 
 assert (len(OWN_FEATURES), len(SHARED_FEATURES), network_size(NUM_INPUTS)) == (NUM_OWN, NUM_SHARED, NUM_WEIGHTS)
-assert NUM_LOOKED == NUM_OWN - 4
+assert ENDS_NEXT == NUM_OWN - 3

@@ -3,8 +3,8 @@
 Two prophecies may each want one more piece, and not the same one. A plan is a Coatl that has grown, judged by all
 its prophecies at once: those played on it, and the best of the hand that there is room for.
 
-These are estimates, and what they leave out they leave out for speed: a level of a prophecy is reached at one end; the
-second copy of a prophecy does not count; a temple may count for more than one Coatl.
+These are estimates, and what they leave out they leave out for speed: a level of a prophecy is reached at one end; a
+temple may count for more than one Coatl; which Coatl gets a piece or a prophecy is settled one Coatl after the other.
 """
 
 from cext.games.coatl.state cimport CoatlStateC
@@ -12,7 +12,7 @@ from cext.games.coatl.state cimport CoatlStateC
 cdef enum:
     PLANS_MISSING = 4           # pieces that a plan may lack at most
 
-# Of all Coatls that a seat is building, and of one that it has yet to start. What the plan that is chosen for one
+# Of all Coatls that a seat is building, and of those that it has yet to start. What the plan that is chosen for one
 # takes, pieces and prophecies, is gone for the next.
 ctypedef struct PlansC:
     int points[PLANS_MISSING + 1]   # of the best plans, each with at most so many pieces that the seat has not stored
@@ -21,7 +21,10 @@ ctypedef struct PlansC:
     int chosen_points               # points
     int cards                       # prophecies from the hand
     int temples                     # and what the best temple would bring on each, see `_temple`
-    int on_display                  # points of all prophecies on display on the most promising, room for them or not
-    int on_supply                   # pieces it lacks that one pair on the supply board brings
+    int on_display                  # points of each prophecy on display, on the one with room for it that likes it best
+    int on_supply                   # pieces they lack that one pair on the supply board brings
+    int ready                       # points, with temples, of the Coatls that the seat could close in one turn
+    int num_ready                   # how many these are
+    int nearly                      # points of those that only lack a head, or only a tail; whichever it will be
 
 cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept nogil

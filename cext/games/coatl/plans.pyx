@@ -3,14 +3,14 @@ next level of one prophecy, as its automaton knows it.
 """
 
 from libc.stdint cimport uint8_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACE_OF, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PAIR_A,
                                      PAIR_B, PATHS, TEMPLES, FaceC, OutlookC, PathC,
                                      TempleC, card_points, card_scan, card_times)
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
-from cext.games.coatl.state cimport (BODY, CAPACITY, COATLS, HEAD, IN_HAND, NUM_KINDS, ON_DISPLAY, PLAYED, TAIL,
-                                     CoatlC, set_first, set_size)
+from cext.games.coatl.state cimport (BODY, CAPACITY, COATLS, DISPLAY, HEAD, IN_HAND, NUM_KINDS, ON_DISPLAY, PLAYED,
+                                     TAIL, CoatlC, set_first, set_size)
 
 cdef enum:
     LONGEST = 20                # Coatls that are longer are left out
@@ -25,7 +25,7 @@ cdef float MISSING_COST = 1.2
 
 # A Coatl and what is left of the seat's pieces.
 ctypedef struct PlanC:
-    uint8_t pieces[LONGEST + GROWTH]
+    uint8_t pieces[LONGEST + GROWTH + 2]    # with a head and a tail
     uint8_t length
     uint8_t has_head
     uint8_t has_tail
@@ -77,8 +77,8 @@ cdef inline int _take(uint8_t* stored, int colors) noexcept nogil:
     return -1
 
 
-cdef bint _grow(PlanC* plan, const PathC* path, bint is_right) noexcept nogil:
-    """Add the pieces of a path at one end; returns whether that can be."""
+cdef bint _grow(PlanC* plan, const PathC* path, bint is_right, bint is_last) noexcept nogil:
+    """Add the pieces of a path at one end, the last one a head or a tail if it may be; returns whether that can be."""
     cdef uint8_t* has_end = &plan.has_tail if is_right else &plan.has_head
     cdef int i, j, color
     for i in range(path.length):
@@ -86,7 +86,7 @@ cdef bint _grow(PlanC* plan, const PathC* path, bint is_right) noexcept nogil:
             return False
         color = _take(plan.stored[BODY], path.colors[i])
         # A head or a tail ends the Coatl, so it can only come last; the two are never joined directly.
-        if color < 0 and i == path.length - 1 and plan.length > plan.has_head + plan.has_tail:
+        if color < 0 and is_last and i == path.length - 1 and plan.length > plan.has_head + plan.has_tail:
             color = _take(plan.stored[TAIL if is_right else HEAD], path.colors[i])
             has_end[0] = color >= 0
         if color < 0:
@@ -119,7 +119,8 @@ cdef bint _grow_for(PlanC* plan, int face, bint is_right) noexcept nogil:
             before = card_points(face, times)
         elif card_points(face, times) > before:
             return True
-        if (times >= card.max_times or not _grow(plan, &PATHS[state], is_right)
+        if (times >= card.max_times
+                or not _grow(plan, &PATHS[state], is_right, card_points(face, times + 1) > before)
                 or plan.missing > PLANS_MISSING):
             return False
 
@@ -127,6 +128,9 @@ cdef bint _grow_for(PlanC* plan, int face, bint is_right) noexcept nogil:
 cdef inline int _keep(PlanC* beam, int n, const PlanC* plan) noexcept nogil:
     """Put a plan among the n best, in place of the worst if they are full; returns how many there are then."""
     cdef int i, worst = 0
+    for i in range(n):          # the same Coatl, grown in another order
+        if plan.length == beam[i].length and memcmp(plan.pieces, beam[i].pieces, plan.length) == 0:
+            return n
     if n < BEAM:
         beam[n] = plan[0]
         return n + 1
@@ -138,23 +142,26 @@ cdef inline int _keep(PlanC* beam, int n, const PlanC* plan) noexcept nogil:
     return n
 
 
-cdef void _note(const PlanC* plan, int* points, PlanC* chosen) noexcept nogil:
+cdef void _note(const PlanC* plan, int* points, PlanC* chosen, PlanC* sure) noexcept nogil:
     cdef int missing
+    if plan.missing == 0 and plan.points > sure.points:
+        sure[0] = plan[0]
     for missing in range(plan.missing, PLANS_MISSING + 1):
         points[missing] = max(points[missing], plan.points)
     if _worth(plan) > _worth(chosen):
         chosen[0] = plan[0]
 
 
-cdef void _search(const CardsC* cards, PlanC* start, int* points, PlanC* chosen) noexcept nogil:
-    """Find the points that can be had with 0 to PLANS_MISSING pieces missing, and choose a plan."""
+cdef void _search(const CardsC* cards, PlanC* start, int* points, PlanC* chosen, PlanC* sure) noexcept nogil:
+    """Find the points that can be had with 0 to PLANS_MISSING pieces missing, choose a plan, and one without any."""
     cdef PlanC beams[2][BEAM]
     cdef PlanC plan
     cdef int step, i, j, is_right, num, n = 1
     _judge(cards, start)
     chosen[0] = start[0]
+    sure[0] = start[0]
     memset(points, 0, (PLANS_MISSING + 1) * sizeof(int))
-    _note(start, points, chosen)
+    _note(start, points, chosen, sure)
     beams[0][0] = start[0]
     for step in range(DEPTH):
         num = 0
@@ -164,7 +171,7 @@ cdef void _search(const CardsC* cards, PlanC* start, int* points, PlanC* chosen)
                     plan = beams[step & 1][i]
                     if _grow_for(&plan, cards.faces[j], is_right):
                         _judge(cards, &plan)
-                        _note(&plan, points, chosen)
+                        _note(&plan, points, chosen, sure)
                         num = _keep(beams[1 - (step & 1)], num, &plan)
         n = num
 
@@ -183,6 +190,8 @@ cdef void _begin(const CoatlC* coatl, const uint8_t* hand, int num_hand, PlanC* 
             cards.faces[i] = coatl.cards[i]
         cards.n = coatl.num_cards
     cards.num_played = cards.n
+    if cards.num_played == PLAYED:
+        return
     for i in range(num_hand):
         for j in range(cards.n):
             if cards.faces[j] == hand[i]:
@@ -198,6 +207,7 @@ cdef int _without(uint8_t* hand, int num_hand, const CardsC* cards, int used) no
     for i in range(num_hand):
         for j in range(cards.num_played, cards.n):
             if used >> j & 1 and cards.faces[j] == hand[i]:
+                used &= ~(1 << j)       # a second copy stays
                 break
         else:
             hand[left] = hand[i]
@@ -205,40 +215,46 @@ cdef int _without(uint8_t* hand, int num_hand, const CardsC* cards, int used) no
     return left
 
 
-cdef int _on_display(const CoatlStateC* state, const PlanC* plan) noexcept nogil:
-    cdef uint64_t cards = state.cards[ON_DISPLAY]
-    cdef int face, points = 0
-    while cards:
-        face = FACE_OF[set_first(cards)]
-        cards &= cards - 1
-        points += card_points(face, card_times(face, plan.pieces, plan.length, False, False))
-    return points
+cdef void _look_at_display(const CoatlStateC* state, const CardsC* cards, const PlanC* plan,
+                           int* points) noexcept nogil:
+    """Raise `points`, what each prophecy on display would bring, if there is room for it on a plan."""
+    cdef uint64_t left = state.cards[ON_DISPLAY]
+    cdef int face, i, place = 0
+    if cards.num_played + set_size(plan.used) >= PLAYED:
+        return
+    while left:
+        face = FACE_OF[set_first(left)]
+        left &= left - 1
+        for i in range(cards.n):
+            if cards.faces[i] == face and (i < cards.num_played or plan.used >> i & 1):
+                break
+        else:
+            points[place] = max(points[place], card_points(face, card_times(face, plan.pieces, plan.length,
+                                                                            False, False)))
+        place += 1
 
 
-cdef int _on_supply(const CoatlStateC* state, const PlanC* plan) noexcept nogil:
+cdef int _on_supply(const CoatlStateC* state, const uint8_t* wanted) noexcept nogil:
     cdef int pair, a, b, most = 0
     for pair in range(NUM_PAIRS):
         if state.table.pairs[pair] > 0:
             a, b = PAIR_A[pair], PAIR_B[pair]
-            most = max(most, (plan.wanted[a] > 0) + (plan.wanted[b] > (a == b)))
+            most = max(most, (wanted[a] > 0) + (wanted[b] > (a == b)))
     return most
 
 
 cdef inline bint _is_met(const PlanC* plan, const uint8_t* counts, int kind, int a, int b) noexcept nogil:
-    # By the plan with both ends, of which those to come have any colour; of two colours one must be there already.
+    # By the plan with both ends, of which those to come have any colour. None of either colour is not as many.
     cdef int ends = 2 - plan.has_head - plan.has_tail
     if kind == ABSENT:
         return counts[a] == 0
     if kind == LENGTH:
         return plan.length + ends == a
-    return counts[a] + counts[b] > 0 and -ends <= counts[a] - counts[b] <= ends
+    return (counts[a] + counts[b] > 0 or ends == 2) and -ends <= counts[a] - counts[b] <= ends
 
 
 cdef int _temple(const CoatlStateC* state, int seat, const PlanC* plan) noexcept nogil:
-    """Points of the best temple for a plan, of those that the seat holds and those that lie open.
-
-    Also for a Coatl without any piece yet, which lacks every colour.
-    """
+    """Points of the best temple for a plan, of those that the seat holds and those that lie open."""
     cdef uint8_t counts[NUM_COLORS]
     cdef const TempleC* temple
     cdef int i, met, best = 0
@@ -256,41 +272,98 @@ cdef int _temple(const CoatlStateC* state, int seat, const PlanC* plan) noexcept
     return best
 
 
+cdef int _closed_points(const CoatlStateC* state, int seat, const CardsC* cards, const PlanC* plan) noexcept nogil:
+    """Points of a plan with the stored head and tail that go best with it, and a temple; 0 if it cannot be closed."""
+    cdef PlanC closed
+    cdef int head, tail, best = 0
+    for head in range(-1 if plan.has_head else 0, 0 if plan.has_head else NUM_COLORS):
+        if head >= 0 and plan.stored[HEAD][head] == 0:
+            continue
+        for tail in range(-1 if plan.has_tail else 0, 0 if plan.has_tail else NUM_COLORS):
+            if tail >= 0 and plan.stored[TAIL][tail] == 0:
+                continue
+            closed = plan[0]
+            if tail >= 0:
+                closed.pieces[closed.length] = <uint8_t>tail
+                closed.length += 1
+            if head >= 0:
+                memmove(closed.pieces + 1, closed.pieces, closed.length)
+                closed.pieces[0] = <uint8_t>head
+                closed.length += 1
+            closed.has_head = closed.has_tail = True
+            _judge(cards, &closed)
+            if closed.points > 0:
+                best = max(best, closed.points + _temple(state, seat, &closed))
+    return best
+
+
+cdef inline int _num(const uint8_t* pieces) noexcept nogil:
+    cdef int color, num = 0
+    for color in range(NUM_COLORS):
+        num += pieces[color]
+    return num
+
+
 cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept nogil:
     cdef uint8_t hand[MAX_DEALT]
     cdef uint8_t stored[NUM_KINDS][NUM_COLORS]
+    cdef uint8_t wanted[NUM_COLORS]
     cdef int points[PLANS_MISSING + 1]
+    cdef int display[DISPLAY]
+    cdef const CoatlC* coatls[COATLS]
     cdef CardsC cards
-    cdef PlanC start, chosen, best
+    cdef PlanC start, chosen, sure
     cdef const CoatlC* coatl
-    cdef int number, missing, num_started = 0, num_hand = rules_hand(state, seat, hand)
-    cdef bint has_best = False
+    cdef int i, number, missing, lacks, closed, n = 0, num_started = 0
+    cdef int heads = 0, tails = 0           # that Coatls which could be closed take from the store
+    cdef int num_hand = rules_hand(state, seat, hand)
     memset(plans, 0, sizeof(PlansC))
+    memset(wanted, 0, sizeof(wanted))
+    memset(display, 0, sizeof(display))
     memcpy(stored, state.table.stored[seat], sizeof(stored))
-    for number in range(COATLS + 1):
-        coatl = NULL
-        if number < COATLS:
-            coatl = &state.coatls[seat][number]
-            num_started += coatl.length > 0
-            if coatl.closed or coatl.length == 0 or coatl.length > LONGEST:
-                continue
-        elif num_started == COATLS:
-            continue
+    for number in range(COATLS):
+        coatl = &state.coatls[seat][number]
+        num_started += coatl.length > 0
+        if coatl.length > 0 and not coatl.closed and coatl.length <= LONGEST:
+            coatls[n] = coatl
+            n += 1
+    for number in range(num_started, COATLS):
+        coatls[n] = NULL
+        n += 1
+    for number in range(n):
+        coatl = coatls[number]
+        if coatl == NULL and num_hand == 0:
+            break
         _begin(coatl, hand, num_hand, &start, &cards)
         memcpy(start.stored, stored, sizeof(stored))
-        _search(&cards, &start, points, &chosen)
+        _search(&cards, &start, points, &chosen, &sure)
         for missing in range(PLANS_MISSING + 1):
             plans.points[missing] += points[missing]
-        if not has_best or points[PROMISING] > plans.best[PROMISING]:
-            has_best = True
-            best = chosen
+        if number == 0 or points[PROMISING] > plans.best[PROMISING]:
             memcpy(plans.best, points, sizeof(points))
         plans.missing += chosen.missing
         plans.chosen_points += chosen.points
         plans.cards += set_size(chosen.used)
+        if sure.points > 0:
+            lacks = (not sure.has_head and _num(sure.stored[HEAD]) <= heads) + (
+                not sure.has_tail and _num(sure.stored[TAIL]) <= tails)
+            if lacks == 0:
+                closed = max(_closed_points(state, seat, &cards, &sure),
+                             _closed_points(state, seat, &cards, &start))
+                plans.ready += closed
+                plans.num_ready += closed > 0
+                heads += not sure.has_head
+                tails += not sure.has_tail
+            elif lacks == 1:
+                plans.nearly += sure.points + _temple(state, seat, &sure)
+        if chosen.length == 0:
+            break               # nor would another one be started
         plans.temples += _temple(state, seat, &chosen)
+        _look_at_display(state, &cards, &chosen, display)
+        for i in range(NUM_COLORS):
+            wanted[i] += chosen.wanted[i]
         memcpy(stored, chosen.stored, sizeof(stored))
         num_hand = _without(hand, num_hand, &cards, chosen.used)
-    if has_best:
-        plans.on_display = _on_display(state, &best)
-        plans.on_supply = _on_supply(state, &best)
+    for i in range(DISPLAY):
+        plans.on_display += display[i]
+    plans.on_supply = _on_supply(state, wanted)
