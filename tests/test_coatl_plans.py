@@ -31,8 +31,9 @@ def position(
     tops=None,
     temple=None,
     ending=None,
+    to_move=0,
 ):
-    """Return a two-seat position in which seat 0 is to move and has these prophecies and pieces."""
+    """Return a two-seat position in which seat 0 has these prophecies and pieces."""
     fields = ai.new_game("coatl", players=2, seed=1).to_json()
     played = [card for coatl in [*coatls, *theirs] for card in coatl["prophecies"]]
     others = iter([face for face in FACES if face not in [*hand, *played, *(display or [])]])
@@ -40,7 +41,7 @@ def position(
     other_hand = list(itertools.islice(others, 3))
     fields |= {"phase": "turn", "pending": "", "round": 5, "display": sorted(display)}
     fields["deck"] = 54 - len(display) - len(hand) - len(other_hand) - len(played)
-    fields["ending"] = ending
+    fields |= {"ending": ending, "to_move": to_move}
     for seat, built in zip(fields["seats"], (coatls, theirs), strict=True):
         seat |= {"stored": {"heads": "", "tails": "", "bodies": ""}, "shown": []}
         seat["coatls"] = [BEGUN | coatl for coatl in built]
@@ -141,11 +142,10 @@ def test_a_head_that_is_stored_can_begin_a_plan():
 
 
 def test_a_tail_that_is_stored_waits_for_the_last_piece():
-    # Three black pieces bring 2 points, four 3: the one on the Coatl, the one stored, one that is missing,
-    # and the tail.
+    # Three black pieces bring 2 points, four 3: one on the Coatl, one or two that are missing, and the tail.
     begun = [{"pieces": "K", "prophecies": []}]
-    assert points(position(["P02"], "K", coatls=begun), "best_points")[:3] == [0, 2, 3]
-    assert points(position(["P02"], "K", tails="K", coatls=begun), "best_points")[:3] == [2, 3, 4]
+    assert points(position(["P02"], "G", coatls=begun), "best_points")[:3] == [0, 0, 2]
+    assert points(position(["P02"], "G", tails="K", coatls=begun), "best_points")[:3] == [0, 2, 3]
 
 
 def test_a_closed_coatl_is_no_plan():
@@ -222,9 +222,12 @@ def test_what_could_be_closed_now_counts_with_the_ends_it_would_get():
     assert ready("K", "G", coatls=black) == (4, 0)  # three black pieces are no pair
     assert ready("KG", "K", coatls=black) == (4 + 2, 0)
     assert ready("G", "R", temple="T08", coatls=black) == (4 + 2 + 7, 0)  # six pieces, as many red as green
-    assert ready("G", "", coatls=black)[0] == 0
-    assert ready("G", "", coatls=black)[1] >= 4 + 2
+    assert ready("G", "", coatls=black) == (0, 4 + 2 + 3)  # T05, if the tail is to be red
     assert ready("", "", coatls=black) == (0, 0)
+    both = [*black, {"pieces": "BBGG", "prophecies": ["P08"]}]
+    assert ready("G", "G", coatls=both) == (4 + 2, 0)  # the other one lacks both then
+    assert ready("YG", "G", coatls=both) == (4 + 2, 2 + 3)
+    assert ready("YG", "YG", coatls=both)[0] == 4 + 2 + 2 + 3  # T09, with two yellow ends
 
 
 def test_the_lead_at_the_end_is_what_can_still_be_had():
@@ -232,18 +235,21 @@ def test_the_lead_at_the_end_is_what_can_still_be_had():
     theirs = [CLOSED | {"pieces": pieces, "prophecies": [face]} for pieces, face in theirs]
     mine = [CLOSED | {"pieces": "BGGK", "prophecies": ["P08"]}, {"pieces": "BB", "prophecies": ["P09"]}]
 
-    def found(heads, theirs, ending):
+    def found(heads, ending, mine=mine, theirs=theirs):
         tops = {"tops": ["T05", "T09"], "temple": "T01"}
-        there = position([], "", heads=heads, tails="K", coatls=mine, theirs=theirs, ending=ending, **tops)
+        ends = {"heads": heads, "tails": "K", "ending": ending}
+        there = position([], "", coatls=mine, theirs=theirs, **ends, **tops)
         return [
             [feature(there, "cash", seat) * 30 for seat in (0, 1)],
             [feature(there, "lead", seat) for seat in (0, 1)],
         ]
 
     ended = {"cause": "third", "seat": 1}
-    assert found("Y", theirs, ended) == [pytest.approx([2 + 2, 6]), pytest.approx([-2, 2])]
-    assert found("", theirs, ended) == [pytest.approx([2, 6]), pytest.approx([-4, 4])]
-    assert found("Y", theirs[:2], None) == [pytest.approx([2 + 2, 4]), pytest.approx([0, 0])]
+    assert found("Y", ended) == [pytest.approx([2 + 2, 6]), pytest.approx([-2, 2])]
+    assert found("", ended) == [pytest.approx([2, 6]), pytest.approx([-4, 4])]
+    assert found("Y", None, theirs=theirs[:2]) == [pytest.approx([2 + 2, 4]), pytest.approx([0, 0])]
+    # No more than four points apart.
+    assert found("", ended, mine=mine[1:]) == [pytest.approx([0, 6]), pytest.approx([-4, 4])]
 
 
 @pytest.mark.parametrize(
@@ -262,9 +268,10 @@ def test_a_seat_that_could_end_the_game_knows_by_how_much(heads, tails, theirs, 
     mine.append({"pieces": "KK", "prophecies": ["P07"]})
     theirs = [CLOSED | {"pieces": pieces, "prophecies": [face]} for pieces, face in theirs]
     ends = {"heads": heads, "tails": tails, "tops": ["T05", "T09"], "temple": "T01"}
-    found = position([], "", coatls=mine, theirs=theirs, **ends)
-    assert [feature(found, "ends_now", seat) for seat in (0, 1)] == [pytest.approx(expected), 0]
-    assert [feature(found, "ends_next", seat) for seat in (0, 1)] == [0, 0]
+    for to_move, now, later in ((0, "ends_now", "ends_next"), (1, "ends_next", "ends_now")):
+        found = position([], "", coatls=mine, theirs=theirs, to_move=to_move, **ends)
+        assert [feature(found, now, seat) for seat in (0, 1)] == [pytest.approx(expected), 0]
+        assert [feature(found, later, seat) for seat in (0, 1)] == [0, 0]
 
 
 def test_temples_are_held_against_each_plan():
@@ -275,3 +282,6 @@ def test_temples_are_held_against_each_plan():
     neither = position(["P30"], "YYKK", tops=["T05", "T09"], temple="T01")
     found = [feature(each, "plan_temples") * 14 for each in (on_display, in_hand, neither)]
     assert found == pytest.approx([7, 7, 3])
+    # T08: six pieces, and as many red as green, which may be the head and the tail.
+    ends = position(["P30"], "YYKK", tops=["T01", "T09"], temple="T08")
+    assert feature(ends, "plan_temples") * 14 == pytest.approx(7)

@@ -89,9 +89,9 @@ OWN_FEATURES = (
     "plan_ready", "plan_nearly", "plan_closable",
     "waits",                    # seats that move before it / 3
     "last_actions",             # left to it, once the end has been triggered / 2
-    "cash",                     # closed points, and what the seat could close before the end / 30
-    "lead",                     # of that, once the end has been triggered, in points, from -4 to 4
-    "ends_now",                 # by how much it would win if it triggered the end in this turn, which it could; 0 to 4
+    "cash",                     # closed points, and what it could close in one turn, or in its last actions / 30
+    "lead",                     # cash less the best rival's, once the end has been triggered; from -4 to 4 points
+    "ends_now",                 # points by which it would win if it closed a third Coatl now, and could; 0 to 4
     "ends_next",                # the same of a seat that is not to move
     "estimate_logit",           # outlook / 8
     "estimate_score",           # outlook / 50
@@ -431,6 +431,7 @@ cdef void _fill_shared(const CoatlStateC* state, float* out) noexcept nogil:
 
 
 cdef inline float _raw(const float* own, int feature) noexcept nogil:
+    # As it was counted; one of the first NUM_LOOKED.
     return own[feature] * _SCALES[feature]
 
 

@@ -5,6 +5,7 @@ its prophecies at once: those played on it, and the best of the hand that there 
 
 These are estimates, and what they leave out they leave out for speed: a level of a prophecy is reached at one end; a
 temple may count for more than one Coatl; which Coatl gets a piece or a prophecy is settled one Coatl after the other.
+What could be closed is told of each Coatl nearly by itself: two may count on the same head, tail, piece or prophecy.
 """
 
 from cext.games.coatl.state cimport CoatlStateC
@@ -21,10 +22,10 @@ ctypedef struct PlansC:
     int chosen_points               # points
     int cards                       # prophecies from the hand
     int temples                     # and what the best temple would bring on each, see `_temple`
-    int on_display                  # points of each prophecy on display, on the one with room for it that likes it best
+    int on_display                  # points of each prophecy on display, on the one with room where it brings most
     int on_supply                   # pieces they lack that one pair on the supply board brings
     int ready                       # points, with temples, of the Coatls that the seat could close in one turn
     int num_ready                   # how many these are
-    int nearly                      # points of those that only lack a head, or only a tail; whichever it will be
+    int nearly                      # points of those that only lack a head, or only a tail, without that piece
 
 cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept nogil

@@ -128,7 +128,7 @@ cdef bint _grow_for(PlanC* plan, int face, bint is_right) noexcept nogil:
 cdef inline int _keep(PlanC* beam, int n, const PlanC* plan) noexcept nogil:
     """Put a plan among the n best, in place of the worst if they are full; returns how many there are then."""
     cdef int i, worst = 0
-    for i in range(n):          # the same Coatl, grown in another order
+    for i in range(n):          # the same pieces in another order, perhaps with other ends: the first stays
         if plan.length == beam[i].length and memcmp(plan.pieces, beam[i].pieces, plan.length) == 0:
             return n
     if n < BEAM:
@@ -273,7 +273,7 @@ cdef int _temple(const CoatlStateC* state, int seat, const PlanC* plan) noexcept
 
 
 cdef int _closed_points(const CoatlStateC* state, int seat, const CardsC* cards, const PlanC* plan) noexcept nogil:
-    """Points of a plan with the stored head and tail that go best with it, and a temple; 0 if it cannot be closed."""
+    """Points of a plan with the stored head and tail that suit it best, and a temple; 0 if no prophecy counts then."""
     cdef PlanC closed
     cdef int head, tail, best = 0
     for head in range(-1 if plan.has_head else 0, 0 if plan.has_head else NUM_COLORS):
