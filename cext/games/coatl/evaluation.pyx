@@ -74,6 +74,7 @@ cdef enum:              # features of a seat, as they are counted
     LEAD
     ENDS_NOW
     ENDS_NEXT
+    CASH_SCALE = 30
 
 # In the order of the network's input: what is counted, then what is made of it. Scales bring each to about 1.
 OWN_FEATURES = (
@@ -390,7 +391,7 @@ cdef void _fill_own(const CoatlStateC* state, int seat, float* out) noexcept nog
         out[i] = looked[i] / _SCALES[i]
     out[NUM_LOOKED] = ((seat - state.table.to_move + state.table.num_players) % state.table.num_players) / 3.0
     out[NUM_LOOKED + 1] = _last_actions(state, seat) / 2.0
-    out[CASH] = _cash(state, seat, looked) / 30
+    out[CASH] = _cash(state, seat, looked) / CASH_SCALE
     for i in range(LEAD, ENDS_NEXT + 1):
         out[i] = 0                  # see _compare
     out[ENDS_NEXT + 1] = outlook / 8
@@ -444,14 +445,15 @@ cdef void _compare(const CoatlStateC* state, int seat, float own[4][NUM_OWN]) no
         return
     for rival in range(state.table.num_players):
         if rival != seat:
-            rivals = own[rival][CASH] * 30
+            rivals = own[rival][CASH] * CASH_SCALE
             if not has_ended and rival > seat:      # it would have two actions
                 rivals += _raw(own[rival], PLAN_NEARLY)
             most = max(most, rivals)
     if has_ended:
-        own[seat][LEAD] = min(4, max(-4, own[seat][CASH] * 30 - most))
+        own[seat][LEAD] = min(4, max(-4, own[seat][CASH] * CASH_SCALE - most))
     else:
-        own[seat][ENDS_NOW if state.table.to_move == seat else ENDS_NEXT] = min(4, max(0, own[seat][CASH] * 30 - most))
+        own[seat][ENDS_NOW if state.table.to_move == seat else ENDS_NEXT] = min(
+            4, max(0, own[seat][CASH] * CASH_SCALE - most))
 
 
 cdef void _find_features(const CoatlStateC* state, float* inputs) noexcept nogil:
