@@ -26,6 +26,7 @@ from cext.games.coatl.state cimport (BODIES, BODY, BUILDING, CAPACITY, CLOSING, 
 
 cdef enum:
     MAX_MISSING = 4
+    CASH_SCALE = 30     # points
 
 cdef enum:              # features of a seat, as they are counted
     CLOSED_POINTS = 0
@@ -74,7 +75,6 @@ cdef enum:              # features of a seat, as they are counted
     LEAD
     ENDS_NOW
     ENDS_NEXT
-    CASH_SCALE = 30
 
 # In the order of the network's input: what is counted, then what is made of it. Scales bring each to about 1.
 OWN_FEATURES = (
