@@ -230,7 +230,7 @@ def block_interval(values, low=-math.inf, high=math.inf, games=1.0):
 
     Notes
     -----
-    Measured on simulated matches (shapes of tests/test_arena_statistics.py): 94-97 % cover the truth from 50
+    Measured on simulated matches (shapes of tests/arena/test_arena_statistics.py): 94-97 % cover the truth from 50
     blocks on, also with 94 % of wins. With 25 blocks it is up to 98 %, with 10 blocks 96-99 %, and up to 99
     and 100 % where one seat nearly always wins or the deal decides: rather too long than too short. Margins
     have no bounds: where they are the same in all blocks, the interval has no length.

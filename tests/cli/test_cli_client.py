@@ -1,0 +1,184 @@
+"""`mexica-ai client`, all of its calls, against a running server."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from servers import RunningServer
+
+import mexica_ai as ai
+from mexica_ai.cli.main import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MIDGAME = EXAMPLES / "mexica_midgame.json"
+TOKEN = "a-token-of-some-length"
+
+
+@pytest.fixture(scope="module")
+def server():
+    running = RunningServer(None, max_time_s=2.0, memory_mb=64)
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def client(server, capfd):
+    """Call `mexica-ai client`; `code`, `out` and `err` hold what came of the last call."""
+
+    def call(name, *args):
+        call.code = main(["client", name, *map(str, args), "--server", server.address])
+        call.out, call.err = capfd.readouterr()
+        return call.out
+
+    return call
+
+
+def test_best(client):
+    out = client("best", MIDGAME, "--iterations", 200, "--seed", 1, "--json")
+    local = ai.best_turn(ai.load(MIDGAME), iterations=200, seed=1, memory_mb=64)
+    assert json.loads(out)["turn"] == local.turn
+    assert "Best turn of seat 0: " in client("best", MIDGAME, "--level", 2, "--time", 1)
+
+
+def test_analyze(client):
+    lines = client("analyze", MIDGAME, "--time", 0.3, "--interval", 0.1, "--json").splitlines()
+    reasons = [json.loads(line)["stop_reason"] for line in lines]
+    assert reasons[-1]
+    assert not any(reasons[:-1])
+    assert "Best turn of seat 0: " in client("analyze", MIDGAME, "--time", 0.1)
+
+
+def run_unlimited(server, *options):
+    command = [sys.executable, "-P", "-m", "mexica_ai", "client", "analyze", MIDGAME, "--unlimited", "--json"]
+    command += ["--server", server.address, "--interval", "0.1", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    return process
+
+
+def test_stop(client, server):
+    assert client("stop", "mine") == "0 stopped\n"
+    assert client.code == 1
+    with run_unlimited(server, "--id", "mine") as process:
+        assert client("stop", "mine") == "1 stopped\n"
+        rest, _ = process.communicate(timeout=10)
+    assert json.loads(rest.splitlines()[-1])["stop_reason"] == "stopped"
+    assert process.returncode == 0
+
+
+def test_ctrl_c_ends_an_analysis_with_its_last_result(server):
+    with run_unlimited(server) as process:
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=10)
+    assert json.loads(rest.splitlines()[-1])["stop_reason"] == "stopped"
+    assert (process.returncode, errors) == (0, "")
+
+
+def test_a_game(client, tmp_path):
+    game = tmp_path / "game.json"
+    game.write_text(client("new", "--game", "nim", "--piles", "2,1"))
+    assert json.loads(game.read_text())["piles"] == [2, 1]
+    assert client("legal", game).splitlines() == ["take 1 1", "take 1 2", "take 2 1"]
+    applied = json.loads(client("apply", game, "take 2 1", "--json"))
+    assert (applied["to_move"], applied["position"]["piles"]) == (1, [0, 1])
+    game.write_text(client("apply", game, "take 2 1"))
+    assert json.loads(client("legal", game, "--json")) == ["take 1 2"]
+    client("apply", game, "take 1 1")
+    assert client.code == 2
+    assert "take 1 1" in client.err
+
+
+def test_a_random_event(client, tmp_path):
+    game = tmp_path / "coatl.json"
+    game.write_text(client("new", "--game", "coatl", "--seed", 1))
+    for _ in range(2):
+        game.write_text(client("apply", game, "keep"))
+    answers = [
+        json.loads(client("apply", game, "draw deck", "--draw", "--seed", 5, "--json")) for _ in range(2)
+    ]
+    assert answers[0] == answers[1]
+    ((event,),) = answers[0]["events"]
+    assert event.startswith("deal P")
+    game.write_text(client("apply", game, "draw deck"))
+    assert json.loads(game.read_text())["pending"] == "deal"
+    assert json.loads(client("apply", game, "--draw", "--seed", 5)) == answers[0]["position"]
+    client("apply", game)
+    assert (client.code, "turn" in client.err) == (2, True)
+
+
+def test_validate(client, tmp_path):
+    assert client("validate", MIDGAME) == "valid\n"
+    assert client.code == 0
+    broken = json.loads(MIDGAME.read_text())
+    broken["seats"][0]["score"] = -1
+    path = tmp_path / "broken.json"
+    path.write_text(json.dumps(broken))
+    assert "$.seats[0].score" in client("validate", path)
+    assert client.code == 2
+    assert json.loads(client("validate", path, "--json"))[0]["reason"] == "OUT_OF_RANGE"
+    path.write_text("[]")
+    client("validate", path)
+    assert (client.code, "a JSON object" in client.err) == (2, True)
+
+
+def test_annotate(client):
+    record = EXAMPLES / "mexica_game.jsonl"
+    options = ["annotate", record, "--turns", "4-5", "--iterations", 50, "--seed", 1]
+    lines = client(*options, "--json").splitlines()
+    assert [json.loads(line)["turn_index"] for line in lines] == [3, 4]
+    table = client(*options)
+    assert re.search(r"^ *4 ", table, re.MULTILINE)
+
+
+def test_removal(client):
+    size = ai.load(MIDGAME).to_json()["calpulli"]["display"][0]
+    assert re.match(rf"{size}: (keep|remove): ", client("removal", MIDGAME, size))
+    assert client.code in (0, 1)
+    assert json.loads(client("removal", MIDGAME, size, "--json"))["tokens"][0]["size"] == size
+
+
+def test_games_and_info(client):
+    assert "mexica: 2 to 4 seats" in client("games")
+    assert {game["name"] for game in json.loads(client("games", "--json"))} == {"coatl", "mexica", "nim"}
+    assert "levels 1 to 10" in client("info")
+    assert json.loads(client("info", "--json"))["caps"]["memory_mb"] == 64
+
+
+def test_tokens(tmp_path, capfd, monkeypatch):
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"anna {TOKEN}\n")
+    running = RunningServer(None, tokens_file=str(tokens))
+    try:
+        info = ["client", "info", "--server", running.address]
+        assert main(info) == 1
+        assert "UNAUTHENTICATED" in capfd.readouterr().err
+        monkeypatch.setenv("MEXICA_AI_TOKEN", TOKEN)
+        assert main(info) == 0
+        monkeypatch.delenv("MEXICA_AI_TOKEN")
+        secret = tmp_path / "secret"
+        secret.write_text(f"{TOKEN}\n")
+        assert main([*info, "--token-file", str(secret)]) == 0
+        secret.write_text("two words")
+        assert main([*info, "--token-file", str(secret)]) == 2
+    finally:
+        running.close()
+
+
+def test_an_analysis_that_loses_its_server_ends():
+    command = [sys.executable, "-P", "-m", "mexica_ai", "serve", "--port", "0", "--log-level", "error"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    class There:
+        address = server.stdout.readline().split()[-1]
+
+    with run_unlimited(There) as process:
+        server.kill()
+        _, errors = process.communicate(timeout=20)
+    server.wait()
+    server.stdout.close()
+    assert process.returncode == 1
+    assert "UNAVAILABLE" in errors

@@ -1,0 +1,257 @@
+"""Each benchmark runs with tiny settings and prints what it promises; the figures mean nothing here."""
+
+import dataclasses
+import importlib
+import json
+import runpy
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mexica_ai
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+def run(script, *args):
+    command = [sys.executable, str(BENCHMARKS / script), *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def figures(script, *args):
+    """Return what a script prints with --json."""
+    done = run(script, *args, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_bench_rules():
+    found = figures("bench_rules.py", "--seconds", 0.01, "--repeats", 1, "--deals", 2)
+    for key in ("playouts_per_s", "actions_per_s", "actions_per_playout"):
+        assert list(found[key]) == ["2", "3", "4"]
+        assert min(found[key].values()) > 0
+    assert found["state_size"] > 0
+    assert 1360 <= found["legal_actions"] <= 1460
+    assert min(found[key] for key in ("copies_per_s", "legal_lists_per_s", "ns_per_legal_action")) > 0
+    assert found["processor"]
+    assert found["python"]
+
+
+def test_the_signature_is_the_committed_one():
+    done = run("signature.py", "--check")
+    assert done.returncode == 0, (
+        f"{done.stdout}{done.stderr}: if the search is meant to behave differently, measure it, and write "
+        "this number to benchmarks/signature/signature.txt"
+    )
+
+
+def test_bench_rules_prints_the_budgets():
+    done = run("bench_rules.py", "--seconds", 0.001, "--repeats", 1, "--deals", 1)
+    assert done.returncode == 0, done.stderr
+    assert "7,500/4,100" in done.stdout
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_bench_search(as_json):
+    args = ("--seconds", 0.1, "--repeats", 3, "--calls", 2, "--time", 0.02, "--threads", "2", "--memory", 64)
+    if not as_json:
+        done = run("bench_search.py", *args)
+        assert done.returncode == 0, done.stderr
+        assert "budget of equal time 1.8" in done.stdout
+        return
+    found = figures("bench_search.py", *args)
+    for key in (
+        "iterations_per_s",
+        "nodes_per_s",
+        "distinct_turns_per_s",
+        "ratio_in_equal_time",
+        "ratio_for_equal_work",
+        "ratio_of_separate_searches",
+    ):
+        assert list(found[key]) == ["1", "2"]
+    assert min(found["iterations_per_s"].values()) > 0
+    assert found["work_iterations"] > 0
+    for key in ("ratio_in_equal_time", "ratio_for_equal_work", "ratio_of_separate_searches"):
+        assert found[key]["1"] == 1
+        assert 0.1 < found[key]["2"] < 10
+    assert found["bytes_per_node"] > 0
+    for key in ("late_ms", "stop_ms"):
+        assert list(found[key]) == ["1", "2"]
+        assert all(list(row) == ["min", "p50", "p99", "max"] for row in found[key].values())
+
+
+@pytest.fixture
+def bench_search(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return importlib.import_module("bench_search")
+
+
+def test_bench_search_compares_threads_in_three_ways(bench_search, monkeypatch):
+    """Each way has its own limit and its own runs of one thread to be compared with."""
+    rates = {  # by searches at a time, threads, and whether time is the limit
+        (1, 1, True): 100,
+        (1, 2, True): 170,
+        (1, 1, False): 90,
+        (1, 2, False): 171,
+        (2, 1, True): 97,
+    }
+
+    def run_together(state, count, threads, limit, memory_mb, seed):
+        rate = rates[count, threads, "time_s" in limit]
+        iterations = limit.get("iterations", 7 * rate)
+        assert limit == {"time_s": 7} or iterations == 700
+        return [
+            {
+                "iterations": iterations,
+                "nodes": 1,
+                "distinct_turns": 1,
+                "seconds": iterations / rate,
+                "stop_reason": "time",
+            }
+        ] * count
+
+    monkeypatch.setattr(bench_search, "run_together", run_together)
+    found = bench_search.measure_speed(None, [1, 2], 7, 3, 64)
+    assert found["work_iterations"] == 700
+    assert found["iterations_per_s"] == {"1": 100, "2": 170}
+    assert found["ratio_in_equal_time"] == {"1": 1, "2": 1.7}
+    assert found["ratio_for_equal_work"] == {"1": 1, "2": 1.9}
+    assert found["ratio_of_separate_searches"] == {"1": 1, "2": 1.94}
+
+
+def test_bench_search_takes_the_median_of_ratios_within_repeats(bench_search):
+    def run(*rates):
+        return [{"iterations": rate, "seconds": 1} for rate in rates]
+
+    runs, ones = [run(10, 8), run(4, 2), run(90, 90)], [run(10), run(2), run(100)]
+    assert bench_search.median_ratio(runs, ones) == 1.8
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_bench_arena(as_json):
+    args = ("--time", 0.001, "--game", "nim")
+    if not as_json:
+        done = run("bench_arena.py", *args)
+        assert done.returncode == 0, done.stderr
+        assert "budget 2 %" in done.stdout
+        return
+    found = figures("bench_arena.py", *args)
+    assert found["games"] == 2
+    assert 0 < found["engines_s"] < found["wall_s"]
+    assert min(found["percent"], found["ms_per_turn"], found["start_s"]) > 0
+
+
+def test_bench_server():
+    args = ("--clients", 4, "--heavy", 3, "--memory", 2)
+    found = figures("bench_server.py", "--seconds", 2, *args)
+    assert sum(found["outcomes"]["BestTurn"].values()) > 0
+    assert found["methods"]["Health.Check"]["calls"] > 0
+    assert found["rejected_ms"]["over_50_ms"] <= found["rejected_ms"]["calls"]
+    assert found["total_memory_mb"] == 4
+    assert found["peak_memory_mb"] >= max(found["memory_mb"])
+    assert not any("INTERNAL" in counts or "UNKNOWN" in counts for counts in found["outcomes"].values())
+    done = run("bench_server.py", "--seconds", 0.5, *args)
+    assert done.returncode == 0, done.stderr
+    assert "4 MB (total_memory_mb)" in done.stdout
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_bench_service(as_json):
+    args = ("--calls", 8)
+    if not as_json:
+        done = run("bench_service.py", *args)
+        assert done.returncode == 0, done.stderr
+        assert "connection cut to the end" in done.stdout
+        return
+    found = figures("bench_service.py", *args)
+    for key in ("one_iteration_ms", "cancel_to_idle_ms", "killed_to_idle_ms", "cut_to_idle_ms"):
+        assert list(found[key]) == ["min", "p50", "p99", "max"]
+        assert 0 < found[key]["min"] < 10_000
+
+
+def test_a_match_is_repeatable_and_counts_every_game():
+    args = ("mcts", "random", "--games", 3, "--iterations", 20, "--seed", 7)
+    found = figures("match.py", *args, "--jobs", 2)
+    assert (found["games"], found["blocks"]) == (4, 2)
+    assert sum(found["wins"]) == 4
+    assert found["iterations_per_turn"][1] == 1
+    assert 0 <= found["interval_95"][0] <= found["share"] <= found["interval_95"][1] <= 1
+    assert 0 <= found["wilson_95"][0] <= found["share"] <= found["wilson_95"][1] <= 1
+    assert "--seed 7" in found["command"]
+    again = figures("match.py", *args)
+    same = ("wins", "share", "interval_95", "mean_margin", "iterations_per_turn", "seed")
+    assert [again[key] for key in same] == [found[key] for key in same]
+
+
+def test_a_match_of_four_seats():
+    done = run("match.py", "greedy", "random", "--games", 8, "--players", 4)
+    assert done.returncode == 0, done.stderr
+    assert "8 games in 2 blocks; 4 seats" in done.stdout
+
+
+def test_an_engine_that_fails_ends_the_match():
+    done = run("match.py", "random", "cmd:false", "--games", 2, "--game", "nim")
+    assert done.returncode == 1
+    assert "error: block 0, game 0: SearchError: engine cmd:false" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_bad_spec_is_refused():
+    done = run("match.py", "random", "nonsense")
+    assert done.returncode == 2
+    assert "unknown kind 'nonsense'" in done.stderr
+
+
+def test_an_interrupted_match_prints_the_result_so_far():
+    command = [sys.executable, str(BENCHMARKS / "match.py"), "random", "random", "--games", "200", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as match:
+        assert match.stderr.readline().startswith("20/200 games")
+        match.send_signal(signal.SIGINT)
+        output, errors = match.communicate(timeout=30)
+    assert match.returncode == 130, errors
+    assert "interrupted after" in errors
+    found = json.loads(output)
+    assert 9 <= found["blocks"] < 100
+    assert found["games"] == 2 * found["blocks"]
+
+
+def test_one_tree_a_thread_answers_with_the_visits_of_both():
+    request = {
+        "id": 1,
+        "position": json.loads((BENCHMARKS.parent / "examples" / "mexica_midgame.json").read_text()),
+        "limits": {"iterations": 600},
+        "seed": 1,
+    }
+    command = [sys.executable, str(BENCHMARKS / "one_tree_a_thread.py"), "2"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as engine:
+        # Its input stays open until it has answered: the end of it would stop the search.
+        print(json.dumps(request), file=engine.stdin, flush=True)
+        answer = json.loads(engine.stdout.readline())
+        engine.stdin.close()
+    assert answer["info"]["iterations"] == 600
+    assert answer["info"]["threads"] == 2
+
+
+def test_trees_are_merged_by_visits():
+    script = runpy.run_path(str(BENCHMARKS / "one_tree_a_thread.py"))
+    position = mexica_ai.new_game("nim", players=2, piles=[2])
+    one = mexica_ai.best_turn(position, iterations=100, seed=1)
+    first, second = (candidate.turn for candidate in one.candidates)
+
+    def tree(*candidates):
+        return dataclasses.replace(
+            one,
+            candidates=[
+                dataclasses.replace(one.candidates[0], turn=turn, visits=visits, value=[value, 1 - value])
+                for turn, visits, value in candidates
+            ],
+        )
+
+    merged = script["_merge"]([tree((first, 60, 0.5), (second, 40, 0.9)), tree((second, 80, 0.6))], 5)
+    assert [candidate.visits for candidate in merged.candidates] == [120, 60]
+    assert merged.turn == second
+    assert merged.value == pytest.approx([0.7, 0.3])
+    assert merged.iterations == 2 * one.iterations

@@ -1,0 +1,221 @@
+"""The README and the pages of docs/ are true: their examples run, excerpts and lists agree with the code.
+
+The commands of docs/cli.md, with what they print, are tested by tests/cli/test_cli.py, the benchmarks by
+tests/docs/test_benchmarks.py. Searches are cut short here.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import mexica_ai as ai
+from cext.core.search import OPTIONS
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = Path(sysconfig.get_path("scripts"))
+PAGES = ["README.md", "cext/README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+PAGES += ["benchmarks/README.md", "benchmarks/STRENGTH.md"]
+SEARCH_S = 0.1  # what the examples' time limits are replaced by
+# Commands that are not run, by how they begin: set-up and long runs, tools of others, and the server, which a
+# fixture runs.
+NOT_RUN = (
+    "make ",
+    "sudo ",
+    "pip ",
+    ". .venv/bin/activate",
+    "mexica-ai serve",
+    "grpcurl ",
+    "jq ",
+)
+TESTED_ELSEWHERE = ("docs/cli.md", "benchmarks/README.md")
+SERVER_ADDRESS = re.compile(r"(?:127\.0\.0\.1|localhost):50051")
+
+
+def blocks(page, *languages):
+    """Yield (line number, text) of the fenced blocks of a page in one of the languages."""
+    text = (ROOT / page).read_text()
+    for block in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        if block[1] in languages:
+            yield text[: block.start()].count("\n") + 1, block[2]
+
+
+def excerpt_of(code):
+    """Return the file that a block is an excerpt of, by the comment in its first line; None if it is none."""
+    match = re.match(r"# ([\w/]+\.\w+)\n", code)
+    return ROOT / match[1] if match else None
+
+
+def shortened(text, server):
+    """Return an example with short time limits, and the address of the running server."""
+    text = re.sub(r"time_s=[\d.]+", f"time_s={SEARCH_S}", text)
+    text = re.sub(r"--time [\d.]+", f"--time {SEARCH_S}", text)
+    return SERVER_ADDRESS.sub(server, text)
+
+
+@pytest.fixture(scope="module")
+def server():
+    process = subprocess.Popen(
+        [SCRIPTS / "mexica-ai", "serve", "--port", "0", "--max-time", str(SEARCH_S)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        yield process.stdout.readline().removeprefix("listening on ").strip()
+        process.terminate()
+
+
+@pytest.fixture
+def workplace(tmp_path):
+    """Return a directory with examples/ at hand, and the environment in which commands are found."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    return tmp_path, {**os.environ, "PATH": f"{SCRIPTS}:{os.environ['PATH']}"}
+
+
+def python_pages():
+    return [page for page in PAGES if any(not excerpt_of(code) for _, code in blocks(page, "python"))]
+
+
+@pytest.mark.parametrize("page", python_pages())
+def test_python_examples_run(page, server, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    namespace = {"__name__": page}
+    for line, code in blocks(page, "python"):
+        if not excerpt_of(code):
+            # Leading newlines make a traceback show the page's line numbers.
+            exec(compile("\n" * line + shortened(code, server), ROOT / page, "exec"), namespace)
+
+
+def commands(page):
+    """Return the shell commands of a page: lines that begin with `$ ` in blocks of any kind of shell."""
+    found = []
+    for _, text in blocks(page, "console", "sh", ""):
+        found += re.findall(r"^\$ (.*(?:(?<=[|\\])\n.*)*)", text, re.MULTILINE)
+    return found
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in TESTED_ELSEWHERE and commands(page)])
+def test_commands_run(page, server, workplace):
+    folder, environment = workplace
+    for command in commands(page):
+        if command.startswith(NOT_RUN):
+            continue
+        assert command.startswith(("mexica-ai ", "python ")), f"neither run nor listed in NOT_RUN: {command}"
+        script = shortened(command, server)
+        if script.startswith("python examples/client.py"):
+            script += f" {server}"  # its second argument, 127.0.0.1:50051 if left out
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=30
+        )
+        assert done.returncode == 0, f"{page}: $ {command}\n{done.stderr}"
+        assert done.stderr == "", f"{page}: $ {command}"
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="needs jq")
+def test_what_is_asked_by_reflection(server, workplace):
+    folder, environment = workplace
+    stand_in = folder / "bin" / "grpcurl"
+    stand_in.parent.mkdir()
+    stand_in.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT / "tests" / "grpcurl.py"}" "$@"\n')
+    stand_in.chmod(0o755)
+    environment["PATH"] = f"{stand_in.parent}:{environment['PATH']}"
+    asked = [command for command in commands("docs/service.md") if "grpcurl " in command]
+    answers = []
+    for command in asked:
+        script = f"set -o pipefail\n{shortened(command, server)}"
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=30
+        )
+        assert (done.returncode, done.stderr) == (0, ""), command
+        answers.append(done.stdout)
+    services, best_turn, new_game = answers
+    assert "mexica_ai.v1.EngineService" in services.splitlines()
+    position = ai.load(ROOT / "examples" / "nim.json")
+    position.push(json.loads(best_turn)["result"]["turn"])
+    assert json.loads(new_game)["fullPosition"]["mexica"]["players"] == 3
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page, "json"))])
+def test_json_examples_are_positions_and_records(page):
+    for line, text in blocks(page, "json"):
+        data = json.loads(text)
+        if "turns" in data:
+            assert ai.replay(data).is_over, line
+        else:
+            position = ai.Position.from_json(data)
+            assert position.to_json() == data, f"{page}:{line} is not in canonical form"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page, "python", "cython"))])
+def test_excerpts_stand_in_their_files(page):
+    """Every line of an excerpt, but `...`, stands in the file it names, in this order."""
+    for number, code in blocks(page, "python", "cython"):
+        path = excerpt_of(code)
+        if path is None:
+            continue
+        lines = iter(path.read_text().splitlines())
+        for line in code.splitlines()[1:]:
+            is_there = line.strip() in ("", "...") or line in lines
+            assert is_there, f"{page}:{number}: not in {path.name}: {line}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        file, _, anchor = target.partition("#")
+        if file.startswith(("http://", "https://")):
+            continue
+        path = (ROOT / page).parent / file if file else ROOT / page
+        assert path.exists(), f"{page}: {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
+            slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+            assert anchor in slugs, f"{page}: {target}"
+
+
+# Lists that must not fall behind the code
+
+
+def test_the_readme_shows_the_boards_as_they_are_drawn():
+    text = (ROOT / "README.md").read_text()
+    assert str(ai.load(ROOT / "examples" / "mexica_midgame.json")) in text
+    assert str(ai.load(ROOT / "examples" / "coatl_midgame.json").view(0)) in text
+
+
+def test_the_map_of_the_rules_is_the_island():
+    from mexica_ai.games.mexica.board import ISLAND
+
+    text = (ROOT / "docs" / "rules.md").read_text()
+    for number, row in enumerate(ISLAND, start=1):
+        assert f"\n{number:2}  {' '.join(row)}\n" in text
+
+
+def test_the_options_of_the_search():
+    text = (ROOT / "docs" / "search.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", text, re.MULTILINE)
+    assert {name: float(default) for name, default in rows} == {
+        name: default for name, (default, _, _) in OPTIONS.items()
+    }
+
+
+def test_the_reasons_of_refusals():
+    text = (ROOT / "docs" / "formats.md").read_text()
+    readers = [ROOT / "mexica_ai" / name for name in ("strict.py", "position.py", "records.py")]
+    readers += (ROOT / "mexica_ai" / "games").rglob("*.py")
+    # In these files a short string in capitals is a reason.
+    found = re.findall(r'"([A-Z]{3,15}(?:_[A-Z0-9]+)*)"', "".join(path.read_text() for path in readers))
+    assert {reason for reason in found if not re.search(rf"\b{reason}\b", text)} == set()
+
+
+def test_the_tour_of_the_compiled_layer_is_complete():
+    text = (ROOT / "cext" / "README.md").read_text()
+    for path in sorted((ROOT / "cext").rglob("*")):
+        if path.suffix in (".pyx", ".py", ".h") and path.stat().st_size:
+            assert re.search(rf"`(?:\w+/)?{re.escape(path.name)}`", text), path.relative_to(ROOT)

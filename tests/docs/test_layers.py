@@ -1,0 +1,154 @@
+"""The layers of the project import in one direction only, and only two places list the games."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GAMES = ("coatl", "mexica", "nim")
+
+
+def module_name(path):
+    """Return the dotted name under which a source file is imported."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = ("mexica_ai", *parts) if parts[0] == "server" else parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def python_imports(path):
+    """Return (module, whether at the top level) for every import of a Python file."""
+    tree = ast.parse(path.read_text())
+    name = module_name(path)
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    top = set(map(id, tree.body))
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, id(node) in top) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            if node.level:
+                base = package.split(".")[: len(package.split(".")) - node.level + 1]
+                module = ".".join([*base, module]).rstrip(".")
+            found += [(f"{module}.{alias.name}", id(node) in top) for alias in node.names]
+    return found
+
+
+def cython_imports(path):
+    """Return the modules that a Cython file imports or cimports."""
+    found = []
+    for line in path.read_text().splitlines():
+        if match := re.match(r"\s*(?:from\s+([\w.]+)\s+c?import\b|c?import\s+([\w.]+))", line):
+            found.append(match[1] or match[2])
+    return found
+
+
+def imports(path):
+    """Return every module that a source file imports."""
+    if path.suffix == ".py":
+        return [module for module, _ in python_imports(path)]
+    return cython_imports(path)
+
+
+def sources(folder, *suffixes):
+    files = [path for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (suffixes or (".py",))]
+    files = [path for path in files if not path.name.endswith(("_pb2.py", "_pb2_grpc.py"))]
+    assert files, folder
+    return files
+
+
+def is_within(module, *packages):
+    return any(module == package or module.startswith(package + ".") for package in packages)
+
+
+def relative(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", sources("cext/core", ".py", ".pyx", ".pxd"), ids=relative)
+def test_the_core_knows_no_game_and_nothing_above_it(path):
+    for module in imports(path):
+        if is_within(module, "cext", "mexica_ai", "server"):
+            assert is_within(module, "cext.core"), module
+    text = path.read_text().lower()
+    for game in GAMES:
+        assert not re.search(rf"\b{game}\b(?!-ai|_ai)", text), f"names the game {game}"
+
+
+@pytest.mark.parametrize("path", sources("cext/games", ".py", ".pyx", ".pxd"), ids=relative)
+def test_a_compiled_game_knows_the_core_and_itself(path):
+    parts = path.relative_to(ROOT / "cext" / "games").parts
+    allowed = ["cext.core"] + ([f"cext.games.{parts[0]}"] if len(parts) > 1 else [])
+    for module in imports(path):
+        if is_within(module, "cext", "mexica_ai", "server"):
+            assert is_within(module, *allowed), module
+
+
+@pytest.mark.parametrize("path", sources("mexica_ai"), ids=relative)
+def test_only_the_client_and_the_grpc_engine_need_grpc(path):
+    if relative(path) in ("mexica_ai/client.py", "mexica_ai/wire.py", "mexica_ai/engines/grpc.py"):
+        return
+    for module, is_top in python_imports(path):
+        assert not is_within(module, "grpc", "grpc_health", "grpc_reflection", "grpc_status", "google"), (
+            module
+        )
+        assert not is_within(module, "mexica_ai.v1"), module
+        # Those that need them are imported inside the function that needs them.
+        if is_within(
+            module, "mexica_ai.server", "mexica_ai.client", "mexica_ai.wire", "mexica_ai.engines.grpc"
+        ):
+            assert not is_top, f"{module} is imported at the top"
+
+
+@pytest.mark.parametrize("path", sources("mexica_ai"), ids=relative)
+def test_only_the_serve_command_imports_the_server(path):
+    for module in imports(path):
+        if is_within(module, "mexica_ai.server", "server"):
+            assert relative(path) == "mexica_ai/cli/serve.py", module
+
+
+@pytest.mark.parametrize("path", sources("mexica_ai/games"), ids=relative)
+def test_a_game_in_python_knows_no_other_game(path):
+    parts = path.relative_to(ROOT / "mexica_ai" / "games").parts
+    own = [parts[0]] if len(parts) > 1 else []
+    others = [game for game in GAMES if game not in own]
+    for module in imports(path):
+        assert not is_within(
+            module, *(f"{root}.games.{game}" for root in ("cext", "mexica_ai") for game in others)
+        )
+
+
+@pytest.mark.parametrize("path", sources("server"), ids=relative)
+def test_the_server_does_not_import_the_compiled_layer(path):
+    for module in imports(path):
+        assert not is_within(module, "cext"), module
+
+
+def games_listed(path):
+    """Return the games that a Python file imports a module of, or lists as words."""
+    tree = ast.parse(path.read_text())
+    words = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    found = {game for game in GAMES if game in words}
+    for module in imports(path):
+        found |= {
+            game for game in GAMES if is_within(module, f"cext.games.{game}", f"mexica_ai.games.{game}")
+        }
+    return found
+
+
+def test_only_the_registry_lists_the_games():
+    files = [path for path in [*sources("mexica_ai"), *sources("server")] if "games" not in path.parts]
+    listing = {relative(path) for path in files if games_listed(path) == set(GAMES)}
+    assert listing == {"mexica_ai/registry.py"}
+
+
+def test_setup_lists_the_compiled_modules_of_every_game():
+    text = (ROOT / "setup.py").read_text()
+    for game in GAMES:
+        assert f'"cext.games.{game}.ops"' in text

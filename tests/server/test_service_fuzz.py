@@ -1,0 +1,59 @@
+"""Broken requests and JSON forms, some thousands of them; `benchmarks/fuzz_service.py` feeds a million."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PATH = Path(__file__).parents[2] / "benchmarks" / "fuzz_service.py"
+
+
+@pytest.fixture(scope="module")
+def fuzz_service():
+    spec = importlib.util.spec_from_file_location("fuzz_service", PATH)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_broken_input_gets_an_answer_or_an_error_of_ours(fuzz_service, capfd):
+    with capfd.disabled():  # so that the tracebacks of a hang, which end everything, are seen
+        counts, _ = fuzz_service.fuzz(4000, seed=11)
+    assert sum(counts.values()) == 4000
+    # The mutations reach behind the first checks.
+    assert counts["read"] > 100
+    assert sum(name.startswith("PositionError") for name in counts) > 8
+    assert any(name.startswith("IllegalActionError") for name in counts)
+    # So they do in requests that search.
+    assert counts["SearchError INVALID_LIMITS"] > 8
+    assert counts["BusyError NO_TIME_LEFT"] > 8
+
+
+def test_the_fuzzer_notices_what_should_not_be_raised(fuzz_service, monkeypatch):
+    monkeypatch.setattr(fuzz_service, "read_position", None)
+    with pytest.raises(TypeError):
+        fuzz_service.fuzz(200, seed=1)
+
+
+def test_the_fuzzer_notices_what_is_kept(fuzz_service, monkeypatch):
+    kept = []
+    monkeypatch.setattr(fuzz_service, "read_position", lambda form: kept.append(bytearray(b"x" * (1 << 20))))
+    with pytest.raises(AssertionError, match="MB more than after 100 inputs"):
+        fuzz_service.fuzz(400, seed=1)
+
+
+def test_the_fuzzer_ends_a_hang(tmp_path):
+    script = tmp_path / "hang.py"
+    script.write_text(
+        "import runpy, time\n"
+        f"fuzz = runpy.run_path({str(PATH)!r})['fuzz']\n"
+        "fuzz.__globals__['HANG_S'] = 2.0\n"
+        "fuzz.__globals__['read_position'] = lambda form: time.sleep(50)\n"
+        "fuzz(200, seed=1)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=40, check=False)
+    assert done.returncode == 1
+    assert "Timeout (0:00:02)!" in done.stderr
+    assert "in outcome_of" in done.stderr

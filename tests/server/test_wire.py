@@ -1,0 +1,219 @@
+"""The converter between protobuf messages and the package's values."""
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from google.protobuf.message import DecodeError, Message
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mexica_ai as ai
+from mexica_ai import wire
+from mexica_ai.v1 import engine_pb2, mexica_pb2, nim_pb2
+
+VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "mexica_positions.jsonl.gz"
+NIM = {
+    "game": "nim",
+    "version": 1,
+    "players": 2,
+    "piles": [3, 0, 5],
+    "to_move": 0,
+    "plies_left": 1,
+    "plies_per_turn": 2,
+}
+RESULT = ai.Result(
+    turn=["walk H5", "end"],
+    value=[0.75, 0.25],
+    expected_scores=[61.5, -1.0],
+    candidates=[
+        ai.Candidate(["walk H5", "end"], 90, [0.75, 0.25], [61.5, 50.25], 0.125, [["end"], ["token", "end"]]),
+        ai.Candidate(["end"], 10, [0.5, 0.5], [40.0, 50.0], 0.0, []),
+    ],
+    iterations=100,
+    nodes=2**40,
+    distinct_turns=2,
+    seconds=0.5,
+    stop_reason="iterations",
+    seed=2**63 - 1,
+    threads=2,
+)
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    with gzip.open(VECTORS, "rt") as lines:
+        return [json.loads(line)["position"] for line in lines]
+
+
+@pytest.fixture(scope="module")
+def midgame(vectors):
+    """A position in which every list of the message has an entry, except `removed`."""
+    return next(
+        data
+        for data in vectors
+        if data["period"] == 1
+        and data["phase"] == "play"
+        and data["bridges"]
+        and data["temples"]
+        and data["calpulli"]["placed"]
+        and data["calpulli"]["display"]
+    )
+
+
+def send(position):
+    """Return the position as it arrives at the other end."""
+    message = wire.position_to_message(position)
+    return wire.position_from_message(engine_pb2.Position.FromString(message.SerializeToString()))
+
+
+def submessages(message):
+    """Yield every message in a message, itself first."""
+    yield message
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_MESSAGE:
+            for child in [value] if isinstance(value, Message) else value:
+                yield from submessages(child)
+
+
+def test_every_vector_survives_the_wire(vectors):
+    for data in vectors:
+        position = ai.Position.from_json(data)
+        assert send(position).to_json() == position.to_json()
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        ai.Position.from_json(NIM),
+        ai.new_game("mexica", players=2, seed=1),
+        ai.new_game(
+            "mexica", players=4, seed=2, pool=[3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 9, 9, 10, 11, 12, 13]
+        ),
+    ],
+    ids=["nim", "mexica placing", "mexica with 18 tokens"],
+)
+def test_new_games_survive_the_wire(position):
+    assert send(position).to_json() == position.to_json()
+
+
+def test_empty_upcoming_in_period_1_means_unknown():
+    data = ai.new_game(players=3, seed=2, pool=[3] * 9 + [4] * 9).to_json()
+    message = wire.position_to_message(ai.Position.from_json(data))
+    message.mexica.calpulli.ClearField("upcoming")
+    position = wire.position_from_message(message)
+    assert position.to_json()["calpulli"].get("upcoming") is None
+    assert not position.has_one_world
+
+
+def test_empty_pool_means_the_standard_one():
+    position = ai.new_game(players=3, seed=2)
+    message = wire.position_to_message(position)
+    message.mexica.calpulli.ClearField("pool")
+    assert wire.position_from_message(message) == position
+
+
+@pytest.mark.parametrize("game", ["mexica", "nim"])
+def test_a_forgotten_field_is_not_taken_for_zero(game, midgame):
+    message = wire.position_to_message(ai.Position.from_json(midgame if game == "mexica" else NIM))
+    checked = 0
+    for index, submessage in enumerate(submessages(getattr(message, game))):
+        for field in submessage.DESCRIPTOR.fields:
+            if field.has_presence and submessage.HasField(field.name):
+                broken = engine_pb2.Position.FromString(message.SerializeToString())
+                list(submessages(getattr(broken, game)))[index].ClearField(field.name)
+                with pytest.raises(ai.NotationError) as caught:
+                    wire.position_from_message(broken)
+                assert caught.value.reason == "MISSING_KEY"
+                assert caught.value.path.startswith(f"position.{game}")
+                assert f'"{field.name}"' in str(caught.value)
+                checked += 1
+    assert checked >= 5
+
+
+def test_zero_is_zero():
+    position = wire.position_from_message(wire.position_to_message(ai.Position.from_json(NIM)))
+    assert position.to_json()["to_move"] == 0
+    assert position.to_json()["piles"] == [3, 0, 5]
+
+
+def test_violations_have_the_paths_of_the_message(midgame):
+    message = wire.position_to_message(ai.Position.from_json(midgame))
+    message.mexica.seats[0].score = -1
+    message.mexica.seats[1].score = 1000
+    with pytest.raises(ai.PositionError) as caught:
+        wire.position_from_message(message)
+    assert [violation.path for violation in caught.value.violations] == [
+        "position.mexica.seats[0].score",
+        "position.mexica.seats[1].score",
+    ]
+    message.mexica.seats[0].pilli = "Z9"
+    with pytest.raises(ai.NotationError) as caught:
+        wire.position_from_message(message)
+    assert caught.value.path == "position.mexica.seats[0].pilli"
+
+
+def test_no_game():
+    with pytest.raises(ai.NotationError, match="expected one of mexica, nim") as caught:
+        wire.position_from_message(engine_pb2.Position())
+    assert caught.value.path == "position"
+
+
+def keys(data):
+    """Return the keys of a JSON object, those of its objects and of the objects in its lists included."""
+    children = {key: value[0] if isinstance(value, list) and value else value for key, value in data.items()}
+    return {key: keys(value) if isinstance(value, dict) else None for key, value in children.items()}
+
+
+def field_names(descriptor):
+    return {
+        field.name: field_names(field.message_type) if field.message_type else None
+        for field in descriptor.fields
+    }
+
+
+def test_fields_are_named_like_the_json_forms(midgame):
+    mexica = keys({**midgame, "calpulli": {"pool": [], "removed": [], "upcoming": [], **midgame["calpulli"]}})
+    del mexica["game"]
+    assert field_names(mexica_pb2.MexicaPosition.DESCRIPTOR) == mexica
+    assert field_names(nim_pb2.NimPosition.DESCRIPTOR) == {key: None for key in NIM if key != "game"}
+    result = keys(RESULT.to_json()) | {"engine_version": None, "rules_version": None}
+    result["candidates"]["line"] = {"actions": None}  # the wire has no lists of lists
+    assert field_names(engine_pb2.SearchResult.DESCRIPTOR) == result
+
+
+@given(st.data())
+def test_a_damaged_message_is_read_or_refused(midgame, data):
+    wire_bytes = bytearray(wire.position_to_message(ai.Position.from_json(midgame)).SerializeToString())
+    for _ in range(data.draw(st.integers(1, 4))):
+        wire_bytes[data.draw(st.integers(0, len(wire_bytes) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        message = engine_pb2.Position.FromString(bytes(wire_bytes))
+    except DecodeError:  # protobuf's own refusal, before our code is reached
+        return
+    try:
+        wire.position_from_message(message)
+    except ai.MexicaAIError as error:
+        refusal = str(error)
+    else:
+        refusal = ""
+    assert "\n" not in refusal
+
+
+@pytest.mark.parametrize(
+    "stop_reason", ["", "time", "iterations", "memory", "stopped", "forced", "solved", "settled"]
+)
+def test_results_survive_the_wire(stop_reason):
+    result = replace(RESULT, stop_reason=stop_reason)
+    message = wire.result_to_message(result, engine_version="1.2.3", rules_version=4)
+    message = engine_pb2.SearchResult.FromString(message.SerializeToString())
+    assert wire.result_from_message(message) == result
+    assert (message.engine_version, message.rules_version) == ("1.2.3", 4)
+
+
+def test_a_stop_reason_of_a_later_version_can_be_read():
+    message = wire.result_to_message(RESULT, engine_version="9", rules_version=1)
+    message.stop_reason = 99
+    assert wire.result_from_message(message).stop_reason == "unknown"
