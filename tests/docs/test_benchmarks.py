@@ -4,7 +4,6 @@ import dataclasses
 import importlib
 import json
 import runpy
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -170,52 +169,6 @@ def test_bench_service(as_json):
     for key in ("one_iteration_ms", "cancel_to_idle_ms", "killed_to_idle_ms", "cut_to_idle_ms"):
         assert list(found[key]) == ["min", "p50", "p99", "max"]
         assert 0 < found[key]["min"] < 10_000
-
-
-def test_a_match_is_repeatable_and_counts_every_game():
-    args = ("mcts", "random", "--games", 3, "--iterations", 20, "--seed", 7)
-    found = figures("match.py", *args, "--jobs", 2)
-    assert (found["games"], found["blocks"]) == (4, 2)
-    assert sum(found["wins"]) == 4
-    assert found["iterations_per_turn"][1] == 1
-    assert 0 <= found["interval_95"][0] <= found["share"] <= found["interval_95"][1] <= 1
-    assert 0 <= found["wilson_95"][0] <= found["share"] <= found["wilson_95"][1] <= 1
-    assert "--seed 7" in found["command"]
-    again = figures("match.py", *args)
-    same = ("wins", "share", "interval_95", "mean_margin", "iterations_per_turn", "seed")
-    assert [again[key] for key in same] == [found[key] for key in same]
-
-
-def test_a_match_of_four_seats():
-    done = run("match.py", "greedy", "random", "--games", 8, "--players", 4)
-    assert done.returncode == 0, done.stderr
-    assert "8 games in 2 blocks; 4 seats" in done.stdout
-
-
-def test_an_engine_that_fails_ends_the_match():
-    done = run("match.py", "random", "cmd:false", "--games", 2, "--game", "nim")
-    assert done.returncode == 1
-    assert "error: block 0, game 0: SearchError: engine cmd:false" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_a_bad_spec_is_refused():
-    done = run("match.py", "random", "nonsense")
-    assert done.returncode == 2
-    assert "unknown kind 'nonsense'" in done.stderr
-
-
-def test_an_interrupted_match_prints_the_result_so_far():
-    command = [sys.executable, str(BENCHMARKS / "match.py"), "random", "random", "--games", "200", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as match:
-        assert match.stderr.readline().startswith("20/200 games")
-        match.send_signal(signal.SIGINT)
-        output, errors = match.communicate(timeout=30)
-    assert match.returncode == 130, errors
-    assert "interrupted after" in errors
-    found = json.loads(output)
-    assert 9 <= found["blocks"] < 100
-    assert found["games"] == 2 * found["blocks"]
 
 
 def test_one_tree_a_thread_answers_with_the_visits_of_both():

@@ -1,4 +1,4 @@
-"""Broken requests and JSON forms, some thousands of them; `benchmarks/fuzz_service.py` feeds a million."""
+"""Broken requests and JSON forms, some thousands of them; `tests/fuzz/service.py` feeds a million."""
 
 import importlib.util
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PATH = Path(__file__).parents[2] / "benchmarks" / "fuzz_service.py"
+PATH = Path(__file__).parents[1] / "fuzz" / "service.py"
 
 
 @pytest.fixture(scope="module")

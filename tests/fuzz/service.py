@@ -1,6 +1,6 @@
 """Feeds broken requests to everything of the service that reads them: no crash, no hang, no leak.
 
-    python benchmarks/fuzz_service.py [--inputs 1000000] [--seed 1]
+    python tests/fuzz/service.py [--inputs 1000000] [--seed 1]
 
 Valid messages and JSON forms are mutated: bytes flipped, cut and spliced; fields dropped, repeated, swapped
 and given values from the edges of their types. Requests that search go through the service's own methods,
