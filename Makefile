@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
-SOURCES := setup.py pyproject.toml $(shell find cext proto -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
+SOURCES := setup.py pyproject.toml $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
 
 export MEXICA_AI_NATIVE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
@@ -43,7 +43,7 @@ debug-test: $(DEBUG_VENV)/.installed
 $(DEBUG_VENV)/.installed: $(SOURCES) $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
 	@sh .ci/check-machine $(PYTHON)
 	$(DEBUG_VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(DEBUG_VENV)
-	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/python -m pip install --quiet '.[test]'
+	CEXT_DEBUG=1 CEXT_TESTS=1 $(DEBUG_VENV)/bin/python -m pip install --quiet '.[test]'
 	@touch $@
 
 # The core under gcc's sanitizers, one after the other, each in an environment of its own; `make sanitize-thread` is
@@ -57,7 +57,7 @@ sanitize-%: .venv-%/.installed
 .venv-%/.installed: $(SOURCES) $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
 	@sh .ci/check-machine $(PYTHON) $(LIBRARIES_$*)
 	.venv-$*/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv-$*
-	CEXT_SANITIZE=$* .venv-$*/bin/python -m pip install --quiet .
+	CEXT_SANITIZE=$* CEXT_TESTS=1 .venv-$*/bin/python -m pip install --quiet .
 	@touch $@
 
 LIBRARIES_address := libasan libubsan
@@ -70,4 +70,4 @@ wheel-test:
 
 clean:
 	rm -rf build $(VENV) $(DEBUG_VENV) .venv-address .venv-thread *.egg-info
-	find cext -name '*.c' -delete -o -name '*.so' -delete
+	find cext tests/games -name '*.c' -delete -o -name '*.so' -delete

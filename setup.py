@@ -7,10 +7,13 @@ Environment:
 ``CEXT_SANITIZE=kind``  ``address`` (with undefined behaviour) or ``thread``: one of gcc's sanitizers, whose
                         library must be loaded before Python is (``make sanitize``); ``CEXT_DEBUG`` does not
                         count then.
+``CEXT_TESTS=1``        build and install the package ``test_games``, the games that only tests play. Editable
+                        installs and ``build_ext --inplace`` always build it.
 ``CEXT_JOBS=2``         so many processes translate the Cython modules; one if not set.
 """
 
 import os
+import sys
 from pathlib import Path
 
 import numpy
@@ -33,7 +36,6 @@ MODULES = [
     "cext.core.baselines",
     "cext.core.beam",
     "cext.games.nim.ops",
-    "cext.games.trick.ops",
     "cext.games.mexica.board",
     "cext.games.mexica.state",
     "cext.games.mexica.rules",
@@ -51,6 +53,8 @@ MODULES = [
     "cext.games.coatl.policy",
     "cext.games.coatl.ops",
 ]
+# Games that only tests play: tests/games, as the package test_games.
+TEST_MODULES = ["test_games.trick.ops"]
 
 ROOT = Path(__file__).parent
 SANITIZERS = {
@@ -62,9 +66,12 @@ if SANITIZE and SANITIZE not in SANITIZERS:
     raise SystemExit(f"CEXT_SANITIZE: {SANITIZE!r}, expected one of {', '.join(SANITIZERS)}")
 DEBUG = os.environ.get("CEXT_DEBUG") == "1" and not SANITIZE
 NATIVE = os.environ.get("MEXICA_AI_NATIVE") == "1"
+WITH_TESTS = os.environ.get("CEXT_TESTS") == "1" or bool({"editable_wheel", "--inplace"} & set(sys.argv))
 # Both cythonize and build_ext compare nothing but time stamps, so every variant has files of its own.
 VARIANT = SANITIZE or ("debug" if DEBUG else "release")
 BUILD_DIR = f"build/{VARIANT}-{'native' if NATIVE else 'portable'}"
+# A wheel holds all of this folder, so what is for the tests has one of its own.
+BUILD_LIB = f"{BUILD_DIR}/{'lib-tests' if WITH_TESTS else 'lib'}"
 
 # Warnings about passing 64-byte vectors by value do not apply: such functions are all inlined.
 # Without contracted multiply-adds every build computes the same numbers, and searches alike.
@@ -84,17 +91,25 @@ else:
 if NATIVE:
     compile_args += ["-march=native"]
 
+package_dirs = {"mexica_ai.server": "server"}
+packages = [*find_packages(include=["cext*", "mexica_ai*"]), "mexica_ai.server"]
+modules = list(MODULES)
+if WITH_TESTS:
+    package_dirs["test_games"] = "tests/games"
+    packages += ["test_games", *(f"test_games.{name}" for name in find_packages("tests/games"))]
+    modules += TEST_MODULES
+
 extensions = [
     Extension(
         name,
-        [name.replace(".", "/") + ".pyx"],
+        [name.replace(".", "/").replace("test_games", "tests/games") + ".pyx"],
         include_dirs=[numpy.get_include(), "cext/core", "cext/games/mexica"],
         depends=[str(path) for path in sorted(ROOT.glob("cext/**/*.h"))],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
         extra_compile_args=compile_args,
         extra_link_args=link_args,
     )
-    for name in MODULES
+    for name in modules
 ]
 
 
@@ -117,8 +132,8 @@ class BuildPy(build_py):
 
 
 setup(
-    packages=[*find_packages(include=["cext*", "mexica_ai*"]), "mexica_ai.server"],
-    package_dir={"mexica_ai.server": "server"},
+    packages=packages,
+    package_dir=package_dirs,
     package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json",
                        "service_config.json"]},
     ext_modules=cythonize(
@@ -136,6 +151,6 @@ setup(
         nthreads=int(os.environ.get("CEXT_JOBS", "0")),
     ),
     cmdclass={"build_py": BuildPy},
-    options={"build": {"build_base": BUILD_DIR}},
+    options={"build": {"build_base": BUILD_DIR, "build_lib": BUILD_LIB}},
     zip_safe=False,
 )

@@ -34,8 +34,8 @@ from cext.core.playout import random_playout, random_playouts
 from cext.core.search import OPTIONS, Search
 from cext.core.uct import UCT
 from cext.games.mexica import plans
-from cext.games.trick.ops import deal
 from mexica_ai import registry
+from test_games.trick.ops import deal
 
 # More tokens than the standard 15: what the second period brings is then unknown, and a search draws worlds.
 LARGE_POOL = [3, 3, 3, 4, 4, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 12, 13, 13]

@@ -1,6 +1,6 @@
 """The search where the seat to move sees what the asking seat does not, so that its actions differ by world.
 
-The subject is trick (`cext/games/trick`): each seat plays one card, the highest wins.
+The subject is trick (`tests/games/trick`): each seat plays one card, the highest wins.
 """
 
 from math import comb
@@ -8,7 +8,7 @@ from math import comb
 import pytest
 
 from cext.core.search import Search
-from cext.games.trick.ops import deal
+from test_games.trick.ops import deal
 
 ITERATIONS = 20_000
 TOLERANCE = 0.06  # of a value: replies that are tried although they lose count in its mean
