@@ -34,6 +34,7 @@ bench: install
 
 lint: install
 	$(BIN)/ruff check .
+	.ci/lint-protos
 
 # The core with bounds checks, overflow checks and check() after every action, in an environment of its own.
 debug-test: $(DEBUG_VENV)/.installed
