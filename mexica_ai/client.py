@@ -1,25 +1,32 @@
 """Clients of a running server (`mexica-ai serve`): `Client`, and `AsyncClient` for asyncio.
 
-Both ask as `mexica_ai.best_turn` does and fail with the same exceptions; what only a service can suffer from
-is a SearchError with the name of the gRPC status as its reason.
+Both have the calls of `_Calls`; a `Client` returns answers and iterators, an `AsyncClient` coroutines and
+asynchronous iterators. They raise the same exceptions as the package's own functions. What only a service can
+suffer from is a SearchError. Its `reason` is the server's, such as TOO_MANY_WAITING; if the server gave none,
+it is the name of the gRPC status, such as UNAVAILABLE. Its `retry_after_s` is the server's, too.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import functools
 import json
 import os
 import re
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 import grpc
+import grpc.aio as grpc_aio
 from google.protobuf import json_format
-from google.rpc import error_details_pb2, status_pb2
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
 from mexica_ai import levels, registry, wire
@@ -45,6 +52,10 @@ from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 # whose length only the server knows.
 WAIT_S = 30.0
 UNKNOWN_TIME_S = 60.0
+
+P = ParamSpec("P")
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 _STOP_POLL_S = 0.005
 _ERROR_CLASSES = {
@@ -88,29 +99,74 @@ class Applied:
     events: list[list[str]] = field(default_factory=list)
 
 
-class Client:
-    """A connection to a server, opened with the first call; safe to share between threads.
-
-    Calls that fail because a server is busy or goes away are tried again, at most five times in all, and go
-    round all the addresses of the target: the published `service_config`.
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """A call that can be made.
 
     Parameters
     ----------
-    target : str
-        The server's address, `HOST:PORT`; several replicas as gRPC names them, such as
-        ``ipv4:10.0.0.1:50051,10.0.0.2:50051`` or ``dns:///engine.example.org:50051``.
-    token : str, optional
-        Bearer token. Use it with TLS, or on this machine.
-    root_certificates : path-like or True, optional
-        Speak TLS, and trust the authorities in this PEM file; True: those of gRPC.
-    certificate, key : path-like, optional
-        The client's own, PEM, for a server that wants one.
-
-    Examples
-    --------
-    >>> with Client("127.0.0.1:50051") as client:  # doctest: +SKIP
-    ...     result = client.best_turn(position, time_s=2.0)
+    method : str
+        The method of `mexica_ai.v1.EngineService`.
+    request : Message
+    read : callable
+        Turns a message of the answer into a value.
+    timeout_s : float or None
+        Deadline of the whole call in seconds.
+    stop : threading.Event, optional
+        Setting it cancels the call. Only for a method with one answer.
     """
+
+    method: str
+    request: Message
+    read: Callable[[Any], T]
+    timeout_s: float | None
+    stop: threading.Event | None = None
+
+
+class _Asking(Protocol[P, T_co]):
+    """What a type checker sees of a method with one answer."""
+
+    @overload
+    def __get__(self, client: Client, owner: type[Client]) -> Callable[P, T_co]: ...
+    @overload
+    def __get__(
+        self, client: AsyncClient, owner: type[AsyncClient]
+    ) -> Callable[P, Coroutine[Any, Any, T_co]]: ...
+
+
+class _Streaming(Protocol[P, T_co]):
+    """What a type checker sees of a method with a stream of answers."""
+
+    @overload
+    def __get__(self, client: Client, owner: type[Client]) -> Callable[P, Iterator[T_co]]: ...
+    @overload
+    def __get__(self, client: AsyncClient, owner: type[AsyncClient]) -> Callable[P, AsyncIterator[T_co]]: ...
+
+
+def _asks(describe: Callable[Concatenate[Any, P], Call[T]]) -> _Asking[P, T]:
+    """Make a method that describes a call into one that makes it, and returns the answer."""
+
+    @functools.wraps(describe)
+    def method(client: Any, *args: Any, **kwargs: Any) -> Any:
+        return client._ask(functools.partial(describe, client, *args, **kwargs))
+
+    return cast("_Asking[P, T]", method)
+
+
+def _streams(describe: Callable[Concatenate[Any, P], Call[T]]) -> _Streaming[P, T]:
+    """Make a method that describes a call into one that makes it, and returns an iterator of answers."""
+
+    @functools.wraps(describe)
+    def method(client: Any, *args: Any, **kwargs: Any) -> Any:
+        return client._stream(describe(client, *args, **kwargs))
+
+    return cast("_Streaming[P, T]", method)
+
+
+class _Calls:
+    """The calls of both clients: a method describes one; by `_asks` or `_streams` the client makes it."""
+
+    _grpc: ClassVar[ModuleType]  # grpc or grpc.aio, whose functions have the same names
 
     def __init__(
         self,
@@ -122,10 +178,11 @@ class Client:
         key: str | os.PathLike[str] | None = None,
     ) -> None:
         self.target = target
-        self._metadata = _metadata(token)
-        self._channel = _open(grpc, target, root_certificates, certificate, key)
-        self._service = engine_pb2_grpc.EngineServiceStub(self._channel)
+        self._metadata = () if token is None else (("authorization", f"Bearer {token}"),)
+        self._channel = _open(self._grpc, target, root_certificates, certificate, key)
+        self._service: Any = engine_pb2_grpc.EngineServiceStub(self._channel)
 
+    @_asks
     def best_turn(
         self,
         position: Position,
@@ -139,7 +196,7 @@ class Client:
         level: int | None = None,
         timeout_s: float | None = None,
         stop: threading.Event | None = None,
-    ) -> Result:
+    ) -> Call[Result]:
         """Have the server search the best turn for the seat to move.
 
         Parameters
@@ -172,12 +229,15 @@ class Client:
         NotationError, PositionError
             The server refuses the position; `violations` are in terms of its JSON form.
         SearchError
-            A limit makes no sense, or the call failed: then `reason` is the name of the gRPC status.
+            A limit makes no sense, or the call failed: then `reason` is the server's, or the name of the gRPC
+            status where the server gave none, and `retry_after_s` says when a retry makes sense, if the
+            server said so.
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        request = _search_request(engine_pb2.BestTurnRequest, position, limits, seed, candidates, level)
-        return self._ask("BestTurn", request, _result, _timeout(time_s, timeout_s), stop)
+        request = engine_pb2.BestTurnRequest(**_search(position, limits, seed, candidates, level))
+        return Call("BestTurn", request, self._read_result, _timeout(time_s, timeout_s), stop)
 
+    @_streams
     def analyze(
         self,
         position: Position,
@@ -193,7 +253,7 @@ class Client:
         unlimited: bool = False,
         analysis_id: str = "",
         timeout_s: float | None = None,
-    ) -> Iterator[Result]:
+    ) -> Call[Result]:
         """Have the server search, and yield what is known at an interval; see `mexica_ai.analyze`.
 
         The last result, and only that, has a `stop_reason`. `unlimited` searches on until `stop_analysis` is
@@ -201,16 +261,22 @@ class Client:
         are those of `best_turn`; without `timeout_s` an unlimited call has no deadline.
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        request = _search_request(engine_pb2.AnalyzeRequest, position, limits, seed, candidates, level)
-        _set_analysis(request, interval_s, unlimited, analysis_id)
-        timeout_s = None if unlimited and timeout_s is None else _timeout(time_s, timeout_s)
-        return self._stream("Analyze", request, _result, timeout_s)
+        request = engine_pb2.AnalyzeRequest(
+            **_search(position, limits, seed, candidates, level),
+            interval_s=interval_s or 0,
+            unlimited=unlimited,
+            analysis_id=analysis_id,
+        )
+        deadline_s = None if unlimited and timeout_s is None else _timeout(time_s, timeout_s)
+        return Call("Analyze", request, self._read_result, deadline_s)
 
-    def stop_analysis(self, analysis_id: str, *, timeout_s: float = WAIT_S) -> int:
+    @_asks
+    def stop_analysis(self, analysis_id: str, *, timeout_s: float = WAIT_S) -> Call[int]:
         """Have running analyses with this name send their last result now; return how many there are."""
         request = engine_pb2.StopAnalysisRequest(analysis_id=analysis_id)
-        return self._ask("StopAnalysis", request, lambda answer, _: answer.num_stopped, timeout_s)
+        return Call("StopAnalysis", request, lambda answer: int(answer.num_stopped), timeout_s)
 
+    @_streams
     def evaluate_record(
         self,
         record: dict[str, Any] | str | bytes,
@@ -223,29 +289,55 @@ class Client:
         first_turn: int = 0,
         num_turns: int = 0,
         timeout_s: float | None = None,
-    ) -> Iterator[TurnEvaluation]:
+    ) -> Call[TurnEvaluation]:
         """Have the server value each turn of a game; see `mexica_ai.annotate.evaluate_record`.
 
         The record is replayed here first, so its errors are those of `mexica_ai.replay`. `num_turns` 0: all
         from `first_turn` on. There is no deadline unless `timeout_s` sets one.
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        request, turns = _record_request(record, limits, seed, first_turn, num_turns)
-        return self._stream("EvaluateRecord", request, _evaluations(turns), timeout_s)
+        data = parse_json(record, "$") if isinstance(record, (str, bytes)) else record
+        check_played(data)
+        turns = data["turns"]
+        request = engine_pb2.EvaluateRecordRequest(
+            start=wire.position_to_message(Position.from_json(data["start"])),
+            turns=[engine_pb2.Turn(actions=turn) for turn in turns],
+            limits=limits,
+            seed=_seed(seed),
+            first_turn=first_turn,
+            num_turns=num_turns,
+        )
 
+        def read(answer: Any) -> TurnEvaluation:
+            return wire.evaluation_from_message(answer, turns[answer.turn_index])
+
+        return Call("EvaluateRecord", request, read, timeout_s)
+
+    @_asks
     def new_game(
         self,
+        /,
         game: str = "mexica",
         *,
         players: int = 2,
         seed: int | None = None,
         timeout_s: float = WAIT_S,
         **options: Any,
-    ) -> Position:
+    ) -> Call[Position]:
         """Have the server deal a new game; see `mexica_ai.new_game`."""
-        request = _new_game_request(game, players, seed, options)
-        return self._ask("NewGame", request, _dealt, timeout_s)
+        request = engine_pb2.NewGameRequest(players=players, seed=_seed(seed))
+        if request.DESCRIPTOR.fields_by_name.get(game) is None or game not in registry.names():
+            registry.get(game)
+        chosen = getattr(request, game)
+        chosen.SetInParent()
+        given = {name: value for name, value in options.items() if value is not None}
+        try:
+            json_format.ParseDict(given, chosen)
+        except json_format.ParseError as error:
+            raise NotationError(f"options: {error}; expected those of {game}", path="options") from None
+        return Call("NewGame", request, _read_new_game, timeout_s)
 
+    @_asks
     def apply_turn(
         self,
         position: Position,
@@ -254,23 +346,32 @@ class Client:
         draw_events: bool = False,
         seed: int | None = None,
         timeout_s: float = WAIT_S,
-    ) -> Applied:
+    ) -> Call[Applied]:
         """Have the server play a whole turn; the errors are those of `Position.push`.
 
         With `draw_events` it draws the random events that come then, by `seed` if that is given, until a seat
         is to move; where one comes first, the turn may be None.
         """
-        request = _turn_request(position, turn, draw_events, seed)
-        return self._ask("ApplyTurn", request, _applied, timeout_s)
+        draws_only = turn is None and draw_events and position.is_chance
+        request = engine_pb2.ApplyTurnRequest(
+            position=wire.position_to_message(position),
+            turn=engine_pb2.Turn(actions=[] if draws_only else split_turn(cast(Any, turn))),
+            draw_events=draw_events,
+            seed=_seed(seed),
+        )
+        return Call("ApplyTurn", request, _read_applied, timeout_s)
 
+    @_asks
     def legal_actions(
         self, position: Position, actions: Sequence[str] = (), *, timeout_s: float = WAIT_S
-    ) -> list[str]:
+    ) -> Call[list[str]]:
         """Have the server list the legal actions after `actions`; see `Position.legal_actions`."""
-        request = _actions_request(position, actions)
-        return self._ask("LegalActions", request, lambda answer, _: list(answer.actions), timeout_s)
+        message = wire.position_to_message(position)
+        request = engine_pb2.LegalActionsRequest(position=message, actions=list(actions))
+        return Call("LegalActions", request, lambda answer: list(answer.actions), timeout_s)
 
-    def validate_position(self, data: dict[str, Any], *, timeout_s: float = WAIT_S) -> list[Violation]:
+    @_asks
+    def validate_position(self, data: dict[str, Any], *, timeout_s: float = WAIT_S) -> Call[list[Violation]]:
         """Have the server list all faults of a position's JSON object; empty for a valid one.
 
         Raises
@@ -279,58 +380,106 @@ class Client:
             It cannot even be put into a message: an unknown key, or a value of the wrong type.
         """
         request = engine_pb2.ValidatePositionRequest(position=wire.message_from_json(data))
-        return self._ask("ValidatePosition", request, _violations, timeout_s)
+        return Call("ValidatePosition", request, _read_violations, timeout_s)
 
+    @_asks
     def consider_removal(
         self, position: Position, sizes: Sequence[int], *, timeout_s: float = WAIT_S
-    ) -> Removal:
+    ) -> Call[Removal]:
         """Ask whether the engine agrees to remove tokens; see `mexica_ai.removal.consider_removal`."""
-        request = _removal_request(position, sizes)
-        return self._ask("ConsiderRemoval", request, _removal, timeout_s)
+        message = wire.position_to_message(position)
+        request = engine_pb2.ConsiderRemovalRequest(position=message, sizes=list(sizes))
+        return Call("ConsiderRemoval", request, _read_removal, timeout_s)
 
-    def list_games(self, *, timeout_s: float = WAIT_S) -> list[dict[str, Any]]:
+    @_asks
+    def list_games(self, *, timeout_s: float = WAIT_S) -> Call[list[dict[str, Any]]]:
         """Return the server's games: `name`, `rules_version`, `min_players`, `max_players`."""
-        return self._ask("ListGames", engine_pb2.ListGamesRequest(), _games, timeout_s)
+        return Call("ListGames", engine_pb2.ListGamesRequest(), _read_games, timeout_s)
 
-    def engine_info(self, *, timeout_s: float = WAIT_S) -> dict[str, Any]:
+    @_asks
+    def engine_info(self, *, timeout_s: float = WAIT_S) -> Call[dict[str, Any]]:
         """Return what GetEngineInfoResponse holds, as a dict with the names of its fields."""
-        return self._ask("GetEngineInfo", engine_pb2.GetEngineInfoRequest(), _info, timeout_s)
+        return Call("GetEngineInfo", engine_pb2.GetEngineInfoRequest(), _read_info, timeout_s)
+
+    def _read_result(self, answer: Any) -> Result:
+        if not answer.result.turn:
+            raise SearchError(
+                f"server {self.target}: answered without a turn; expected at least one action",
+                reason="NO_TURN_FOUND",
+            )
+        return wire.result_from_message(answer.result)
+
+    def _stub(self, call: Call[Any]) -> Any:
+        return getattr(self._service, call.method)
+
+    def _error(self, error: Any) -> MexicaAIError:
+        return _error(error, self.target)
+
+    def _stopped(self) -> SearchError:
+        return SearchError(f"server {self.target}: CANCELLED: the call was stopped", reason="CANCELLED")
+
+
+class Client(_Calls):
+    """A connection to a server, opened with the first call; safe to share between threads.
+
+    Calls that fail because a server is busy or goes away are tried again, at most five times in all, and go
+    round all the addresses of the target: the published `service_config`.
+
+    Parameters
+    ----------
+    target : str
+        The server's address, `HOST:PORT`; several replicas as gRPC names them, such as
+        ``ipv4:10.0.0.1:50051,10.0.0.2:50051`` or ``dns:///engine.example.org:50051``.
+    token : str, optional
+        Bearer token. Use it with TLS, or on this machine.
+    root_certificates : path-like or True, optional
+        Speak TLS, and trust the authorities in this PEM file; True: those of gRPC.
+    certificate, key : path-like, optional
+        The client's own, PEM, for a server that wants one.
+
+    Examples
+    --------
+    >>> with Client("127.0.0.1:50051") as client:  # doctest: +SKIP
+    ...     result = client.best_turn(position, time_s=2.0)
+    """
+
+    _grpc: ClassVar[ModuleType] = grpc
 
     def close(self) -> None:
         """Close the connection; running calls are cancelled."""
         self._channel.close()
 
-    def _ask(self, method, request, read, timeout_s, stop=None):
+    def _ask(self, describe: Callable[[], Call[T]]) -> T:
+        call = describe()
         done = threading.Event()
-        call = getattr(self._service, method).future(request, timeout=timeout_s, metadata=self._metadata)
-        call.add_done_callback(lambda _: done.set())
+        running = self._stub(call).future(call.request, timeout=call.timeout_s, metadata=self._metadata)
+        running.add_done_callback(lambda _: done.set())
         try:
-            while not done.wait(_STOP_POLL_S if stop else None):
-                if stop.is_set():
-                    call.cancel()
+            while not done.wait(_STOP_POLL_S if call.stop else None):
+                if call.stop and call.stop.is_set():
+                    running.cancel()
                     break
-            return read(call.result(), self.target)
+            return call.read(running.result())
         except grpc.FutureCancelledError:
-            raise SearchError(
-                f"server {self.target}: CANCELLED: the call was stopped", reason="CANCELLED"
-            ) from None
+            raise self._stopped() from None
         except grpc.RpcError as error:
-            raise _error(error, _rich_status(call), self.target) from None
+            raise self._error(error) from None
         finally:
-            call.cancel()  # does nothing to a call that has ended; else we were interrupted
+            running.cancel()  # does nothing to a call that has ended; else we were interrupted
 
-    def _stream(self, method, request, read, timeout_s):
-        call = getattr(self._service, method)(request, timeout=timeout_s, metadata=self._metadata)
-        return self._read_stream(call, read)
+    def _stream(self, call: Call[T]) -> Iterator[T]:
+        # The call begins now, not with the first step of the iterator.
+        running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
+        return self._read_stream(running, call)
 
-    def _read_stream(self, call, read):
+    def _read_stream(self, running: Any, call: Call[T]) -> Iterator[T]:
         try:
-            for answer in call:
-                yield read(answer, self.target)
+            for answer in running:
+                yield call.read(answer)
         except grpc.RpcError as error:
-            raise _error(error, _rich_status(call), self.target) from None
+            raise self._error(error) from None
         finally:
-            call.cancel()
+            running.cancel()
 
     def __enter__(self) -> Client:
         return self
@@ -339,160 +488,42 @@ class Client:
         self.close()
 
 
-class AsyncClient:
-    """`Client` for asyncio: made, used and closed in one event loop. Cancelling a task stops its search."""
+class AsyncClient(_Calls):
+    """`Client` for asyncio: made, used and closed in one event loop.
 
-    def __init__(
-        self,
-        target: str,
-        *,
-        token: str | None = None,
-        root_certificates: str | os.PathLike[str] | bool | None = None,
-        certificate: str | os.PathLike[str] | None = None,
-        key: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self.target = target
-        self._metadata = _metadata(token)
-        self._channel = _open(grpc.aio, target, root_certificates, certificate, key)
-        self._service = engine_pb2_grpc.EngineServiceStub(self._channel)
+    It takes the same parameters and has the same methods, to be awaited; those that yield are for
+    ``async for``. Cancelling a task stops its search.
+    """
 
-    async def best_turn(
-        self,
-        position: Position,
-        *,
-        time_s: float | None = None,
-        iterations: int | None = None,
-        threads: int | None = None,
-        memory_mb: int | None = None,
-        seed: int | None = None,
-        candidates: int = 5,
-        level: int | None = None,
-        timeout_s: float | None = None,
-    ) -> Result:
-        """Have the server search the best turn for the seat to move; see `Client.best_turn`."""
-        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        request = _search_request(engine_pb2.BestTurnRequest, position, limits, seed, candidates, level)
-        return await self._ask("BestTurn", request, _result, _timeout(time_s, timeout_s))
-
-    def analyze(
-        self,
-        position: Position,
-        *,
-        time_s: float | None = None,
-        iterations: int | None = None,
-        threads: int | None = None,
-        memory_mb: int | None = None,
-        seed: int | None = None,
-        candidates: int = 5,
-        level: int | None = None,
-        interval_s: float | None = None,
-        unlimited: bool = False,
-        analysis_id: str = "",
-        timeout_s: float | None = None,
-    ) -> AsyncIterator[Result]:
-        """Have the server search, and yield what is known at an interval; see `Client.analyze`."""
-        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        request = _search_request(engine_pb2.AnalyzeRequest, position, limits, seed, candidates, level)
-        _set_analysis(request, interval_s, unlimited, analysis_id)
-        timeout_s = None if unlimited and timeout_s is None else _timeout(time_s, timeout_s)
-        return self._stream("Analyze", request, _result, timeout_s)
-
-    async def stop_analysis(self, analysis_id: str, *, timeout_s: float = WAIT_S) -> int:
-        """Have running analyses end; see `Client.stop_analysis`."""
-        request = engine_pb2.StopAnalysisRequest(analysis_id=analysis_id)
-        return await self._ask("StopAnalysis", request, lambda answer, _: answer.num_stopped, timeout_s)
-
-    def evaluate_record(
-        self,
-        record: dict[str, Any] | str | bytes,
-        *,
-        time_s: float | None = None,
-        iterations: int | None = None,
-        threads: int | None = None,
-        memory_mb: int | None = None,
-        seed: int | None = None,
-        first_turn: int = 0,
-        num_turns: int = 0,
-        timeout_s: float | None = None,
-    ) -> AsyncIterator[TurnEvaluation]:
-        """Have the server value each turn of a game; see `Client.evaluate_record`."""
-        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        request, turns = _record_request(record, limits, seed, first_turn, num_turns)
-        return self._stream("EvaluateRecord", request, _evaluations(turns), timeout_s)
-
-    async def new_game(
-        self,
-        game: str = "mexica",
-        *,
-        players: int = 2,
-        seed: int | None = None,
-        timeout_s: float = WAIT_S,
-        **options: Any,
-    ) -> Position:
-        """Have the server deal a new game; see `Client.new_game`."""
-        request = _new_game_request(game, players, seed, options)
-        return await self._ask("NewGame", request, _dealt, timeout_s)
-
-    async def apply_turn(
-        self,
-        position: Position,
-        turn: str | list[str] | None,
-        *,
-        draw_events: bool = False,
-        seed: int | None = None,
-        timeout_s: float = WAIT_S,
-    ) -> Applied:
-        """Have the server play a whole turn; see `Client.apply_turn`."""
-        request = _turn_request(position, turn, draw_events, seed)
-        return await self._ask("ApplyTurn", request, _applied, timeout_s)
-
-    async def legal_actions(
-        self, position: Position, actions: Sequence[str] = (), *, timeout_s: float = WAIT_S
-    ) -> list[str]:
-        """Have the server list the legal actions; see `Client.legal_actions`."""
-        request = _actions_request(position, actions)
-        return await self._ask("LegalActions", request, lambda answer, _: list(answer.actions), timeout_s)
-
-    async def validate_position(self, data: dict[str, Any], *, timeout_s: float = WAIT_S) -> list[Violation]:
-        """Have the server list all faults of a position; see `Client.validate_position`."""
-        request = engine_pb2.ValidatePositionRequest(position=wire.message_from_json(data))
-        return await self._ask("ValidatePosition", request, _violations, timeout_s)
-
-    async def consider_removal(
-        self, position: Position, sizes: Sequence[int], *, timeout_s: float = WAIT_S
-    ) -> Removal:
-        """Ask whether the engine agrees to remove tokens; see `Client.consider_removal`."""
-        request = _removal_request(position, sizes)
-        return await self._ask("ConsiderRemoval", request, _removal, timeout_s)
-
-    async def list_games(self, *, timeout_s: float = WAIT_S) -> list[dict[str, Any]]:
-        """Return the server's games; see `Client.list_games`."""
-        return await self._ask("ListGames", engine_pb2.ListGamesRequest(), _games, timeout_s)
-
-    async def engine_info(self, *, timeout_s: float = WAIT_S) -> dict[str, Any]:
-        """Describe the engine; see `Client.engine_info`."""
-        return await self._ask("GetEngineInfo", engine_pb2.GetEngineInfoRequest(), _info, timeout_s)
+    _grpc: ClassVar[ModuleType] = grpc_aio
 
     async def close(self) -> None:
         """Close the connection; running calls are cancelled."""
         await self._channel.close()
 
-    async def _ask(self, method, request, read, timeout_s):
+    async def _ask(self, describe: Callable[[], Call[T]]) -> T:
+        call = describe()
+        running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
         try:
-            answer = await getattr(self._service, method)(request, timeout=timeout_s, metadata=self._metadata)
-        except grpc.aio.AioRpcError as error:
-            raise _error(error, _rich_status(error), self.target) from None
-        return read(answer, self.target)
-
-    async def _stream(self, method, request, read, timeout_s):
-        call = getattr(self._service, method)(request, timeout=timeout_s, metadata=self._metadata)
-        try:
-            async for answer in call:
-                yield read(answer, self.target)
-        except grpc.aio.AioRpcError as error:
-            raise _error(error, _rich_status(error), self.target) from None
+            while call.stop and not running.done():
+                if call.stop.is_set():
+                    raise self._stopped()
+                await asyncio.sleep(_STOP_POLL_S)
+            return call.read(await running)
+        except grpc_aio.AioRpcError as error:
+            raise self._error(error) from None
         finally:
-            call.cancel()
+            running.cancel()
+
+    async def _stream(self, call: Call[T]) -> AsyncIterator[T]:
+        running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
+        try:
+            async for answer in running:
+                yield call.read(answer)
+        except grpc_aio.AioRpcError as error:
+            raise self._error(error) from None
+        finally:
+            running.cancel()
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -506,13 +537,20 @@ class AsyncClient:
 
 def service_config() -> dict[str, Any]:
     """Return the published service config: retries with backoff, and all replicas in turn."""
-    return json.loads((resources.files("mexica_ai") / "service_config.json").read_text(encoding="utf-8"))
+    text = (resources.files("mexica_ai") / "service_config.json").read_text(encoding="utf-8")
+    return cast("dict[str, Any]", json.loads(text))
 
 
-def _open(module, target, root_certificates, certificate, key):
-    # `module`: grpc or grpc.aio, whose functions have the same names.
+def _open(
+    module: Any,
+    target: str,
+    root_certificates: str | os.PathLike[str] | bool | None,
+    certificate: str | os.PathLike[str] | None,
+    key: str | os.PathLike[str] | None,
+) -> Any:
+    """Return a channel of `module`, which is grpc or grpc.aio."""
     options = [("grpc.service_config", json.dumps(service_config())), ("grpc.enable_retries", 1)]
-    if root_certificates is None:
+    if root_certificates is None or root_certificates is False:
         if certificate is not None or key is not None:
             raise SearchError(
                 "certificate: given without root_certificates; expected both, or True for those of gRPC",
@@ -528,15 +566,13 @@ def _open(module, target, root_certificates, certificate, key):
     return module.secure_channel(target, credentials, options)
 
 
-def _metadata(token):
-    return () if token is None else (("authorization", f"Bearer {token}"),)
-
-
 # --- requests
 
 
-def _search_request(kind, position, limits, seed, candidates, level):
-    """Return the request, checked as a search of our own would check it."""
+def _search(
+    position: Position, limits: engine_pb2.Limits, seed: int | None, candidates: int, level: int | None
+) -> dict[str, Any]:
+    """Return the fields that requests to search share, checked as a search of our own would check them."""
     if type(candidates) is not int or not 1 <= candidates < 2**31:
         raise SearchError(
             f"candidates: given {quote(candidates)}; expected an integer above 0",
@@ -545,87 +581,39 @@ def _search_request(kind, position, limits, seed, candidates, level):
         )
     if level is not None:
         levels.check(level)
-    return kind(
-        position=wire.position_to_message(position),
-        limits=limits,
-        seed=None if seed is None else resolve_seed(seed),
-        num_candidates=candidates,
-        level=level or 0,
-    )
+    return {
+        "position": wire.position_to_message(position),
+        "limits": limits,
+        "seed": _seed(seed),
+        "num_candidates": candidates,
+        "level": level or 0,
+    }
 
 
-def _set_analysis(request, interval_s, unlimited, analysis_id):
-    request.interval_s = interval_s or 0
-    request.unlimited = unlimited
-    request.analysis_id = analysis_id
+def _seed(seed: int | None) -> int | None:
+    return None if seed is None else resolve_seed(seed)
 
 
-def _actions_request(position, actions):
-    message = wire.position_to_message(position)
-    return engine_pb2.LegalActionsRequest(position=message, actions=list(actions))
-
-
-def _removal_request(position, sizes):
-    message = wire.position_to_message(position)
-    return engine_pb2.ConsiderRemovalRequest(position=message, sizes=list(sizes))
-
-
-def _limits(**given) -> engine_pb2.Limits:
-    given = {name: value for name, value in given.items() if value is not None}
+def _limits(**limits: Any) -> engine_pb2.Limits:
+    given = {name: value for name, value in limits.items() if value is not None}
     Limits(**given, unlimited=True)
     return engine_pb2.Limits(**given)
 
 
-def _record_request(record, limits, seed, first_turn, num_turns):
-    if isinstance(record, (str, bytes)):
-        record = parse_json(record, "$")
-    check_played(record)
-    request = engine_pb2.EvaluateRecordRequest(
-        start=wire.position_to_message(Position.from_json(record["start"])),
-        turns=[engine_pb2.Turn(actions=turn) for turn in record["turns"]],
-        limits=limits,
-        seed=None if seed is None else resolve_seed(seed),
-        first_turn=first_turn,
-        num_turns=num_turns,
-    )
-    return request, record["turns"]
-
-
-def _new_game_request(game, players, seed, options):
-    request = engine_pb2.NewGameRequest(players=players, seed=None if seed is None else resolve_seed(seed))
-    if request.DESCRIPTOR.fields_by_name.get(game) is None or game not in registry.names():
-        registry.get(game)
-    chosen = getattr(request, game)
-    chosen.SetInParent()
-    try:
-        json_format.ParseDict({name: value for name, value in options.items() if value is not None}, chosen)
-    except json_format.ParseError as error:
-        raise NotationError(f"options: {error}; expected those of {game}", path="options") from None
-    return request
-
-
-def _turn_request(position, turn, draw_events, seed):
-    draws_only = turn is None and draw_events and position.is_chance
-    return engine_pb2.ApplyTurnRequest(
-        position=wire.position_to_message(position),
-        turn=engine_pb2.Turn(actions=[] if draws_only else split_turn(turn)),
-        draw_events=draw_events,
-        seed=None if seed is None else resolve_seed(seed),
-    )
+def _timeout(time_s: float | None, timeout_s: float | None) -> float:
+    if timeout_s is not None:
+        return timeout_s
+    return WAIT_S + (UNKNOWN_TIME_S if time_s is None else time_s)
 
 
 # --- answers
 
 
-def _evaluations(turns):
-    return lambda answer, _: wire.evaluation_from_message(answer, turns[answer.turn_index])
-
-
-def _dealt(response, target) -> Position:
+def _read_new_game(response: engine_pb2.NewGameResponse) -> Position:
     return wire.position_from_message(response.full_position)
 
 
-def _applied(response, target) -> Applied:
+def _read_applied(response: engine_pb2.ApplyTurnResponse) -> Applied:
     return Applied(
         position=wire.position_from_message(response.position),
         scores=list(response.scores),
@@ -637,11 +625,11 @@ def _applied(response, target) -> Applied:
     )
 
 
-def _violations(response, target) -> list[Violation]:
+def _read_violations(response: engine_pb2.ValidatePositionResponse) -> list[Violation]:
     return [_violation(fault) for fault in response.violations]
 
 
-def _removal(response, target) -> Removal:
+def _read_removal(response: engine_pb2.ConsiderRemovalResponse) -> Removal:
     return Removal(
         response.agrees,
         [
@@ -658,14 +646,14 @@ def _removal(response, target) -> Removal:
     )
 
 
-def _games(response, target) -> list[dict[str, Any]]:
+def _read_games(response: engine_pb2.ListGamesResponse) -> list[dict[str, Any]]:
     return [
         {name: getattr(game, name) for name in ("name", "rules_version", "min_players", "max_players")}
         for game in response.games
     ]
 
 
-def _info(response, target) -> dict[str, Any]:
+def _read_info(response: engine_pb2.GetEngineInfoResponse) -> dict[str, Any]:
     found = json_format.MessageToDict(
         response, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
@@ -673,49 +661,40 @@ def _info(response, target) -> dict[str, Any]:
     return found
 
 
-def _timeout(time_s: float | None, timeout_s: float | None) -> float:
-    if timeout_s is not None:
-        return timeout_s
-    return WAIT_S + (UNKNOWN_TIME_S if time_s is None else time_s)
-
-
-def _result(response, target: str) -> Result:
-    if not response.result.turn:
-        raise SearchError(
-            f"server {target}: answered without a turn; expected at least one action", reason="NO_TURN_FOUND"
-        )
-    return wire.result_from_message(response.result)
-
-
-def _rich_status(call) -> status_pb2.Status | None:
-    """Return the google.rpc.Status of a failed call, None if it has none or one that contradicts the call."""
-    with contextlib.suppress(ValueError):
-        return rpc_status.from_call(call)
-
-
-def _error(error, status: status_pb2.Status | None, target: str) -> MexicaAIError:
-    """Return the exception for a failed call."""
+def _error(error: Any, target: str) -> MexicaAIError:
+    """Return the exception for a call that failed with a gRPC error."""
     code, message = error.code(), error.details() or ""
     info, faults = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
+    retry = error_details_pb2.RetryInfo()
+    status = None
+    with contextlib.suppress(ValueError):  # a status that contradicts the call's
+        status = rpc_status.from_call(error)
     for detail in status.details if status else ():
         # Unpack leaves its argument as it is if the detail is of another type.
         detail.Unpack(info)
         detail.Unpack(faults)
+        detail.Unpack(retry)
     if code is grpc.StatusCode.FAILED_PRECONDITION:
         return GameOverError(message, path="$")
     if code is grpc.StatusCode.INVALID_ARGUMENT:
         violations = [_violation(fault) for fault in faults.field_violations]
-        error_class = _ERROR_CLASSES.get(info.metadata.get("error"), NotationError)
+        error_class = _ERROR_CLASSES.get(info.metadata.get("error", ""), NotationError)
         return error_class(
             _local_paths(message),
             reason=info.reason or None,
             path=violations[0].path if violations else "",
             violations=violations,
         )
-    return SearchError(f"server {target}: {code.name}: {message}", reason=code.name)
+    has_advice = retry.HasField("retry_delay")
+    return SearchError(
+        f"server {target}: {code.name}: {message}",
+        reason=info.reason or code.name,
+        retry_after_s=retry.retry_delay.ToTimedelta().total_seconds() if has_advice else None,
+    )
 
 
-def _violation(fault: error_details_pb2.BadRequest.FieldViolation) -> Violation:
+def _violation(fault: Any) -> Violation:
+    """Return the fault that a FieldViolation or a message Violation tells."""
     path = _local_paths(fault.field)
     return Violation(path, fault.reason, f"{path}: {fault.description}")
 

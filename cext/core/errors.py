@@ -5,7 +5,8 @@ given and says what was expected and where; programs read `reason`, `path`, `vio
 instead.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 
 class Violation(NamedTuple):
@@ -35,7 +36,16 @@ class MexicaAIError(Exception):
 
     default_reason = "ERROR"
 
-    def __init__(self, message, *, reason=None, path="", violations=(), turn_index=None, action_index=None):
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str | None = None,
+        path: str = "",
+        violations: Sequence[Violation] = (),
+        turn_index: int | None = None,
+        action_index: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.reason = reason or self.default_reason
         self.path = path
@@ -69,9 +79,22 @@ class GameOverError(PositionError):
 
 
 class SearchError(MexicaAIError, RuntimeError):
-    """A search could not run, or was asked for with limits that make no sense."""
+    """A search could not run, or was asked for with limits that make no sense.
+
+    Parameters
+    ----------
+    message : str
+    retry_after_s : float, optional
+        Seconds after which a retry makes sense, at least 0; None where not known. A server says so.
+    **details
+        As for `MexicaAIError`.
+    """
 
     default_reason = "SEARCH_FAILED"
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.retry_after_s = retry_after_s
 
 
 class UnknownGameError(MexicaAIError, LookupError):

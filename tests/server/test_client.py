@@ -1,0 +1,192 @@
+"""Both clients against a real server: the same calls, answers and errors."""
+
+import asyncio
+import inspect
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from servers import IdleSearch, RunningServer
+
+import mexica_ai as ai
+from mexica_ai.client import AsyncClient, Client
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+LONG_S = 20.0
+
+
+def ask_sync(address, name, *args, **kwargs):
+    with Client(address) as client:
+        answer = getattr(client, name)(*args, **kwargs)
+        return list(answer) if inspect.isgenerator(answer) else answer
+
+
+def ask_async(address, name, *args, **kwargs):
+    async def ask():
+        async with AsyncClient(address) as client:
+            answer = getattr(client, name)(*args, **kwargs)
+            if inspect.isasyncgen(answer):
+                return [one async for one in answer]
+            return await answer
+
+    return asyncio.run(ask())
+
+
+@pytest.fixture(params=[ask_sync, ask_async], ids=["Client", "AsyncClient"])
+def ask(request):
+    """Make one call of a client: `ask(address, method, ...)` returns the answer, a list of a stream's."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def address():
+    running = RunningServer(None, max_time_s=2.0, memory_mb=64, min_interval_s=0.01)
+    yield running.address
+    running.close()
+
+
+@pytest.fixture
+def busy():
+    """A server whose only slot is taken for a long time, and where nobody may wait."""
+    search = IdleSearch()
+    running = RunningServer(search, slots=1, max_waiting=0)
+    with Client(running.address) as client:
+        stop = threading.Event()
+        holding = threading.Thread(target=hold, args=(client, stop))
+        holding.start()
+        search.await_start()
+        yield running.address
+        stop.set()
+        holding.join()
+    running.close()
+
+
+def hold(client, stop):
+    with pytest.raises(ai.SearchError, match="CANCELLED"):
+        client.best_turn(ai.new_game("nim"), time_s=LONG_S, stop=stop)
+
+
+@pytest.fixture
+def nim():
+    return ai.new_game("nim", piles=[7, 6, 5])
+
+
+# ---- answers
+
+
+def test_searches(ask, address, nim):
+    local = ai.best_turn(nim, iterations=200, seed=3)
+    for found in (
+        ask(address, "best_turn", nim, iterations=200, seed=3),
+        ask(address, "analyze", nim, iterations=200, seed=3)[-1],
+    ):
+        assert (found.turn, found.iterations, found.value) == (local.turn, local.iterations, local.value)
+
+
+def test_the_last_result_of_an_analysis_has_a_stop_reason(ask, address):
+    position = ai.load(EXAMPLES / "mexica_midgame.json")
+    *partial, final = ask(address, "analyze", position, time_s=1.0, interval_s=0.01)
+    assert partial
+    assert {result.stop_reason for result in partial} == {""}
+    assert final.stop_reason
+
+
+def test_a_record(ask, address):
+    record = (EXAMPLES / "mexica_game.jsonl").read_text().splitlines()[0]
+    found = ask(address, "evaluate_record", record, iterations=30, seed=1, first_turn=4, num_turns=2)
+    assert [one.turn_index for one in found] == [4, 5]
+    turns = json.loads(record)["turns"]
+    assert [one.turn for one in found] == turns[4:6]
+
+
+def test_games(ask, address, nim):
+    dealt = ask(address, "new_game", "nim", players=3, piles=[7, 6, 5])
+    assert dealt == ai.new_game("nim", players=3, piles=[7, 6, 5])
+    assert ask(address, "legal_actions", nim) == nim.legal_actions()
+    applied = ask(address, "apply_turn", nim, "take 7 1")
+    nim.push("take 7 1")
+    assert applied.position == nim
+    assert (applied.to_move, applied.is_over, applied.winners) == (1, False, [])
+    assert ask(address, "validate_position", nim.to_json()) == []
+    faults = ask(address, "validate_position", {**nim.to_json(), "to_move": 7})
+    assert [fault.path for fault in faults] == ["$.to_move"]
+
+
+def test_the_engine(ask, address):
+    assert "nim" in [game["name"] for game in ask(address, "list_games")]
+    assert ask(address, "engine_info")["caps"]["memory_mb"] == 64
+    assert ask(address, "stop_analysis", "nobody's") == 0
+    midgame = ai.load(EXAMPLES / "mexica_midgame.json")
+    assert [token.size for token in ask(address, "consider_removal", midgame, [3]).tokens] == [3]
+
+
+# ---- errors
+
+
+def test_the_servers_reason_and_when_to_retry(ask, busy, nim):
+    with pytest.raises(ai.SearchError, match="RESOURCE_EXHAUSTED") as caught:
+        ask(busy, "best_turn", nim, time_s=LONG_S)
+    assert caught.value.reason == "TOO_MANY_WAITING"
+    assert 1 < caught.value.retry_after_s <= LONG_S
+    with pytest.raises(ai.SearchError, match="RESOURCE_EXHAUSTED") as caught:
+        ask(busy, "analyze", nim, time_s=LONG_S)
+    assert caught.value.reason == "TOO_MANY_WAITING"
+    assert 1 < caught.value.retry_after_s <= LONG_S
+
+
+def test_where_nobody_answers_the_status_is_the_reason(ask, nim):
+    with pytest.raises(ai.SearchError, match=r"127\.0\.0\.1:1: UNAVAILABLE") as caught:
+        ask("127.0.0.1:1", "legal_actions", nim, timeout_s=10)
+    assert caught.value.reason == "UNAVAILABLE"
+    assert caught.value.retry_after_s is None
+
+
+def test_errors_of_the_package(ask, address, nim):
+    with pytest.raises(ai.IllegalActionError) as caught:
+        ask(address, "apply_turn", nim, "take 8 1")
+    assert caught.value.reason == "ILLEGAL_ACTION"
+    nim_over = ai.new_game("nim", piles=[1])
+    nim_over.push("take 1 1")
+    with pytest.raises(ai.GameOverError):
+        ask(address, "best_turn", nim_over)
+    for bad in ({"time_s": -1}, {"seed": -1}, {"candidates": 0}, {"level": 11}):
+        with pytest.raises(ai.SearchError) as caught:
+            ask(address, "best_turn", nim, **bad)
+        assert caught.value.reason.startswith("INVALID_")
+        assert caught.value.retry_after_s is None
+    with pytest.raises(ai.NotationError, match="no_such_option"):
+        ask(address, "new_game", "nim", no_such_option=1)
+
+
+def test_an_event_stops_a_call(ask, nim):
+    search = IdleSearch()
+    running = RunningServer(search, slots=1)
+    stop = threading.Event()
+    stopping = threading.Thread(target=lambda: (search.await_start(), stop.set()))
+    stopping.start()
+    with pytest.raises(ai.SearchError, match="CANCELLED") as caught:
+        ask(running.address, "best_turn", nim, time_s=LONG_S, stop=stop)
+    assert caught.value.reason == "CANCELLED"
+    search.await_end()
+    assert search.stop_reasons == ["stopped"]
+    stopping.join()
+    running.close()
+
+
+def test_a_cancelled_task_stops_its_search(nim):
+    search = IdleSearch()
+    running = RunningServer(search, slots=1)
+
+    async def ask():
+        async with AsyncClient(running.address) as client:
+            task = asyncio.create_task(client.best_turn(nim, time_s=LONG_S))
+            await asyncio.to_thread(search.await_start)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await asyncio.to_thread(search.await_end)
+
+    asyncio.run(ask())
+    assert search.stop_reasons == ["stopped"]
+    running.close()
