@@ -11,7 +11,7 @@ from cext.core.game cimport GameOps, State, game_create, state_wrap
 from cext.core.rng cimport Stream
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 from cext.games.coatl.evaluation cimport evaluation_evaluate
-from cext.games.coatl.knowledge cimport knowledge_determinize
+from cext.games.coatl.hidden cimport hidden_determinize
 from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_draw_outcome,
                                      rules_is_outcome, rules_legal_actions, rules_returns, rules_score)
@@ -71,7 +71,7 @@ _ops.scores = coatl_scores
 _ops.hash = <uint64_t (*)(const void*, int) noexcept nogil>state_hash
 _ops.turn = coatl_turn
 _ops.round = coatl_round
-_ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>knowledge_determinize
+_ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determinize
 _ops.chance = coatl_chance
 _ops.is_table_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_outcome
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action

@@ -18,7 +18,7 @@ from cext.games.coatl.state cimport (
     PROMISE, PUBLIC, PUT_AWAY, REFILL, REFILLING, RENEWED, REVEAL, REVEALED, REVEALING, RIGHT, SEE_THE_FUTURE,
     START, TAIL, TAKE, TEMPLE, THIRD, TURN, UNCOVER, UNCOVERING, UNSURE, TableC, action_a, action_b, action_card,
     action_coatl, action_kind, action_make, action_side, action_verb, coatl_points, set_first,
-    set_member, set_size, state_move_card, state_move_temple, state_num_stored, state_remember, state_seen_by_all)
+    set_member, set_size, state_move_card, state_move_temple, state_num_stored, state_observe, state_seen_by_all)
 
 
 # --- what is there
@@ -429,17 +429,17 @@ cdef inline uint64_t _discards(const CoatlStateC* state) noexcept nogil:
     return cards
 
 
-cdef void _remember_renewal(CoatlStateC* state, int num_across) noexcept nogil:
+cdef void _observe_renewal(CoatlStateC* state, int num_across) noexcept nogil:
     cdef uint64_t left = state.cards[DISCARDED]
     cdef int seat
-    state_remember(state, RENEWED, 0, num_across)
+    state_observe(state, RENEWED, 0, num_across)
     while left:
-        state_remember(state, PUBLIC, 0, FACE_OF[set_first(left)])
+        state_observe(state, PUBLIC, 0, FACE_OF[set_first(left)])
         left &= left - 1
     for seat in range(4):
         left = state.cards[PUT_AWAY + seat]
         while left:
-            state_remember(state, PRIVATE, seat, FACE_OF[set_first(left)])
+            state_observe(state, PRIVATE, seat, FACE_OF[set_first(left)])
             left &= left - 1
 
 
@@ -447,7 +447,7 @@ cdef void _renew_deck(CoatlStateC* state, int num_across) noexcept nogil:
     # Cards of the old deck may come up with some of the new one.
     cdef uint64_t cards = _discards(state)
     cdef int seat
-    _remember_renewal(state, num_across)
+    _observe_renewal(state, num_across)
     state.cards[DISCARDED] = 0
     for seat in range(4):
         state.cards[PUT_AWAY + seat] = 0
@@ -586,8 +586,8 @@ cdef void _play(CoatlStateC* state, action_t action) noexcept nogil:
     cdef uint64_t cards = state.cards[IN_HAND + seat] & _of_face(face)
     if cards & state_seen_by_all(state):
         cards &= state_seen_by_all(state)       # of two alike, the one that the others know of
-    elif state.num_memory > 0:
-        state_remember(state, PLAYED_UNSEEN, seat, face)
+    elif state.num_observations > 0:
+        state_observe(state, PLAYED_UNSEEN, seat, face)
     state_move_card(state, set_first(cards), IN_HAND + seat, ON_COATL + seat, EVERYBODY)
     state.table.num_hand[seat] -= 1
     i = coatl.num_cards
@@ -654,9 +654,9 @@ cdef void _discard(CoatlStateC* state, action_t action) noexcept nogil:
                 if other != seat:
                     state.seen[other] &= ~(<uint64_t>1 << card)
             face = FACE_OF[card]
-            state_remember(state, UNSURE, seat, face)
-    if state.num_memory > 0:
-        state_remember(state, AWAY, seat, action_card(action, 0))
+            state_observe(state, UNSURE, seat, face)
+    if state.num_observations > 0:
+        state_observe(state, AWAY, seat, action_card(action, 0))
     card = set_first(state.cards[IN_HAND + seat] & _of_face(action_card(action, 0)))
     state_move_card(state, card, IN_HAND + seat, PUT_AWAY + seat, 1 << seat)
     state.table.num_hand[seat] -= 1
@@ -708,8 +708,8 @@ cdef void _deal(CoatlStateC* state, int face) noexcept nogil:
     cdef int seat = state.table.to_move
     if state.num_deck == 0:
         _renew_deck(state, 0)
-    if state.num_memory > 0:
-        state_remember(state, DEALT, seat, face)
+    if state.num_observations > 0:
+        state_observe(state, DEALT, seat, face)
     state_move_card(state, set_first(state.cards[IN_DECK] & _of_face(face)), IN_DECK, IN_HAND + seat, 1 << seat)
     state.num_deck -= 1
     state.table.num_hand[seat] += 1
@@ -725,7 +725,7 @@ cdef int _num_listed(action_t action) noexcept nogil:
 cdef void _reveal(CoatlStateC* state, action_t action) noexcept nogil:
     # If the deck is too small all of it comes first, and the rest from the renewed one.
     cdef int i, card, face, n = _num_listed(action)
-    cdef int memory = ACROSS if 0 < state.num_deck < n else REVEALED
+    cdef int kind = ACROSS if 0 < state.num_deck < n else REVEALED
     cdef uint64_t old = state.cards[IN_DECK] if n > state.num_deck else 0
     if old:
         state.cards[IN_DECK] = 0
@@ -736,8 +736,8 @@ cdef void _reveal(CoatlStateC* state, action_t action) noexcept nogil:
         _renew_deck(state, state.num_deck)
     for i in range(n):
         face = action_card(action, i)
-        if state.num_memory > 0:
-            state_remember(state, memory, 0, face)
+        if state.num_observations > 0:
+            state_observe(state, kind, 0, face)
         if old & _of_face(face):
             old &= ~(<uint64_t>1 << set_first(old & _of_face(face)))
         else:

@@ -118,12 +118,12 @@ cdef enum:
     NO_CARD = 255
     NO_SEAT = 255
     EVERYBODY = 15              # a set of seats
-    MAX_MEMORY = 268            # entries; the cards that there are, and can come back, allow 251
+    MAX_OBSERVATIONS = 268      # the cards that there are, and can come back, allow 251
 
-# What a position remembers of prophecies that went out of sight, in order of time: from the first card that was
-# known to be in a hand and may have been discarded unseen, or the first renewal of the deck, on. With a seat and a
-# face, unless said otherwise.
-cdef enum:              # Memory
+# What was observed of prophecies that went out of sight, in order of time: from the first card that was known to be
+# in a hand and may have been discarded unseen, or the first renewal of the deck, on. With a seat and a face, unless
+# said otherwise. In a position's text form the list is called `memory`.
+cdef enum:              # Observation
     UNSURE = 0                  # the seat is about to discard unseen: this card, shown until now, may be the one
     AWAY = 1                    # it discards this card; hidden from the others
     DEALT = 2                   # it is dealt this card; hidden from the others
@@ -133,7 +133,7 @@ cdef enum:              # Memory
     PUBLIC = 6                  # in the new deck: discarded for all to see; no seat
     PRIVATE = 7                 # in the new deck: this seat had discarded it; hidden from the others
     ACROSS = 8                  # revealed at once from the old deck and the new one; no seat
-    NUM_MEMORIES = 9
+    NUM_OBSERVATION_KINDS = 9
 
 # Where a card is. Those with a seat: place + seat.
 cdef enum:              # Place
@@ -199,10 +199,10 @@ ctypedef struct CoatlStateC:
     uint8_t num_display
     uint8_t viewer                      # the seat whose view the position is; NO_SEAT: everything is known
     int32_t turns                       # turns ended since the state was made; not part of the position
-    uint16_t num_memory                 # entries; 0 nearly always
+    uint16_t num_observations           # 0 nearly always
     uint8_t unused2[6]
-    uint8_t happened[MAX_MEMORY]        # Memory << 2 | seat
-    uint8_t remembered[MAX_MEMORY]      # the face; NO_CARD where the viewer does not know it
+    uint8_t observed[MAX_OBSERVATIONS]  # Observation << 2 | seat
+    uint8_t observed_faces[MAX_OBSERVATIONS]    # NO_CARD where the viewer does not know it
 
 
 cdef extern from *:
@@ -249,21 +249,21 @@ cdef inline void state_move_temple(CoatlStateC* state, int temple, int source, i
         else:
             state.temples_seen[seat] &= ~bit
 
-cdef inline void state_remember(CoatlStateC* state, int memory, int seat, int face) noexcept nogil:
-    # More than any game needs: then all is forgotten, until something begins a memory again.
-    if state.num_memory == MAX_MEMORY:
-        state.num_memory = 0
+cdef inline void state_observe(CoatlStateC* state, int kind, int seat, int face) noexcept nogil:
+    # More than any game needs: then all is forgotten, until the list begins again.
+    if state.num_observations == MAX_OBSERVATIONS:
+        state.num_observations = 0
         return
-    if state.num_memory == 0 and memory != UNSURE and memory != RENEWED:
+    if state.num_observations == 0 and kind != UNSURE and kind != RENEWED:
         return
-    state.happened[state.num_memory] = <uint8_t>(memory << 2 | seat)
-    state.remembered[state.num_memory] = <uint8_t>face
-    state.num_memory += 1
+    state.observed[state.num_observations] = <uint8_t>(kind << 2 | seat)
+    state.observed_faces[state.num_observations] = <uint8_t>face
+    state.num_observations += 1
 
-cdef inline bint state_is_hidden(int happened, int viewer) noexcept nogil:
-    """Whether a seat does not know the card of an entry of the memory."""
-    cdef int memory = happened >> 2
-    return (memory == AWAY or memory == DEALT or memory == PRIVATE) and (happened & 3) != viewer
+cdef inline bint state_is_hidden(int observed, int viewer) noexcept nogil:
+    """Whether a seat does not know the card of an observation."""
+    cdef int kind = observed >> 2
+    return (kind == AWAY or kind == DEALT or kind == PRIVATE) and (observed & 3) != viewer
 
 cdef inline const CoatlC* state_coatl(const CoatlStateC* state, int seat, int number) noexcept nogil:
     return &state.coatls[seat][number]

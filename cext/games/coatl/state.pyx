@@ -95,12 +95,12 @@ cdef uint64_t _hash_cards(const CoatlStateC* state, int viewer) noexcept nogil:
     return total
 
 
-cdef uint64_t _hash_memory(const CoatlStateC* state, int viewer) noexcept nogil:
+cdef uint64_t _hash_observations(const CoatlStateC* state, int viewer) noexcept nogil:
     cdef uint64_t h = 0
     cdef int i, face
-    for i in range(state.num_memory):
-        face = NO_CARD if viewer >= 0 and state_is_hidden(state.happened[i], viewer) else state.remembered[i]
-        h = _mix(h + 1 + (<uint64_t>state.happened[i] << 8 | face))
+    for i in range(state.num_observations):
+        face = NO_CARD if viewer >= 0 and state_is_hidden(state.observed[i], viewer) else state.observed_faces[i]
+        h = _mix(h + 1 + (<uint64_t>state.observed[i] << 8 | face))
     return h
 
 
@@ -113,7 +113,7 @@ cdef uint64_t state_hash(const CoatlStateC* state, int viewer) noexcept nogil:
         return _mix(state_hash(state, state.viewer) + 1 + state.viewer)
     for i in range(0, <int>sizeof(TableC), 8):
         h = _mix(h + _word(table + i))
-    return _mix(h + total + _hash_cards(state, viewer) + _hash_memory(state, viewer))
+    return _mix(h + total + _hash_cards(state, viewer) + _hash_observations(state, viewer))
 
 
 cdef int coatl_points(const CoatlStateC* state, const CoatlC* coatl) noexcept nogil:
@@ -145,7 +145,7 @@ cdef enum:
     HANDS
     TEMPLE_CARDS
     KNOWLEDGE
-    MEMORY
+    OBSERVATIONS
 
 
 cdef const char* state_check_name(int code) noexcept nogil:
@@ -158,7 +158,7 @@ cdef const char* state_check_name(int code) noexcept nogil:
     if code == CARDS: return "prophecies"
     if code == HANDS: return "hands"
     if code == TEMPLE_CARDS: return "temples"
-    if code == MEMORY: return "memory"
+    if code == OBSERVATIONS: return "observations"
     return "knowledge"
 
 
@@ -291,18 +291,18 @@ cdef int _check_temples(const CoatlStateC* state) noexcept nogil:
     return 0
 
 
-cdef int _check_memory(const CoatlStateC* state) noexcept nogil:
-    cdef int i, memory, limit
-    if state.num_memory > MAX_MEMORY:
-        return MEMORY
-    for i in range(state.num_memory):
-        memory = state.happened[i] >> 2
-        limit = NUM_CARDS if memory == RENEWED else NUM_FACES
-        if (memory >= NUM_MEMORIES or (state.happened[i] & 3) >= state.table.num_players
-                or (i == 0 and memory != UNSURE and memory != RENEWED)
-                or (state.remembered[i] >= limit
-                    and (state.viewer == NO_SEAT or not state_is_hidden(state.happened[i], state.viewer)))):
-            return MEMORY
+cdef int _check_observations(const CoatlStateC* state) noexcept nogil:
+    cdef int i, kind, limit
+    if state.num_observations > MAX_OBSERVATIONS:
+        return OBSERVATIONS
+    for i in range(state.num_observations):
+        kind = state.observed[i] >> 2
+        limit = NUM_CARDS if kind == RENEWED else NUM_FACES
+        if (kind >= NUM_OBSERVATION_KINDS or (state.observed[i] & 3) >= state.table.num_players
+                or (i == 0 and kind != UNSURE and kind != RENEWED)
+                or (state.observed_faces[i] >= limit
+                    and (state.viewer == NO_SEAT or not state_is_hidden(state.observed[i], state.viewer)))):
+            return OBSERVATIONS
     return 0
 
 
@@ -324,7 +324,7 @@ cdef int state_check(const CoatlStateC* state) noexcept nogil:
     if code == 0:
         code = _check_temples(state)
     if code == 0:
-        code = _check_memory(state)
+        code = _check_observations(state)
     return code
 
 
@@ -480,10 +480,10 @@ cdef int state_fill(CoatlStateC* state, dict fields) except -1:
     for seat in range(table.num_players):
         _fill_seat(state, seat, fields["seats"][seat])
     _fill_unknown(state, fields["seats"])
-    if len(fields["memory"]) > MAX_MEMORY:
-        raise ValueError("more to remember than can be")
-    for memory, seat, face in fields["memory"]:
-        state_remember(state, memory, seat, NO_CARD if face < 0 else face)
+    if len(fields["memory"]) > MAX_OBSERVATIONS:
+        raise ValueError(f"more than {MAX_OBSERVATIONS} entries of `memory`")
+    for kind, seat, face in fields["memory"]:
+        state_observe(state, kind, seat, NO_CARD if face < 0 else face)
 
 
 cdef list _counts(const uint8_t* counts, int n):
@@ -534,13 +534,13 @@ cdef dict _describe_seat(const CoatlStateC* state, int seat):
     }
 
 
-cdef list _describe_memory(const CoatlStateC* state):
-    """The entries as (memory, seat, face), -1 for a face that the viewer does not know."""
+cdef list _describe_observations(const CoatlStateC* state):
+    """The observations as (kind, seat, face), -1 for a face that the viewer does not know."""
     cdef int i
-    return [(state.happened[i] >> 2, state.happened[i] & 3,
-             -1 if state.viewer != NO_SEAT and state_is_hidden(state.happened[i], state.viewer)
-             else state.remembered[i])
-            for i in range(state.num_memory)]
+    return [(state.observed[i] >> 2, state.observed[i] & 3,
+             -1 if state.viewer != NO_SEAT and state_is_hidden(state.observed[i], state.viewer)
+             else state.observed_faces[i])
+            for i in range(state.num_observations)]
 
 
 def _unknown_last(cards):
@@ -572,5 +572,5 @@ cdef dict state_describe(const CoatlStateC* state):
         "piles": [[-1 if table.tops[i] == NO_CARD else table.tops[i], table.below[i]] for i in range(PILES)],
         "deck": state.num_deck,
         "seats": [_describe_seat(state, seat) for seat in range(table.num_players)],
-        "memory": _describe_memory(state),
+        "memory": _describe_observations(state),
     }

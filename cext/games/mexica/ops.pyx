@@ -3,20 +3,19 @@
 Rules: ``rules.pyx``; knowledge: ``policy.pyx``; the struct and the layout of actions: ``state.pxd``.
 """
 
+from libc.stdint cimport uint64_t
 from libc.string cimport memset
 from numpy.random cimport bitgen_t
 
 from cext.core.game cimport Game, GameOps, State, game_create, state_wrap
-from cext.core.rng cimport rng_below
-from libc.stdint cimport uint8_t, uint64_t
-
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 from cext.games.mexica.evaluation cimport evaluation_evaluate
+from cext.games.mexica.hidden cimport hidden_chance, hidden_determinize
 from cext.games.mexica.policy cimport policy_begin_search, policy_playout_action, policy_priors, policy_random_action
-from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_deal,
+from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action,
                                       rules_is_table_action, rules_legal_actions, rules_returns)
-from cext.games.mexica.state cimport (MAX_SIZE, MIN_SIZE, OVER, SECOND_DEAL, MexicaStateC, state_check,
-                                      state_check_name, state_describe, state_fill, state_hash)
+from cext.games.mexica.state cimport (OVER, MexicaStateC, state_check, state_check_name, state_describe,
+                                      state_fill, state_hash)
 
 
 cdef int mexica_num_players(const void* data) noexcept nogil:
@@ -47,59 +46,6 @@ cdef int mexica_round(const void* data) noexcept nogil:
     return (<const MexicaStateC*>data).round
 
 
-# --- hidden information: the seven tokens of the second period, in period 1
-
-cdef int _count_unseen(const MexicaStateC* state, uint8_t* unseen) noexcept nogil:
-    # Tokens of the pool that period 1 has not shown, by size; returns their number.
-    cdef int size, total = 0, i
-    for size in range(MAX_SIZE + 1):
-        unseen[size] = state.pool[size] - state.display[size] - state.removed[size]
-    for i in range(state.num_placed):
-        unseen[state.placed_size[i]] -= 1
-    for size in range(MAX_SIZE + 1):
-        total += unseen[size]
-    return total
-
-
-cdef void _draw_upcoming(MexicaStateC* state, uint8_t* unseen, int total, bitgen_t* rng) noexcept nogil:
-    # Seven tokens without replacement from the unseen ones, which are used up.
-    cdef int size, k, drawn
-    memset(state.upcoming, 0, sizeof(state.upcoming))
-    for drawn in range(SECOND_DEAL):
-        k = rng_below(rng, total - drawn)
-        size = MIN_SIZE
-        while k >= unseen[size]:
-            k -= unseen[size]
-            size += 1
-        unseen[size] -= 1
-        state.upcoming[size] += 1
-    state.upcoming_known = 1
-
-
-cdef bint mexica_determinize(void* data, int viewer, bitgen_t* rng) noexcept nogil:
-    # The same for every viewer.
-    cdef MexicaStateC* state = <MexicaStateC*>data
-    cdef uint8_t unseen[14]
-    cdef int total, size, num_sizes = 0
-    if state.period == 2 or not state.is_hidden:
-        return False
-    total = _count_unseen(state, unseen)
-    for size in range(MIN_SIZE, MAX_SIZE + 1):
-        num_sizes += unseen[size] > 0
-    if num_sizes <= 1:
-        return False
-    _draw_upcoming(state, unseen, total, rng)
-    return True
-
-
-cdef void mexica_chance(void* data, bitgen_t* rng) noexcept nogil:
-    cdef MexicaStateC* state = <MexicaStateC*>data
-    cdef uint8_t unseen[14]
-    if not state.upcoming_known:
-        _draw_upcoming(state, unseen, _count_unseen(state, unseen), rng)
-    rules_deal(state)
-
-
 cdef GameOps _ops
 memset(&_ops, 0, sizeof(GameOps))
 _ops.name = "mexica"
@@ -119,8 +65,8 @@ _ops.scores = mexica_scores
 _ops.hash = <uint64_t (*)(const void*, int) noexcept nogil>state_hash
 _ops.turn = mexica_turn
 _ops.round = mexica_round
-_ops.determinize = mexica_determinize
-_ops.chance = mexica_chance
+_ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determinize
+_ops.chance = <void (*)(void*, bitgen_t*) noexcept nogil>hidden_chance
 _ops.is_table_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_table_action
 _ops.policy = <void (*)(const void*, const action_t*, int, float*) noexcept nogil>policy_priors
 _ops.begin_search = <void (*)(void*) noexcept nogil>policy_begin_search

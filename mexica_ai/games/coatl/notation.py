@@ -30,7 +30,7 @@ import functools
 import numpy as np
 
 from cext.games.coatl import ops
-from cext.games.coatl.memory import has_world
+from cext.games.coatl.observations import has_world
 from cext.games.coatl.ops import state_from_fields, state_to_fields
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.coatl import facts

@@ -4,7 +4,7 @@ from libc.stdint cimport uint16_t, uint64_t
 
 from cext.core.rng cimport rng_below
 from cext.games.coatl.cards cimport FACE_OF, NUM_CARDS, NUM_TEMPLES
-from cext.games.coatl.memory cimport memory_deal
+from cext.games.coatl.observations cimport observations_deal
 from cext.games.coatl.rules cimport rules_matches
 from cext.games.coatl.state cimport CLOSING, IN_DECK, IN_HAND, ON_COATL, CoatlC, set_first, set_size
 
@@ -66,10 +66,10 @@ cdef bint _deal_cards(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept no
 
 
 cdef bint _deal_prophecies(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
-    if state.num_memory > 0:
-        if memory_deal(state, viewer, rng):
+    if state.num_observations > 0:
+        if observations_deal(state, viewer, rng):
             return True
-        state.num_memory = 0        # no world fits, or none was found in the time that a search may take
+        state.num_observations = 0        # no world fits, or none was found in the time that a search may take
     return _deal_cards(state, viewer, rng)
 
 
@@ -97,7 +97,7 @@ cdef bint _deal_temples(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept 
     return True
 
 
-cdef bint knowledge_determinize(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
+cdef bint hidden_determinize(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
     cdef bint several = _deal_prophecies(state, viewer, rng)
     cdef int tries = 1
     while several and tries < MAX_TRIES and not _owes_nothing(state):

@@ -19,7 +19,7 @@ from scipy.stats import chisquare
 
 from cext.core.search import Search
 from cext.core.uct import UCT
-from cext.games.coatl.memory import has_world
+from cext.games.coatl.observations import has_world
 from mexica_ai import IllegalActionError, NotationError, PositionError, wire
 from mexica_ai.games.coatl import facts, notation
 from mexica_ai.position import Position

@@ -2,8 +2,8 @@
 
 A seat knows of some cards that they lay in a hand before something was discarded from it unseen, or in the deck
 when it was renewed. Cards of which it knows the same are a *class*; class 0 are those of which it knows nothing. A
-world fits the memory if what happened can be taken back, entry by entry, so that every card is where it was known to
-be.
+world fits the observations if what happened can be taken back, one by one, so that every card is where it was known
+to be.
 This depends only on how many cards of each class each place holds.
 
 Worlds are proposed class by class, within bounds that hold for each class alone, and those that do not fit are
@@ -16,7 +16,7 @@ from libc.string cimport memcpy, memset
 from cext.core.game cimport State
 from cext.core.rng cimport Stream, rng_below, rng_uniform
 from cext.games.coatl.cards cimport FACE_OF, NUM_CARDS, NUM_FACES
-from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_MEMORY, NO_SEAT, ON_COATL,
+from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_OBSERVATIONS, NO_SEAT, ON_COATL,
                                      PLAYED_UNSEEN, PRIVATE, PUBLIC, PUT_AWAY, RENEWED, REVEALED, UNSURE, set_first,
                                      set_size)
 
@@ -36,13 +36,13 @@ cdef enum:
 ctypedef struct WorldC:
     uint8_t counts[MAX_CLASSES][NUM_PLACES]
 
-# A reading of the memory: which class a card belonged to that came to light.
+# A reading of the observations: the class of each card that became visible.
 ctypedef struct ReadingC:
-    uint8_t class_of[MAX_MEMORY]        # of entries that the viewer sees
+    uint8_t class_of[MAX_OBSERVATIONS]  # of entries that the viewer sees
     uint8_t class_of_card[NUM_CARDS]    # unseen cards as they lie now
 
-ctypedef struct MemoryC:
-    const uint8_t* happened
+ctypedef struct ObservationsC:
+    const uint8_t* observed
     const uint8_t* faces
     int num_entries
     int viewer
@@ -53,78 +53,78 @@ ctypedef struct MemoryC:
     uint8_t is_deck[MAX_CLASSES]        # known to have been in a new deck; else in the hand of `seat`
     uint8_t seat[MAX_CLASSES]
     int first[MAX_CLASSES]              # the entry with which it begins
-    uint8_t chosen[MAX_MEMORY]          # classes, for the entries that the viewer does not see
+    uint8_t chosen[MAX_OBSERVATIONS]    # classes, for the entries that the viewer does not see
     int nodes
     uint64_t dead_ends[NUM_DEAD_ENDS]   # hashes of what was found to be impossible
     uint64_t unseen
     int sizes[NUM_UNSEEN_PLACES]        # unseen cards in each place
 
 
-# --- reading the memory
+# --- reading the observations
 
-cdef inline bint _enters(const MemoryC* memory, int i) noexcept nogil:
+cdef inline bint _enters(const ObservationsC* obs, int i) noexcept nogil:
     # Whether a card that the viewer saw goes out of its sight.
-    cdef int what = memory.happened[i] >> 2, seat = memory.happened[i] & 3
-    return ((what == UNSURE and seat != memory.viewer) or what == PUBLIC
-            or (what == PRIVATE and seat == memory.viewer))
+    cdef int what = obs.observed[i] >> 2, seat = obs.observed[i] & 3
+    return ((what == UNSURE and seat != obs.viewer) or what == PUBLIC
+            or (what == PRIVATE and seat == obs.viewer))
 
 
-cdef inline bint _leaves(const MemoryC* memory, int i) noexcept nogil:
-    # Whether a card that was out of its sight comes to light.
-    cdef int what = memory.happened[i] >> 2, seat = memory.happened[i] & 3
-    return ((what == PLAYED_UNSEEN and seat != memory.viewer) or what == REVEALED or what == ACROSS
-            or (what == DEALT and seat == memory.viewer))
+cdef inline bint _leaves(const ObservationsC* obs, int i) noexcept nogil:
+    # Whether a card that was out of its sight becomes visible.
+    cdef int what = obs.observed[i] >> 2, seat = obs.observed[i] & 3
+    return ((what == PLAYED_UNSEEN and seat != obs.viewer) or what == REVEALED or what == ACROSS
+            or (what == DEALT and seat == obs.viewer))
 
 
-cdef bint _name_classes(MemoryC* memory) noexcept nogil:
+cdef bint _name_classes(ObservationsC* obs) noexcept nogil:
     cdef int i, what, previous = -1
-    memory.num_classes = 1
-    for i in range(memory.num_entries):
-        what = memory.happened[i] >> 2
+    obs.num_classes = 1
+    for i in range(obs.num_entries):
+        what = obs.observed[i] >> 2
         if what == RENEWED or (what == UNSURE and previous != UNSURE):
-            if memory.num_classes == MAX_CLASSES:
+            if obs.num_classes == MAX_CLASSES:
                 return False
-            memory.first[memory.num_classes] = i
-            memory.is_deck[memory.num_classes] = what == RENEWED
-            memory.seat[memory.num_classes] = memory.happened[i] & 3
-            memory.num_classes += 1
+            obs.first[obs.num_classes] = i
+            obs.is_deck[obs.num_classes] = what == RENEWED
+            obs.seat[obs.num_classes] = obs.observed[i] & 3
+            obs.num_classes += 1
         previous = what
     return True
 
 
-cdef int _read(MemoryC* memory, int number) noexcept nogil:
-    """Read the memory in one of its ways; return how often cards were ambiguous, -1 if it makes no sense."""
-    cdef ReadingC* reading = &memory.readings[number]
+cdef int _read(ObservationsC* obs, int number) noexcept nogil:
+    """Read the observations in one of their ways; return how often cards were ambiguous, -1 if it makes no sense."""
+    cdef ReadingC* reading = &obs.readings[number]
     cdef uint8_t classes[NUM_FACES][2]
     cdef uint8_t hidden[NUM_FACES]
     cdef int i, card, face, taken, current = 0, ambiguous = 0
     cdef int balance[NUM_FACES]
-    cdef uint64_t left = memory.unseen
+    cdef uint64_t left = obs.unseen
     memset(classes, 0, sizeof(classes))
     memset(balance, 0, sizeof(balance))
     while left:
         balance[FACE_OF[set_first(left)]] += 1
         left &= left - 1
-    for i in range(memory.num_entries):
-        if _enters(memory, i):
-            balance[memory.faces[i]] -= 1
-        elif _leaves(memory, i):
-            balance[memory.faces[i]] += 1
+    for i in range(obs.num_entries):
+        if _enters(obs, i):
+            balance[obs.faces[i]] -= 1
+        elif _leaves(obs, i):
+            balance[obs.faces[i]] += 1
     for face in range(NUM_FACES):
         if not 0 <= balance[face] <= 2:
             return -1
         hidden[face] = <uint8_t>balance[face]
-    for i in range(memory.num_entries):
-        if current + 1 < memory.num_classes and memory.first[current + 1] == i:
+    for i in range(obs.num_entries):
+        if current + 1 < obs.num_classes and obs.first[current + 1] == i:
             current += 1
-        face = memory.faces[i]
-        if _enters(memory, i):
+        face = obs.faces[i]
+        if _enters(obs, i):
             if hidden[face] == 2:
                 return -1
             classes[face][hidden[face]] = <uint8_t>current
             reading.class_of[i] = <uint8_t>current
             hidden[face] += 1
-        elif _leaves(memory, i):
+        elif _leaves(obs, i):
             if hidden[face] == 0:
                 return -1
             taken = hidden[face] - 1
@@ -140,7 +140,7 @@ cdef int _read(MemoryC* memory, int number) noexcept nogil:
             classes[face][1] = 0
     # Cards of one face lie beside each other.
     memset(hidden, 0, sizeof(hidden))
-    left = memory.unseen
+    left = obs.unseen
     while left:
         card = set_first(left)
         left &= left - 1
@@ -149,15 +149,15 @@ cdef int _read(MemoryC* memory, int number) noexcept nogil:
     return ambiguous
 
 
-cdef bint _read_all(MemoryC* memory) noexcept nogil:
+cdef bint _read_all(ObservationsC* obs) noexcept nogil:
     cdef int number = 0, ambiguous
-    memory.num_readings = 1
-    while number < memory.num_readings:
-        ambiguous = _read(memory, number)
+    obs.num_readings = 1
+    while number < obs.num_readings:
+        ambiguous = _read(obs, number)
         if ambiguous < 0:
             return False
         # Readings may differ in how much is ambiguous; those that are the same twice do no harm.
-        memory.num_readings = max(memory.num_readings, 1 << min(ambiguous, MAX_AMBIGUOUS))
+        obs.num_readings = max(obs.num_readings, 1 << min(ambiguous, MAX_AMBIGUOUS))
         number += 1
     return True
 
@@ -179,90 +179,90 @@ cdef inline bint _move(WorldC* world, int number, int source, int target) noexce
     return True
 
 
-cdef int _class_to_take_up(const MemoryC* memory, const WorldC* world, int seat) noexcept nogil:
+cdef int _class_to_take_up(const ObservationsC* obs, const WorldC* world, int seat) noexcept nogil:
     # Of what a seat discarded, what it must have had in hand comes first.
     cdef int number
-    for number in range(memory.num_classes - 1, -1, -1):
+    for number in range(obs.num_classes - 1, -1, -1):
         if world.counts[number][AWAYS + seat] > 0:
             return number
     return -1
 
 
-cdef int _classes_to_put_back(const MemoryC* memory, const WorldC* world, int seat, int i,
+cdef int _classes_to_put_back(const ObservationsC* obs, const WorldC* world, int seat, int i,
                               int* order) noexcept nogil:
     """List the classes of which a seat can have been dealt a card; a single one if that is as good as any."""
     cdef int number, renewal = 0, n = 0
-    for number in range(1, memory.num_classes):
-        if memory.is_deck[number] and memory.first[number] < i:
+    for number in range(1, obs.num_classes):
+        if obs.is_deck[number] and obs.first[number] < i:
             renewal = number
     if renewal > 0 and world.counts[renewal][HANDS + seat] > 0:
         order[0] = renewal
         return 1
     # Cards last known in another hand must go through the deck, and those that are not known anywhere may.
     for number in range(1, renewal):
-        if not memory.is_deck[number] and memory.seat[number] != seat and world.counts[number][HANDS + seat] > 0:
+        if not obs.is_deck[number] and obs.seat[number] != seat and world.counts[number][HANDS + seat] > 0:
             order[n] = number
             n += 1
     if world.counts[0][HANDS + seat] > 0:
         order[n] = 0
         n += 1
     for number in range(renewal - 1, 0, -1):
-        if (memory.is_deck[number] or memory.seat[number] == seat) and world.counts[number][HANDS + seat] > 0:
+        if (obs.is_deck[number] or obs.seat[number] == seat) and world.counts[number][HANDS + seat] > 0:
             order[n] = number
             n += 1
     return n
 
 
-cdef uint64_t _hash(const MemoryC* memory, int i, const WorldC* world) noexcept nogil:
+cdef uint64_t _hash(const ObservationsC* obs, int i, const WorldC* world) noexcept nogil:
     cdef const uint8_t* counts = &world.counts[0][0]
-    cdef uint64_t word, h = <uint64_t>(memory.reading << 16 | i)
+    cdef uint64_t word, h = <uint64_t>(obs.reading << 16 | i)
     cdef int k
-    for k in range(0, memory.num_classes * NUM_PLACES, 8):
+    for k in range(0, obs.num_classes * NUM_PLACES, 8):
         memcpy(&word, counts + k, 8)
         h = (h ^ word) * <uint64_t>0x9e3779b97f4a7c15
         h ^= h >> 29
     return h | 1
 
 
-cdef bint _put_back(MemoryC* memory, int i, WorldC* world, int seat, const int* order, int n) noexcept nogil:
+cdef bint _put_back(ObservationsC* obs, int i, WorldC* world, int seat, const int* order, int n) noexcept nogil:
     """Take back that a seat was dealt a card of one of n classes, and all before."""
     cdef WorldC before
-    cdef uint64_t key = _hash(memory, i, world)
+    cdef uint64_t key = _hash(obs, i, world)
     cdef int k
-    if memory.dead_ends[key >> 1 & (NUM_DEAD_ENDS - 1)] == key:
+    if obs.dead_ends[key >> 1 & (NUM_DEAD_ENDS - 1)] == key:
         return False
     for k in range(n):
         before = world[0]
         _move(&before, order[k], HANDS + seat, DECK)
-        memory.chosen[i] = <uint8_t>order[k]
-        if _take_back(memory, i, &before):
+        obs.chosen[i] = <uint8_t>order[k]
+        if _take_back(obs, i, &before):
             return True
-        if memory.nodes > MAX_NODES:
+        if obs.nodes > MAX_NODES:
             return False
-    memory.dead_ends[key >> 1 & (NUM_DEAD_ENDS - 1)] = key
+    obs.dead_ends[key >> 1 & (NUM_DEAD_ENDS - 1)] = key
     return False
 
 
-cdef bint _split(MemoryC* memory, int i, WorldC* world, const int* num_private, const int* first_private, int seat,
+cdef bint _split(ObservationsC* obs, int i, WorldC* world, const int* num_private, const int* first_private, int seat,
                  int number, int needed) noexcept nogil:
     """Give the seats back, class by class, what they had put away before a renewal, in all ways."""
     cdef WorldC after
     cdef int k, most, from_deck
-    memory.nodes += 1
+    obs.nodes += 1
     if needed == 0:
         seat += 1
         while seat < 4 and num_private[seat] == 0:
             seat += 1
         if seat < 4:
-            return _split(memory, i, world, num_private, first_private, seat, 0, num_private[seat])
+            return _split(obs, i, world, num_private, first_private, seat, 0, num_private[seat])
         after = world[0]
-        for k in range(memory.num_classes):
+        for k in range(obs.num_classes):
             if after.counts[k][DECK] > 0:
                 return False            # it was not in the old deck, which is empty
             after.counts[k][DECK] = after.counts[k][ACROSS_DECKS]
             after.counts[k][ACROSS_DECKS] = 0
-        return _take_back(memory, i, &after)
-    if number == memory.num_classes:
+        return _take_back(obs, i, &after)
+    if number == obs.num_classes:
         return False
     most = min(needed, world.counts[number][DECK] + world.counts[number][ACROSS_DECKS])
     for k in range(most, -1, -1):
@@ -271,19 +271,19 @@ cdef bint _split(MemoryC* memory, int i, WorldC* world, const int* num_private, 
         after.counts[number][DECK] -= <uint8_t>from_deck
         after.counts[number][ACROSS_DECKS] -= <uint8_t>(k - from_deck)
         after.counts[number][AWAYS + seat] += <uint8_t>k
-        memset(&memory.chosen[first_private[seat] + num_private[seat] - needed], number, k)
-        if _split(memory, i, &after, num_private, first_private, seat, number + 1, needed - k):
+        memset(&obs.chosen[first_private[seat] + num_private[seat] - needed], number, k)
+        if _split(obs, i, &after, num_private, first_private, seat, number + 1, needed - k):
             return True
-        if memory.nodes > MAX_NODES:
+        if obs.nodes > MAX_NODES:
             return False
     return False
 
 
-cdef bint _take_back_renewal(MemoryC* memory, int i, WorldC* world, int num_known, const int* num_private,
+cdef bint _take_back_renewal(ObservationsC* obs, int i, WorldC* world, int num_known, const int* num_private,
                              const int* first_private) noexcept nogil:
     cdef int number, place, total = 0, missing, here, renewal = 0
-    for number in range(1, memory.num_classes):
-        if memory.first[number] == i:
+    for number in range(1, obs.num_classes):
+        if obs.first[number] == i:
             renewal = number
     here = world.counts[renewal][DECK] + world.counts[renewal][ACROSS_DECKS]
     missing = num_known - here
@@ -297,45 +297,45 @@ cdef bint _take_back_renewal(MemoryC* memory, int i, WorldC* world, int num_know
     if missing > world.counts[0][ACROSS_DECKS]:
         return False
     world.counts[0][ACROSS_DECKS] -= <uint8_t>missing
-    for number in range(memory.num_classes):
+    for number in range(obs.num_classes):
         total += world.counts[number][DECK] + world.counts[number][ACROSS_DECKS]
         for place in range(AWAYS, DECK):
             if world.counts[number][place] > 0:
                 return False
     for place in range(4):
         total -= num_private[place]
-    if total != memory.faces[i]:
+    if total != obs.faces[i]:
         return False
-    return _split(memory, i, world, num_private, first_private, -1, 0, 0)
+    return _split(obs, i, world, num_private, first_private, -1, 0, 0)
 
 
-cdef bint _take_back(MemoryC* memory, int i, WorldC* world) noexcept nogil:
+cdef bint _take_back(ObservationsC* obs, int i, WorldC* world) noexcept nogil:
     """Tell whether the first i entries can have led to a world. The world is changed."""
     cdef int order[MAX_CLASSES]
     cdef int num_private[4]
     cdef int first_private[4]
     cdef int what, seat, number, n, num_known = 0
     memset(num_private, 0, sizeof(num_private))
-    memory.nodes += 1
-    if memory.nodes > MAX_NODES:
+    obs.nodes += 1
+    if obs.nodes > MAX_NODES:
         return False
     while i > 0:
         i -= 1
-        what = memory.happened[i] >> 2
-        seat = memory.happened[i] & 3
-        number = memory.readings[memory.reading].class_of[i]
-        if what == PRIVATE and seat != memory.viewer:
+        what = obs.observed[i] >> 2
+        seat = obs.observed[i] & 3
+        number = obs.readings[obs.reading].class_of[i]
+        if what == PRIVATE and seat != obs.viewer:
             num_private[seat] += 1
             first_private[seat] = i
         elif what == PUBLIC or what == PRIVATE:
             num_known += 1
         elif what == RENEWED:
-            return _take_back_renewal(memory, i, world, num_known, num_private, first_private)
-        elif what == REVEALED or (what == DEALT and seat == memory.viewer):
+            return _take_back_renewal(obs, i, world, num_known, num_private, first_private)
+        elif what == REVEALED or (what == DEALT and seat == obs.viewer):
             world.counts[number][DECK] += 1
         elif what == ACROSS:
             world.counts[number][ACROSS_DECKS] += 1
-        elif seat == memory.viewer:
+        elif seat == obs.viewer:
             pass
         elif what == PLAYED_UNSEEN:
             world.counts[number][HANDS + seat] += 1
@@ -346,36 +346,36 @@ cdef bint _take_back(MemoryC* memory, int i, WorldC* world) noexcept nogil:
                 world.counts[0][HANDS + seat] -= 1
             else:
                 return False
-            if memory.first[number] == i and _total(world, number) > 0:
+            if obs.first[number] == i and _total(world, number) > 0:
                 return False
         elif what == AWAY:
-            number = _class_to_take_up(memory, world, seat)
+            number = _class_to_take_up(obs, world, seat)
             if number < 0:
                 return False
             _move(world, number, AWAYS + seat, HANDS + seat)
-            memory.chosen[i] = <uint8_t>number
+            obs.chosen[i] = <uint8_t>number
         else:
-            n = _classes_to_put_back(memory, world, seat, i, order)
+            n = _classes_to_put_back(obs, world, seat, i, order)
             if n > 1:
-                return _put_back(memory, i, world, seat, order, n)
+                return _put_back(obs, i, world, seat, order, n)
             if n == 0:
                 return False
             _move(world, order[0], HANDS + seat, DECK)
-            memory.chosen[i] = <uint8_t>order[0]
+            obs.chosen[i] = <uint8_t>order[0]
     return True
 
 
-cdef bint _fits(MemoryC* memory, const WorldC* world) noexcept nogil:
+cdef bint _fits(ObservationsC* obs, const WorldC* world) noexcept nogil:
     cdef WorldC copy = world[0]
-    memory.nodes = 0
-    return _take_back(memory, memory.num_entries, &copy)
+    obs.nodes = 0
+    return _take_back(obs, obs.num_entries, &copy)
 
 
-cdef bint _fits_a_reading(MemoryC* memory, const WorldC* world) noexcept nogil:
+cdef bint _fits_a_reading(ObservationsC* obs, const WorldC* world) noexcept nogil:
     cdef int i
-    for i in range(memory.num_readings):
-        memory.reading = i
-        if _fits(memory, world):
+    for i in range(obs.num_readings):
+        obs.reading = i
+        if _fits(obs, world):
             return True
     return False
 
@@ -395,28 +395,28 @@ ctypedef struct WaysC:
     double ways[NUM_UNSEEN_PLACES + 1][NUM_CARDS + 1]   # to place n cards in the first p places
 
 
-cdef bint _may_hold(MemoryC* memory, int number, int place, int n) noexcept nogil:
+cdef bint _may_hold(ObservationsC* obs, int number, int place, int n) noexcept nogil:
     """Tell whether n cards of a class may be in a place, whatever the others are."""
     cdef WorldC world
     cdef int i
     memset(&world, 0, sizeof(world))
     for i in range(NUM_UNSEEN_PLACES):
-        world.counts[0][i] = <uint8_t>memory.sizes[i]
+        world.counts[0][i] = <uint8_t>obs.sizes[i]
     world.counts[0][place] -= <uint8_t>n
     world.counts[number][place] = <uint8_t>n
-    return _fits_a_reading(memory, &world)
+    return _fits_a_reading(obs, &world)
 
 
-cdef void _bound(MemoryC* memory, ProposalC* proposal, int k) noexcept nogil:
+cdef void _bound(ObservationsC* obs, ProposalC* proposal, int k) noexcept nogil:
     cdef int place, low, high, middle, number = proposal.classes[k]
     for place in range(NUM_UNSEEN_PLACES):
         low = 0
-        high = min(proposal.num_cards[k], memory.sizes[place])
-        if high > 0 and _may_hold(memory, number, place, high):
+        high = min(proposal.num_cards[k], obs.sizes[place])
+        if high > 0 and _may_hold(obs, number, place, high):
             low = high
         while high - low > 1:
             middle = (low + high) // 2
-            if _may_hold(memory, number, place, middle):
+            if _may_hold(obs, number, place, middle):
                 low = middle
             else:
                 high = middle
@@ -445,23 +445,23 @@ cdef double _count_ways(const ProposalC* proposal, int k, const int* sizes,
     return table.ways[NUM_UNSEEN_PLACES][total]
 
 
-cdef void _prepare(MemoryC* memory, ProposalC* proposal) noexcept nogil:
+cdef void _prepare(ObservationsC* obs, ProposalC* proposal) noexcept nogil:
     cdef WaysC table
     cdef uint64_t cards[MAX_CLASSES]
-    cdef uint64_t left = memory.unseen
+    cdef uint64_t left = obs.unseen
     cdef int number, card, i, k, n
     memset(cards, 0, sizeof(cards))
     while left:
         card = set_first(left)
         left &= left - 1
-        number = memory.readings[0].class_of_card[card]
-        for i in range(1, memory.num_readings):
-            if memory.readings[i].class_of_card[card] != number:
+        number = obs.readings[0].class_of_card[card]
+        for i in range(1, obs.num_readings):
+            if obs.readings[i].class_of_card[card] != number:
                 number = 0
         cards[number] |= <uint64_t>1 << card
     proposal.free = cards[0]
     proposal.num_classes = 0
-    for number in range(1, memory.num_classes):
+    for number in range(1, obs.num_classes):
         n = set_size(cards[number])
         if n == 0:
             continue
@@ -476,8 +476,8 @@ cdef void _prepare(MemoryC* memory, ProposalC* proposal) noexcept nogil:
         proposal.cards[k] = cards[number]
         proposal.num_classes += 1
     for k in range(proposal.num_classes):
-        _bound(memory, proposal, k)
-        proposal.ways[k] = _count_ways(proposal, k, memory.sizes, &table)
+        _bound(obs, proposal, k)
+        proposal.ways[k] = _count_ways(proposal, k, obs.sizes, &table)
 
 
 cdef void _put_any(uint64_t* cards, int n, uint64_t* place, bitgen_t* rng) noexcept nogil:
@@ -493,7 +493,7 @@ cdef void _put_any(uint64_t* cards, int n, uint64_t* place, bitgen_t* rng) noexc
         place[0] |= left
 
 
-cdef bint _propose(const MemoryC* memory, const ProposalC* proposal, uint64_t* places,
+cdef bint _propose(const ObservationsC* obs, const ProposalC* proposal, uint64_t* places,
                    bitgen_t* rng) noexcept nogil:
     """Draw a world within the bounds of each class; False if it is rejected, which makes all equally likely."""
     cdef WaysC table
@@ -502,7 +502,7 @@ cdef bint _propose(const MemoryC* memory, const ProposalC* proposal, uint64_t* p
     cdef double ways, mark
     cdef int k, n, here, place
     for place in range(NUM_UNSEEN_PLACES):
-        sizes[place] = memory.sizes[place]
+        sizes[place] = obs.sizes[place]
         places[place] = 0
     for k in range(proposal.num_classes):
         ways = _count_ways(proposal, k, sizes, &table)
@@ -529,25 +529,25 @@ cdef bint _propose(const MemoryC* memory, const ProposalC* proposal, uint64_t* p
     return True
 
 
-cdef bint _is_possible(MemoryC* memory, const uint64_t* places) noexcept nogil:
+cdef bint _is_possible(ObservationsC* obs, const uint64_t* places) noexcept nogil:
     """Tell whether a world fits; the reading in which it does is kept."""
     cdef WorldC world
     cdef uint64_t left
     cdef int i, place
-    for i in range(memory.num_readings):
-        memory.reading = i
+    for i in range(obs.num_readings):
+        obs.reading = i
         memset(&world, 0, sizeof(world))
         for place in range(NUM_UNSEEN_PLACES):
             left = places[place]
             while left:
-                world.counts[memory.readings[i].class_of_card[set_first(left)]][place] += 1
+                world.counts[obs.readings[i].class_of_card[set_first(left)]][place] += 1
                 left &= left - 1
-        if _fits(memory, &world):
+        if _fits(obs, &world):
             return True
     return False
 
 
-cdef bint _search(MemoryC* memory, const ProposalC* proposal, WorldC* world, int k, int place, int needed,
+cdef bint _search(ObservationsC* obs, const ProposalC* proposal, WorldC* world, int k, int place, int needed,
                   uint64_t cards, uint64_t* places, bitgen_t* rng) noexcept nogil:
     """Look through all worlds for one that fits, class by class and place by place."""
     cdef WorldC rest
@@ -556,17 +556,17 @@ cdef bint _search(MemoryC* memory, const ProposalC* proposal, WorldC* world, int
         cards = proposal.free
         for place in range(NUM_UNSEEN_PLACES):
             _put_any(&cards, world.counts[0][place], &places[place], rng)
-        if _is_possible(memory, places):
+        if _is_possible(obs, places):
             return True
         for place in range(NUM_UNSEEN_PLACES):
             places[place] &= ~proposal.free
         return False
     if needed == 0:
-        if not _fits_a_reading(memory, world):
+        if not _fits_a_reading(obs, world):
             return False
         k += 1
         n = proposal.num_cards[k] if k < proposal.num_classes else 0
-        return _search(memory, proposal, world, k, 0, n, proposal.cards[k] if n else 0, places, rng)
+        return _search(obs, proposal, world, k, 0, n, proposal.cards[k] if n else 0, places, rng)
     if place == NUM_UNSEEN_PLACES:
         return False
     number = proposal.classes[k]
@@ -575,7 +575,7 @@ cdef bint _search(MemoryC* memory, const ProposalC* proposal, WorldC* world, int
         rest.counts[0][place] -= <uint8_t>n
         rest.counts[number][place] += <uint8_t>n
         _put_any(&cards, n, &places[place], rng)
-        if _search(memory, proposal, &rest, k, place + 1, needed - n, cards, places, rng):
+        if _search(obs, proposal, &rest, k, place + 1, needed - n, cards, places, rng):
             return True
         cards |= places[place] & proposal.cards[k]
         places[place] &= ~proposal.cards[k]
@@ -606,12 +606,12 @@ cdef void _sort(uint8_t* faces, int n) noexcept nogil:
         faces[j] = face
 
 
-cdef void _complete(const MemoryC* memory, const uint64_t* places, CoatlStateC* state) noexcept nogil:
-    """Write the cards that the memory hides from the viewer, of the course of events that was found."""
-    cdef const ReadingC* reading = &memory.readings[memory.reading]
-    cdef uint8_t faces[NUM_CARDS + MAX_MEMORY]
-    cdef uint8_t classes[NUM_CARDS + MAX_MEMORY]
-    cdef uint8_t where[NUM_CARDS + MAX_MEMORY]
+cdef void _complete(const ObservationsC* obs, const uint64_t* places, CoatlStateC* state) noexcept nogil:
+    """Write the cards that the observations hide from the viewer, of the course of events that was found."""
+    cdef const ReadingC* reading = &obs.readings[obs.reading]
+    cdef uint8_t faces[NUM_CARDS + MAX_OBSERVATIONS]
+    cdef uint8_t classes[NUM_CARDS + MAX_OBSERVATIONS]
+    cdef uint8_t where[NUM_CARDS + MAX_OBSERVATIONS]
     cdef uint64_t left
     cdef int i, k, what, seat, place, n = 0
     for place in range(NUM_UNSEEN_PLACES):
@@ -622,41 +622,41 @@ cdef void _complete(const MemoryC* memory, const uint64_t* places, CoatlStateC* 
             where[n] = <uint8_t>place
             left &= left - 1
             n += 1
-    for i in range(memory.num_entries - 1, -1, -1):
-        what = memory.happened[i] >> 2
-        seat = memory.happened[i] & 3
-        if _leaves(memory, i):
-            faces[n] = memory.faces[i]
+    for i in range(obs.num_entries - 1, -1, -1):
+        what = obs.observed[i] >> 2
+        seat = obs.observed[i] & 3
+        if _leaves(obs, i):
+            faces[n] = obs.faces[i]
             classes[n] = reading.class_of[i]
             place = HANDS + seat if what == PLAYED_UNSEEN else (ACROSS_DECKS if what == ACROSS else DECK)
             where[n] = <uint8_t>place
             n += 1
-        elif _enters(memory, i):
+        elif _enters(obs, i):
             place = HANDS + seat if what == UNSURE else DECK
-            k = _find(faces, classes, where, n, memory.faces[i], reading.class_of[i], place)
+            k = _find(faces, classes, where, n, obs.faces[i], reading.class_of[i], place)
             if k < 0 and place == DECK:
-                k = _find(faces, classes, where, n, memory.faces[i], reading.class_of[i], ACROSS_DECKS)
+                k = _find(faces, classes, where, n, obs.faces[i], reading.class_of[i], ACROSS_DECKS)
             if k >= 0:
                 where[k] = NUM_PLACES           # in sight
         elif what == RENEWED:
             for k in range(n):
                 if where[k] == ACROSS_DECKS:
                     where[k] = DECK
-        elif seat != memory.viewer and what != UNSURE and what != PLAYED_UNSEEN:
+        elif seat != obs.viewer and what != UNSURE and what != PLAYED_UNSEEN:
             place = HANDS + seat if what == DEALT else (AWAYS + seat if what == AWAY else DECK)
-            k = _find(faces, classes, where, n, -1, memory.chosen[i], place)
+            k = _find(faces, classes, where, n, -1, obs.chosen[i], place)
             if k < 0 and what == PRIVATE:
-                k = _find(faces, classes, where, n, -1, memory.chosen[i], ACROSS_DECKS)
+                k = _find(faces, classes, where, n, -1, obs.chosen[i], ACROSS_DECKS)
             if k >= 0:
-                state.remembered[i] = faces[k]
+                state.observed_faces[i] = faces[k]
                 where[k] = <uint8_t>(DECK if what == DEALT else (HANDS + seat if what == AWAY else AWAYS + seat))
     i = 0
-    while i < memory.num_entries:
+    while i < obs.num_entries:
         k = i
-        while k < memory.num_entries and memory.happened[k] == memory.happened[i]:
+        while k < obs.num_entries and obs.observed[k] == obs.observed[i]:
             k += 1
-        if memory.happened[i] >> 2 == PRIVATE:
-            _sort(&state.remembered[i], k - i)
+        if obs.observed[i] >> 2 == PRIVATE:
+            _sort(&state.observed_faces[i], k - i)
         i = k
 
 
@@ -671,46 +671,47 @@ cdef void _lay(CoatlStateC* state, uint64_t unseen, const uint64_t* places) noex
     state.cards[IN_DECK] |= places[DECK]
 
 
-cdef bint memory_deal(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
-    cdef MemoryC memory
+cdef bint observations_deal(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
+    cdef ObservationsC obs
     cdef ProposalC proposal
     cdef WorldC world
     cdef uint64_t places[NUM_UNSEEN_PLACES]
     cdef int i, n, seat, tries = 0
-    memory.happened = state.happened
-    memory.faces = state.remembered
-    memory.num_entries = state.num_memory
-    memory.viewer = viewer
-    memset(memory.dead_ends, 0, sizeof(memory.dead_ends))
-    memory.unseen = (((<uint64_t>1 << NUM_CARDS) - 1) & ~state.seen[viewer])
+    obs.observed = state.observed
+    obs.faces = state.observed_faces
+    obs.num_entries = state.num_observations
+    obs.viewer = viewer
+    memset(obs.dead_ends, 0, sizeof(obs.dead_ends))
+    obs.unseen = (((<uint64_t>1 << NUM_CARDS) - 1) & ~state.seen[viewer])
     for seat in range(4):
-        memory.sizes[HANDS + seat] = set_size(state.cards[IN_HAND + seat] & memory.unseen)
-        memory.sizes[AWAYS + seat] = set_size(state.cards[PUT_AWAY + seat] & memory.unseen)
-    memory.sizes[DECK] = set_size(state.cards[IN_DECK] & memory.unseen)
-    if not _name_classes(&memory) or not _read_all(&memory):
+        obs.sizes[HANDS + seat] = set_size(state.cards[IN_HAND + seat] & obs.unseen)
+        obs.sizes[AWAYS + seat] = set_size(state.cards[PUT_AWAY + seat] & obs.unseen)
+    obs.sizes[DECK] = set_size(state.cards[IN_DECK] & obs.unseen)
+    if not _name_classes(&obs) or not _read_all(&obs):
         return False
-    _prepare(&memory, &proposal)
-    while not (_propose(&memory, &proposal, places, rng) and _is_possible(&memory, places)):
+    _prepare(&obs, &proposal)
+    while not (_propose(&obs, &proposal, places, rng) and _is_possible(&obs, places)):
         tries += 1
         if tries == MAX_TRIES:
             memset(&world, 0, sizeof(world))
             memset(places, 0, sizeof(places))
             for i in range(NUM_UNSEEN_PLACES):
-                world.counts[0][i] = <uint8_t>memory.sizes[i]
+                world.counts[0][i] = <uint8_t>obs.sizes[i]
             n = proposal.num_cards[0] if proposal.num_classes > 0 else 0
-            if not _search(&memory, &proposal, &world, 0, 0, n, proposal.cards[0] if n > 0 else 0, places, rng):
+            if not _search(&obs, &proposal, &world, 0, 0, n, proposal.cards[0] if n > 0 else 0, places, rng):
                 return False
             break
-    _lay(state, memory.unseen, places)
-    _complete(&memory, places, state)
+    _lay(state, obs.unseen, places)
+    _complete(&obs, places, state)
     return True
 
 
 def has_world(State owner not None):
-    """Return whether a deal of the cards that the viewer of a `State` does not see, if any, fits its memory."""
+    """Return whether a deal of the cards that the viewer of a `State` does not see, if any, fits its observations."""
     cdef Stream stream = Stream(0)
     cdef CoatlStateC state
     if owner.game.name != "coatl":
         raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
     state = (<const CoatlStateC*>owner.data)[0]
-    return state.viewer == NO_SEAT or state.num_memory == 0 or memory_deal(&state, state.viewer, stream.bitgen)
+    return (state.viewer == NO_SEAT or state.num_observations == 0
+            or observations_deal(&state, state.viewer, stream.bitgen))

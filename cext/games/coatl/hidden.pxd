@@ -5,4 +5,4 @@ from numpy.random cimport bitgen_t
 from cext.games.coatl.state cimport CoatlStateC
 
 # Deals the cards that `viewer` cannot place anew, uniformly among all that fits what it has seen; 0 if it knows all.
-cdef bint knowledge_determinize(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil
+cdef bint hidden_determinize(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil
