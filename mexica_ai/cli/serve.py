@@ -43,12 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="print what all sources together give, as TOML, and serve nothing",
     )
     for field, flag in flags().items():
-        if flag.kind.metavar:
+        if flag.metavar:
             parser.add_argument(
                 flag.name,
                 dest=field,
-                type=common.argument(flag.kind.parse),
-                metavar=flag.kind.metavar,
+                type=common.argument(flag.parse),
+                metavar=flag.metavar,
                 help=flag.help,
             )
         else:
