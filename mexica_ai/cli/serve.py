@@ -25,12 +25,13 @@ Examples:
   mexica-ai serve --port 0 --threads 2 --max-time 10
   mexica-ai serve --config server.toml --check-config
 """
-_PACKAGES = "grpcio, grpcio-health-checking, grpcio-reflection, grpcio-status and protobuf"
+_PACKAGES = "grpcio, grpcio-health-checking, grpcio-reflection, grpcio-status, protobuf and pydantic-settings"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from mexica_ai.server.config import CONFIG_VARIABLE, flags
+    with common.needing(_PACKAGES):
+        from mexica_ai.server.config import CONFIG_VARIABLE, flags
 
     parser.add_argument(
         "--config",

@@ -309,6 +309,20 @@ def test_a_bad_variable_is_bad_input(cli, monkeypatch):
     assert 'MEXICA_AI_SLOTS: given "none"; expected an integer' in cli.refused("serve")
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import mexica_ai, mexica_ai.client",
+        "from mexica_ai.cli.main import main; main(['best', 'examples/nim.json', '--iterations', '10'])",
+    ],
+)
+def test_only_the_server_imports_pydantic(program):
+    program += "; import sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert "mexica_ai.position" in done.stdout.split()
+    assert not {"pydantic", "pydantic_settings", "mexica_ai.server"} & set(done.stdout.split())
+
+
 def test_metrics_without_the_package(cli, monkeypatch):
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     assert "pip install 'mexica-ai[metrics]'" in cli.refused("serve", "--metrics-port", "0")
