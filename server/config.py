@@ -26,6 +26,7 @@ CONFIG_VARIABLE = "MEXICA_AI_CONFIG"
 # Variables of the build and of the tests, which a shell that serves may have set.
 _OTHER_VARIABLES = {CONFIG_VARIABLE, "MEXICA_AI_NATIVE", "MEXICA_AI_SEED", "MEXICA_AI_WALKS"}
 _MAX_FILE_BYTES = 1 << 20
+INVALID = "INVALID_CONFIG"
 _UNITS = ("_s", "_mb")  # endings of fields that flags leave out
 
 _TEXT = r"^[^\x00]*$"
@@ -33,11 +34,6 @@ _HOST_HELP = {"metavar": "HOST", "expected": "the name or the address of an inte
 _PATH_HELP = {"metavar": "FILE", "expected": "the path of a file"}
 FilePath = Annotated[str, Field(min_length=1, pattern=_TEXT, json_schema_extra=_PATH_HELP)]
 Seconds = Annotated[float, Field(gt=0, le=MAX_TIME_S)]
-
-
-def _default(text: str) -> dict[str, Any]:
-    """Return what help says of a default that is not a constant."""
-    return {"default_text": text}
 
 
 class Settings(BaseSettings):
@@ -57,7 +53,7 @@ class Settings(BaseSettings):
         ge=1,
         le=1024,
         description="searches at a time",
-        json_schema_extra=_default("as many as the processors allow with --threads each"),
+        json_schema_extra={"default_text": "as many as the processors allow with --threads each"},
     )
     max_waiting: int = Field(64, ge=0, le=10**6, description="calls that may wait for a slot")
     max_waiting_per_caller: int = Field(16, ge=1, le=10**6, description="calls of one caller that may wait")
@@ -70,7 +66,7 @@ class Settings(BaseSettings):
         ge=1,
         le=1024 * MAX_MEMORY_MB,
         description="memory of the trees of all searches together",
-        json_schema_extra=_default("--memory for each slot"),
+        json_schema_extra={"default_text": "--memory for each slot"},
     )
     max_candidates: int = Field(
         100, ge=1, le=MAX_CANDIDATES, description="candidate turns of an answer at most"
@@ -103,7 +99,7 @@ class Settings(BaseSettings):
         ge=0,
         le=65535,
         description="port of the metrics for Prometheus; 0: any that is free",
-        json_schema_extra=_default("no metrics"),
+        json_schema_extra={"default_text": "no metrics"},
     )
     log_format: Literal["text", "json"] = Field("text", description="the form of the log")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
@@ -172,12 +168,11 @@ class ServerConfig(Settings):
         refuse(name, f"given {quote(getattr(self, name))}; expected {expected}")
 
 
-def _schema(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of a field, that of the value where it may also be null."""
-    return {**schema, **schema.get("anyOf", [{}])[0]}
-
-
-_FIELDS = {name: _schema(name, schema) for name, schema in Settings.model_json_schema()["properties"].items()}
+# The JSON schema of each field, with that of the value where it may also be null.
+_FIELDS: dict[str, dict[str, Any]] = {
+    name: {**schema, **schema.get("anyOf", [{}])[0]}
+    for name, schema in Settings.model_json_schema()["properties"].items()
+}
 _VARIABLES = {ENVIRONMENT_PREFIX + name.upper(): name for name in _FIELDS}
 
 
@@ -203,15 +198,11 @@ def _find_faults(values: Mapping[str, Any], source: Callable[[str], str]) -> lis
     except ValidationError as error:
         wrong = {fault["loc"][0] for fault in error.errors()}
         return [
-            _fault(name, f"{source(name)}: given {quote(value)}; expected {_expected(name)}")
+            Violation(name, INVALID, f"{source(name)}: given {quote(value)}; expected {_expected(name)}")
             for name, value in values.items()
             if name in wrong and name in _FIELDS
         ]
     return []
-
-
-def _fault(name: str, message: str) -> Violation:
-    return Violation(name, "INVALID_CONFIG", message)
 
 
 def _raise_all(faults: list[Violation]) -> None:
@@ -220,7 +211,7 @@ def _raise_all(faults: list[Violation]) -> None:
     message, *others = (fault.message for fault in faults)
     if others:
         message += f" (and {len(others)} more: {' | '.join(others)})"
-    raise SearchError(message, reason="INVALID_CONFIG", path=faults[0].path, violations=faults)
+    raise SearchError(message, reason=INVALID, path=faults[0].path, violations=faults)
 
 
 def _read_text(name: str, text: str) -> Any:
@@ -237,17 +228,9 @@ def _read_text(name: str, text: str) -> Any:
 
 @dataclass(frozen=True)
 class Flag:
-    """The flag of a field.
+    """The flag of a field, such as ``--max-time``, with what argparse needs to know of it.
 
-    Attributes
-    ----------
-    name : str
-        Such as ``--max-time``.
-    parse : callable
-        Returns the value that a text gives; ValueError, saying what is expected, if it gives none.
-    metavar : str
-        How help names a value; empty for a switch.
-    help : str
+    `parse` returns the value that a text gives; its ValueError says what is expected. A switch has no `metavar`.
     """
 
     name: str
@@ -258,10 +241,12 @@ class Flag:
 
 def flags() -> dict[str, Flag]:
     """Return the flags of the command line by field."""
-    return {name: _flag(name, schema) for name, schema in _FIELDS.items()}
+    return {name: _flag(name) for name in _FIELDS}
 
 
-def _flag(name: str, schema: dict[str, Any]) -> Flag:
+def _flag(name: str) -> Flag:
+    schema = _FIELDS[name]
+
     def parse(text: str) -> Any:
         value = _read_text(name, text)
         if _find_faults({name: value}, str):
@@ -339,13 +324,13 @@ def load_config(
         for key in found:
             if key not in _FIELDS:
                 problem = f"no such key; expected {_nearest(key, _FIELDS)}"
-                faults.append(_fault(key, f"{file}: {quote(key)}: {problem}"))
+                faults.append(Violation(key, INVALID, f"{file}: {quote(key)}: {problem}"))
         take(_resolve_paths(found, path), lambda name: f"{file}: {name}")
 
     for variable in sorted(environ.keys() - _VARIABLES.keys() - _OTHER_VARIABLES):
         if variable.startswith(ENVIRONMENT_PREFIX):
             problem = f"no such variable; expected {_nearest(variable, _VARIABLES)}"
-            faults.append(_fault(variable, f"{quote(variable)}: {problem}"))
+            faults.append(Violation(variable, INVALID, f"{quote(variable)}: {problem}"))
     take(_Environment(environ)(), lambda name: ENVIRONMENT_PREFIX + name.upper())
 
     take({name: value for name, value in (flags or {}).items() if value is not None}, flag_name)
@@ -363,15 +348,11 @@ def load_config(
 def _resolve_paths(found: Mapping[str, Any], path: str) -> dict[str, Any]:
     """Return the fields of a configuration file, the paths among them relative to its directory."""
     folder = Path(path).absolute().parent
-    return {
-        name: str(folder / value) if _FIELDS[name].get("metavar") == "FILE" and _is_text(value) else value
-        for name, value in found.items()
-        if name in _FIELDS
-    }
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value)
+    values = {name: value for name, value in found.items() if name in _FIELDS}
+    for name, value in values.items():
+        if _FIELDS[name].get("metavar") == "FILE" and isinstance(value, str) and value:
+            values[name] = str(folder / value)
+    return values
 
 
 def to_toml(config: ServerConfig) -> str:
@@ -417,7 +398,7 @@ def _nearest(given: str, known: Mapping[str, Any]) -> str:
 
 def refuse(field: str, problem: str) -> NoReturn:
     """Raise the SearchError INVALID_CONFIG for a field; its message is the field and the problem."""
-    raise SearchError(f"{field}: {problem}", reason="INVALID_CONFIG", path=field)
+    raise SearchError(f"{field}: {problem}", reason=INVALID, path=field)
 
 
 def is_loopback(host: str) -> bool:
