@@ -111,7 +111,9 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        **_: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Take arguments only: `load_config` reads the environment itself, to name the source of a fault."""
         return (init_settings,)
@@ -188,7 +190,7 @@ def _expected(name: str) -> str:
     if schema["type"] == "number":
         low = f"of at least {schema['minimum']:g}" if "minimum" in schema else "above 0"
         return f"a number of seconds {low}, at most {schema['maximum']:.0f}"
-    return schema["expected"]
+    return str(schema["expected"])
 
 
 def _find_faults(values: Mapping[str, Any], source: Callable[[str], str]) -> list[Violation]:
@@ -230,7 +232,8 @@ def _read_text(name: str, text: str) -> Any:
 class Flag:
     """The flag of a field, such as ``--max-time``, with what argparse needs to know of it.
 
-    `parse` returns the value that a text gives; its ValueError says what is expected. A switch has no `metavar`.
+    `parse` returns the value that a text gives; its ValueError says what is expected. The `metavar` of a switch
+    is empty.
     """
 
     name: str
