@@ -30,8 +30,8 @@ INVALID = "INVALID_CONFIG"
 _UNITS = ("_s", "_mb")  # endings of fields that flags leave out
 
 _TEXT = r"^[^\x00]*$"
-_HOST_HELP = {"metavar": "HOST", "expected": "the name or the address of an interface"}
-_PATH_HELP = {"metavar": "FILE", "expected": "the path of a file"}
+_HOST_HELP: dict[str, Any] = {"metavar": "HOST", "expected": "the name or the address of an interface"}
+_PATH_HELP: dict[str, Any] = {"metavar": "FILE", "expected": "the path of a file"}
 FilePath = Annotated[str, Field(min_length=1, pattern=_TEXT, json_schema_extra=_PATH_HELP)]
 Seconds = Annotated[float, Field(gt=0, le=MAX_TIME_S)]
 
@@ -232,8 +232,8 @@ def _read_text(name: str, text: str) -> Any:
 class Flag:
     """The flag of a field, such as ``--max-time``, with what argparse needs to know of it.
 
-    `parse` returns the value that a text gives; its ValueError says what is expected. The `metavar` of a switch
-    is empty.
+    `parse` returns the value that a text gives; its ValueError says what is expected. A switch has an empty
+    `metavar`.
     """
 
     name: str
