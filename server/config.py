@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import ipaddress
 import json
@@ -12,10 +11,14 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import Field, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from mexica_ai.errors import SearchError, Violation
-from mexica_ai.limits import MAX_CANDIDATES, MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time
+from mexica_ai.limits import MAX_CANDIDATES, MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S
 from mexica_ai.strict import quote
 
 ENVIRONMENT_PREFIX = "MEXICA_AI_"
@@ -23,222 +26,116 @@ CONFIG_VARIABLE = "MEXICA_AI_CONFIG"
 # Variables of the build and of the tests, which a shell that serves may have set.
 _OTHER_VARIABLES = {CONFIG_VARIABLE, "MEXICA_AI_NATIVE", "MEXICA_AI_SEED", "MEXICA_AI_WALKS"}
 _MAX_FILE_BYTES = 1 << 20
+INVALID = "INVALID_CONFIG"
 _UNITS = ("_s", "_mb")  # endings of fields that flags leave out
-LOG_FORMATS = ("text", "json")
-LOG_LEVELS = ("debug", "info", "warning", "error")
+
+_TEXT = r"^[^\x00]*$"
+_HOST_HELP: dict[str, Any] = {"metavar": "HOST", "expected": "the name or the address of an interface"}
+_PATH_HELP: dict[str, Any] = {"metavar": "FILE", "expected": "the path of a file"}
+FilePath = Annotated[str, Field(min_length=1, pattern=_TEXT, json_schema_extra=_PATH_HELP)]
+Seconds = Annotated[float, Field(gt=0, le=MAX_TIME_S)]
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of value.
+class Settings(BaseSettings):
+    """What can be configured, each field with its range; whether they fit together is `ServerConfig`'s."""
 
-    Attributes
-    ----------
-    expected : str
-        What messages say.
-    accepts : callable
-        Whether a value is one of the kind.
-    read : callable
-        Turns text into a value; its ValueError means that the text is none.
-    metavar : str
-        How help names a value.
-    """
-
-    expected: str
-    accepts: Callable[[Any], bool]
-    read: Callable[[str], Any]
-    metavar: str
-
-    def parse(self, text: str) -> Any:
-        """Return the value that a text gives; ValueError, saying what is expected, if it gives none."""
-        try:
-            value = self.read(text)
-        except ValueError:
-            raise ValueError(self.expected) from None
-        if not self.accepts(value):
-            raise ValueError(self.expected)
-        return value
-
-
-def _read_integer(text: str) -> int:
-    if not re.fullmatch(r"-?\d{1,20}", text, re.ASCII):
-        raise ValueError
-    return int(text)
-
-
-def _read_number(text: str) -> float:
-    if not re.fullmatch(r"-?(\d+(\.\d*)?|\.\d+)", text, re.ASCII):
-        raise ValueError
-    return float(text)
-
-
-def _read_switch(text: str) -> bool:
-    if text not in ("true", "false", "1", "0"):
-        raise ValueError
-    return text in ("true", "1")
-
-
-def _integer(low: int, high: int, metavar: str = "N") -> Kind:
-    return Kind(
-        f"an integer from {low} to {high}",
-        lambda value: type(value) is int and low <= value <= high,
-        _read_integer,
-        metavar,
+    model_config = SettingsConfigDict(
+        strict=True, frozen=True, extra="forbid", allow_inf_nan=False, env_prefix=ENVIRONMENT_PREFIX
     )
 
-
-def _seconds(low: float = 0.0, can_be_0: bool = False) -> Kind:
-    smallest = f"of at least {low:g}" if low or can_be_0 else "above 0"
-    return Kind(
-        f"a number of seconds {smallest}, at most {MAX_TIME_S}",
-        lambda value: (
-            (is_time(value) and value >= low) or (can_be_0 and type(value) in (int, float) and value == 0)
-        ),
-        _read_number,
-        "SECONDS",
+    host: str = Field(
+        "127.0.0.1", pattern=_TEXT, json_schema_extra=_HOST_HELP, description="the address to listen on"
+    )
+    port: int = Field(50051, ge=0, le=65535, description="the port to listen on; 0: any that is free")
+    threads: int = Field(1, ge=1, le=MAX_THREADS, description="threads of one search at most")
+    slots: int = Field(
+        default_factory=lambda data: min(1024, max(1, (os.cpu_count() or 1) // data["threads"])),
+        ge=1,
+        le=1024,
+        description="searches at a time",
+        json_schema_extra={"default_text": "as many as the processors allow with --threads each"},
+    )
+    max_waiting: int = Field(64, ge=0, le=10**6, description="calls that may wait for a slot")
+    max_waiting_per_caller: int = Field(16, ge=1, le=10**6, description="calls of one caller that may wait")
+    default_time_s: Seconds = Field(1.0, description="time of a search that asks for none")
+    max_time_s: Seconds = Field(60.0, description="time of one search at most")
+    max_iterations: int = Field(10**12, ge=1, le=MAX_INT64, description="iterations of one search at most")
+    memory_mb: int = Field(1024, ge=1, le=MAX_MEMORY_MB, description="memory of one search's tree at most")
+    total_memory_mb: int = Field(
+        default_factory=lambda data: data["memory_mb"] * data["slots"],
+        ge=1,
+        le=1024 * MAX_MEMORY_MB,
+        description="memory of the trees of all searches together",
+        json_schema_extra={"default_text": "--memory for each slot"},
+    )
+    max_candidates: int = Field(
+        100, ge=1, le=MAX_CANDIDATES, description="candidate turns of an answer at most"
+    )
+    max_record_turns: int = Field(2000, ge=1, le=10**6, description="turns of a record at most")
+    min_interval_s: float = Field(
+        0.05, ge=0, le=MAX_TIME_S, description="time between partial results at least"
+    )
+    light_workers: int = Field(2, ge=1, le=64, description="threads for the calls that do not search")
+    # For stopping (up to 10 ms), answering and the way back (under 1 ms on loopback). On overbooked cores the
+    # margin is twice the largest lateness of recent answers, if that is more, up to four times this.
+    deadline_margin_s: float = Field(
+        0.075, ge=0.02, le=MAX_TIME_S, description="what a search leaves of the caller's deadline"
+    )
+    grace_s: Seconds = Field(10.0, description="time that running searches get when the server ends")
+    tls_certificate: FilePath | None = Field(None, description="PEM file of the server's certificate chain")
+    tls_key: FilePath | None = Field(None, description="PEM file of the server's private key")
+    tls_client_ca: FilePath | None = Field(
+        None, description="PEM file of authorities; a client certificate of theirs is then required"
+    )
+    tokens_file: FilePath | None = Field(
+        None, description="file of bearer tokens, NAME TOKEN in each line; one is then required"
+    )
+    insecure: bool = Field(
+        False,
+        description="allow an address that others can reach without encryption or authentication",
+    )
+    metrics_port: int | None = Field(
+        None,
+        ge=0,
+        le=65535,
+        description="port of the metrics for Prometheus; 0: any that is free",
+        json_schema_extra={"default_text": "no metrics"},
+    )
+    log_format: Literal["text", "json"] = Field("text", description="the form of the log")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="the least that is logged"
     )
 
-
-def _choice(names: tuple[str, ...]) -> Kind:
-    return Kind(f"one of {', '.join(names)}", lambda value: value in names, str, "|".join(names))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and "\0" not in value
-
-
-_HOST = Kind("the name or the address of an interface", _is_text, str, "HOST")
-_PATH = Kind("the path of a file", lambda value: _is_text(value) and bool(value), str, "FILE")
-_SWITCH = Kind("true or false", lambda value: isinstance(value, bool), _read_switch, "")
-
-
-def _field(default: Any, kind: Kind, summary: str, default_text: str = "") -> Any:
-    metadata = {"kind": kind, "summary": summary, "default_text": default_text}
-    return dataclasses.field(default=default, metadata=metadata)
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take arguments only: `load_config` reads the environment itself, to name the source of a fault."""
+        return (init_settings,)
 
 
-@dataclass(frozen=True)
-class ServerConfig:
+class ServerConfig(Settings):
     """The configuration of one server, checked when made; files that it names are read later.
 
-    Parameters
-    ----------
-    host : str
-        Address to listen on. Only loopback addresses, unless there is TLS with `tokens_file` or
-        `tls_client_ca`, or else `insecure`: whoever can connect can use the processor.
-    port : int
-        0 to 65535; 0 takes a free one.
-    threads : int
-        Native threads of a search, default and cap; at least 1.
-    slots : int, optional
-        Searches at the same time, at least 1; by default as many as the processor cores hold. Other calls
-        wait.
-    max_waiting : int
-        Calls that may wait for a slot, at least 0; the next one is rejected at once.
-    max_waiting_per_caller : int
-        Calls of one caller that may wait for a slot, and others of it that may wait for a light worker; at
-        least 1.
-    default_time_s, max_time_s : float
-        Time of a search in seconds, where a call asks for none, and cap; above 0.
-    max_iterations : int
-        Cap of iterations; at least 1.
-    memory_mb : int
-        Memory for the nodes of each search in MiB, default and cap; at least 1.
-    total_memory_mb : int, optional
-        Memory for the nodes of all searches together in MiB, at least 1 for each slot; by default `memory_mb`
-        for each slot.
-    max_candidates : int
-        Cap of candidate turns in an answer; at least 1.
-    max_record_turns : int
-        Turns of a record that is sent, at most; at least 1.
-    min_interval_s : float
-        Seconds between two partial results of a search, at least; 0 or more.
-    light_workers : int
-        Threads that answer the calls that do not search but take long, 1 to 64.
-    deadline_margin_s : float
-        What a search leaves of the caller's remaining deadline for stopping, answering and the way back; at
-        least 0.02. (The way back takes under 1 ms on loopback; stopping up to 10 ms.) On overbooked cores,
-        where twice the largest lateness of recent answers exceeds this, it is that, up to four times as much.
-    grace_s : float
-        How long a server that shuts down lets searches run before it stops them; they then answer the best so
-        far.
-    tls_certificate, tls_key : str, optional
-        PEM files of the server's certificate chain and its private key; both or none. With them the server
-        speaks TLS only. Changed files are used for new connections.
-    tls_client_ca : str, optional
-        PEM file of the authorities whose client certificates are accepted; with it one is required.
-    tokens_file : str, optional
-        File of bearer tokens, of which every call but health checks then needs one; see `Tokens`.
-    insecure : bool
-        Allow addresses other than loopback without encryption or without authentication.
-    metrics_port : int, optional
-        Port on which Prometheus reads metrics over HTTP, 0 to 65535; 0 takes a free one. On a loopback
-        address, unless `insecure`.
-    log_format : str
-        "text" or "json": the form of a line of the log.
-    log_level : str
-        "debug", "info", "warning" or "error".
+    Its parameters are the fields of `Settings`; None is the same as not given.
 
     Raises
     ------
     SearchError
-        Reason INVALID_CONFIG, naming the field, what was given and what was expected.
+        Reason INVALID_CONFIG, naming the field, what was given and what was expected. An address that others
+        can reach is refused unless there is TLS with `tokens_file` or `tls_client_ca`, or else `insecure`:
+        whoever can connect can use the processor.
     """
 
-    host: str = _field("127.0.0.1", _HOST, "the address to listen on")
-    port: int = _field(50051, _integer(0, 65535), "the port to listen on; 0: any that is free")
-    threads: int = _field(1, _integer(1, MAX_THREADS), "threads of one search at most")
-    slots: int | None = _field(
-        None,
-        _integer(1, 1024),
-        "searches at a time",
-        "as many as the processors allow with --threads each",
-    )
-    max_waiting: int = _field(64, _integer(0, 10**6), "calls that may wait for a slot")
-    max_waiting_per_caller: int = _field(16, _integer(1, 10**6), "calls of one caller that may wait")
-    default_time_s: float = _field(1.0, _seconds(), "time of a search that asks for none")
-    max_time_s: float = _field(60.0, _seconds(), "time of one search at most")
-    max_iterations: int = _field(10**12, _integer(1, MAX_INT64), "iterations of one search at most")
-    memory_mb: int = _field(1024, _integer(1, MAX_MEMORY_MB, "MB"), "memory of one search's tree at most")
-    total_memory_mb: int | None = _field(
-        None,
-        _integer(1, 1024 * MAX_MEMORY_MB, "MB"),
-        "memory of the trees of all searches together",
-        "--memory for each slot",
-    )
-    max_candidates: int = _field(100, _integer(1, MAX_CANDIDATES), "candidate turns of an answer at most")
-    max_record_turns: int = _field(2000, _integer(1, 10**6), "turns of a record at most")
-    min_interval_s: float = _field(0.05, _seconds(can_be_0=True), "time between partial results at least")
-    light_workers: int = _field(2, _integer(1, 64), "threads for the calls that do not search")
-    deadline_margin_s: float = _field(0.075, _seconds(0.02), "what a search leaves of the caller's deadline")
-    grace_s: float = _field(10.0, _seconds(), "time that running searches get when the server ends")
-    tls_certificate: str | None = _field(None, _PATH, "PEM file of the server's certificate chain")
-    tls_key: str | None = _field(None, _PATH, "PEM file of the server's private key")
-    tls_client_ca: str | None = _field(
-        None, _PATH, "PEM file of authorities; a client certificate of theirs is then required"
-    )
-    tokens_file: str | None = _field(
-        None, _PATH, "file of bearer tokens, NAME TOKEN in each line; one is then required"
-    )
-    insecure: bool = _field(
-        False, _SWITCH, "allow an address that others can reach without encryption or authentication"
-    )
-    metrics_port: int | None = _field(
-        None, _integer(0, 65535), "port of the metrics for Prometheus; 0: any that is free", "no metrics"
-    )
-    log_format: str = _field("text", _choice(LOG_FORMATS), "the form of the log")
-    log_level: str = _field("info", _choice(LOG_LEVELS), "the least that is logged")
-
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            kind = field.metadata["kind"]
-            if not (kind.accepts(value) or (value is None and field.default is None)):
-                self._refuse(field.name, kind.expected)
-        if self.slots is None:
-            object.__setattr__(self, "slots", min(1024, max(1, (os.cpu_count() or 1) // self.threads)))
-        if self.total_memory_mb is None:
-            object.__setattr__(self, "total_memory_mb", self.memory_mb * self.slots)
+    def __init__(self, **values: Any) -> None:
+        values = {name: value for name, value in values.items() if value is not None}
+        _raise_all(_find_faults(values, str))
+        super().__init__(**values)
         if self.total_memory_mb < self.slots:
             self._refuse("total_memory_mb", f"at least {self.slots}: 1 MB for each slot")
         self._check_security()
@@ -273,32 +170,104 @@ class ServerConfig:
         refuse(name, f"given {quote(getattr(self, name))}; expected {expected}")
 
 
-_FIELDS = {field.name: field for field in dataclasses.fields(ServerConfig)}
+# The JSON schema of each field, with that of the value where it may also be null.
+_FIELDS: dict[str, dict[str, Any]] = {
+    name: {**schema, **schema.get("anyOf", [{}])[0]}
+    for name, schema in Settings.model_json_schema()["properties"].items()
+}
+_VARIABLES = {ENVIRONMENT_PREFIX + name.upper(): name for name in _FIELDS}
+
+
+def _expected(name: str) -> str:
+    """Return what messages say of the values of a field."""
+    schema = _FIELDS[name]
+    if "enum" in schema:
+        return f"one of {', '.join(schema['enum'])}"
+    if schema["type"] == "boolean":
+        return "true or false"
+    if schema["type"] == "integer":
+        return f"an integer from {schema['minimum']} to {schema['maximum']}"
+    if schema["type"] == "number":
+        low = f"of at least {schema['minimum']:g}" if "minimum" in schema else "above 0"
+        return f"a number of seconds {low}, at most {schema['maximum']:.0f}"
+    return str(schema["expected"])
+
+
+def _find_faults(values: Mapping[str, Any], source: Callable[[str], str]) -> list[Violation]:
+    """Return what is wrong with single values; `source` gives how messages name a field."""
+    try:
+        Settings(**values)
+    except ValidationError as error:
+        wrong = {fault["loc"][0] for fault in error.errors()}
+        return [
+            Violation(name, INVALID, f"{source(name)}: given {quote(value)}; expected {_expected(name)}")
+            for name, value in values.items()
+            if name in wrong and name in _FIELDS
+        ]
+    return []
+
+
+def _raise_all(faults: list[Violation]) -> None:
+    if not faults:
+        return
+    message, *others = (fault.message for fault in faults)
+    if others:
+        message += f" (and {len(others)} more: {' | '.join(others)})"
+    raise SearchError(message, reason=INVALID, path=faults[0].path, violations=faults)
+
+
+def _read_text(name: str, text: str) -> Any:
+    """Return the value that a text gives; the text itself if it gives none, which a field then refuses."""
+    kind = _FIELDS[name]["type"]
+    if kind == "integer" and re.fullmatch(r"-?\d{1,20}", text, re.ASCII):
+        return int(text)
+    if kind == "number" and re.fullmatch(r"-?(\d+(\.\d*)?|\.\d+)", text, re.ASCII):
+        return float(text)
+    if kind == "boolean":
+        return {"true": True, "1": True, "false": False, "0": False}.get(text, text)
+    return text
 
 
 @dataclass(frozen=True)
 class Flag:
-    """The flag of a field: `name` such as ``--max-time``, the field's `kind`, and `help`."""
+    """The flag of a field, such as ``--max-time``, with what argparse needs to know of it.
+
+    `parse` returns the value that a text gives; its ValueError says what is expected. A switch has an empty
+    `metavar`.
+    """
 
     name: str
-    kind: Kind
+    parse: Callable[[str], Any]
+    metavar: str
     help: str
 
 
 def flags() -> dict[str, Flag]:
     """Return the flags of the command line by field."""
-    found = {}
-    for name, field in _FIELDS.items():
-        kind, default = field.metadata["kind"], field.default
-        if default is None:
-            default = field.metadata["default_text"] or "none"
-        elif isinstance(default, float):
-            default = f"{default:g}"
-        text = field.metadata["summary"]
-        found[name] = Flag(
-            flag_name(name), kind, text if default is False else f"{text} (default: {default})"
-        )
-    return found
+    return {name: _flag(name) for name in _FIELDS}
+
+
+def _flag(name: str) -> Flag:
+    schema = _FIELDS[name]
+
+    def parse(text: str) -> Any:
+        value = _read_text(name, text)
+        if _find_faults({name: value}, str):
+            raise ValueError(_expected(name))
+        return value
+
+    if "enum" in schema:
+        metavar = "|".join(schema["enum"])
+    elif schema["type"] == "integer":
+        metavar = "MB" if name.endswith("_mb") else "N"
+    else:
+        metavar = {"boolean": "", "number": "SECONDS"}.get(schema["type"]) or schema.get("metavar", "")
+    help_text = schema["description"]
+    if schema["type"] != "boolean":
+        default = schema.get("default_text", schema.get("default"))
+        default = f"{default:g}" if isinstance(default, float) else default
+        help_text += f" (default: {'none' if default is None else default})"
+    return Flag(flag_name(name), parse, metavar, help_text)
 
 
 def flag_name(field: str) -> str:
@@ -306,6 +275,20 @@ def flag_name(field: str) -> str:
     for unit in _UNITS:
         field = field.removesuffix(unit)
     return "--" + field.replace("_", "-")
+
+
+class _Environment(EnvSettingsSource):
+    """The fields that an environment gives: ``MEXICA_AI_`` and the field in capitals."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        super().__init__(Settings)
+        self.env_vars = {name.lower(): text for name, text in environ.items() if name in _VARIABLES}
+
+    def prepare_field_value(
+        self, field_name: str, field: FieldInfo, value: Any, value_is_complex: bool
+    ) -> Any:
+        """Return the value that a variable's text gives."""
+        return None if value is None else _read_text(field_name, value)
 
 
 def load_config(
@@ -333,48 +316,29 @@ def load_config(
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}  # field -> how messages name where its value comes from
 
-    def take(name: str, source: str, value: Any) -> None:
-        kind = _FIELDS[name].metadata["kind"]
-        if kind.accepts(value):
-            values[name], sources[name] = value, source
-        else:
-            fault(name, f"{source}: given {quote(value)}; expected {kind.expected}")
-
-    def fault(name: str, message: str) -> None:
-        faults.append(Violation(name, "INVALID_CONFIG", message))
+    def take(found: Mapping[str, Any], source: Callable[[str], str]) -> None:
+        faults.extend(_find_faults(found, source))
+        values.update(found)
+        sources.update({name: source(name) for name in found})
 
     path = path or environ.get(CONFIG_VARIABLE)
-    file = _name_of_file(path or "")
-    for key, value in (_read_toml(path) if path else {}).items():
-        if key not in _FIELDS:
-            fault(key, f"{file}: {quote(key)}: no such key; expected {_nearest(key, _FIELDS)}")
-            continue
-        if _FIELDS[key].metadata["kind"] is _PATH and _PATH.accepts(value):
-            value = str(Path(path).absolute().parent / value)
-        take(key, f"{file}: {key}", value)
+    if path:
+        file, found = _name_of_file(path), _read_toml(path)
+        for key in found:
+            if key not in _FIELDS:
+                problem = f"no such key; expected {_nearest(key, _FIELDS)}"
+                faults.append(Violation(key, INVALID, f"{file}: {quote(key)}: {problem}"))
+        take(_resolve_paths(found, path), lambda name: f"{file}: {name}")
 
-    variables = {ENVIRONMENT_PREFIX + name.upper(): name for name in _FIELDS}
-    for variable, text in sorted(environ.items()):
-        if variable in variables:
-            name = variables[variable]
-            try:
-                value = _FIELDS[name].metadata["kind"].read(text)
-            except ValueError:
-                value = text  # is refused, and quoted
-            take(name, variable, value)
-        elif variable.startswith(ENVIRONMENT_PREFIX) and variable not in _OTHER_VARIABLES:
-            fault(variable, f"{quote(variable)}: no such variable; expected {_nearest(variable, variables)}")
+    for variable in sorted(environ.keys() - _VARIABLES.keys() - _OTHER_VARIABLES):
+        if variable.startswith(ENVIRONMENT_PREFIX):
+            problem = f"no such variable; expected {_nearest(variable, _VARIABLES)}"
+            faults.append(Violation(variable, INVALID, f"{quote(variable)}: {problem}"))
+    take(_Environment(environ)(), lambda name: ENVIRONMENT_PREFIX + name.upper())
 
-    for name, value in (flags or {}).items():
-        if value is not None:
-            take(name, flag_name(name), value)
+    take({name: value for name, value in (flags or {}).items() if value is not None}, flag_name)
 
-    if faults:
-        more = f" (and {len(faults) - 1} more: " if faults[1:] else ""
-        message = (
-            faults[0].message + more + " | ".join(fault.message for fault in faults[1:]) + ")" * bool(more)
-        )
-        raise SearchError(message, reason="INVALID_CONFIG", path=faults[0].path, violations=faults)
+    _raise_all(faults)
     try:
         return ServerConfig(**values)
     except SearchError as error:
@@ -382,6 +346,16 @@ def load_config(
         source = sources.get(error.path, error.path)
         message = f"{source}{str(error).removeprefix(error.path)}"
         raise SearchError(message, reason=error.reason, path=error.path) from None
+
+
+def _resolve_paths(found: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Return the fields of a configuration file, the paths among them relative to its directory."""
+    folder = Path(path).absolute().parent
+    values = {name: value for name, value in found.items() if name in _FIELDS}
+    for name, value in values.items():
+        if _FIELDS[name].get("metavar") == "FILE" and isinstance(value, str) and value:
+            values[name] = str(folder / value)
+    return values
 
 
 def to_toml(config: ServerConfig) -> str:
@@ -427,7 +401,7 @@ def _nearest(given: str, known: Mapping[str, Any]) -> str:
 
 def refuse(field: str, problem: str) -> NoReturn:
     """Raise the SearchError INVALID_CONFIG for a field; its message is the field and the problem."""
-    raise SearchError(f"{field}: {problem}", reason="INVALID_CONFIG", path=field)
+    raise SearchError(f"{field}: {problem}", reason=INVALID, path=field)
 
 
 def is_loopback(host: str) -> bool:

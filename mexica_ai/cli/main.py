@@ -7,7 +7,7 @@ import importlib.metadata
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from mexica_ai.cli import (
@@ -61,6 +61,22 @@ class _Parser(argparse.ArgumentParser):
         raise NotationError(f"{message} (see `{self.prog} --help`)", reason="BAD_USAGE")
 
 
+class _CommandParser(_Parser):
+    """The parser of a command, which declares its arguments when it is used.
+
+    So no command imports what only the arguments of another need, such as pydantic for `serve`.
+    """
+
+    declare: Callable[[argparse.ArgumentParser], None] | None = None
+
+    def parse_known_args(self, args=None, namespace=None):
+        """Declare the arguments, then parse."""
+        if self.declare:
+            declare, self.declare = self.declare, None
+            declare(self)
+        return super().parse_known_args(args, namespace)
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     layout = argparse.RawDescriptionHelpFormatter
@@ -74,7 +90,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--version", action="version", version=f"mexica-ai {importlib.metadata.version('mexica-ai')}"
     )
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
+    )
     for name, module in COMMANDS.items():
         command = commands.add_parser(
             name,
@@ -83,7 +101,7 @@ def build_parser() -> argparse.ArgumentParser:
             formatter_class=layout,
             allow_abbrev=False,
         )
-        module.add_arguments(command)
+        command.declare = module.add_arguments
         command.set_defaults(run=module.run)
     return parser
 

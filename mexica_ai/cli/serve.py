@@ -25,12 +25,13 @@ Examples:
   mexica-ai serve --port 0 --threads 2 --max-time 10
   mexica-ai serve --config server.toml --check-config
 """
-_PACKAGES = "grpcio, grpcio-health-checking, grpcio-reflection, grpcio-status and protobuf"
+_PACKAGES = "grpcio, grpcio-health-checking, grpcio-reflection, grpcio-status, protobuf and pydantic-settings"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from mexica_ai.server.config import CONFIG_VARIABLE, flags
+    with common.needing(_PACKAGES):
+        from mexica_ai.server.config import CONFIG_VARIABLE, flags
 
     parser.add_argument(
         "--config",
@@ -43,12 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="print what all sources together give, as TOML, and serve nothing",
     )
     for field, flag in flags().items():
-        if flag.kind.metavar:
+        if flag.metavar:
             parser.add_argument(
                 flag.name,
                 dest=field,
-                type=common.argument(flag.kind.parse),
-                metavar=flag.kind.metavar,
+                type=common.argument(flag.parse),
+                metavar=flag.metavar,
                 help=flag.help,
             )
         else:

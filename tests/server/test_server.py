@@ -634,10 +634,13 @@ def test_sigterm_answers_the_best_turn_of_a_long_search(mexica, nim):
 
 
 def test_a_port_that_is_taken():
+    async def start():
+        await Server(ServerConfig(port=port)).start()
+
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{port}"):
-            asyncio.run(Server(ServerConfig(port=port)).start())
+            asyncio.run(start())
 
 
 def test_two_servers_do_not_share_a_port(start_server):

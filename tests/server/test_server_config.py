@@ -1,7 +1,6 @@
 """The configuration of a server: its sources, their order, and what is told of mistakes in them."""
 
 import argparse
-import dataclasses
 import re
 import shutil
 import subprocess
@@ -18,7 +17,7 @@ from mexica_ai.server import config as server_config
 from mexica_ai.server.config import ServerConfig, load_config, to_toml
 
 ROOT = Path(__file__).parents[2]
-FIELDS = [field.name for field in dataclasses.fields(ServerConfig)]
+FIELDS = list(ServerConfig.model_fields)
 TLS = {"tls_certificate": "server.pem", "tls_key": "server.key"}
 
 
@@ -82,16 +81,14 @@ def test_the_environment_names_the_file(toml):
 
 
 def test_every_field_has_a_flag_and_a_variable_and_a_key(toml):
-    values = dataclasses.asdict(
-        ServerConfig(
-            **{name: f"/x/{name}" for name in FIELDS if name.startswith("tls_")},
-            tokens_file="/x/tokens",
-            host="::",
-            metrics_port=9,
-            log_level="debug",
-            log_format="json",
-        )
-    )
+    values = ServerConfig(
+        **{name: f"/x/{name}" for name in FIELDS if name.startswith("tls_")},
+        tokens_file="/x/tokens",
+        host="::",
+        metrics_port=9,
+        log_level="debug",
+        log_format="json",
+    ).model_dump()
     assert set(values) == set(FIELDS)
     text = "\n".join(f"{name} = {server_config._toml_value(value)}" for name, value in values.items())
     variables = {
@@ -105,7 +102,7 @@ def test_every_field_has_a_flag_and_a_variable_and_a_key(toml):
         given += [flag.name, str(values[name])] if name != "insecure" else ["--no-insecure"]
     flags = {name: value for name, value in vars(parser.parse_args(given)).items() if name in FIELDS}
     for config in (load_config(toml(text), {}), load_config(None, variables), load_config(None, {}, flags)):
-        assert dataclasses.asdict(config) == values
+        assert config.model_dump() == values
 
 
 def test_the_old_flags_keep_their_names():
@@ -310,6 +307,22 @@ def test_check_config_refuses(cli, args, mentions):
 def test_a_bad_variable_is_bad_input(cli, monkeypatch):
     monkeypatch.setenv("MEXICA_AI_SLOTS", "none")
     assert 'MEXICA_AI_SLOTS: given "none"; expected an integer' in cli.refused("serve")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import mexica_ai, mexica_ai.client",
+        "from mexica_ai.cli.main import main; main(['best', 'examples/nim.json', '--iterations', '10'])",
+    ],
+)
+def test_only_the_server_imports_pydantic(program):
+    program += "; import sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert "mexica_ai.position" in done.stdout.split()
+    assert not {"pydantic", "pydantic_settings", "mexica_ai.server"} & set(done.stdout.split())
 
 
 def test_metrics_without_the_package(cli, monkeypatch):
