@@ -22,7 +22,7 @@ from google.protobuf import json_format
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
-from mexica_ai import levels, registry, wire
+from mexica_ai import Removal, TokenRemoval, levels, registry, wire
 from mexica_ai.annotate import TurnEvaluation, check_played
 from mexica_ai.errors import (
     GameOverError,
@@ -34,9 +34,8 @@ from mexica_ai.errors import (
     UnknownGameError,
     Violation,
 )
-from mexica_ai.limits import Limits, resolve_seed
+from mexica_ai.limits import DEFAULT_CANDIDATES, Limits, resolve_seed
 from mexica_ai.position import Position, split_turn
-from mexica_ai.removal import Removal, TokenRemoval
 from mexica_ai.results import Result
 from mexica_ai.strict import parse_json, quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
@@ -135,7 +134,7 @@ class Client:
         threads: int | None = None,
         memory_mb: int | None = None,
         seed: int | None = None,
-        candidates: int = 5,
+        candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
         timeout_s: float | None = None,
         stop: threading.Event | None = None,
@@ -187,7 +186,7 @@ class Client:
         threads: int | None = None,
         memory_mb: int | None = None,
         seed: int | None = None,
-        candidates: int = 5,
+        candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
         interval_s: float | None = None,
         unlimited: bool = False,
@@ -235,7 +234,7 @@ class Client:
 
     def new_game(
         self,
-        game: str = "mexica",
+        game: str = registry.DEFAULT,
         *,
         players: int = 2,
         seed: int | None = None,
@@ -284,7 +283,7 @@ class Client:
     def consider_removal(
         self, position: Position, sizes: Sequence[int], *, timeout_s: float = WAIT_S
     ) -> Removal:
-        """Ask whether the engine agrees to remove tokens; see `mexica_ai.removal.consider_removal`."""
+        """Ask whether the engine agrees to remove tokens; see `mexica_ai.consider_removal`."""
         request = _removal_request(position, sizes)
         return self._ask("ConsiderRemoval", request, _removal, timeout_s)
 
@@ -365,7 +364,7 @@ class AsyncClient:
         threads: int | None = None,
         memory_mb: int | None = None,
         seed: int | None = None,
-        candidates: int = 5,
+        candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
         timeout_s: float | None = None,
     ) -> Result:
@@ -383,7 +382,7 @@ class AsyncClient:
         threads: int | None = None,
         memory_mb: int | None = None,
         seed: int | None = None,
-        candidates: int = 5,
+        candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
         interval_s: float | None = None,
         unlimited: bool = False,
@@ -422,7 +421,7 @@ class AsyncClient:
 
     async def new_game(
         self,
-        game: str = "mexica",
+        game: str = registry.DEFAULT,
         *,
         players: int = 2,
         seed: int | None = None,

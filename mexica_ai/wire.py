@@ -2,7 +2,7 @@
 
 A position's message has the field names of its JSON form, so the two are converted field by field, and the
 strict codec of the JSON form (`Position.from_json`) does all the checking. What the wire cannot say as JSON
-does is listed in `_ADJUST`, by game.
+does is mended by the game's codec (`GameCodec.from_message`).
 """
 
 from __future__ import annotations
@@ -63,14 +63,12 @@ def _check_lists(message, path):
 def position_to_message(position: Position, *, hides: bool = False) -> engine_pb2.Position:
     """Return the message of a position.
 
-    With `hides` without what nobody may know yet; of a game with hidden hands, as the seat to move sees it.
+    With `hides` without what nobody may know yet; of a game with hidden hands, as the seat to move sees it
+    (`GameCodec.redact`).
     """
     data = position.to_json()
-    notation = registry.get(position.game).notation
-    if hides and hasattr(notation, "view"):
-        data = notation.view(data, data["to_move"])
-    elif hides and position.game in _HIDE:
-        _HIDE[position.game](data)
+    if hides:
+        data = registry.get(position.game).codec.redact(data)
     # A tenth of the time of json_format.ParseDict, which checks what is known to be valid here.
     return engine_pb2.Position(**{data.pop("game"): data})
 
@@ -126,34 +124,8 @@ def position_from_message(message: engine_pb2.Position, path: str = "position") 
     data = json_format.MessageToDict(
         getattr(message, game), preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
-    if game in _ADJUST:
-        _ADJUST[game](data)
+    data = registry.get(game).codec.from_message(data)
     return Position.from_json({"game": game, **data}, path=f"{path}.{game}")
-
-
-def _adjust_mexica(data: dict[str, Any]) -> None:
-    """Leave out the two lists whose emptiness means that they were not given."""
-    calpulli = data.get("calpulli", {})
-    if not calpulli.get("pool"):
-        calpulli.pop("pool", None)
-    if data.get("period") == 1 and not calpulli.get("upcoming"):
-        calpulli.pop("upcoming", None)
-
-
-def _adjust_coatl(data: dict[str, Any]) -> None:
-    """Put null where a message leaves out what may be null, and leave out an empty memory."""
-    for key in ("viewer", "ending"):
-        data.setdefault(key, None)
-    if not data.get("memory"):
-        data.pop("memory", None)
-
-
-def _hide_mexica(data: dict[str, Any]) -> None:
-    data["calpulli"].pop("upcoming", None)
-
-
-_ADJUST = {"mexica": _adjust_mexica, "coatl": _adjust_coatl}
-_HIDE = {"mexica": _hide_mexica}
 
 
 def record_of(start: Position, turns: Iterable[engine_pb2.Turn]) -> dict[str, Any]:
@@ -240,21 +212,30 @@ def result_from_message(message: engine_pb2.SearchResult) -> Result:
     """Read a result from its message. A stop reason that this version does not know reads ``unknown``."""
     known = engine_pb2.StopReason.DESCRIPTOR.values_by_number.get(message.stop_reason)
     stop_reason = known.name.removeprefix(_STOP_REASON).lower() if known else "unknown"
-    return Result(
-        turn=list(message.turn),
-        value=list(message.value),
-        expected_scores=list(message.expected_scores),
-        candidates=[
+    candidates = [
+        Candidate(
+            turn=list(candidate.turn),
+            visits=candidate.visits,
+            value=list(candidate.value),
+            expected_scores=list(candidate.expected_scores),
+            prior=candidate.prior,
+            line=[list(turn.actions) for turn in candidate.line],
+        )
+        for candidate in message.candidates
+    ]
+    if not candidates:  # another server may say no more than its turn
+        candidates = [
             Candidate(
-                turn=list(candidate.turn),
-                visits=candidate.visits,
-                value=list(candidate.value),
-                expected_scores=list(candidate.expected_scores),
-                prior=candidate.prior,
-                line=[list(turn.actions) for turn in candidate.line],
+                turn=list(message.turn),
+                visits=message.iterations,
+                value=list(message.value),
+                expected_scores=list(message.expected_scores),
+                prior=1.0,
+                line=[],
             )
-            for candidate in message.candidates
-        ],
+        ]
+    return Result(
+        candidates=candidates,
         iterations=message.iterations,
         nodes=message.nodes,
         distinct_turns=message.distinct_turns,

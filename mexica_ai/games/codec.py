@@ -6,10 +6,11 @@ views, random events, the wire, the picture. Each game has one instance, ``CODEC
 ``mexica_ai/games/GAME/codec.py``; `mexica_ai.registry` holds it. No other module asks for the name of a game.
 
 Rules that hold for every function
-* A state that comes in is valid and is not changed, except by `settle_chance`. A state that goes out is valid.
+* A state that comes in is valid and is not changed, except by `settle_chance`. One that goes out is valid.
 * Text, JSON and options come from outside and may be anything; they are checked completely, and only the
   exceptions named here come out. States and the objects that `format_position` made need no checking.
-* An error names what is wrong, where (its path begins with the `path` given) and what was expected, in one line.
+* An error says in one line what is wrong, where (its path begins with the `path` given) and what was
+  expected.
 * Functions may be called from many threads at once.
 
 A game makes and reads states by two functions of its compiled module, ``state_from_fields(fields)`` and
@@ -40,7 +41,7 @@ class Option:
     flag : str
         How the command line calls it, unique among all games; by default ``--`` and the name with hyphens.
     metavar : str
-        How the help names its value; not used for a bool, which has the two flags ``--NAME`` and ``--no-NAME``.
+        How the help names its value. Not used for a bool, which has two flags, ``--NAME`` and ``--no-NAME``.
     choices : range, optional
         The values that the command line takes for an int; by default 0 to 2**31 - 1. `new_state` checks all
         values anyway.
@@ -66,7 +67,7 @@ class GameCodec(Protocol):
     Attributes
     ----------
     name : str
-        The game's name, as in `mexica_ai.registry`, in the key `game` of positions and in the proto's `oneof`.
+        The game's name: in `mexica_ai.registry`, in the key `game` of positions, in the `oneof` of the proto.
     options : tuple of Option
         What a new game can be dealt with, in the order of the help. Default: none.
     examples : tuple of str
@@ -196,9 +197,10 @@ class GameCodec(Protocol):
     def view(self, data: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return the JSON position that a seat may see: what is hidden from it is put out.
 
-        Called where `has_views`, with objects of `format_position`: by `Position.view`, hence before an engine
-        of the arena is asked, and by `redact`. A seat's view of its own view is that view; legal actions and
-        `view_hash` are the same in a view as in the full position, for the seat to move. Default: `data`.
+        Called where `has_views`, with objects of `format_position`: by `Position.view`, thus before each turn
+        of an engine in the arena, and by `redact`. A seat's view of its own view is that view. `view_hash` of
+        the seat is the same in its view as in the full position, and so are the legal actions if it is to
+        move. Default: `data`.
 
         Raises
         ------
@@ -233,9 +235,9 @@ class GameCodec(Protocol):
     def settle_chance(self, state: State) -> None:
         """Resolve the random event that is due, if it is no part of a record; may change the state.
 
-        Called by `Position.push` after a turn that leads to an event. Default: does nothing, so that the event
-        stays due until it is drawn or pushed as a turn of its own; the game then writes `draw_outcome`. Where
-        the position itself says what happens, resolve it here.
+        Called by `Position.push` after a turn that leads to an event. Default: does nothing: the event stays
+        due until it is drawn or pushed as a turn of its own, and the game writes `draw_outcome`. Where the
+        position itself says what happens, resolve it here.
 
         Raises
         ------

@@ -375,7 +375,7 @@ def test_all_faults_of_a_position_at_once(client, mexica):
 
 
 def test_removal(client, mexica):
-    from mexica_ai.removal import consider_removal
+    from mexica_ai import consider_removal
 
     sizes = mexica.to_json()["calpulli"]["display"][:2]
     assert client.consider_removal(mexica, sizes) == consider_removal(mexica, sizes)

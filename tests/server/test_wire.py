@@ -25,11 +25,8 @@ NIM = {
     "plies_per_turn": 2,
 }
 RESULT = ai.Result(
-    turn=["walk H5", "end"],
-    value=[0.75, 0.25],
-    expected_scores=[61.5, -1.0],
     candidates=[
-        ai.Candidate(["walk H5", "end"], 90, [0.75, 0.25], [61.5, 50.25], 0.125, [["end"], ["token", "end"]]),
+        ai.Candidate(["walk H5", "end"], 90, [0.75, 0.25], [61.5, -1.0], 0.125, [["end"], ["token", "end"]]),
         ai.Candidate(["end"], 10, [0.5, 0.5], [40.0, 50.0], 0.0, []),
     ],
     iterations=100,

@@ -1,7 +1,7 @@
 """Coatl's codec: the functions of its text forms, views, random events and its picture, and its options."""
 
-from mexica_ai.games.codec import GameCodec, Option
 from mexica_ai.games.coatl import notation, render
+from mexica_ai.games.codec import GameCodec, Option
 
 
 class CoatlCodec(GameCodec):

@@ -1,7 +1,7 @@
 """Mexica's codec: the functions of its text forms and its picture, its options, its one hidden thing.
 
-That is the second period's tokens, where the pool has more than fifteen. They are hidden from all seats alike,
-so there are no views; they stand in a full position, and the end of period 1 deals them from there.
+That is the second period's tokens, where the pool has more than fifteen. They are hidden from all seats
+alike, so there are no views. They stand in a full position, and the end of period 1 deals them from there.
 """
 
 from mexica_ai.errors import PositionError
