@@ -592,8 +592,8 @@ def _record_request(record, limits, seed, first_turn, num_turns):
 
 def _new_game_request(game, players, seed, options):
     request = engine_pb2.NewGameRequest(players=players, seed=None if seed is None else resolve_seed(seed))
-    if request.DESCRIPTOR.fields_by_name.get(game) is None or game not in registry.names():
-        registry.get(game)
+    registry.get(game)
+    wire.require_carried(game)
     chosen = getattr(request, game)
     chosen.SetInParent()
     try:

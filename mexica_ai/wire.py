@@ -15,10 +15,11 @@ from google.protobuf.message import Message
 
 from mexica_ai import registry
 from mexica_ai.annotate import TurnEvaluation
-from mexica_ai.errors import NotationError
+from mexica_ai.errors import NotationError, UnknownGameError
 from mexica_ai.position import Position
 from mexica_ai.records import VERSION
 from mexica_ai.results import Candidate, Result
+from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2
 
 _STOP_REASON = "STOP_REASON_"
@@ -26,6 +27,11 @@ _STOP_REASON = "STOP_REASON_"
 # No position comes near these; without them a small request could keep a processor busy for long.
 MAX_BYTES = 1 << 16
 MAX_ENTRIES = 1024
+
+# The games that have a message for positions and one for the options of a new game.
+CARRIED = frozenset(
+    field.name for field in engine_pb2.Position.DESCRIPTOR.oneofs_by_name["game"].fields
+) & frozenset(field.name for field in engine_pb2.NewGameRequest.DESCRIPTOR.oneofs_by_name["game"].fields)
 
 
 def check_size(message: Message, path: str = "") -> None:
@@ -60,12 +66,27 @@ def _check_lists(message, path):
                 _check_lists(entry, inner)
 
 
+def require_carried(game: str) -> None:
+    """Raise UnknownGameError unless the wire carries a game, which must have its messages in the proto."""
+    if game not in CARRIED:
+        raise UnknownGameError(
+            f"the service has no messages for the game {quote(game)}; expected one of "
+            f"{', '.join(sorted(CARRIED))}"
+        )
+
+
 def position_to_message(position: Position, *, hides: bool = False) -> engine_pb2.Position:
     """Return the message of a position.
 
     With `hides` without what nobody may know yet; of a game with hidden hands, as the seat to move sees it
     (`GameCodec.redact`).
+
+    Raises
+    ------
+    UnknownGameError
+        If the wire does not carry the game.
     """
+    require_carried(position.game)
     data = position.to_json()
     if hides:
         data = registry.get(position.game).codec.redact(data)

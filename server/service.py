@@ -598,7 +598,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     @answers_errors
     async def ListGames(self, request, context):  # noqa: N802
         """List the games; see engine.proto."""
-        games = (registry.get(name).game for name in registry.names())
+        games = (registry.get(name).game for name in registry.names() if name in wire.CARRIED)
         return engine_pb2.ListGamesResponse(
             games=[
                 engine_pb2.ListGamesResponse.GameInfo(
@@ -759,7 +759,7 @@ def deal(request) -> engine_pb2.NewGameResponse:
     wire.check_size(request)
     game = request.WhichOneof("game")
     if game is None:
-        known = ", ".join(registry.names())
+        known = ", ".join(name for name in registry.names() if name in wire.CARRIED)
         raise NotationError(
             f"game: is missing; expected the options of one of {known}", reason="MISSING_GAME", path="game"
         )

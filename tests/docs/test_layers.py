@@ -188,7 +188,7 @@ def is_neutral(path):
     return not is_of_game and relative(path) != "mexica_ai/registry.py"
 
 
-NEUTRAL = filter(is_neutral, [*sources("mexica_ai"), *sources("server"), *sources("cext/core")])
+NEUTRAL = list(filter(is_neutral, [*sources("mexica_ai"), *sources("server"), *sources("cext/core")]))
 
 
 @pytest.mark.parametrize("path", NEUTRAL, ids=relative)
