@@ -10,6 +10,10 @@ The rules and the search are compiled (`cext`); this package is what users impor
 `best_turn`.
 """
 
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+from mexica_ai import registry
 from mexica_ai.annotate import TurnEvaluation, evaluate_record
 from mexica_ai.errors import (
     GameOverError,
@@ -24,7 +28,6 @@ from mexica_ai.errors import (
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position, load, new_game
 from mexica_ai.records import replay
-from mexica_ai.removal import Removal, TokenRemoval, consider_removal
 from mexica_ai.results import Candidate, Result
 from mexica_ai.search import analyze, best_turn
 
@@ -37,18 +40,28 @@ __all__ = [
     "NotationError",
     "Position",
     "PositionError",
-    "Removal",
     "Result",
     "SearchError",
-    "TokenRemoval",
     "TurnEvaluation",
     "UnknownGameError",
     "Violation",
     "analyze",
     "best_turn",
-    "consider_removal",
     "evaluate_record",
     "load",
     "new_game",
     "replay",
+    *registry.EXTRAS,
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """Return what a single game adds to the package (`registry.EXTRAS`); it is loaded on first use."""
+    if name not in registry.EXTRAS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(_import_module(registry.EXTRAS[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mexica_ai.errors import NotationError, PositionError
-from mexica_ai.limits import DEFAULT_TIME_S, Limits, resolve_seed
+from mexica_ai.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, DEFAULT_TIME_S, Limits, resolve_seed
 from mexica_ai.position import Position
 from mexica_ai.records import replay
 from mexica_ai.results import Result
 from mexica_ai.search import run_search
 from mexica_ai.strict import parse_json, quote
 
-LOOKED_AT = 100  # candidates among which the turn played is looked for
+NUM_CANDIDATES = 100  # of each search; the turn played is sought among them
 FAIR_SHARE = 0.02  # of the choice's visits, from which on the value of a candidate can be compared with it
 
 
@@ -77,8 +77,8 @@ def evaluate_record(
     *,
     time_s: float | None = None,
     iterations: int | None = None,
-    threads: int = 1,
-    memory_mb: int = 1024,
+    threads: int = DEFAULT_THREADS,
+    memory_mb: int = DEFAULT_MEMORY_MB,
     seed: int | None = None,
     stop: threading.Event | None = None,
     turns: Iterable[int] | None = None,
@@ -141,15 +141,15 @@ def evaluate_record(
 
     stop = stop or threading.Event()
 
-    def look(position: Position) -> Result:
+    def search_position(position: Position) -> Result:
         if stop.is_set():
             raise _Stopped
-        found = search(position, limits, seed=seed, candidates=LOOKED_AT, stop=stop)
+        found = search(position, limits, seed=seed, candidates=NUM_CANDIDATES, stop=stop)
         if found.stop_reason == "stopped":
             raise _Stopped
         return found
 
-    return _evaluate(Position.from_json(record["start"]), played, asked, look)
+    return _evaluate(Position.from_json(record["start"]), played, asked, search_position)
 
 
 class _Stopped(Exception):  # noqa: N818
@@ -208,7 +208,7 @@ def _checked_indices(turns, number):
     return indices
 
 
-def _evaluate(position, played, asked, look):
+def _evaluate(position, played, asked, search_position):
     known = None  # what is known of the position, where the turn before has asked for it
     for index, turn in enumerate(played[: max(asked, default=-1) + 1]):
         following = position.copy()
@@ -216,14 +216,14 @@ def _evaluate(position, played, asked, look):
         found = None
         if index in asked and not position.is_chance:
             try:
-                evaluation, found = _evaluate_turn(index, turn, position, following, known, look)
+                evaluation, found = _evaluate_turn(index, turn, position, following, known, search_position)
             except _Stopped:
                 return
             yield evaluation
         position, known = following, None if following.is_chance else found
 
 
-def _evaluate_turn(index, turn, position, following, known, look):
+def _evaluate_turn(index, turn, position, following, known, search_position):
     """Return the evaluation of a turn, and what is known now of the position after it."""
     done = []
 
@@ -232,13 +232,13 @@ def _evaluate_turn(index, turn, position, following, known, look):
         place = _settled(place, index)
         if place.is_over:
             return place.state.returns(), place.state.scores(), None
-        done.append(look(place))
+        done.append(search_position(place))
         return done[-1].value, done[-1].expected_scores, done[-1]
 
     seat = position.to_move
     before = known
     if before is None:
-        before = look(position)
+        before = search_position(position)
         done.append(before)
     after, scores_after, found = value_of(following)
     chosen = _after(position, before.turn)

@@ -29,7 +29,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
-from mexica_ai import levels, registry, wire
+from mexica_ai import Removal, TokenRemoval, levels, registry, wire
 from mexica_ai.annotate import TurnEvaluation, check_played
 from mexica_ai.errors import (
     GameOverError,
@@ -41,9 +41,8 @@ from mexica_ai.errors import (
     UnknownGameError,
     Violation,
 )
-from mexica_ai.limits import Limits, resolve_seed
+from mexica_ai.limits import DEFAULT_CANDIDATES, Limits, resolve_seed
 from mexica_ai.position import Position, split_turn
-from mexica_ai.removal import Removal, TokenRemoval
 from mexica_ai.results import Result
 from mexica_ai.strict import parse_json, quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
@@ -192,7 +191,7 @@ class _Calls:
         threads: int | None = None,
         memory_mb: int | None = None,
         seed: int | None = None,
-        candidates: int = 5,
+        candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
         timeout_s: float | None = None,
         stop: threading.Event | None = None,
@@ -247,7 +246,7 @@ class _Calls:
         threads: int | None = None,
         memory_mb: int | None = None,
         seed: int | None = None,
-        candidates: int = 5,
+        candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
         interval_s: float | None = None,
         unlimited: bool = False,
@@ -317,7 +316,7 @@ class _Calls:
     def new_game(
         self,
         /,
-        game: str = "mexica",
+        game: str = registry.DEFAULT,
         *,
         players: int = 2,
         seed: int | None = None,
@@ -326,8 +325,8 @@ class _Calls:
     ) -> Call[Position]:
         """Have the server deal a new game; see `mexica_ai.new_game`."""
         request = engine_pb2.NewGameRequest(players=players, seed=_seed(seed))
-        if request.DESCRIPTOR.fields_by_name.get(game) is None or game not in registry.names():
-            registry.get(game)
+        registry.get(game)
+        wire.require_carried(game)
         chosen = getattr(request, game)
         chosen.SetInParent()
         given = {name: value for name, value in options.items() if value is not None}
@@ -386,7 +385,7 @@ class _Calls:
     def consider_removal(
         self, position: Position, sizes: Sequence[int], *, timeout_s: float = WAIT_S
     ) -> Call[Removal]:
-        """Ask whether the engine agrees to remove tokens; see `mexica_ai.removal.consider_removal`."""
+        """Ask whether the engine agrees to remove tokens; see `mexica_ai.consider_removal`."""
         message = wire.position_to_message(position)
         request = engine_pb2.ConsiderRemovalRequest(position=message, sizes=list(sizes))
         return Call("ConsiderRemoval", request, _read_removal, timeout_s)

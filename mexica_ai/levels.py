@@ -106,11 +106,4 @@ def choose(level: int, result: Result, seat: int, candidates: int) -> Result:
         noisy = [share + random_.gauss(0, deviation) for share in shares]
         near = [i for i, share in enumerate(shares) if share >= best - NEAR * deviation]
         found.insert(0, found.pop(max(near, key=noisy.__getitem__)))
-    best = found[0]
-    return replace(
-        result,
-        turn=best.turn,
-        value=best.value,
-        expected_scores=best.expected_scores,
-        candidates=found[:candidates],
-    )
+    return replace(result, candidates=found[:candidates])

@@ -1,4 +1,8 @@
-"""How long a search may run, and the seed that it runs with."""
+"""How long a search may run, the seed that it runs with, and the defaults of both.
+
+What asks for a search takes its defaults from here. `Limits` is the one place that checks limits: public
+functions make one of their arguments and pass it on.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,11 @@ from dataclasses import dataclass
 from mexica_ai.errors import SearchError
 from mexica_ai.strict import quote
 
-DEFAULT_TIME_S = 1.0
+DEFAULT_TIME_S = 1.0  # of a search that is given neither a time nor a number of iterations
+DEFAULT_MEMORY_MB = 1024
+DEFAULT_THREADS = 1
+DEFAULT_CANDIDATES = 5  # that a result lists at most
+DEFAULT_INTERVAL_S = 0.5  # between two results of an analysis
 MAX_TIME_S = 100_000_000  # three years
 MAX_THREADS = 256
 MAX_MEMORY_MB = 1_000_000
@@ -42,8 +50,8 @@ class Limits:
 
     time_s: float | None = None
     iterations: int | None = None
-    memory_mb: int = 1024
-    threads: int = 1
+    memory_mb: int = DEFAULT_MEMORY_MB
+    threads: int = DEFAULT_THREADS
     unlimited: bool = False
 
     def __post_init__(self) -> None:

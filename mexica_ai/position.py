@@ -33,7 +33,7 @@ class Position:
     """
 
     def __init__(self, game: str, state: State) -> None:
-        self._entry = registry.get(game)
+        self._codec = registry.get(game).codec
         self._state = state
 
     @classmethod
@@ -73,11 +73,11 @@ class Position:
                 reason="WRONG_TYPE",
                 path=f"{path}.game",
             )
-        return cls(game, registry.get(game).notation.parse_position(data, path))
+        return cls(game, registry.get(game).codec.parse_position(data, path))
 
     def to_json(self) -> dict[str, Any]:
         """Return the position as a JSON object, in canonical form; `from_json` reads it back."""
-        return self._entry.notation.format_position(self._state)
+        return self._codec.format_position(self._state)
 
     def copy(self) -> Position:
         """Return an independent copy."""
@@ -91,7 +91,7 @@ class Position:
     @property
     def game(self) -> str:
         """The game's name."""
-        return self._entry.name
+        return self._codec.name
 
     @property
     def players(self) -> int:
@@ -116,16 +116,12 @@ class Position:
     @property
     def viewer(self) -> int | None:
         """The seat of whose view this is the position, None if nothing is hidden in it."""
-        return self._entry.notation.viewer(self._state) if self._has_views else None
-
-    @property
-    def _has_views(self):
-        return hasattr(self._entry.notation, "viewer")
+        return self._codec.viewer(self._state)
 
     @property
     def scores(self) -> list[int]:
         """Points of each seat, as they stand."""
-        return self._entry.notation.scores(self._state)
+        return self._codec.scores(self._state)
 
     @property
     def winners(self) -> list[int]:
@@ -137,7 +133,7 @@ class Position:
     @property
     def has_one_world(self) -> bool:
         """Whether nothing that is still to be drawn is left open by the position."""
-        return self._entry.notation.has_one_world(self._state)
+        return self._codec.has_one_world(self._state)
 
     def legal_actions(self) -> list[str]:
         """Return the legal actions, sorted as strings; empty when the game is over or a random event comes.
@@ -149,7 +145,7 @@ class Position:
         """
         if self.to_move is not None:
             require_seat_to_move(self)
-        return sorted(map(self._entry.notation.format_action, self._state.legal_actions()))
+        return sorted(map(self._codec.format_action, self._state.legal_actions()))
 
     def push(self, turn: str | list[str]) -> None:
         """Play a whole turn, or leave the position as it is.
@@ -170,7 +166,8 @@ class Position:
         GameOverError
             If the game is over.
         PositionError
-            Reason UPCOMING_UNKNOWN, if the turn ends period 1 and nobody knows the second period's tokens.
+            If the turn uncovers what the position does not know. Mexica: reason UPCOMING_UNKNOWN, if the turn
+            ends period 1 and the second period's tokens are unknown.
         """
         self._state = self._play(split_turn(turn), whole_turn=True)
 
@@ -192,8 +189,8 @@ class Position:
             raise SearchError("no random event is due here; expected one", reason="NO_CHANCE")
         if self.viewer is not None:
             state.determinize(self.viewer, seed)
-        action = self._entry.notation.draw_outcome(state, seed)
-        text = self._entry.notation.format_action(action)
+        action = self._codec.draw_outcome(state, seed)
+        text = self._codec.format_action(action)
         state.apply(action)
         self._state = state
         return [text]
@@ -206,10 +203,10 @@ class Position:
         PositionError
             If there is no such seat, or this is the view of another one.
         """
-        if not self._has_views:
+        if not self._codec.has_views:
             return self.copy()
-        data = self._entry.notation.view(self.to_json(), seat)
-        return Position(self.game, self._entry.notation.parse_position(data, "position"))
+        data = self._codec.view(self.to_json(), seat)
+        return Position(self.game, self._codec.parse_position(data, "position"))
 
     def push_action(self, text: str) -> None:
         """Play one action, or leave the position as it is. Raises the errors of `push`."""
@@ -225,7 +222,7 @@ class Position:
         try:
             actions = []
             for index, text in enumerate(turn):
-                actions.append(self._entry.notation.parse_action(text, f"turn[{index}]"))
+                actions.append(self._codec.parse_action(text, f"turn[{index}]"))
             for index, action in enumerate(actions):
                 if state.turn != started or (is_event and index > 0):
                     raise IllegalActionError(
@@ -244,16 +241,8 @@ class Position:
                     reason="TURN_NOT_ENDED",
                     path="turn",
                 )
-            is_drawn = hasattr(self._entry.notation, "draw_outcome")
-            if state.current_player == CHANCE and not is_drawn and self._entry.notation.has_one_world(state):
-                state.resolve_chance(0)  # what is dealt is known, so the seed decides nothing
-            if state.current_player == CHANCE and not is_drawn:
-                raise PositionError(
-                    "calpulli.upcoming: unknown, but this turn ends the first period; expected the "
-                    "second period's tokens in the position",
-                    reason="UPCOMING_UNKNOWN",
-                    path="calpulli.upcoming",
-                )
+            if state.current_player == CHANCE:
+                self._codec.settle_chance(state)
         except MexicaAIError as error:
             error.action_index = index
             raise
@@ -276,8 +265,7 @@ class Position:
     def _illegal(self, state, text, path):
         """Return the error for an action that is not legal; it lists legal ones that come close."""
         if state.current_player == CHANCE:
-            notation = self._entry.notation
-            example = notation.format_action(notation.draw_outcome(state, 0))
+            example = self._codec.format_action(self._codec.draw_outcome(state, 0))
             return IllegalActionError(
                 f"{path}: {quote(text)} cannot happen here; expected the random event that comes first, such "
                 f"as {quote(example)}",
@@ -289,7 +277,7 @@ class Position:
                 f"that seat {self.viewer} does not see",
                 path=path,
             )
-        legal = [self._entry.notation.format_action(action) for action in state.legal_actions()]
+        legal = [self._codec.format_action(action) for action in state.legal_actions()]
         verb = text.split()[0]
         same_verb = [action for action in legal if action.split()[0] == verb]
         if same_verb:
@@ -314,7 +302,7 @@ class Position:
         return hash((self.game, self._state.hash))
 
     def __str__(self) -> str:
-        return self._entry.render.render(self._state)
+        return self._codec.render(self._state)
 
     def __repr__(self) -> str:
         moves = f"seat {self.to_move} to move"
@@ -393,7 +381,9 @@ def load(source: str | os.PathLike[str] | IO) -> Position:
     return Position.from_json(text)
 
 
-def new_game(game: str = "mexica", *, players: int = 2, seed: int | None = None, **options: Any) -> Position:
+def new_game(
+    game: str = registry.DEFAULT, *, players: int = 2, seed: int | None = None, **options: Any
+) -> Position:
     """Deal a new game.
 
     Parameters
@@ -405,9 +395,10 @@ def new_game(game: str = "mexica", *, players: int = 2, seed: int | None = None,
     seed : int, optional
         0 <= seed < 2**63; the same seed deals the same game. Drawn from the operating system if None.
     **options
-        The game's own. Mexica: `pool`, a list of at least 15 token sizes, and `neutral_levels`, the levels of
-        the neutral temples with two seats. Coatl: `sacrifice_tokens` (default true) and `strict_ends`
-        (default false). Nim: `piles` and `plies_per_turn`. None means the default.
+        The game's own; its codec lists them (`registry.get(game).codec.options`). Mexica: `pool`, a list of
+        at least 15 token sizes, and `neutral_levels`, the levels of the neutral temples with two seats.
+        Coatl: `sacrifice_tokens` (default true) and `strict_ends` (default false). Nim: `piles` and
+        `plies_per_turn`. None means the default.
 
     Raises
     ------
@@ -418,13 +409,13 @@ def new_game(game: str = "mexica", *, players: int = 2, seed: int | None = None,
     PositionError
         If an option is out of range.
     """
-    notation = registry.get(game).notation
+    codec = registry.get(game).codec
+    known = [option.name for option in codec.options]
     for name in options:
-        if name not in notation.OPTIONS:
+        if name not in known:
             raise NotationError(
-                f"options: unknown option {quote(name)} of {game}; expected only "
-                f"{', '.join(notation.OPTIONS)}",
+                f"options: unknown option {quote(name)} of {game}; expected only {', '.join(known)}",
                 reason="UNKNOWN_OPTION",
                 path="options",
             )
-    return Position(game, notation.new_state(players, resolve_seed(seed), **options))
+    return Position(game, codec.new_state(players, resolve_seed(seed), **options))

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from types import ModuleType
 from typing import NamedTuple
 
 from cext.core.fitted import Fitted
 from cext.core.game import Game
 from mexica_ai.errors import UnknownGameError
+from mexica_ai.games.codec import GameCodec
 from mexica_ai.strict import quote
 
+DEFAULT = "mexica"  # the game where none is named
 _NAMES = ("coatl", "mexica", "nim")
 _FITTED = ("coatl", "mexica")  # those with knowledge that `mexica-ai train` can fit
+# What single games add to the names of `mexica_ai`, and the module where each is.
+EXTRAS = dict.fromkeys(("Removal", "TokenRemoval", "consider_removal"), "mexica_ai.games.mexica.removal")
 
 
 class GameEntry(NamedTuple):
     """A game and what belongs to it.
 
-    `notation` reads and writes the text forms (`parse_position`, `format_position`, `parse_action`,
-    `format_action`, `new_state`, `scores`, `has_one_world`, `OPTIONS`; where random events are part of a
-    record `draw_outcome`, where seats see different things `viewer` and `view`); `render` draws the board
-    as text (`render`); `fitted`, if not None, is what `mexica-ai train` can fit (as
+    `game` is the compiled one; `codec` is everything else that the package needs of it (see
+    `mexica_ai.games.codec.GameCodec`); `fitted`, if not None, is what `mexica-ai train` can fit (as
     `cext.core.fitted.Fitted`).
     """
 
     name: str
     game: Game
-    notation: ModuleType
-    render: ModuleType
+    codec: GameCodec
     fitted: Fitted | None
 
 
@@ -56,7 +56,6 @@ def _load(name):
     return GameEntry(
         name,
         import_module(f"cext.games.{name}.ops").GAME,
-        import_module(f"mexica_ai.games.{name}.notation"),
-        import_module(f"mexica_ai.games.{name}.render"),
+        import_module(f"mexica_ai.games.{name}.codec").CODEC,
         import_module(f"cext.games.{name}.fitted").FITTED if name in _FITTED else None,
     )

@@ -40,11 +40,9 @@ class Result:
 
     Parameters
     ----------
-    turn, value, expected_scores
-        Those of the first candidate.
     candidates : list of Candidate
-        Distinct positions at the end of the turn, most visited first, or the best first where all of them end
-        the game; of a level below 10 the turn that it plays, then the others.
+        At least one. Distinct positions at the end of the turn, most visited first, or the best first where
+        all of them end the game; of a level below 10 the turn that it plays, then the others.
     iterations : int
         Descents (each with one back-up).
     nodes : int
@@ -61,9 +59,6 @@ class Result:
         Native threads that searched.
     """
 
-    turn: list[str]
-    value: list[float]
-    expected_scores: list[float]
     candidates: list[Candidate]
     iterations: int
     nodes: int
@@ -73,6 +68,22 @@ class Result:
     seed: int
     threads: int = 1
 
+    @property
+    def turn(self) -> list[str]:
+        """The turn to play: that of the first candidate."""
+        return self.candidates[0].turn
+
+    @property
+    def value(self) -> list[float]:
+        """Estimated share of the win of each seat after `turn`, in [0, 1], summing to 1."""
+        return self.candidates[0].value
+
+    @property
+    def expected_scores(self) -> list[float]:
+        """Estimated final score of each seat after `turn`, in the game's points."""
+        return self.candidates[0].expected_scores
+
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON object, its keys named like the attributes."""
-        return asdict(self)
+        best = {"turn": self.turn, "value": self.value, "expected_scores": self.expected_scores}
+        return best | asdict(self)

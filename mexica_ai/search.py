@@ -14,12 +14,22 @@ from typing import Any
 from cext.core.search import Search
 from mexica_ai import levels, registry
 from mexica_ai.errors import SearchError
-from mexica_ai.limits import DEFAULT_TIME_S, MAX_CANDIDATES, MAX_TIME_S, Limits, is_time, resolve_seed
+from mexica_ai.limits import (
+    DEFAULT_CANDIDATES,
+    DEFAULT_INTERVAL_S,
+    DEFAULT_MEMORY_MB,
+    DEFAULT_THREADS,
+    DEFAULT_TIME_S,
+    MAX_CANDIDATES,
+    MAX_TIME_S,
+    Limits,
+    is_time,
+    resolve_seed,
+)
 from mexica_ai.position import Position, require_seat_to_move
 from mexica_ai.results import Candidate, Result
 from mexica_ai.strict import quote
 
-DEFAULT_CANDIDATES = 5
 STOP_POLL_S = 0.002  # how late the thread that waits for a stop notices the end of its search at most
 
 
@@ -28,8 +38,8 @@ def best_turn(
     *,
     time_s: float | None = None,
     iterations: int | None = None,
-    threads: int = 1,
-    memory_mb: int = 1024,
+    threads: int = DEFAULT_THREADS,
+    memory_mb: int = DEFAULT_MEMORY_MB,
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
     level: int = levels.HIGHEST,
@@ -81,12 +91,12 @@ def analyze(
     *,
     time_s: float | None = None,
     iterations: int | None = None,
-    threads: int = 1,
-    memory_mb: int = 1024,
+    threads: int = DEFAULT_THREADS,
+    memory_mb: int = DEFAULT_MEMORY_MB,
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
     level: int = levels.HIGHEST,
-    interval_s: float = 0.5,
+    interval_s: float = DEFAULT_INTERVAL_S,
 ) -> Iterator[Result]:
     """Search the best turn, and yield what is known every `interval_s` seconds.
 
@@ -146,7 +156,7 @@ def watch_search(
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
     level: int = levels.HIGHEST,
-    interval_s: float = 0.5,
+    interval_s: float = DEFAULT_INTERVAL_S,
     stop: threading.Event | None = None,
     search_class: Callable[..., Any] = Search,
 ) -> Iterator[Result]:
@@ -220,7 +230,7 @@ def _new_search(position, limits, seed, candidates, level=levels.HIGHEST, search
 
 def _to_result(game: str, found: dict[str, Any]) -> Result:
     """Return the compiled search's answer with its actions as text."""
-    format_action = registry.get(game).notation.format_action
+    format_action = registry.get(game).codec.format_action
 
     def format_turn(actions):
         return [format_action(action) for action in actions]
@@ -236,12 +246,8 @@ def _to_result(game: str, found: dict[str, Any]) -> Result:
         )
         for candidate in found["candidates"]
     ]
-    best = candidates[0]  # there is always one
     return Result(
-        turn=best.turn,
-        value=best.value,
-        expected_scores=best.expected_scores,
-        candidates=candidates,
+        candidates=candidates,  # there is always one
         **{
             key: found[key]
             for key in ("iterations", "nodes", "distinct_turns", "seconds", "stop_reason", "seed", "threads")

@@ -2,7 +2,7 @@
 
 A position's message has the field names of its JSON form, so the two are converted field by field, and the
 strict codec of the JSON form (`Position.from_json`) does all the checking. What the wire cannot say as JSON
-does is listed in `_ADJUST`, by game.
+does is mended by the game's codec (`GameCodec.from_message`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from google.protobuf.message import Message
 
 from mexica_ai import registry
 from mexica_ai.annotate import TurnEvaluation
-from mexica_ai.errors import NotationError
+from mexica_ai.errors import NotationError, UnknownGameError
 from mexica_ai.position import Position
 from mexica_ai.records import VERSION
 from mexica_ai.results import Candidate, Result
+from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2
 
 _STOP_REASON = "STOP_REASON_"
@@ -26,6 +27,11 @@ _STOP_REASON = "STOP_REASON_"
 # No position comes near these; without them a small request could keep a processor busy for long.
 MAX_BYTES = 1 << 16
 MAX_ENTRIES = 1024
+
+# The games that have a message for positions and one for the options of a new game.
+CARRIED = frozenset(
+    field.name for field in engine_pb2.Position.DESCRIPTOR.oneofs_by_name["game"].fields
+) & frozenset(field.name for field in engine_pb2.NewGameRequest.DESCRIPTOR.oneofs_by_name["game"].fields)
 
 
 def check_size(message: Message, path: str = "") -> None:
@@ -60,17 +66,30 @@ def _check_lists(message, path):
                 _check_lists(entry, inner)
 
 
+def require_carried(game: str) -> None:
+    """Raise UnknownGameError unless the wire carries a game, which must have its messages in the proto."""
+    if game not in CARRIED:
+        raise UnknownGameError(
+            f"the service has no messages for the game {quote(game)}; expected one of "
+            f"{', '.join(sorted(CARRIED))}"
+        )
+
+
 def position_to_message(position: Position, *, hides: bool = False) -> engine_pb2.Position:
     """Return the message of a position.
 
-    With `hides` without what nobody may know yet; of a game with hidden hands, as the seat to move sees it.
+    With `hides` without what nobody may know yet; of a game with hidden hands, as the seat to move sees it
+    (`GameCodec.redact`).
+
+    Raises
+    ------
+    UnknownGameError
+        If the wire does not carry the game.
     """
+    require_carried(position.game)
     data = position.to_json()
-    notation = registry.get(position.game).notation
-    if hides and hasattr(notation, "view"):
-        data = notation.view(data, data["to_move"])
-    elif hides and position.game in _HIDE:
-        _HIDE[position.game](data)
+    if hides:
+        data = registry.get(position.game).codec.redact(data)
     # A tenth of the time of json_format.ParseDict, which checks what is known to be valid here.
     return engine_pb2.Position(**{data.pop("game"): data})
 
@@ -126,34 +145,8 @@ def position_from_message(message: engine_pb2.Position, path: str = "position") 
     data = json_format.MessageToDict(
         getattr(message, game), preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
-    if game in _ADJUST:
-        _ADJUST[game](data)
+    data = registry.get(game).codec.from_message(data)
     return Position.from_json({"game": game, **data}, path=f"{path}.{game}")
-
-
-def _adjust_mexica(data: dict[str, Any]) -> None:
-    """Leave out the two lists whose emptiness means that they were not given."""
-    calpulli = data.get("calpulli", {})
-    if not calpulli.get("pool"):
-        calpulli.pop("pool", None)
-    if data.get("period") == 1 and not calpulli.get("upcoming"):
-        calpulli.pop("upcoming", None)
-
-
-def _adjust_coatl(data: dict[str, Any]) -> None:
-    """Put null where a message leaves out what may be null, and leave out an empty memory."""
-    for key in ("viewer", "ending"):
-        data.setdefault(key, None)
-    if not data.get("memory"):
-        data.pop("memory", None)
-
-
-def _hide_mexica(data: dict[str, Any]) -> None:
-    data["calpulli"].pop("upcoming", None)
-
-
-_ADJUST = {"mexica": _adjust_mexica, "coatl": _adjust_coatl}
-_HIDE = {"mexica": _hide_mexica}
 
 
 def record_of(start: Position, turns: Iterable[engine_pb2.Turn]) -> dict[str, Any]:
@@ -240,21 +233,30 @@ def result_from_message(message: engine_pb2.SearchResult) -> Result:
     """Read a result from its message. A stop reason that this version does not know reads ``unknown``."""
     known = engine_pb2.StopReason.DESCRIPTOR.values_by_number.get(message.stop_reason)
     stop_reason = known.name.removeprefix(_STOP_REASON).lower() if known else "unknown"
-    return Result(
-        turn=list(message.turn),
-        value=list(message.value),
-        expected_scores=list(message.expected_scores),
-        candidates=[
+    candidates = [
+        Candidate(
+            turn=list(candidate.turn),
+            visits=candidate.visits,
+            value=list(candidate.value),
+            expected_scores=list(candidate.expected_scores),
+            prior=candidate.prior,
+            line=[list(turn.actions) for turn in candidate.line],
+        )
+        for candidate in message.candidates
+    ]
+    if not candidates:  # another server may say no more than its turn
+        candidates = [
             Candidate(
-                turn=list(candidate.turn),
-                visits=candidate.visits,
-                value=list(candidate.value),
-                expected_scores=list(candidate.expected_scores),
-                prior=candidate.prior,
-                line=[list(turn.actions) for turn in candidate.line],
+                turn=list(message.turn),
+                visits=message.iterations,
+                value=list(message.value),
+                expected_scores=list(message.expected_scores),
+                prior=1.0,
+                line=[],
             )
-            for candidate in message.candidates
-        ],
+        ]
+    return Result(
+        candidates=candidates,
         iterations=message.iterations,
         nodes=message.nodes,
         distinct_turns=message.distinct_turns,

@@ -20,14 +20,20 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import Any
 
-from mexica_ai import levels, registry, wire
+from mexica_ai import consider_removal, levels, registry, wire
 from mexica_ai.annotate import evaluate_record, seat_turns
 from mexica_ai.errors import GameOverError, MexicaAIError, NotationError, SearchError
-from mexica_ai.limits import MAX_INT64, Limits, is_time, resolve_seed
+from mexica_ai.limits import (
+    DEFAULT_CANDIDATES,
+    DEFAULT_INTERVAL_S,
+    MAX_INT64,
+    Limits,
+    is_time,
+    resolve_seed,
+)
 from mexica_ai.position import Position, new_game
-from mexica_ai.removal import consider_removal
 from mexica_ai.results import Result
-from mexica_ai.search import DEFAULT_CANDIDATES, run_search
+from mexica_ai.search import run_search
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import answers_errors, streams_errors
@@ -48,16 +54,17 @@ from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 SERVICE_NAME = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
 MAX_REQUEST_BYTES = 1 << 20  # a position takes under 4 KiB, the record of a game some tens
-DEFAULT_INTERVAL_S = 0.5
 SMALL_BYTES = 1 << 12  # of requests that the event loop answers itself; positions take about 500
 # What a search with a limit of iterations should take: by the speed of those before, and some more.
 FIRST_RATE = 5000.0
 RATE_STEP = 0.1
 ENOUGH_ITERATIONS = 100
-SLOWER = 3.0
+DURATION_FACTOR = 3.0
 NO_THREADS_RETRY_S = 1.0
 FULL_CALLERS = 4  # so many callers at once may have as many light calls waiting as each may have
-LOOK_S = 0.25  # between looks at calls that are rejected: each takes three times as long as to reject it
+# Between two rejected calls whose position is read for a forced turn: that takes three times as long as to
+# reject the call.
+FORCED_CHECK_S = 0.25
 RECORD_RETRY_S = 0.5  # how often at least a record's search asks for a place in a full queue
 # Beyond the server's cap an unlimited search may be in somebody's way: how often it looks.
 YIELD_POLL_S = 0.02
@@ -110,11 +117,11 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._light = ThreadPoolExecutor(config.light_workers, thread_name_prefix="light")
         per_caller = config.max_waiting_per_caller
         self._light_places = LightPlaces(config.light_workers, per_caller, FULL_CALLERS * per_caller)
-        # A glance takes a millisecond or two, and shall not wait for what takes a hundred.
-        self._glances = ThreadPoolExecutor(1, thread_name_prefix="glance")
+        # A search of one iteration takes a millisecond or two, and must not wait for what takes a hundred.
+        self._single_workers = ThreadPoolExecutor(1, thread_name_prefix="single")
         per_caller = max(config.max_waiting, per_caller)
-        self._glance_places = LightPlaces(1, per_caller, FULL_CALLERS * per_caller)
-        self._next_look = 0.0
+        self._single_places = LightPlaces(1, per_caller, FULL_CALLERS * per_caller)
+        self._next_forced_check = 0.0
         # Threads that go through records mostly wait for a slot.
         self._records = ThreadPoolExecutor(config.slots + config.max_waiting, thread_name_prefix="record")
         self._searches: dict[asyncio.Future, Stop] = {}  # running -> what stops it
@@ -236,12 +243,12 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 
     async def _best_turn(self, asked: _Asked, context) -> engine_pb2.SearchResult:
         if asked.is_forced:
-            result = await self._glance(asked, context)
+            result = await self._search_once(asked, context)
         else:
             result = await self._search_in_slot(asked, context, Stop(), CALLER.get())
         return self._message(asked.position.game, result)
 
-    async def _glance(self, asked: _Asked, context) -> Result:
+    async def _search_once(self, asked: _Asked, context) -> Result:
         """Search for one iteration, which needs no slot."""
         search = functools.partial(
             run_search,
@@ -251,7 +258,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             candidates=asked.num_candidates,
             level=asked.level,
         )
-        return await self._in_place(self._glance_places, self._glances, context, search)
+        return await self._in_place(self._single_places, self._single_workers, context, search)
 
     async def _search_patiently(
         self, asked: _Asked, context, stop: Stop, caller: str
@@ -290,11 +297,11 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ) -> AsyncIterator[Result]:
         """Search in a slot, and yield results as they grow, the last one with a stop reason."""
         if asked.is_forced:
-            yield await self._glance(asked, context)
+            yield await self._search_once(asked, context)
             return
         ticket = await self._take_slot_unless(stopping, asked, context)
         if ticket is None:
-            yield replace(await self._glance(asked, context), stop_reason="stopped")
+            yield replace(await self._search_once(asked, context), stop_reason="stopped")
             return
         limits = self._limits_in_slot(asked, context, ticket)
         loop = asyncio.get_running_loop()
@@ -403,9 +410,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         his forced turn soon.
         """
         now = time.monotonic()
-        if self._is_closed or now < self._next_look or message.ByteSize() > SMALL_BYTES:
+        if self._is_closed or now < self._next_forced_check or message.ByteSize() > SMALL_BYTES:
             return False
-        self._next_look = now + LOOK_S
+        self._next_forced_check = now + FORCED_CHECK_S
         with contextlib.suppress(MexicaAIError):
             return _read_position(message)[1]
         return False
@@ -446,7 +453,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             return self._config.max_time_s  # from when on it makes way
         if limits.iterations is None:
             return limits.time_s
-        return min(limits.time_s, SLOWER * limits.iterations / self._iterations_per_s)
+        return min(limits.time_s, DURATION_FACTOR * limits.iterations / self._iterations_per_s)
 
     def _limits_in_slot(self, asked: _Asked, context, ticket: Ticket) -> Limits:
         try:
@@ -591,7 +598,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     @answers_errors
     async def ListGames(self, request, context):  # noqa: N802
         """List the games; see engine.proto."""
-        games = (registry.get(name).game for name in registry.names())
+        games = (registry.get(name).game for name in registry.names() if name in wire.CARRIED)
         return engine_pb2.ListGamesResponse(
             games=[
                 engine_pb2.ListGamesResponse.GameInfo(
@@ -697,7 +704,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 
     def end_workers(self) -> None:
         """Let the worker threads end, once no call can come any more."""
-        for pool in (self._workers, self._light, self._glances, self._records):
+        for pool in (self._workers, self._light, self._single_workers, self._records):
             pool.shutdown(wait=pool is self._workers)
 
 
@@ -752,7 +759,7 @@ def deal(request) -> engine_pb2.NewGameResponse:
     wire.check_size(request)
     game = request.WhichOneof("game")
     if game is None:
-        known = ", ".join(registry.names())
+        known = ", ".join(name for name in registry.names() if name in wire.CARRIED)
         raise NotationError(
             f"game: is missing; expected the options of one of {known}", reason="MISSING_GAME", path="game"
         )

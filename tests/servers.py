@@ -38,7 +38,7 @@ class IdleSearch:
         share, scores = [1 / position.players] * position.players, [0.0] * position.players
         found = [ai.Candidate(turn, 1, share, scores, 1.0, [])] * candidates
         return ai.Result(
-            turn, share, scores, found, 1, 1, 1, self.end_times[-1] - begin, stop_reason, seed, limits.threads
+            found, 1, 1, 1, self.end_times[-1] - begin, stop_reason, seed, limits.threads
         )
 
     def await_start(self):

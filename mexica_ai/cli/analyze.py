@@ -12,7 +12,7 @@ from mexica_ai.cli import common, report
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.base import LIMIT_KEYS
 from mexica_ai.engines.specs import seconds
-from mexica_ai.limits import Limits
+from mexica_ai.limits import DEFAULT_INTERVAL_S, Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Result
 
@@ -49,9 +49,9 @@ def add_interval_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--interval",
         type=common.argument(seconds),
-        default=0.5,
+        default=DEFAULT_INTERVAL_S,
         metavar="SECONDS",
-        help="time between two prints (default: 0.5)",
+        help=f"time between two prints (default: {DEFAULT_INTERVAL_S})",
     )
 
 

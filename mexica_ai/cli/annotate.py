@@ -15,7 +15,7 @@ from mexica_ai.cli import common, report
 from mexica_ai.cli.replay import read_records
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import NotationError
-from mexica_ai.limits import resolve_seed
+from mexica_ai.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, resolve_seed
 from mexica_ai.strict import parse_json
 
 EXIT_INTERRUPTED = 130
@@ -82,8 +82,8 @@ def run(args: argparse.Namespace) -> int:
             record,
             time_s=args.time,
             iterations=args.iterations,
-            threads=args.threads or 1,
-            memory_mb=args.memory or 1024,
+            threads=args.threads or DEFAULT_THREADS,
+            memory_mb=args.memory or DEFAULT_MEMORY_MB,
             seed=seed,
             stop=stop,
             turns=turn_indices(args.turns, record),

@@ -87,7 +87,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     who.add_argument(
         "--engine", action="append", metavar="SPEC", help="an engine, see above; at least two: A, B, ..."
     )
-    who.add_argument("--game", default="mexica", choices=registry.names(), help="default: mexica")
+    who.add_argument(
+        "--game",
+        default=registry.DEFAULT,
+        choices=registry.names(),
+        help=f"default: {registry.DEFAULT}",
+    )
     who.add_argument(
         "--players",
         type=common.argument(whole_number(2, 4)),

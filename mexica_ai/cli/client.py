@@ -31,7 +31,7 @@ Examples:
   mexica-ai client analyze game.json --unlimited --id mine
   mexica-ai client stop mine
   mexica-ai client apply game.json "walk H5; end" > next.json
-  mexica-ai client apply coatl.json "draw deck" --draw --json
+  mexica-ai client apply game.json "walk H5; end" --draw --json
   MEXICA_AI_TOKEN=... mexica-ai client info --server engine.example.org:443 --tls
 """
 STOP_S = 2.0  # how long a server may take to hear of a Ctrl-C

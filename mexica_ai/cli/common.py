@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, TypeVar
 from mexica_ai import levels
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.limits import MAX_CANDIDATES
+from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
 from mexica_ai.position import Position
 
 T = TypeVar("T")
@@ -44,8 +44,8 @@ def add_json_option(parser: argparse.ArgumentParser, help_text: str) -> None:
 def add_search_options(
     parser: argparse.ArgumentParser,
     time_default: str,
-    memory_default: str = "1024",
-    threads_default: str = "1",
+    memory_default: str = str(DEFAULT_MEMORY_MB),
+    threads_default: str = str(DEFAULT_THREADS),
     has_level: bool = True,
 ) -> None:
     """Add the options that limit and steer a search; those not given are None."""
@@ -94,9 +94,9 @@ def add_candidates_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--candidates",
         type=argument(whole_number(1, MAX_CANDIDATES)),
-        default=5,
+        default=DEFAULT_CANDIDATES,
         metavar="N",
-        help=f"list the N best turns at most, 1 to {MAX_CANDIDATES} (default: 5)",
+        help=f"list the N best turns at most, 1 to {MAX_CANDIDATES} (default: {DEFAULT_CANDIDATES})",
     )
 
 

@@ -1,35 +1,47 @@
-"""`mexica-ai new`: deal a new game."""
+"""`mexica-ai new`: deal a new game. What can be chosen for each game is what its codec says (`Option`)."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from mexica_ai import registry
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import KEYS, whole_number
+from mexica_ai.games.codec import Option
 from mexica_ai.position import new_game
 
 SUMMARY = "deal a new game"
-DESCRIPTION = """\
+_DESCRIPTION = """\
 Deal a new game and print its position as JSON on one line, ready for the other
 commands.
 
 Examples:
   mexica-ai new --players 3 --seed 7 > game.json
-  mexica-ai new --players 2 --neutral 4,3,2,1,1 | mexica-ai show -
-  mexica-ai new --pool 3,3,4,4,5,5,6,6,7,7,8,8,9,10,11,12,13
-  mexica-ai new --game coatl --players 4 --no-sacrifice-tokens
-  mexica-ai new --game nim --piles 3,4,5
 """
+
+
+def _examples() -> Iterator[str]:
+    """Yield the lines of the help that show the options of the games, those of the default game first."""
+    for name in sorted(registry.names(), key=lambda name: name != registry.DEFAULT):
+        chosen = "" if name == registry.DEFAULT else f"--game {name} "
+        for example in registry.get(name).codec.examples:
+            yield f"  mexica-ai new {chosen}{example}\n"
+
+
+DESCRIPTION = _DESCRIPTION + "".join(_examples())
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "--game", default="mexica", choices=registry.names(), help="the game (default: mexica)"
+        "--game",
+        default=registry.DEFAULT,
+        choices=registry.names(),
+        help=f"the game (default: {registry.DEFAULT})",
     )
     parser.add_argument(
         "--players",
@@ -44,40 +56,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the same seed deals the same game, 0 to 2**63 - 1 (default: drawn)",
     )
-    options = parser.add_argument_group("options of the games")
-    options.add_argument(
-        "--pool",
-        type=_numbers,
-        metavar="SIZES",
-        help="Mexica: sizes of the calpulli tokens, at least 15 of them, 3 to 13 each, with commas between "
-        "(default: the standard 15)",
-    )
-    options.add_argument(
-        "--neutral",
-        type=_numbers,
-        metavar="LEVELS",
-        dest="neutral_levels",
-        help="Mexica: levels of the neutral temples of a game of two, with commas between (default: "
-        "1,1,1,1,2,2,2,3,3,4)",
-    )
-    options.add_argument(
-        "--sacrifice-tokens",
-        action=argparse.BooleanOptionalAction,
-        help="Coatl: whether each seat has the three sacrifice tokens (default: it has)",
-    )
-    options.add_argument(
-        "--strict-ends",
-        action=argparse.BooleanOptionalAction,
-        help='Coatl: whether "not next to" counts as broken at an open end (default: it does not)',
-    )
-    options.add_argument(
-        "--piles", type=_numbers, metavar="SIZES", help="nim: sizes of the piles, with commas between"
-    )
-    options.add_argument(
-        "--plies-per-turn",
-        type=common.argument(whole_number(1, 3)),
-        metavar="N",
-        help="nim: actions a turn, 1 to 3 (default: 1)",
+    for name in registry.names():
+        codec = registry.get(name).codec
+        if codec.options:
+            group = parser.add_argument_group(f"options of {name}")
+            for option in codec.options:
+                _add_option(group, option)
+
+
+def _add_option(group: argparse._ArgumentGroup, option: Option) -> None:
+    if option.kind is bool:
+        action = argparse.BooleanOptionalAction
+        group.add_argument(option.flag, dest=option.name, action=action, help=option.help)
+        return
+    parse = _numbers
+    if option.kind is int:
+        parse = common.argument(whole_number(option.choices[0], option.choices[-1]))
+    group.add_argument(
+        option.flag, dest=option.name, type=parse, metavar=option.metavar, help=option.help
     )
 
 
@@ -90,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 def game_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the games that were given."""
-    names = ("pool", "neutral_levels", "sacrifice_tokens", "strict_ends", "piles", "plies_per_turn")
+    names = {option.name for game in registry.names() for option in registry.get(game).codec.options}
     return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
 
 

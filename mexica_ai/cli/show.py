@@ -15,7 +15,7 @@ Check a position and draw it as text; with --viewer only what that seat may see.
 Examples:
   mexica-ai show game.json
   mexica-ai new --seed 7 | mexica-ai show -
-  mexica-ai new --game coatl | mexica-ai show - --viewer 1
+  mexica-ai show game.json --viewer 1
 """
 
 

@@ -60,7 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "records", nargs="+", type=Path, metavar="RECORDS", help="files of records; new games go to the first"
     )
-    parser.add_argument("--game", default="mexica", choices=registry.names(), help="(default: mexica)")
+    parser.add_argument(
+        "--game",
+        default=registry.DEFAULT,
+        choices=registry.names(),
+        help=f"(default: {registry.DEFAULT})",
+    )
     parser.add_argument(
         "--games",
         type=common.argument(whole_number(0)),

@@ -12,7 +12,13 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai.errors import MexicaAIError
-from mexica_ai.limits import DEFAULT_TIME_S, Limits, resolve_seed
+from mexica_ai.limits import (
+    DEFAULT_CANDIDATES,
+    DEFAULT_INTERVAL_S,
+    DEFAULT_TIME_S,
+    Limits,
+    resolve_seed,
+)
 from mexica_ai.position import require_seat_to_move
 
 if TYPE_CHECKING:
@@ -53,7 +59,7 @@ class Engine(ABC):
         limits: Limits | None = None,
         *,
         seed: int | None = None,
-        candidates: int = 5,
+        candidates: int = DEFAULT_CANDIDATES,
         stop: threading.Event | None = None,
     ) -> Result:
         """Search the best turn for the seat to move and return it with what the search found.
@@ -92,9 +98,9 @@ class Engine(ABC):
         limits: Limits | None = None,
         *,
         seed: int | None = None,
-        candidates: int = 5,
+        candidates: int = DEFAULT_CANDIDATES,
         stop: threading.Event | None = None,
-        interval_s: float = 0.5,
+        interval_s: float = DEFAULT_INTERVAL_S,
     ) -> Iterator[Result]:
         """Yield what the search has found every `interval_s` seconds, and the final result last.
 

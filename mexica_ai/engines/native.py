@@ -110,14 +110,11 @@ class _InstantEngine(Engine):
         for action in actions:
             after.apply(action)
         value, expected_scores = baselines.evaluate(after)
-        turn = [registry.get(position.game).notation.format_action(action) for action in actions]
+        turn = [registry.get(position.game).codec.format_action(action) for action in actions]
         candidate = Candidate(
             turn=turn, visits=1, value=value, expected_scores=expected_scores, prior=1.0, line=[]
         )
         return Result(
-            turn=turn,
-            value=value,
-            expected_scores=expected_scores,
             candidates=[candidate],
             iterations=1,
             nodes=1,

@@ -335,9 +335,6 @@ def _result(
     if not candidates or candidates[0].turn != turn:
         candidates = [Candidate(turn, iterations, value, expected_scores, 1.0, [])]
     return Result(
-        turn=turn,
-        value=value,
-        expected_scores=expected_scores,
         candidates=candidates[:num_candidates],
         iterations=iterations,
         nodes=taken("nodes", int, 0),

@@ -143,7 +143,7 @@ def sample(
 def _states(record, features, random_):
     """Yield the features, padded to MAX_SEATS, of the states sampled from a valid record."""
     position = Position.from_json(record["start"])
-    parse_action = registry.get(position.game).notation.parse_action
+    parse_action = registry.get(position.game).codec.parse_action
     for turn in record["turns"]:
         state = position.state.copy()
         for number, action in enumerate(turn):

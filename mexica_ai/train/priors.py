@@ -110,7 +110,7 @@ def sample(
 def _choices(record):
     """Yield (state, action) for the actions that a search played in earnest."""
     position = Position.from_json(record["start"])
-    parse_action = registry.get(position.game).notation.parse_action
+    parse_action = registry.get(position.game).codec.parse_action
     told = record.get("self_play", {})
     odd = set(told.get("odd_turns", []))
     styles = told.get("styles")

@@ -107,7 +107,7 @@ def _stray(position, players, random_):
     if random_.random() < BEGUN:
         turn = _odd_turn(position, players, random_)
         state = position.state.copy()
-        parse_action = registry.get(position.game).notation.parse_action
+        parse_action = registry.get(position.game).codec.parse_action
         for action in turn[: random_.randrange(len(turn))]:
             state.apply(parse_action(action))
         position = Position(position.game, state)

@@ -1,4 +1,4 @@
-"""The layers of the project import in one direction only, and only two places list the games."""
+"""The layers of the project import in one direction only, and nothing but a game's own files names a game."""
 
 import ast
 import re
@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from mexica_ai import registry
+
 ROOT = Path(__file__).parents[2]
-GAMES = ("coatl", "mexica", "nim")
+GAMES = registry.names()
 
 
 def module_name(path):
@@ -126,26 +128,75 @@ def test_the_server_does_not_import_the_compiled_layer(path):
         assert not is_within(module, "cext"), module
 
 
-def games_listed(path):
-    """Return the games that a Python file imports a module of, or lists as words."""
-    tree = ast.parse(path.read_text())
-    words = [
-        node.value
+def words_of(tree):
+    """Yield (line, word) for each name, import and string of a syntax tree, but for its docstrings."""
+    docstrings = {
+        id(node.body[0].value)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        and ast.get_docstring(node, clean=False) is not None
+    }
+    for node in ast.walk(tree):
+        if id(node) in docstrings:
+            continue
+        for _, value in ast.iter_fields(node):
+            for word in value if isinstance(value, list) else [value]:
+                if isinstance(word, (str, bytes)):
+                    text = word.decode("latin-1") if isinstance(word, bytes) else word
+                    yield getattr(node, "lineno", 0), text
+
+
+def games_named(text):
+    """Return the games that a text names: as words, parts of an identifier, or in CamelCase.
+
+    The package and the command, mexica_ai and mexica-ai, and the error MexicaAIError are no game.
+    """
+    return {
+        game
+        for game in GAMES
+        if re.search(rf"(?<![A-Za-z])(?i:{game})(?![a-z])(?!(?i:[-_]?ai)(?![a-z]))", text)
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("mexica-ai new --game nim", {"nim"}),
+        ("mexica_ai.games.mexica.notation", {"mexica"}),
+        ("Mexica: sizes", {"mexica"}),
+        ("_adjust_coatl", {"coatl"}),
+        ("CoatlOptions", {"coatl"}),
+        ("mexica_ai.limits", set()),
+        ("MexicaAIError", set()),
+        ("MEXICA_AI_TOKEN", set()),
+        ("minimum, nimble, animal", set()),
+    ],
+)
+def test_a_game_is_recognized(text, named):
+    assert games_named(text) == named
+
+
+def test_what_is_searched_for_games():
+    source = '"""Nim."""\nimport a.nim\ndef f(b):\n    """Nim."""\n    return f"{b} nim", b.nim  # nim\n'
+    tree = ast.parse(source)
+    assert [line for line, word in words_of(tree) if games_named(word)] == [2, 5, 5]
+
+
+def is_neutral(path):
+    """Return whether a file is neither the registry nor in a game's folder."""
+    is_of_game = path.parts[len(ROOT.parts) :][:2] == ("mexica_ai", "games") and path.parent.name in GAMES
+    return not is_of_game and relative(path) != "mexica_ai/registry.py"
+
+
+NEUTRAL = list(filter(is_neutral, [*sources("mexica_ai"), *sources("server"), *sources("cext/core")]))
+
+
+@pytest.mark.parametrize("path", NEUTRAL, ids=relative)
+def test_only_the_registry_and_the_games_themselves_name_a_game(path):
+    named = [
+        f"line {line}: {word!r}" for line, word in words_of(ast.parse(path.read_text())) if games_named(word)
     ]
-    found = {game for game in GAMES if game in words}
-    for module in imports(path):
-        found |= {
-            game for game in GAMES if is_within(module, f"cext.games.{game}", f"mexica_ai.games.{game}")
-        }
-    return found
-
-
-def test_only_the_registry_lists_the_games():
-    files = [path for path in [*sources("mexica_ai"), *sources("server")] if "games" not in path.parts]
-    listing = {relative(path) for path in files if games_listed(path) == set(GAMES)}
-    assert listing == {"mexica_ai/registry.py"}
+    assert not named, "\n".join(named)
 
 
 def test_setup_lists_the_compiled_modules_of_every_game():

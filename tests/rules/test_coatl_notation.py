@@ -15,6 +15,7 @@ from cext.core.game import CHANCE
 from cext.games.coatl import ops
 from mexica_ai import MexicaAIError, NotationError, PositionError, wire
 from mexica_ai.games.coatl import facts, invariants, notation, render
+from mexica_ai.games.coatl.codec import CODEC
 from mexica_ai.v1 import coatl_pb2, engine_pb2
 
 # A shared machine is sometimes slow; how long an example takes is no property of the parsers.
@@ -1043,7 +1044,7 @@ def test_fields_are_named_like_the_json_form():
     del data["game"]
     assert field_names(coatl_pb2.CoatlPosition.DESCRIPTOR) == keys(data)
     names = [field.name for field in engine_pb2.NewGameRequest.CoatlOptions.DESCRIPTOR.fields]
-    assert names == list(notation.OPTIONS)
+    assert names == [option.name for option in CODEC.options]
 
 
 # --- cards and the text board

@@ -20,6 +20,7 @@ from cext.core.playout import copies, legal_lists, random_playout, random_playou
 from cext.core.search import OPTIONS
 from mexica_ai import registry
 from mexica_ai.errors import IllegalActionError, SearchError
+from mexica_ai.games.codec import GameCodec
 
 SEED = int(os.environ.get("MEXICA_AI_SEED", "2015"))
 LARGE_POOL = [3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 13]
@@ -65,17 +66,18 @@ class Case:
     """A game, a start, and the states of one random game from it."""
 
     def __init__(self, name, index):
-        self.game, self.notation = registry.get(name).game, registry.get(name).notation
+        self.game, self.codec = registry.get(name).game, registry.get(name).codec
         self.stride = STRIDE.get(name, 1)
-        self.has_views = hasattr(self.notation, "viewer")  # some cards are seen by some seats only
-        self.has_events = hasattr(self.notation, "draw_outcome")  # random events are actions of a record
+        self.has_views = self.codec.has_views
+        # Random events are actions of a record.
+        self.has_events = type(self.codec).draw_outcome is not GameCodec.draw_outcome
         self.rng = random.Random(SEED * 100 + index)
         players, options = STARTS[name][index]
-        self.start = self.notation.new_state(players, SEED + index, **options)
+        self.start = self.codec.new_state(players, SEED + index, **options)
         if (name, index) in EDITS:
-            position = self.notation.format_position(self.start)
+            position = self.codec.format_position(self.start)
             EDITS[name, index](position)
-            self.start = self.notation.parse_position(position)
+            self.start = self.codec.parse_position(position)
 
     def walk(self):
         """Play a game; yield each state and the action that follows it, None at chance and at the end."""
@@ -192,19 +194,19 @@ def test_an_illegal_action_is_refused_and_changes_nothing(case):
         # Legal at other times, or one bit beside a legal one.
         candidates = case.rng.sample(sorted(earlier), min(SAMPLE, len(earlier)))
         candidates += [action ^ 1 << case.rng.randrange(64) for action in legal[:SAMPLE]]
-        before = case.notation.format_position(state)
+        before = case.codec.format_position(state)
         for action in set(candidates) - set(legal):
             assert not state.is_legal(action)
             with pytest.raises(IllegalActionError):
                 state.apply(action)
-        assert case.notation.format_position(state) == before
+        assert case.codec.format_position(state) == before
         state.check()
         earlier.update(case.rng.sample(legal, min(SAMPLE, len(legal))))
 
 
 def test_a_copy_is_equal_and_independent(case):
     for state, action in case.some():
-        position, hash_ = case.notation.format_position(state), state.hash
+        position, hash_ = case.codec.format_position(state), state.hash
         copy = state.copy()
         assert copy == state
         assert copy.hash == hash_
@@ -213,8 +215,8 @@ def test_a_copy_is_equal_and_independent(case):
         if action is not None:
             copy.apply(action)
             assert copy != state
-            assert case.notation.format_position(copy) != position
-        assert case.notation.format_position(state) == position
+            assert case.codec.format_position(copy) != position
+        assert case.codec.format_position(state) == position
         assert state.hash == hash_
 
 
@@ -222,7 +224,7 @@ def test_hashes_are_equal_exactly_if_the_printed_positions_are(case):
     text_of, hash_of = {}, {}
 
     def remember(state):
-        text, hash_ = json.dumps(case.notation.format_position(state)), state.hash
+        text, hash_ = json.dumps(case.codec.format_position(state)), state.hash
         assert text_of.setdefault(hash_, text) == text
         assert hash_of.setdefault(text, hash_) == hash_
 
@@ -239,20 +241,20 @@ def test_positions_and_actions_read_back_as_they_were_written(case):
     for state, _ in case.some():
         if state.current_player == CHANCE and not case.has_events:
             continue  # no position for people: the table is about to draw
-        position = json.loads(json.dumps(case.notation.format_position(state)))
-        again = case.notation.parse_position(position)
+        position = json.loads(json.dumps(case.codec.format_position(state)))
+        again = case.codec.parse_position(position)
         assert again == state
         assert again.hash == state.hash
         assert again.legal_actions() == state.legal_actions()
-        assert case.notation.format_position(again) == position
+        assert case.codec.format_position(again) == position
         for action in state.legal_actions():
-            assert case.notation.parse_action(case.notation.format_action(action)) == action
+            assert case.codec.parse_action(case.codec.format_action(action)) == action
 
 
 def test_a_position_that_was_read_plays_on_like_the_original(case):
     for state, action in case.some():
         if action is not None:
-            again = case.notation.parse_position(case.notation.format_position(state))
+            again = case.codec.parse_position(case.codec.format_position(state))
             expected = state.copy()
             for each in (again, expected):
                 each.apply(action)
@@ -262,7 +264,7 @@ def test_a_position_that_was_read_plays_on_like_the_original(case):
 def test_returns_come_at_the_end_only(case):
     for state, _ in case.walk():
         assert len(state.scores()) == state.num_players
-        assert case.notation.scores(state) == state.scores()
+        assert case.codec.scores(state) == state.scores()
         if not state.is_terminal:
             with pytest.raises(SearchError) as error:
                 state.returns()
@@ -348,13 +350,13 @@ def test_a_drawn_world_leaves_what_the_viewer_sees(case):
 def test_a_view_is_a_position_that_shows_what_the_seat_sees(case):
     for state, _ in case.some():
         for viewer in range(state.num_players) if case.has_views else ():
-            data = case.notation.view(case.notation.format_position(state), viewer)
-            view = case.notation.parse_position(json.loads(json.dumps(data)))
+            data = case.codec.view(case.codec.format_position(state), viewer)
+            view = case.codec.parse_position(json.loads(json.dumps(data)))
             view.check()
-            assert case.notation.format_position(view) == data
-            assert case.notation.view(data, viewer) == data
-            assert case.notation.viewer(view) == viewer
-            assert case.notation.viewer(state) is None
+            assert case.codec.format_position(view) == data
+            assert case.codec.view(data, viewer) == data
+            assert case.codec.viewer(view) == viewer
+            assert case.codec.viewer(state) is None
             assert view.view_hash(viewer) == state.view_hash(viewer)
             assert (view.current_player, view.scores()) == (state.current_player, state.scores())
             if viewer == state.current_player:
@@ -369,11 +371,11 @@ def test_what_is_drawn_is_an_action_of_a_record(case):
     for state, action in case.walk():
         if not case.has_events or (action is not None or state.is_terminal):
             continue
-        before = case.notation.format_position(state)
+        before = case.codec.format_position(state)
         for seed in range(3):
-            outcome = case.notation.draw_outcome(state, seed)
-            assert outcome == case.notation.draw_outcome(state, seed)
-            assert case.notation.parse_action(case.notation.format_action(outcome)) == outcome
+            outcome = case.codec.draw_outcome(state, seed)
+            assert outcome == case.codec.draw_outcome(state, seed)
+            assert case.codec.parse_action(case.codec.format_action(outcome)) == outcome
             assert state.is_legal(outcome)
             applied = state.copy()
             applied.apply(outcome)
@@ -381,7 +383,7 @@ def test_what_is_drawn_is_an_action_of_a_record(case):
             resolved = state.copy()
             resolved.resolve_chance(seed)
             assert applied == resolved
-        assert case.notation.format_position(state) == before
+        assert case.codec.format_position(state) == before
 
 
 def test_what_cannot_be_seen_needs_a_seat(case):

@@ -12,7 +12,7 @@ from mexica_builder import build, strip
 from mexica_walks import scramble
 
 import mexica_ai as ai
-from mexica_ai.removal import (
+from mexica_ai.games.mexica.removal import (
     Ground,
     beside,
     cells_of,

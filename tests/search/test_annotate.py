@@ -200,26 +200,24 @@ def is_same(position, turn, other):
 
 
 def fake(values):
-    """Return a search that answers from a table: position -> (value of seat 0, candidates)."""
+    """Return a search that answers from a table: position -> candidates, the best first."""
 
     def search(position, limits, *, seed, candidates, stop):
-        value, listed = values[tuple(position.to_json()["piles"])]
+        listed = values[tuple(position.to_json()["piles"])]
         candidates = [
             ai.Candidate([turn], visits, [share, 1 - share], [0.0, 0.0], 0.5, [])
             for turn, visits, share in listed
         ]
-        return ai.Result(
-            candidates[0].turn, [value, 1 - value], [0.0, 0.0], candidates, 100, 1, 1, 0.5, "iterations", seed
-        )
+        return ai.Result(candidates, 100, 1, 1, 0.5, "iterations", seed)
 
     return search
 
 
 def test_the_loss_is_measured_on_one_scale():
     values = {
-        (2, 3): (0.8, [("take 1 2", 900, 0.8), ("take 2 2", 18, 0.7)]),
-        (2, 1): (0.4, [("take 1 1", 100, 0.4)]),  # after the turn played
-        (2, 2): (0.6, [("take 1 2", 100, 0.6)]),  # after the choice
+        (2, 3): [("take 1 2", 900, 0.8), ("take 2 2", 18, 0.7)],
+        (2, 1): [("take 1 1", 100, 0.4)],  # after the turn played
+        (2, 2): [("take 1 2", 100, 0.6)],  # after the choice
     }
     (found,) = evaluated(NIM, turns=[0], search=fake(values))
     # Looked at often enough: what the same search says of it.
@@ -227,12 +225,12 @@ def test_the_loss_is_measured_on_one_scale():
     assert (found.iterations, found.seconds) == (200, 1)
     assert (found.before[0], found.after[0]) == (0.8, 0.4)
     # Hardly looked at: what searches of the positions after both say.
-    values[2, 3][1][1] = ("take 2 2", 17, 0.7)
+    values[2, 3][1] = ("take 2 2", 17, 0.7)
     (found,) = evaluated(NIM, turns=[0], search=fake(values))
     assert found.loss == pytest.approx(0.2)
     assert found.iterations == 300
     # Never below 0, and no search of the choice where the turn did even better than was expected of it.
-    values[2, 1] = (0.9, [("take 1 1", 100, 0.9)])
+    values[2, 1] = [("take 1 1", 100, 0.9)]
     (found,) = evaluated(NIM, turns=[0], search=fake(values))
     assert (found.loss, found.iterations) == (0, 200)
 

@@ -9,7 +9,7 @@ import pytest
 from cext.games.coatl.policy import CATEGORIES, KINDS, categorize
 from mexica_ai import new_game, registry
 
-NOTATION = registry.get("coatl").notation
+NOTATION = registry.get("coatl").codec
 FITTED = registry.get("coatl").fitted
 GAPS = {"best": (0, 0.01), "near": (0.01, 0.75), "behind": (0.75, 2.5), "far": (2.5, np.inf)}
 

@@ -27,8 +27,7 @@ def result(*values, seed=1, visits=(10, 9, 8, 7, 6)):
         Candidate([f"turn {i}"], visits[i], [value, 1 - value], [50.0, 50.0], 0.1, [])
         for i, value in enumerate(values)
     ]
-    best = candidates[0]
-    return Result(best.turn, best.value, best.expected_scores, candidates, 10, 10, 3, 0.1, "iterations", seed)
+    return Result(candidates, 10, 10, 3, 0.1, "iterations", seed)
 
 
 def test_there_are_ten_and_each_is_stronger_than_the_one_below():

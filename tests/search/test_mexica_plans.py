@@ -7,7 +7,7 @@ from cext.games.mexica import plans
 from mexica_ai import registry
 from mexica_ai.engines import make_engine
 
-format_action = registry.get("mexica").notation.format_action
+format_action = registry.get("mexica").codec.format_action
 
 
 def walk(players, seed):
@@ -60,7 +60,7 @@ def test_digging_all_of_a_plan_closes_a_district_of_its_size(players):
                     continue
                 for tile in tiles:
                     assert tile in after.legal_actions(), (position.to_json(), plan)
-                    after.state.apply(registry.get("mexica").notation.parse_action(tile))
+                    after.state.apply(registry.get("mexica").codec.parse_action(tile))
                 assert plan["size"] in map(len, position_districts(after)), tiles
                 if plan["cost"] == len(tiles):  # the pilli is there
                     pilli = fields["seats"][after.to_move]["pilli"]

@@ -11,7 +11,7 @@ from mexica_ai import best_turn, load, new_game, registry
 from mexica_ai.position import Position
 
 POSITIONS = json.loads((Path(__file__).parents[1] / "data" / "mexica_late.json").read_text())
-NOTATION = registry.get("mexica").notation
+NOTATION = registry.get("mexica").codec
 
 
 def shares(position, *turn):

@@ -375,7 +375,7 @@ def test_all_faults_of_a_position_at_once(client, mexica):
 
 
 def test_removal(client, mexica):
-    from mexica_ai.removal import consider_removal
+    from mexica_ai import consider_removal
 
     sizes = mexica.to_json()["calpulli"]["display"][:2]
     assert client.consider_removal(mexica, sizes) == consider_removal(mexica, sizes)
@@ -543,7 +543,7 @@ def test_a_call_that_is_rejected_is_not_read(nim):
 
 
 def test_an_overloaded_server_looks_at_some_calls_for_forced_turns(nim, monkeypatch):
-    monkeypatch.setattr(service, "LOOK_S", 60.0)
+    monkeypatch.setattr(service, "FORCED_CHECK_S", 60.0)
     search = IdleSearch()
     running = RunningServer(search, slots=1, max_waiting=0)
     try:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mexica_ai as ai
-from mexica_ai import wire
+from mexica_ai import registry, wire
 from mexica_ai.v1 import engine_pb2, mexica_pb2, nim_pb2
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "mexica_positions.jsonl.gz"
@@ -25,11 +25,8 @@ NIM = {
     "plies_per_turn": 2,
 }
 RESULT = ai.Result(
-    turn=["walk H5", "end"],
-    value=[0.75, 0.25],
-    expected_scores=[61.5, -1.0],
     candidates=[
-        ai.Candidate(["walk H5", "end"], 90, [0.75, 0.25], [61.5, 50.25], 0.125, [["end"], ["token", "end"]]),
+        ai.Candidate(["walk H5", "end"], 90, [0.75, 0.25], [61.5, -1.0], 0.125, [["end"], ["token", "end"]]),
         ai.Candidate(["end"], 10, [0.5, 0.5], [40.0, 50.0], 0.0, []),
     ],
     iterations=100,
@@ -217,3 +214,22 @@ def test_a_stop_reason_of_a_later_version_can_be_read():
     message = wire.result_to_message(RESULT, engine_version="9", rules_version=1)
     message.stop_reason = 99
     assert wire.result_from_message(message).stop_reason == "unknown"
+
+
+def test_a_game_without_messages_is_refused_in_words(monkeypatch):
+    assert set(registry.names()) == wire.CARRIED
+    monkeypatch.setattr(wire, "CARRIED", wire.CARRIED - {"nim"})
+    expected = r'no messages for the game "nim"; expected one of coatl, mexica'
+    with pytest.raises(ai.UnknownGameError, match=expected):
+        wire.position_to_message(ai.new_game("nim"))
+
+
+def test_a_result_of_a_server_that_lists_no_candidates():
+    message = wire.result_to_message(RESULT, engine_version="1", rules_version=1)
+    message.ClearField("candidates")
+    result = wire.result_from_message(message)
+    assert (result.turn, result.value, result.expected_scores) == (
+        RESULT.turn,
+        RESULT.value,
+        RESULT.expected_scores,
+    )

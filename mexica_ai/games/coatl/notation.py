@@ -76,7 +76,6 @@ MEMORIES = (
     "private",
     "across",
 )  # words of `memory`
-OPTIONS = ("sacrifice_tokens", "strict_ends")  # of new_state
 
 _FACE = r"P(?:[0-3][0-9]|4[0-8])"
 _TEMPLE = r"T(?:0[0-9]|1[0-4])"
@@ -674,11 +673,6 @@ def deal(players, seed, *, sacrifice_tokens=None, strict_ends=None):
         "seats": seats,
         "memory": [],
     }
-
-
-def scores(state):
-    """Return the points of each seat's complete Coatls, as they stand."""
-    return [int(points) for points in state.scores()]
 
 
 def has_one_world(state):

@@ -38,7 +38,7 @@ _EVENTS = {
 
 
 def render(state):
-    """Return a state as text that a person can read at a glance."""
+    """Return a state as text that a person can read quickly."""
     return render_position(format_fields(state_to_fields(state)))
 
 

@@ -44,7 +44,6 @@ VERBS = (
     "remove",
 )
 AXES = ("ns", "ew")
-OPTIONS = ("pool", "neutral_levels")  # of new_state
 MIN_NEUTRAL_DISTANCE, MAX_NEUTRAL_TRIES = 5, 10_000  # D1
 
 _SPACE = r"[A-U](?:1[0-4]|[1-9])"
@@ -426,11 +425,6 @@ def draw_neutral_spaces(count, rng):
         reason="NO_ROOM",
         path="options.neutral_levels",
     )
-
-
-def scores(state):
-    """Return the points of each seat, as they stand."""
-    return [int(points) for points in state.scores()]
 
 
 def has_one_world(state):

@@ -33,7 +33,7 @@ LEGEND = "  ".join(
 
 
 def render(state):
-    """Return a state as a text board that a person can read at a glance."""
+    """Return a state as a text board that a person can read quickly."""
     return render_fields(state_to_fields(state))
 
 

@@ -14,7 +14,6 @@ from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.strict import Findings, check_shape, choice, quote
 
 VERSION = 1  # of the JSON form
-OPTIONS = ("piles", "plies_per_turn")  # of new_state
 MAX_PILES, MAX_PILE = 8, 63
 MAX_PLAYERS, MAX_PLIES = 4, 3
 
@@ -116,16 +115,6 @@ def new_state(players, seed, *, piles=None, plies_per_turn=None):
             "plies_per_turn": plies_per_turn,
         }
     )
-
-
-def scores(state):
-    """Return one point for the seat that took the last object, once the game is over; there are no others."""
-    return [int(points) for points in state.scores()]
-
-
-def has_one_world(state):
-    """Return True: nim has no chance."""
-    return True
 
 
 def _check_setup(players, piles, plies_per_turn, path, findings):

@@ -23,7 +23,7 @@ from mexica_ai.games.mexica.board import format_space
 from mexica_ai.position import Position
 from mexica_ai.strict import quote
 
-GLANCE_STEPS = 80  # decisions about the regions of one start, before they are gone through in full
+QUICK_STEPS = 80  # decisions about the regions of one start, before all of them are gone through
 MAX_STEPS = 60_000  # decisions about all regions of a size, before the engine gives up: a second at most
 
 
@@ -178,7 +178,7 @@ def find_region(ground: Ground, size: int, max_steps: int = MAX_STEPS) -> tuple[
     districts = [district for district in components(ground.land) if district.bit_count() >= size]
     starts = [cell for district in districts for cell in cells_of(district & ground.sites)]
     for start in starts:
-        region, _ = _Growth(ground, size, GLANCE_STEPS).grow_from(start, banned=0)
+        region, _ = _Growth(ground, size, QUICK_STEPS).grow_from(start, banned=0)
         if region:
             return region, True
     growth = _Growth(ground, size, max_steps)

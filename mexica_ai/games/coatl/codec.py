@@ -1,0 +1,44 @@
+"""Coatl's codec: the functions of its text forms, views, random events and its picture, and its options."""
+
+from mexica_ai.games.coatl import notation, render
+from mexica_ai.games.codec import GameCodec, Option
+
+
+class CoatlCodec(GameCodec):
+    """The functions of `mexica_ai.games.coatl.notation`. Random events are part of a record."""
+
+    name = "coatl"
+    options = (
+        Option(
+            "sacrifice_tokens", bool, "whether each seat has the three sacrifice tokens (default: it has)"
+        ),
+        Option(
+            "strict_ends",
+            bool,
+            'whether "not next to" counts as broken at an open end (default: it does not)',
+        ),
+    )
+    examples = ("--players 4 --no-sacrifice-tokens", "| mexica-ai show - --viewer 1")
+    has_views = True
+
+    parse_action = staticmethod(notation.parse_action)
+    format_action = staticmethod(notation.format_action)
+    parse_position = staticmethod(notation.parse_position)
+    format_position = staticmethod(notation.format_position)
+    new_state = staticmethod(notation.new_state)
+    has_one_world = staticmethod(notation.has_one_world)
+    viewer = staticmethod(notation.viewer)
+    view = staticmethod(notation.view)
+    draw_outcome = staticmethod(notation.draw_outcome)
+    render = staticmethod(render.render)
+
+    def from_message(self, data):
+        """Put null where a message leaves out what may be null, and leave out an empty memory."""
+        for key in ("viewer", "ending"):
+            data.setdefault(key, None)
+        if not data.get("memory"):
+            data.pop("memory", None)
+        return data
+
+
+CODEC = CoatlCodec()

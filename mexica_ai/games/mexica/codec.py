@@ -1,0 +1,78 @@
+"""Mexica's codec: the functions of its text forms and its picture, its options, its one hidden thing.
+
+That is the second period's tokens, where the pool has more than fifteen. They are hidden from all seats
+alike, so there are no views. They stand in a full position, and the end of period 1 deals them from there.
+"""
+
+from mexica_ai.errors import PositionError
+from mexica_ai.games.codec import GameCodec, Option
+from mexica_ai.games.mexica import notation, render
+
+
+class MexicaCodec(GameCodec):
+    """The functions of `mexica_ai.games.mexica.notation`, and what the service and `push` ask of Mexica."""
+
+    name = "mexica"
+    options = (
+        Option(
+            "pool",
+            list,
+            "sizes of the calpulli tokens, at least 15 of them, 3 to 13 each, with commas between "
+            "(default: the standard 15)",
+            metavar="SIZES",
+        ),
+        Option(
+            "neutral_levels",
+            list,
+            "levels of the neutral temples of a game of two, with commas between (default: "
+            "1,1,1,1,2,2,2,3,3,4)",
+            flag="--neutral",
+            metavar="LEVELS",
+        ),
+    )
+    examples = (
+        "--players 2 --neutral 4,3,2,1,1 | mexica-ai show -",
+        "--pool 3,3,4,4,5,5,6,6,7,7,8,8,9,10,11,12,13",
+    )
+
+    parse_action = staticmethod(notation.parse_action)
+    format_action = staticmethod(notation.format_action)
+    parse_position = staticmethod(notation.parse_position)
+    format_position = staticmethod(notation.format_position)
+    new_state = staticmethod(notation.new_state)
+    has_one_world = staticmethod(notation.has_one_world)
+    render = staticmethod(render.render)
+
+    def redact(self, data):
+        """Return the position without the tokens of the second period."""
+        data["calpulli"].pop("upcoming", None)
+        return data
+
+    def settle_chance(self, state):
+        """Deal the tokens of the second period, which the position must know.
+
+        Raises
+        ------
+        PositionError
+            Reason UPCOMING_UNKNOWN, if it does not.
+        """
+        if not self.has_one_world(state):
+            raise PositionError(
+                "calpulli.upcoming: unknown, but this turn ends the first period; expected the "
+                "second period's tokens in the position",
+                reason="UPCOMING_UNKNOWN",
+                path="calpulli.upcoming",
+            )
+        state.resolve_chance(0)  # the tokens are known, so the seed decides nothing
+
+    def from_message(self, data):
+        """Leave out the two lists whose emptiness means that they were not given."""
+        calpulli = data.get("calpulli", {})
+        if not calpulli.get("pool"):
+            calpulli.pop("pool", None)
+        if data.get("period") == 1 and not calpulli.get("upcoming"):
+            calpulli.pop("upcoming", None)
+        return data
+
+
+CODEC = MexicaCodec()

@@ -1,0 +1,30 @@
+"""Nim's codec: the functions of its text forms and its picture, and its options."""
+
+from mexica_ai.games.codec import GameCodec, Option
+from mexica_ai.games.nim import notation, render
+
+
+class NimCodec(GameCodec):
+    """Nim hides nothing and has no random events, so the defaults do for the rest."""
+
+    name = "nim"
+    options = (
+        Option("piles", list, "sizes of the piles, with commas between (default: 3,4,5)", metavar="SIZES"),
+        Option(
+            "plies_per_turn",
+            int,
+            "actions a turn, 1 to 3 (default: 1)",
+            choices=range(1, notation.MAX_PLIES + 1),
+        ),
+    )
+    examples = ("--piles 3,4,5",)
+
+    parse_action = staticmethod(notation.parse_action)
+    format_action = staticmethod(notation.format_action)
+    parse_position = staticmethod(notation.parse_position)
+    format_position = staticmethod(notation.format_position)
+    new_state = staticmethod(notation.new_state)
+    render = staticmethod(render.render)
+
+
+CODEC = NimCodec()
