@@ -8,7 +8,7 @@ from mexica_ai.cli.main import main
 
 
 def pytest_configure():
-    # A job in the background of a script begins with SIGINT ignored, and so would all programs that tests start.
+    # A job in the background of a script starts with SIGINT ignored, and its children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -21,6 +21,8 @@ import mexica_ai as ai
 from mexica_ai.arena import play
 from mexica_ai.cli import arena
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [str(Path(sysconfig.get_path("scripts")) / "mexica-ai"), "arena"]
 NIM_ENGINE = f"{sys.executable} {Path(__file__).parents[1] / 'nim_engine.py'}"
 NIM = ["--game", "nim", "--engine", "mcts,iterations=20,name=tree", "--engine", "random,iterations=1"]

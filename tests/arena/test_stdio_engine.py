@@ -268,6 +268,7 @@ def test_a_program_may_answer_the_bare_minimum(tmp_path):
 REPLY = "sys.stdin.readline(); print({!r}, flush=True); sys.stdin.read()"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "reason", "mentions"),
     [
@@ -325,6 +326,7 @@ def test_a_program_that_greets_badly_is_no_engine(tmp_path, hello, mentions):
     assert caught.value.reason == "ENGINE_PROTOCOL"
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_play_the_game(tmp_path):
     hello = '{"hello": 1, "name": "x", "games": ["go", 7]}'
     with (
@@ -378,6 +380,7 @@ def test_a_program_that_ignores_the_stop_is_ended_after_the_margin(tmp_path):
         assert time.monotonic() - started < 2
 
 
+@pytest.mark.slow
 def test_a_program_that_ignores_the_end_of_its_input_is_ended(tmp_path):
     engine = fake(tmp_path, "time.sleep(30)")
     started = time.monotonic()

@@ -168,6 +168,7 @@ def test_an_engine_that_cannot_be_had(cli, game):
     assert "cannot be started" in cli.refused("best", game, "--engine", "cmd:./no-such-program", code=1)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_is_a_failure(cli, game):
     assert "UNAVAILABLE" in cli.refused("client", "best", game, "--server", "127.0.0.1:9", code=1)
 
@@ -483,6 +484,7 @@ def _pattern(expected):
     return re.compile("".join(parts) + r"\s*", re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", list(_examples()))
 def test_the_examples_of_the_documentation(block, tmp_path):
     # The commands of a block share a shell, in a directory of its own where examples/ is at hand.

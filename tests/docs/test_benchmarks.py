@@ -54,6 +54,7 @@ def test_bench_rules_prints_the_budgets():
     assert "7,500/4,100" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_search(as_json):
     args = ("--seconds", 0.1, "--repeats", 3, "--calls", 2, "--time", 0.02, "--threads", "2", "--memory", 64)
@@ -130,6 +131,7 @@ def test_bench_search_takes_the_median_of_ratios_within_repeats(bench_search):
     assert bench_search.median_ratio(runs, ones) == 1.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_arena(as_json):
     args = ("--time", 0.001, "--game", "nim")
@@ -144,6 +146,7 @@ def test_bench_arena(as_json):
     assert min(found["percent"], found["ms_per_turn"], found["start_s"]) > 0
 
 
+@pytest.mark.slow
 def test_bench_server():
     args = ("--clients", 4, "--heavy", 3, "--memory", 2)
     found = figures("bench_server.py", "--seconds", 2, *args)
@@ -158,6 +161,7 @@ def test_bench_server():
     assert "4 MB (total_memory_mb)" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_service(as_json):
     args = ("--calls", 8)
@@ -172,6 +176,7 @@ def test_bench_service(as_json):
         assert 0 < found[key]["min"] < 10_000
 
 
+@pytest.mark.slow
 def test_a_match_is_repeatable_and_counts_every_game():
     args = ("mcts", "random", "--games", 3, "--iterations", 20, "--seed", 7)
     found = figures("match.py", *args, "--jobs", 2)
@@ -186,6 +191,7 @@ def test_a_match_is_repeatable_and_counts_every_game():
     assert [again[key] for key in same] == [found[key] for key in same]
 
 
+@pytest.mark.slow
 def test_a_match_of_four_seats():
     done = run("match.py", "greedy", "random", "--games", 8, "--players", 4)
     assert done.returncode == 0, done.stderr
@@ -205,6 +211,7 @@ def test_a_bad_spec_is_refused():
     assert "unknown kind 'nonsense'" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_interrupted_match_prints_the_result_so_far():
     command = [sys.executable, str(BENCHMARKS / "match.py"), "random", "random", "--games", "200", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as match:

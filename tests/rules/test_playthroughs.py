@@ -1,9 +1,9 @@
 """A game of each kind, played at random and written down as a person can read it.
 
-A file of tests/data/playthroughs shows the start and the end, and turn by turn who moves, the number of legal
-actions before each action, the actions, the random events and the scores after it. Some turns are shown in full,
-with the board and a sample of the legal actions. A change of the rules, of the notation or of the board is a
-difference there. Write the files again, and read what changed, with
+A file of tests/data/playthroughs shows the start and the end, and turn by turn who moves, the number of
+legal actions before each action, the actions, the random events and the scores after it. Some turns are shown
+in full, with the board and a sample of the legal actions. A change of the rules, of the notation or of the
+board is a difference there. Write the files again, and read what changed, with
 
     .venv/bin/python tests/rules/test_playthroughs.py [GAME ...]
     git diff tests/data/playthroughs
@@ -26,7 +26,7 @@ WIDTH = 110
 # Game -> seats, seed of the deal and of the player, options of a new game, and the turns shown in full.
 GAMES = {
     "coatl": (2, 7, {}, (1, 30)),
-    "mexica": (2, 7, {}, (1, 30)),
+    "mexica": (2, 31, {}, (1, 71)),
     "nim": (3, 7, {"piles": [1, 4, 6], "plies_per_turn": 2}, range(1, 10)),
 }
 

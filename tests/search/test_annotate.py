@@ -281,6 +281,7 @@ def test_the_search_sees_no_more_than_the_mover():
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_one_second_is_the_default(counting):
     next(evaluate_record(NIM, search=counting))
     assert (counting.limits.time_s, counting.limits.iterations) == (1, None)
@@ -472,6 +473,7 @@ def test_records_that_cannot_be_used(cli, tmp_path):
     assert "standard input:1: $.turns[1][0]: " in cli.refused("-", stdin=json.dumps(broken))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--json"], ["--worst", "3"]])
 def test_ctrl_c_tells_what_is_known_so_far(options):
     process = subprocess.Popen(

@@ -272,6 +272,7 @@ def test_stopping_a_client_and_an_engine(start_server, nim):
 # ---- slots
 
 
+@pytest.mark.slow
 def test_calls_wait_for_a_slot_and_health_checks_do_not(start_server, nim):
     server, search = start_server(slots=1)
     first = server.stub.BestTurn.future(request_for(nim, time_s=1.0))
@@ -516,6 +517,7 @@ def test_the_client_raises_the_errors_of_a_local_call(start_server, mexica, nim)
             assert caught.value.reason.startswith("INVALID_")
 
 
+@pytest.mark.slow
 def test_nobody_listens(nim):
     with Client("127.0.0.1:1") as client, pytest.raises(ai.SearchError, match=r"127\.0\.0\.1:1") as caught:
         client.best_turn(nim, timeout_s=5)
@@ -561,6 +563,7 @@ def run_serve(arguments):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_serve_until_a_signal(number, mexica):
     with run_serve("port=0") as process:
@@ -576,6 +579,7 @@ def test_serve_until_a_signal(number, mexica):
             process.kill()
 
 
+@pytest.mark.slow
 def test_serve_lets_the_last_tasks_end():
     script = """
 import asyncio
@@ -606,6 +610,7 @@ main.serve(port=0)
             process.kill()
 
 
+@pytest.mark.slow
 def test_sigterm_answers_the_best_turn_of_a_long_search(mexica, nim):
     with run_serve("port=0, slots=1, memory_mb=64, grace_s=0.4") as process:
         try:

@@ -843,6 +843,7 @@ def test_a_metrics_port_that_is_taken(start_server):
 # ---- the whole process
 
 
+@pytest.mark.slow
 def test_a_process_with_everything(certificates, tokens_file, tmp_path):
     (tmp_path / "server.toml").write_text(
         f'tls_certificate = "{certificates}/server.pem"\n'

@@ -236,6 +236,7 @@ def test_a_whole_game_over_the_wire(client):
     assert applied.winners
 
 
+@pytest.mark.slow
 def test_a_whole_game_of_coatl_by_three_calls(server):
     request = engine_pb2.NewGameRequest(players=3, seed=3)
     request.coatl.SetInParent()
