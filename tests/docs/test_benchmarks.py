@@ -18,7 +18,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 def run(script, *args):
     command = [sys.executable, str(BENCHMARKS / script), *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
 
 def figures(script, *args):
@@ -57,7 +57,7 @@ def test_bench_rules_prints_the_budgets():
 @pytest.mark.slow
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_search(as_json):
-    args = ("--seconds", 0.1, "--repeats", 3, "--calls", 2, "--time", 0.02, "--threads", "2", "--memory", 64)
+    args = ("--seconds", 0.1, "--repeats", 1, "--calls", 2, "--time", 0.02, "--threads", "2", "--memory", 64)
     if not as_json:
         done = run("bench_search.py", *args)
         assert done.returncode == 0, done.stderr
@@ -77,7 +77,9 @@ def test_bench_search(as_json):
     assert found["work_iterations"] > 0
     for key in ("ratio_in_equal_time", "ratio_for_equal_work", "ratio_of_separate_searches"):
         assert found[key]["1"] == 1
-        assert 0.1 < found[key]["2"] < 10
+    # With one repeat the median of the ratios is the ratio of the rates, which are rounded.
+    rates = found["iterations_per_s"]
+    assert found["ratio_in_equal_time"]["2"] == pytest.approx(rates["2"] / rates["1"], rel=1e-3, abs=1e-3)
     assert found["bytes_per_node"] > 0
     for key in ("late_ms", "stop_ms"):
         assert list(found[key]) == ["1", "2"]
@@ -217,7 +219,7 @@ def test_an_interrupted_match_prints_the_result_so_far():
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as match:
         assert match.stderr.readline().startswith("20/200 games")
         match.send_signal(signal.SIGINT)
-        output, errors = match.communicate(timeout=30)
+        output, errors = match.communicate(timeout=120)
     assert match.returncode == 130, errors
     assert "interrupted after" in errors
     found = json.loads(output)

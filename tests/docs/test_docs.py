@@ -113,7 +113,7 @@ def test_commands_run(page, server, workplace):
         if script.startswith("python examples/client.py"):
             script += f" {server}"  # its second argument, 127.0.0.1:50051 if left out
         done = subprocess.run(
-            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=30
+            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
         )
         assert done.returncode == 0, f"{page}: $ {command}\n{done.stderr}"
         assert done.stderr == "", f"{page}: $ {command}"
@@ -133,7 +133,7 @@ def test_what_is_asked_by_reflection(server, workplace):
     for command in asked:
         script = f"set -o pipefail\n{shortened(command, server)}"
         done = subprocess.run(
-            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=30
+            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
         )
         assert (done.returncode, done.stderr) == (0, ""), command
         answers.append(done.stdout)

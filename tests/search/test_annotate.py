@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sysconfig
 import threading
+import time
 from collections import Counter
 
 import pytest
@@ -484,7 +485,11 @@ def test_ctrl_c_tells_what_is_known_so_far(options):
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
     if "--worst" in options:
-        threading.Timer(3, process.send_signal, [signal.SIGINT]).start()
+        while len(os.listdir(f"/proc/{process.pid}/task")) == 1:  # not searching yet
+            assert process.poll() is None
+            time.sleep(0.01)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
         first = ""
     else:
         first = process.stdout.readline()
@@ -492,7 +497,7 @@ def test_ctrl_c_tells_what_is_known_so_far(options):
             assert first.startswith("turn")
             first = process.stdout.readline()
         process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert err.startswith("mexica-ai: interrupted after ")
     assert err.endswith(" of 36 turns\n")

@@ -18,7 +18,7 @@ from cext.core.search import OPTIONS, Search
 from mexica_ai import GameOverError, Position, SearchError, registry
 from mexica_ai.train.fit import initial_weights
 
-TOLERANCE_S = 0.5  # machines are shared
+TOLERANCE_S = 10.0  # no more than a guard against waiting for the end: machines are shared
 
 
 def state_of(position):
