@@ -1,11 +1,13 @@
 # The commands of the README. `make install` is the set-up that all the others share.
-.PHONY: install demo test bench lint debug-test sanitize wheel-test clean
+.PHONY: install demo test test-quick bench lint debug-test sanitize wheel-test clean
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
+# One worker a processor; a group of tests (xdist_group) shares one.
+PYTEST := python -P -m pytest --numprocesses logical --dist loadgroup
 SOURCES := setup.py pyproject.toml $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
 
 export MEXICA_AI_NATIVE ?= 1
@@ -26,7 +28,11 @@ demo: install
 	@$(BIN)/mexica-ai best examples/mexica_midgame.json --time 2
 
 test: install
-	$(BIN)/python -P -m pytest
+	$(BIN)/$(PYTEST)
+
+# In a minute, what a change is most likely to break.
+test-quick: install
+	$(BIN)/$(PYTEST) -m 'not slow'
 
 bench: install
 	$(BIN)/python benchmarks/bench_rules.py
@@ -38,7 +44,7 @@ lint: install
 
 # The core with bounds checks, overflow checks and check() after every action, in an environment of its own.
 debug-test: $(DEBUG_VENV)/.installed
-	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/python -P -m pytest
+	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/$(PYTEST)
 
 # Not an editable install: that would put its modules in the place of those of $(VENV).
 $(DEBUG_VENV)/.installed: $(SOURCES) $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')

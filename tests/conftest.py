@@ -1,8 +1,15 @@
 """Fixtures that several files of tests share."""
 
+import signal
+
 import pytest
 
 from mexica_ai.cli.main import main
+
+
+def pytest_configure():
+    # A job in the background of a script starts with SIGINT ignored, and its children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

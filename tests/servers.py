@@ -42,10 +42,10 @@ class IdleSearch:
         )
 
     def await_start(self):
-        assert self.started.acquire(timeout=5)
+        assert self.started.acquire(timeout=60)
 
     def await_end(self):
-        assert self.ended.acquire(timeout=5)
+        assert self.ended.acquire(timeout=60)
 
 
 class RunningServer:

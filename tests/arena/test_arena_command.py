@@ -21,6 +21,8 @@ import mexica_ai as ai
 from mexica_ai.arena import play
 from mexica_ai.cli import arena
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [str(Path(sysconfig.get_path("scripts")) / "mexica-ai"), "arena"]
 NIM_ENGINE = f"{sys.executable} {Path(__file__).parents[1] / 'nim_engine.py'}"
 NIM = ["--game", "nim", "--engine", "mcts,iterations=20,name=tree", "--engine", "random,iterations=1"]
@@ -200,12 +202,12 @@ def test_ctrl_c_ends_with_the_table_so_far(tmp_path):
     with subprocess.Popen(
         [*COMMAND, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not journal.exists() or journal.read_bytes().count(b"\n") < 4:
             assert time.monotonic() < deadline
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     count = journal.read_text().count("\n")
     assert err == f"mexica-ai: interrupted after {count} of 2000 games\n"
@@ -255,7 +257,7 @@ def scheduler(tmp_path):
     file = tmp_path / "scheduler.json"
     start("distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard", "--no-show",
           "--host", "127.0.0.1", "--scheduler-file", str(file))  # fmt: skip
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while True:
         try:
             address = json.loads(file.read_text())["address"]
@@ -288,7 +290,7 @@ def test_a_cluster_that_loses_a_worker_loses_no_game(scheduler, tmp_path):
             assert time.monotonic() < deadline
             time.sleep(0.02)
         workers[0].send_signal(signal.SIGKILL)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert out.startswith("mexica, 2 seats: 20 games in 10 blocks\n")
     assert sorted(played(journal)) == [(block, number) for block in range(10) for number in range(2)]

@@ -11,6 +11,8 @@ import mexica_ai.arena.runner
 from mexica_ai.arena.report import Collected, evaluate, format_report
 from mexica_ai.cli import arena
 
+pytestmark = pytest.mark.slow
+
 NIM = ["--game", "nim", "--engine", "greedy", "--engine", "random", "--iterations", "1"]
 
 

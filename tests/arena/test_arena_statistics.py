@@ -215,6 +215,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_intervals_cover_the_truth_as_often_as_they_say(shape):
     seatings, strengths, blocks, effects = SHAPES[shape]
@@ -232,6 +233,7 @@ def test_the_intervals_cover_the_truth_as_often_as_they_say(shape):
         assert 0.935 <= coverage <= 0.965, (name, coverage)
 
 
+@pytest.mark.slow
 def test_the_intervals_of_a_summary_of_elo_and_of_seats_cover_the_truth():
     effects = {"deal": 0.5, "seat_effects": (0.4, 0)}
     played = simulate(21, TWO, (0.4, 0), blocks=20, **effects)
@@ -250,6 +252,7 @@ def test_the_intervals_of_a_summary_of_elo_and_of_seats_cover_the_truth():
         assert 0.935 <= count / MATCHES <= 0.965, (name, count / MATCHES)
 
 
+@pytest.mark.slow
 def test_superiority_is_likely_where_the_interval_lies_above_equal_shares():
     for seatings in (TWO, THREE, FOUR):
         played = simulate(31, seatings, (0.5, 0), matches=200, blocks=12)
@@ -370,6 +373,7 @@ SPRT_RATES = {  # alpha and beta, where they are not 5 %
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SPRT_SHAPES)
 def test_sprt_errs_as_rarely_as_it_says(shape):
     seatings, share0, share1, blocks, effects = SPRT_SHAPES[shape]
@@ -486,6 +490,7 @@ RATING_SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", RATING_SHAPES)
 def test_the_intervals_of_the_strengths_cover_the_truth(shape):
     seatings, strengths, blocks, effects = RATING_SHAPES[shape]

@@ -65,19 +65,21 @@ def test_stop(client, server):
     assert client.code == 1
     with run_unlimited(server, "--id", "mine") as process:
         assert client("stop", "mine") == "1 stopped\n"
-        rest, _ = process.communicate(timeout=10)
+        rest, _ = process.communicate(timeout=60)
     assert json.loads(rest.splitlines()[-1])["stop_reason"] == "stopped"
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_an_analysis_with_its_last_result(server):
     with run_unlimited(server) as process:
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=10)
+        rest, errors = process.communicate(timeout=60)
     assert json.loads(rest.splitlines()[-1])["stop_reason"] == "stopped"
     assert (process.returncode, errors) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_game(client, tmp_path):
     game = tmp_path / "game.json"
     game.write_text(client("new", "--game", "nim", "--piles", "2,1"))
@@ -92,6 +94,7 @@ def test_a_game(client, tmp_path):
     assert "take 1 1" in client.err
 
 
+@pytest.mark.slow
 def test_a_random_event(client, tmp_path):
     game = tmp_path / "coatl.json"
     game.write_text(client("new", "--game", "coatl", "--seed", 1))
@@ -168,6 +171,7 @@ def test_tokens(tmp_path, capfd, monkeypatch):
         running.close()
 
 
+@pytest.mark.slow
 def test_an_analysis_that_loses_its_server_ends():
     command = [sys.executable, "-P", "-m", "mexica_ai", "serve", "--port", "0", "--log-level", "error"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

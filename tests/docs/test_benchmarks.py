@@ -17,7 +17,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 def run(script, *args):
     command = [sys.executable, str(BENCHMARKS / script), *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
 
 def figures(script, *args):
@@ -53,9 +53,10 @@ def test_bench_rules_prints_the_budgets():
     assert "7,500/4,100" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_search(as_json):
-    args = ("--seconds", 0.1, "--repeats", 3, "--calls", 2, "--time", 0.02, "--threads", "2", "--memory", 64)
+    args = ("--seconds", 0.1, "--repeats", 1, "--calls", 2, "--time", 0.02, "--threads", "2", "--memory", 64)
     if not as_json:
         done = run("bench_search.py", *args)
         assert done.returncode == 0, done.stderr
@@ -75,7 +76,9 @@ def test_bench_search(as_json):
     assert found["work_iterations"] > 0
     for key in ("ratio_in_equal_time", "ratio_for_equal_work", "ratio_of_separate_searches"):
         assert found[key]["1"] == 1
-        assert 0.1 < found[key]["2"] < 10
+    # With one repeat the median of the ratios is the ratio of the rates, which are rounded.
+    rates = found["iterations_per_s"]
+    assert found["ratio_in_equal_time"]["2"] == pytest.approx(rates["2"] / rates["1"], rel=1e-3, abs=1e-3)
     assert found["bytes_per_node"] > 0
     for key in ("late_ms", "stop_ms"):
         assert list(found[key]) == ["1", "2"]
@@ -129,6 +132,7 @@ def test_bench_search_takes_the_median_of_ratios_within_repeats(bench_search):
     assert bench_search.median_ratio(runs, ones) == 1.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_arena(as_json):
     args = ("--time", 0.001, "--game", "nim")
@@ -143,6 +147,7 @@ def test_bench_arena(as_json):
     assert min(found["percent"], found["ms_per_turn"], found["start_s"]) > 0
 
 
+@pytest.mark.slow
 def test_bench_server():
     args = ("--clients", 4, "--heavy", 3, "--memory", 2)
     found = figures("bench_server.py", "--seconds", 2, *args)
@@ -157,6 +162,7 @@ def test_bench_server():
     assert "4 MB (total_memory_mb)" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_service(as_json):
     args = ("--calls", 8)

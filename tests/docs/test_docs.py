@@ -82,6 +82,7 @@ def python_pages():
     return [page for page in PAGES if any(not excerpt_of(code) for _, code in blocks(page, "python"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", python_pages())
 def test_python_examples_run(page, server, monkeypatch):
     monkeypatch.chdir(ROOT)
@@ -100,6 +101,7 @@ def commands(page):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in TESTED_ELSEWHERE and commands(page)])
 def test_commands_run(page, server, workplace):
     folder, environment = workplace
@@ -111,12 +113,13 @@ def test_commands_run(page, server, workplace):
         if script.startswith("python examples/client.py"):
             script += f" {server}"  # its second argument, 127.0.0.1:50051 if left out
         done = subprocess.run(
-            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=30
+            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
         )
         assert done.returncode == 0, f"{page}: $ {command}\n{done.stderr}"
         assert done.stderr == "", f"{page}: $ {command}"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("jq"), reason="needs jq")
 def test_what_is_asked_by_reflection(server, workplace):
     folder, environment = workplace
@@ -130,7 +133,7 @@ def test_what_is_asked_by_reflection(server, workplace):
     for command in asked:
         script = f"set -o pipefail\n{shortened(command, server)}"
         done = subprocess.run(
-            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=30
+            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
         )
         assert (done.returncode, done.stderr) == (0, ""), command
         answers.append(done.stdout)

@@ -136,6 +136,7 @@ def test_the_unseen_cards_are_many():
     assert len(unseen_temples(midgame(), 0)) == 1 + 1 + 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["hand", "discarded"])
 @pytest.mark.parametrize("seat", [1, 2])
 def test_hidden_cards_are_drawn_card_by_card(drawn, seat, place):
@@ -344,6 +345,7 @@ def walk(rng, players, **options):
     yield state, reference
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_what_a_seat_has_seen_stays(players):
     rng = random.Random(players)
@@ -370,6 +372,7 @@ def test_what_a_seat_has_seen_stays(players):
     assert looked["shown"] > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_the_worlds_drawn_may_be_the_true_one_for_all_a_seat_has_seen(players):
     rng = random.Random(10 + players)
@@ -457,6 +460,7 @@ def test_the_beam_does_not_peek():
         assert found(make()) == found(midgame()), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", ["drawing", "future", "building"])
 def test_a_search_within_a_turn_does_not_peek(phase):
     data = midgame(phase=phase)
@@ -472,6 +476,7 @@ def test_a_search_within_a_turn_does_not_peek(phase):
     assert searched(Search, notation.view(data, 0)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["greedy", "random", "mcts", "uct"])
 def test_engines_do_not_peek(spec):
     rng = random.Random(4)

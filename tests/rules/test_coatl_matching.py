@@ -72,6 +72,7 @@ def level(face, times):
     return sum(times >= needed for needed, _ in PROPHECIES[face]["levels"])
 
 
+@pytest.mark.slow
 def test_all_faces_on_many_random_coatls():
     rng = random.Random(SEED)
     reached = Counter()
@@ -143,6 +144,7 @@ def test_all_temples():
     assert min(met_by[temple, met] for temple in TEMPLE_NAMES for met in range(3)) > 20
 
 
+@pytest.mark.slow
 def test_the_words_of_one_colour_and_the_shortest():
     # Every word of up to 4 pieces, all cards.
     words = [""]

@@ -964,6 +964,7 @@ def walk(rng, *, num_steps):
         state.apply(action)
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=5)
 def test_every_position_of_a_game_is_printed_and_read_back(rng):

@@ -60,6 +60,7 @@ def play_all(matches, block=0):
     return [play_game(Task(matches, game, isolated=False)) for game in matches.block(block)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_records_of_the_arena_replay_exactly(players):
     matches = tournament("greedy", "random", players=players)
@@ -72,6 +73,7 @@ def test_records_of_the_arena_replay_exactly(players):
         assert all(len(turn) == 1 for turn in record["turns"] if is_event(turn))
 
 
+@pytest.mark.slow
 def test_the_same_seed_plays_the_same_game():
     matches = tournament("mcts,iterations=30", "greedy")
     first, again = play_all(matches), play_all(matches)
@@ -111,6 +113,7 @@ def test_engines_get_what_their_seat_sees(monkeypatch):
     assert {viewer for viewer, _, _ in seen} == {0, 1}
 
 
+@pytest.mark.slow
 def test_programs_play_too():
     command = f"cmd:{sys.executable} -P -m mexica_ai engine --engine random"
     record = play_all(tournament(command, "random"))[0]

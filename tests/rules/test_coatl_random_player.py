@@ -58,6 +58,7 @@ def test_the_states_have_all_verbs_alone_and_together(states):
     assert len(together) > 40
 
 
+@pytest.mark.slow
 def test_actions_are_distributed_as_defined(states):
     for state in states:
         expected = distribution(state.legal_actions())

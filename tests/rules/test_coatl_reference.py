@@ -1046,6 +1046,7 @@ def random_step(state, rng):
     return rng.choices(actions, weights)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_consistent_is_what_some_course_of_events_leads_to(seed):
     """Play all worlds possible for a seat forwards, and compare with all positions it might assume."""

@@ -71,6 +71,7 @@ def assert_fits(drawn, expected):
         assert fit.pvalue > LEAST_P, fit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POSITIONS)
 def test_first_actions_are_distributed_as_defined(name):
     position = mexica_ai.Position.from_json(POSITIONS[name])

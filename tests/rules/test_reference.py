@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from reference import mexica
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
@@ -23,6 +22,7 @@ def test_legal_actions_of_the_positions():
         assert mexica.legal_actions(vector["position"]) == vector["legal"], f"position {number}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(12))
 def test_replay_of_the_games(number):
     game = read("mexica_games.jsonl.gz")[number]

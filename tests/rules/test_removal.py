@@ -90,6 +90,7 @@ def assert_digs(ground, size, region):
     assert ground.has_room(region.spaces)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_region_is_found_exactly_if_there_is_one(seed):
     rng = random.Random(seed)
@@ -296,6 +297,7 @@ def wander(rng, position, claims, steps, ask_every):
             return
 
 
+@pytest.mark.slow
 def test_played_games_found_nothing_that_was_agreed_to_be_impossible():
     claims = Claims()
     with gzip.open(DATA / "mexica_games.jsonl.gz", "rt") as file:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sysconfig
 import threading
+import time
 from collections import Counter
 
 import pytest
@@ -279,6 +280,7 @@ def test_the_search_sees_no_more_than_the_mover():
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_one_second_is_the_default(counting):
     next(evaluate_record(NIM, search=counting))
     assert (counting.limits.time_s, counting.limits.iterations) == (1, None)
@@ -470,6 +472,7 @@ def test_records_that_cannot_be_used(cli, tmp_path):
     assert "standard input:1: $.turns[1][0]: " in cli.refused("-", stdin=json.dumps(broken))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--json"], ["--worst", "3"]])
 def test_ctrl_c_tells_what_is_known_so_far(options):
     process = subprocess.Popen(
@@ -480,7 +483,11 @@ def test_ctrl_c_tells_what_is_known_so_far(options):
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
     if "--worst" in options:
-        threading.Timer(3, process.send_signal, [signal.SIGINT]).start()
+        while len(os.listdir(f"/proc/{process.pid}/task")) == 1:  # not searching yet
+            assert process.poll() is None
+            time.sleep(0.01)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
         first = ""
     else:
         first = process.stdout.readline()
@@ -488,7 +495,7 @@ def test_ctrl_c_tells_what_is_known_so_far(options):
             assert first.startswith("turn")
             first = process.stdout.readline()
         process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert err.startswith("mexica-ai: interrupted after ")
     assert err.endswith(" of 36 turns\n")

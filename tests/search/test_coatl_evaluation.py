@@ -85,6 +85,7 @@ def test_a_prophecy_counts_for_what_it_brings_and_what_is_missing_for_more(midga
     assert sum(own(without, name)[0] for name in gains) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_last_actions_are_those_that_each_seat_still_gets(players):
     causes = set()

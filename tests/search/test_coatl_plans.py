@@ -93,6 +93,7 @@ def all_there_is(hand, bodies, word="", played=()):
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("word", "played"), [("", []), ("K", []), ("KK", ["P07"]), ("YGG", ["P08", "P15"])])
 def test_plans_are_possible_and_mostly_the_best(word, played):
     rng = random.Random(f"plans {word}")

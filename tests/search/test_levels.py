@@ -146,6 +146,7 @@ def test_engines_have_levels(position):
         make_engine("uct,level=1")
 
 
+@pytest.mark.slow
 def test_the_turn_does_not_depend_on_how_many_candidates_are_listed(position):
     for seed in range(10):
         few, many = (ai.best_turn(position, time_s=20, seed=seed, level=8, candidates=n) for n in (3, 40))

@@ -45,6 +45,7 @@ def position_districts(position):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3])
 def test_digging_all_of_a_plan_closes_a_district_of_its_size(players):
     checked, sizes = 0, set()

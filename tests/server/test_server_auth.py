@@ -178,7 +178,7 @@ def request(**limits):
 
 
 def await_that(is_so):
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.005)
@@ -554,7 +554,7 @@ def test_a_running_server_learns_new_tokens(start_server, tokens_file, monkeypat
 
 def logged_calls(caplog, count):
     """Wait for `count` calls in the log, which come after their answers; return their fields."""
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while True:
         found = [record.fields for record in caplog.records if record.getMessage() == "call"]
         if len(found) >= count or time.monotonic() > end:
@@ -737,7 +737,7 @@ def test_metrics_after_calls(start_server):
         failure(stubs.channel.unary_unary(f"/x/Y{number}"), b"")
     address = server.metrics.address
     assert address.startswith("127.0.0.1:")
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while True:
         text = scrape(address)
         if sample(text, 'mexica_ai_calls_total{code="UNIMPLEMENTED",method="other"}') == 3:
@@ -843,6 +843,7 @@ def test_a_metrics_port_that_is_taken(start_server):
 # ---- the whole process
 
 
+@pytest.mark.slow
 def test_a_process_with_everything(certificates, tokens_file, tmp_path):
     (tmp_path / "server.toml").write_text(
         f'tls_certificate = "{certificates}/server.pem"\n'

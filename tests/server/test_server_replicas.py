@@ -12,6 +12,8 @@ import pytest
 import mexica_ai as ai
 from mexica_ai.client import AsyncClient, Client
 
+pytestmark = pytest.mark.slow
+
 NUM_CLIENTS = 200
 CALLS = 6  # of each client
 

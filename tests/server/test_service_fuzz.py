@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PATH = Path(__file__).parents[1] / "fuzz" / "service.py"
 
 

@@ -16,6 +16,8 @@ from mexica_ai.errors import NotationError
 from mexica_ai.records import replay
 from mexica_ai.train import fit, positions, priors, selfplay
 
+pytestmark = pytest.mark.slow
+
 fitted = registry.get("mexica").fitted
 
 
