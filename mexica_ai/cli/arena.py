@@ -188,7 +188,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None:
     # "-5,0,0.05,0.05" is a value, not an option. From Python 3.14 on argparse thinks so, too.
     parser._negative_number_matcher = re.compile(r"-\.?\d")
-    output = parser.add_argument_group("what is told", **options)
+    output = parser.add_argument_group("output", **options)
     output.add_argument(
         "--sprt",
         metavar="A,B,ALPHA,BETA",

@@ -16,6 +16,7 @@ from reference.coatl import State as Reference
 
 from cext.core.game import CHANCE
 from mexica_ai.games.coatl import notation
+from mexica_ai.games.coatl.codec import CODEC
 
 # What its tests share takes long to make, or is gathered by all of them.
 pytestmark = [pytest.mark.xdist_group("coatl_differential"), pytest.mark.slow]
@@ -125,7 +126,7 @@ class Lockstep:
                 position["to_move"], position["round"], position["actions_left"], position["phase"] == "over",
             ) != (before["to_move"], before["round"], before["actions_left"], False)
             assert state.turn == turn + (ends and not before["pending"]), f"{action} in {json.dumps(before)}"
-            assert notation.scores(state) == reference.scores()
+            assert CODEC.scores(state) == reference.scores()
             self.seen.update(set(events(before, action, position)))
             if rng.random() < 0.05:
                 self.check_views(rng, reference, state)

@@ -914,7 +914,7 @@ def test_new_games_are_printed_and_read_back(seed, players, sacrifice_tokens, st
     assert assert_reads_back(data) == state
     assert [len(seat["hand"]) for seat in data["seats"]] == [3, 4, 5, 6][:players]
     assert sum(pile["below"] + 1 for pile in data["piles"]) == 15 - players
-    assert notation.scores(state) == [0] * players
+    assert CODEC.scores(state) == [0] * players
 
 
 def test_the_seed_decides_the_deal():
