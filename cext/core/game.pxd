@@ -43,7 +43,7 @@ ctypedef struct GameOps:
     # Writes the legal actions, ascending and unique, into `actions` (max_actions long) and returns how many: 0 only
     # at CHANCE and TERMINAL. Ascending order is the game's canonical order.
     int (*legal_actions)(const void* state, action_t* actions) noexcept nogil
-    # Plays a legal action. Deterministic. Precondition: the action is legal (or accepted by is_table_action).
+    # Plays a legal action. Deterministic. Precondition: the action is legal (or accepted by accepts_action).
     void (*apply_action)(void* state, action_t action) noexcept nogil
     # Each seat's share of the win, in [0, 1], summing to 1. Precondition: TERMINAL.
     void (*returns)(const void* state, double* shares) noexcept nogil
@@ -63,8 +63,9 @@ ctypedef struct GameOps:
     bint (*determinize)(void* state, int viewer, bitgen_t* rng) noexcept nogil
     # Resolves the pending random event, by numbers of `rng` alone. Precondition: current_player is CHANCE.
     void (*chance)(void* state, bitgen_t* rng) noexcept nogil
-    # 1 if people at the table may play this action by agreement although no search ever will.
-    bint (*is_table_action)(const void* state, action_t action) noexcept nogil
+    # 1 if apply_action accepts this action although legal_actions does not list it: an agreement of the players at the
+    # table, or the outcome of a random event.
+    bint (*accepts_action)(const void* state, action_t action) noexcept nogil
 
     # --- knowledge of the game: NULL where it has none
     # Prior weights (>= 0, any scale, not all 0) of the n legal actions; NULL: all equal. A search never looks at an

@@ -14,7 +14,7 @@ from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 from cext.games.mexica.evaluation cimport evaluation_evaluate
 from cext.games.mexica.policy cimport policy_begin_search, policy_playout_action, policy_priors, policy_random_action
 from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_deal,
-                                      rules_is_table_action, rules_legal_actions, rules_returns)
+                                      rules_accepts_action, rules_legal_actions, rules_returns)
 from cext.games.mexica.state cimport (MAX_SIZE, MIN_SIZE, OVER, SECOND_DEAL, MexicaStateC, state_check,
                                       state_check_name, state_describe, state_fill, state_hash)
 
@@ -121,7 +121,7 @@ _ops.turn = mexica_turn
 _ops.round = mexica_round
 _ops.determinize = mexica_determinize
 _ops.chance = mexica_chance
-_ops.is_table_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_table_action
+_ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_accepts_action
 _ops.policy = <void (*)(const void*, const action_t*, int, float*) noexcept nogil>policy_priors
 _ops.begin_search = <void (*)(void*) noexcept nogil>policy_begin_search
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
