@@ -210,7 +210,7 @@ def _new_search(position, limits, seed, candidates, level=levels.HIGHEST, search
             path="candidates",
         )
     return search_class(
-        position.state.copy(),
+        position.state,
         threads=limits.threads,
         memory_mb=limits.memory_mb,
         seed=resolve_seed(seed),

@@ -61,13 +61,14 @@ cdef struct GraphC:
     uint32_t node_capacity
     uint32_t edge_capacity
     uint32_t table_mask
-    uint8_t apart[CACHE_LINE]   # what is above never changes and is read all the time
+    # What is above never changes and is read all the time; what is below changes.
+    uint8_t padding_before[CACHE_LINE]
     uint32_t nodes_used         # next free index; index 0 is never used
     uint32_t edges_used
     uint32_t nodes_spare        # taken but lost in a race, not part of the graph
     uint32_t first_end          # list of the distinct ends of the root's turn
     uint32_t num_ends
-    uint8_t apart_too[CACHE_LINE]
+    uint8_t padding_after[CACHE_LINE]
 
 
 # Reserves a graph of about memory_mb MiB. Returns 0, or -1 without memory.

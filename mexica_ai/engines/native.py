@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from cext.core import baselines
 from cext.core.beam import Beam
-from cext.core.search import OPTIONS, Search
+from cext.core.options import OPTIONS
+from cext.core.search import Search
 from cext.core.uct import UCT
 from mexica_ai import registry
 from mexica_ai.engines.base import Engine

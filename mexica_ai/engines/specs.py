@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cext.core.search import OPTIONS as SEARCH_OPTIONS
+from cext.core.options import OPTIONS as SEARCH_OPTIONS
 from mexica_ai import levels
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time

@@ -345,7 +345,7 @@ def test_a_search_does_not_peek(search_class, words):
     def searched(start):
         search = search_class(start, seed=3)
         search.run(iterations=300)
-        return search.result() | {"seconds": 0}
+        return search.result(5) | {"seconds": 0}
 
     expected = searched(state)
     assert searched(notation.parse_position(notation.view(position, seat))) == expected

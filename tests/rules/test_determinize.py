@@ -157,7 +157,7 @@ def search(position, *, seed=3, iterations=1500, **options):
     found = Search(Position.from_json(position).state, seed=seed, **options)
     found.run(iterations=iterations)
     found.check_visits()
-    return found.result() | {"seconds": 0}
+    return found.result(5) | {"seconds": 0}
 
 
 # The last seat of the last round of period 1: `end` deals the hidden tokens.

@@ -31,7 +31,8 @@ from cext.core.errors import MexicaAIError
 from cext.core.game import CHANCE
 from cext.core.perft import divide, perft
 from cext.core.playout import random_playout, random_playouts
-from cext.core.search import OPTIONS, Search
+from cext.core.options import OPTIONS
+from cext.core.search import Search
 from cext.core.uct import UCT
 from cext.games.mexica import plans
 from cext.games.trick.ops import deal
@@ -308,7 +309,7 @@ def searches(rng):
     elif kind == "late":
         # The threads may still be at work.
         search.run(time_s=rng.choice((0.001, 0.01)), late_s=0.0)
-        search.result()
+        search.result(5)
         search.join()
     elif kind == "watched":
         run_watched(search, rng, read=True)

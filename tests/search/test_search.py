@@ -14,7 +14,8 @@ import pytest
 from mexica_builder import build
 
 import mexica_ai
-from cext.core.search import OPTIONS, Search
+from cext.core.options import OPTIONS
+from cext.core.search import Search
 from mexica_ai import GameOverError, Position, SearchError, registry
 from mexica_ai.train.fit import initial_weights
 
