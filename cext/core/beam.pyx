@@ -28,6 +28,7 @@ from cext.core.turns cimport (
     turn_scratch_init,
 )
 from cext.core.types cimport ALL_SEEING, MAX_SEATS, action_t, aligned_alloc
+from cext.core.weights cimport Weights, weights_data
 
 from cext.core.errors import GameOverError, SearchError
 from cext.core.search import STOP_REASONS
@@ -88,6 +89,8 @@ cdef class Beam:
     ----------
     state : State
         Copied. A seat must be to move.
+    weights : Weights, optional
+        Of the state's game; needed if it has weights.
     threads : int
         Accepted for the common interface; only 1.
     memory_mb : float
@@ -101,6 +104,8 @@ cdef class Beam:
     """
 
     cdef readonly State state
+    cdef readonly Weights weights
+    cdef const void* _data          # of the weights
     cdef readonly object seed
     cdef State _root                # what is searched: `state`, or one world of it
     cdef uint64_t _salt
@@ -129,7 +134,7 @@ cdef class Beam:
     cdef ChoiceC* _choices
     cdef void* _after
 
-    def __cinit__(self, State state not None, *, int threads=1, double memory_mb=256, seed=0, width=40):
+    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=256, seed=0, width=40):
         cdef const GameOps* ops = state.game.ops
         cdef Stream stream = Stream(seed)
         if ops.current_player(state.data) < 0:
@@ -140,6 +145,8 @@ cdef class Beam:
             raise SearchError(f"width: {width}, expected 1 to {MAX_WIDTH}", reason="INVALID_LIMITS")
         if not 1 <= memory_mb <= 1e6:
             raise SearchError(f"memory_mb: {memory_mb}, expected 1 to 1000000", reason="INVALID_LIMITS")
+        self._data = weights_data(ops, weights)
+        self.weights = weights
         self.state = state.copy()
         self.seed = seed
         self._width = width
@@ -187,7 +194,7 @@ cdef class Beam:
             for i in range(n):
                 self._choices[i].index = i
             return n
-        ops.policy(state, self._actions, n, self._priors)
+        ops.policy(self._data, state, self._actions, n, self._priors)
         for i in range(n):
             self._choices[i].index = i
             self._choices[i].prior = self._priors[i]
@@ -256,7 +263,7 @@ cdef class Beam:
             child.action = self._actions[self._choices[i].index]
             memcpy(self._after, state, ops.state_size)
             game_apply(ops, self._after, child.action)
-            baseline_evaluate(ops, self._after, values, scores)
+            baseline_evaluate(ops, self._data, self._after, values, scores)
             child.value = values[seat]
             child.hash = ops.hash(self._after, ALL_SEEING)
             child.tie = mix_bits(child.hash ^ self._salt)
@@ -408,12 +415,12 @@ cdef class Beam:
                 node = self._nodes[node].parent
         for i in range(n):
             turn[i] = backwards[n - 1 - i]
-        n = turn_finish(ops, self._root.data, turn, n, scratch)
+        n = turn_finish(ops, self._data, self._root.data, turn, n, scratch)
         n = turn_canonical(ops, self._root.data, turn, n, scratch)
         memcpy(self._after, self._root.data, ops.state_size)
         for i in range(n):
             game_apply(ops, self._after, turn[i])
-        baseline_evaluate(ops, self._after, values, scores)
+        baseline_evaluate(ops, self._data, self._after, values, scores)
         seats = range(self.state.num_players)
         return {"actions": [turn[i] for i in range(n)], "visits": 1, "value": [values[seat] for seat in seats],
                 "expected_scores": [scores[seat] for seat in seats], "prior": 1.0, "line": []}

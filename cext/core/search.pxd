@@ -49,7 +49,8 @@ ctypedef enum StopReason:
 
 ctypedef struct SearchC:
     const GameOps* ops
-    const void* root_state      # owned by the Python object
+    const void* weights         # of `policy` and `evaluate`; these two are owned by the Python object
+    const void* root_state
     GraphC graph
     OptionsC options
     history_t* history          # HISTORY_SLOTS of them; NULL if nothing is to be learnt of actions

@@ -31,10 +31,11 @@ from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_en
                               graph_free, graph_grow_edges, graph_init, graph_memory, graph_num_edges)
 from cext.core.history cimport HISTORY_SLOTS, history_add, history_advantage, history_slot, history_t
 from cext.core.playout cimport playout_round
-from cext.core.rng cimport Stream, bitgen_t, mix_bits, rng_below, rng_following
+from cext.core.rng cimport MIX_STEP, Stream, bitgen_t, mix_bits, rng_below, rng_following
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
                               turn_scratch_init)
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
+from cext.core.weights cimport Weights, weights_data
 
 import threading
 
@@ -366,7 +367,7 @@ cdef int _list_by_prior(WorkerC* worker, bint is_corrected) noexcept nogil:
         for i in range(n):
             worker.priors[i] = 1.0
     else:
-        ops.policy(worker.state, worker.actions, n, worker.priors)
+        ops.policy(worker.search.weights, worker.state, worker.actions, n, worker.priors)
     n = 0
     for i in range(num_legal):
         if worker.priors[i] > 0:
@@ -548,7 +549,7 @@ cdef inline uint64_t _from_root(SearchC* search, uint64_t key) noexcept nogil:
 
 
 cdef inline uint64_t _key(const GameOps* ops, const void* state, int viewer) noexcept nogil:
-    return ops.hash(state, viewer) + <uint64_t>ops.turn(state) * <uint64_t>0x9e3779b97f4a7c15
+    return ops.hash(state, viewer) + <uint64_t>ops.turn(state) * MIX_STEP
 
 
 # --- evaluate and back up
@@ -572,14 +573,14 @@ cdef bint _evaluate(WorkerC* worker, double* values, double* scores) noexcept no
     if ops.evaluate == NULL:
         weight = 1.0
     elif weight < 1.0:
-        ops.evaluate(worker.state, leaf_values, leaf_scores)
+        ops.evaluate(search.weights, worker.state, leaf_values, leaf_scores)
     if weight > 0.0:
         playout_round(ops, worker.state, &worker.rng, worker.actions)
         if ops.current_player(worker.state) == TERMINAL:
             ops.returns(worker.state, values)
             ops.scores(worker.state, scores)
         else:
-            ops.evaluate(worker.state, values, scores)
+            ops.evaluate(search.weights, worker.state, values, scores)
     for seat in range(search.num_players):
         if weight == 0.0:
             values[seat] = leaf_values[seat]
@@ -706,6 +707,8 @@ cdef class Search:
     ----------
     state : State
         Copied. A seat must be to move.
+    weights : Weights, optional
+        Of the state's game; needed if it has weights.
     threads : int
         Native threads, 1 to 256, on one shared graph.
     memory_mb : float
@@ -725,10 +728,13 @@ cdef class Search:
         If the game is over.
     SearchError
         If an option is unknown or out of range, or there is no memory for the graph.
+    TypeError
+        If the game has weights and none are given, or they are of another game.
     """
 
     cdef SearchC search
     cdef readonly State state
+    cdef readonly Weights weights
     cdef readonly int threads
     cdef readonly object seed
     cdef list _streams
@@ -740,7 +746,8 @@ cdef class Search:
     cdef pthread_t* _ids        # threads not joined yet, NULL if none
     cdef int _created
 
-    def __cinit__(self, State state not None, *, int threads=1, double memory_mb=256, seed=0, int niceness=0, **options):
+    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=256, seed=0,
+                  int niceness=0, **options):
         cdef int i
         cdef const GameOps* ops = state.game.ops
         cdef Stream stream
@@ -754,6 +761,8 @@ cdef class Search:
         memset(&self.search, 0, sizeof(SearchC))
         sem_init(&self.search.ended, 0, 0)
         self.search.ops = ops
+        self.search.weights = weights_data(ops, weights)
+        self.weights = weights
         self._set_options(state.game._search_options | options)
         self.state = state.copy()
         if ops.begin_search != NULL:
@@ -1117,7 +1126,7 @@ cdef class Search:
             n += 1
             index = child
         with nogil:
-            n = turn_finish(self.search.ops, self.search.root_state, actions, n, scratch)
+            n = turn_finish(self.search.ops, self.search.weights, self.search.root_state, actions, n, scratch)
             n = turn_canonical(self.search.ops, self.search.root_state, actions, n, scratch)
         candidate = self._candidate(self.search.root, [actions[i] for i in range(n)], prior)
         candidate["line"] = []
