@@ -26,6 +26,7 @@ MODULES = [
     "cext.core.perft",
     "cext.core.graph",
     "cext.core.network",
+    "cext.core.weights",
     "cext.core.priors",
     "cext.core.turns",
     "cext.core.options",
@@ -44,6 +45,7 @@ MODULES = [
     "cext.games.mexica.evaluation",
     "cext.games.mexica.plans",
     "cext.games.mexica.policy",
+    "cext.games.mexica.weights",
     "cext.games.mexica.ops",
     "cext.games.coatl.cards",
     "cext.games.coatl.state",
@@ -53,6 +55,7 @@ MODULES = [
     "cext.games.coatl.plans",
     "cext.games.coatl.evaluation",
     "cext.games.coatl.policy",
+    "cext.games.coatl.weights",
     "cext.games.coatl.ops",
 ]
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
-from cext.core.fitted import Fitted
 from cext.core.game import Game
-from mexica_ai.errors import UnknownGameError
+from cext.core.weights import Weights, WeightsSpec, load_weights
+from mexica_ai.errors import NotationError, UnknownGameError
 from mexica_ai.strict import quote
 
 _NAMES = ("coatl", "mexica", "nim")
-_FITTED = ("coatl", "mexica")  # those with knowledge that `mexica-ai train` can fit
 
 
 class GameEntry(NamedTuple):
@@ -22,15 +23,24 @@ class GameEntry(NamedTuple):
     `notation` reads and writes the text forms (`parse_position`, `format_position`, `parse_action`,
     `format_action`, `new_state`, `scores`, `has_one_world`, `OPTIONS`; where random events are part of a
     record `draw_outcome`, where seats see different things `viewer` and `view`); `render` draws the board
-    as text (`render`); `fitted`, if not None, is what `mexica-ai train` can fit (as
-    `cext.core.fitted.Fitted`).
+    as text (`render`); `weights_spec` and `training`, if not None, say what
+    `mexica-ai train` can fit (`cext.core.weights.WeightsSpec`) and with which corrections.
     """
 
     name: str
     game: Game
     notation: ModuleType
     render: ModuleType
-    fitted: Fitted | None
+    weights_spec: WeightsSpec | None
+    training: ModuleType | None
+
+    def weights(self) -> Weights | None:
+        """Return the weights that ship, read once; None if the game has none.
+
+        Where they cannot be read, a RuntimeWarning says why, and they are the hand-made estimate: whoever
+        wants to fit new ones must be able to play.
+        """
+        return _shipped(self.name)
 
 
 def names() -> tuple[str, ...]:
@@ -53,10 +63,40 @@ def get(name: str) -> GameEntry:
 
 @cache
 def _load(name):
+    game = import_module(f"cext.games.{name}.ops").GAME
+    has_weights = game.weights_size > 0
     return GameEntry(
         name,
-        import_module(f"cext.games.{name}.ops").GAME,
+        game,
         import_module(f"mexica_ai.games.{name}.notation"),
         import_module(f"mexica_ai.games.{name}.render"),
-        import_module(f"cext.games.{name}.fitted").FITTED if name in _FITTED else None,
+        import_module(f"cext.games.{name}.spec").SPEC if has_weights else None,
+        import_module(f"mexica_ai.games.{name}.training") if has_weights else None,
     )
+
+
+@cache
+def _shipped(name):
+    spec = _load(name).weights_spec
+    if spec is None:
+        return None
+    try:
+        return spec.load()
+    except NotationError as error:
+        from mexica_ai.train.corrections import estimate
+
+        problem = f"{name.capitalize()} is played with a hand-made estimate alone: {error}"
+        warnings.warn(problem, RuntimeWarning, stacklevel=4)
+        return spec.make(estimate(spec), {"estimate": True})
+
+
+def load_weights_file(path: str | os.PathLike[str]) -> Weights:
+    """Read a file of weights; it says itself of which game they are.
+
+    Raises
+    ------
+    NotationError
+        Reason BAD_WEIGHTS: the file cannot be read, is not weights of one of the games, or is damaged.
+    """
+    specs = [spec for name in _NAMES if (spec := _load(name).weights_spec) is not None]
+    return load_weights(path, specs)

@@ -88,6 +88,8 @@ cdef class Beam(TurnSearch):
     ----------
     state : State
         Copied (see `TurnSearch`). A seat must be to move.
+    weights : Weights, optional
+        Of the state's game; needed if it has weights.
     threads : int
         Accepted for the common interface; only 1.
     memory_mb : float
@@ -105,6 +107,8 @@ cdef class Beam(TurnSearch):
         If the game is over.
     SearchError
         If an argument is out of range.
+    TypeError
+        If the game has weights and none are given, or they are of another game.
     """
 
     # `state` is what is searched: one world of the position.
@@ -128,10 +132,12 @@ cdef class Beam(TurnSearch):
     cdef ChoiceC* _choices
     cdef void* _after
 
-    def __cinit__(self, State state not None, *, int threads=1, double memory_mb=DEFAULT_MEMORY_MB, seed=0, width=40):
+    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB, seed=0,
+                  width=40):
         cdef const GameOps* ops = state.game.ops
         cdef Stream stream = Stream(seed)
         self._prepare(state, threads, 1, memory_mb, seed)
+        self._use_weights(weights)
         if not 1 <= width <= MAX_WIDTH:
             raise SearchError(f"width: {width}, expected 1 to {MAX_WIDTH}", reason="INVALID_LIMITS")
         self._width = width
@@ -176,7 +182,7 @@ cdef class Beam(TurnSearch):
             for i in range(n):
                 self._choices[i].index = i
             return n
-        ops.policy(state, self._actions, n, self._priors)
+        ops.policy(self.weights_data, state, self._actions, n, self._priors)
         for i in range(n):
             self._choices[i].index = i
             self._choices[i].prior = self._priors[i]
@@ -246,7 +252,7 @@ cdef class Beam(TurnSearch):
             child.action = self._actions[self._choices[i].index]
             memcpy(self._after, state, ops.state_size)
             game_apply(ops, self._after, child.action)
-            baseline_evaluate(ops, self._after, values, scores)
+            baseline_evaluate(ops, self.weights_data, self._after, values, scores)
             child.value = values[seat]
             child.hash = ops.hash(self._after, ALL_SEEING)
             child.tie = mix_bits(child.hash ^ self._salt)
@@ -368,12 +374,12 @@ cdef class Beam(TurnSearch):
                 node = self._nodes[node].parent
         for i in range(n):
             turn[i] = backwards[n - 1 - i]
-        n = turn_finish(ops, self.state.data, turn, n, scratch)
+        n = turn_finish(ops, self.weights_data, self.state.data, turn, n, scratch)
         n = turn_canonical(ops, self.state.data, turn, n, scratch)
         memcpy(self._after, self.state.data, ops.state_size)
         for i in range(n):
             game_apply(ops, self._after, turn[i])
-        baseline_evaluate(ops, self._after, values, scores)
+        baseline_evaluate(ops, self.weights_data, self._after, values, scores)
         seats = range(self.state.num_players)
         return {"actions": [turn[i] for i in range(n)], "visits": 1, "value": [values[seat] for seat in seats],
                 "expected_scores": [scores[seat] for seat in seats], "prior": 1.0, "line": []}

@@ -9,6 +9,10 @@ Rules that hold for every function of the table
 * A state is `state_size` bytes without pointers, aligned to 64 bytes; copying is one memcpy. Padding is zero.
 * A *turn* is what one seat plays until it hands over or a random event comes; the same seat usually moves many plies
   running, 64 at most, and may move again after the event.
+* Weights are what `policy` and `evaluate` work with: `weights_size` bytes, aligned to 64, whose layout the game
+  documents. A Python object owns them (`cext.core.weights.Weights`), and whoever calls with the pointer holds a
+  reference to it. They never change, so that any number of threads may read them, and searches with different
+  weights may run at the same time. A game without weights gets NULL.
 * Random events occur between turns only: an action that leads to CHANCE ends the turn, and what is drawn changes
   no seat's share in it. A turn is therefore a sequence of actions and nothing else.
 * A seat knows its own legal actions, and so does whoever sees what it sees: `legal_actions` and `policy` depend only
@@ -32,6 +36,7 @@ ctypedef struct GameOps:
     int max_players             # 2..MAX_SEATS
     int max_actions             # legal actions of any state at most (1..65535): the length of a buffer for them
     int max_game_length         # actions of any game at most
+    size_t weights_size         # bytes of the weights, 0 for a game without any
 
     # --- rules: every game has these
     # 0, or the number of the first broken invariant (>= 1); check_name says what it is called.
@@ -71,14 +76,14 @@ ctypedef struct GameOps:
     # Prior weights (>= 0, any scale, not all 0) of the n legal actions; NULL: all equal. A search never looks at an
     # action with weight 0: for those that differ from another one in nothing that matters, and for orders of the same
     # actions within a turn.
-    void (*policy)(const void* state, const action_t* actions, int n, float* priors) noexcept nogil
+    void (*policy)(const void* weights, const void* state, const action_t* actions, int n, float* priors) noexcept nogil
     # The game's reference random player; NULL: uniform over the legal actions.
     action_t (*random_action)(const void* state, bitgen_t* rng) noexcept nogil
     # The cheap, informed player of the search's playouts; NULL: random_action.
     action_t (*playout_action)(const void* state, bitgen_t* rng) noexcept nogil
     # Expected share of the win (in [0, 1], summing to 1) and expected final score of each seat, in a state that is
     # not TERMINAL; NULL: the search plays its playouts to the end of the game.
-    void (*evaluate)(const void* state, double* values, double* points) noexcept nogil
+    void (*evaluate)(const void* weights, const void* state, double* values, double* points) noexcept nogil
     # Tells a state that a search begins in it, perhaps within a turn whose first actions nobody ordered for the policy;
     # NULL: the policy need not know.
     void (*begin_search)(void* state) noexcept nogil

@@ -58,6 +58,11 @@ cdef class Game:
         return self.ops.max_game_length
 
     @property
+    def weights_size(self):
+        """Bytes of the weights that a search of this game needs, 0 if it needs none."""
+        return self.ops.weights_size
+
+    @property
     def search_options(self):
         """Defaults of the search's options in this game where they differ from those of others, by name."""
         return dict(self._search_options)

@@ -140,7 +140,7 @@ cdef dict _describe_unfinished(SearchC* search, TurnScratchC* scratch):
         n += 1
         index = child
     with nogil:
-        n = turn_finish(search.ops, search.root_state, actions, n, scratch)
+        n = turn_finish(search.ops, search.weights, search.root_state, actions, n, scratch)
         n = turn_canonical(search.ops, search.root_state, actions, n, scratch)
     candidate = _candidate(search, search.root, [actions[i] for i in range(n)], prior)
     candidate["line"] = []

@@ -9,6 +9,7 @@ from cext.core.game cimport GameOps
 from cext.core.graph cimport GraphC, NodeC
 from cext.core.history cimport history_t
 from cext.core.options cimport OptionsC
+from cext.core.rng cimport MIX_STEP
 from cext.core.turn_search cimport LimitsC
 from cext.core.types cimport action_t
 
@@ -20,8 +21,9 @@ cdef enum:
 # What all threads share.
 ctypedef struct SearchC:
     const GameOps* ops
-    const void* root_state      # owned by the Python object
-    LimitsC* limits             # owned by the Python object
+    const void* weights         # of `policy` and `evaluate`; these three are owned by the Python object
+    const void* root_state
+    LimitsC* limits
     GraphC graph
     OptionsC options
     history_t* history          # HISTORY_SLOTS of them; NULL if nothing is learnt of actions
@@ -59,7 +61,7 @@ ctypedef struct WorkerC:
 
 # The key of a state's node. Equal positions of different turns stay apart, so that a node knows whose turn it belongs to.
 cdef inline uint64_t search_key(const GameOps* ops, const void* state, int viewer) noexcept nogil:
-    return ops.hash(state, viewer) + <uint64_t>ops.turn(state) * <uint64_t>0x9e3779b97f4a7c15
+    return ops.hash(state, viewer) + <uint64_t>ops.turn(state) * MIX_STEP
 
 
 # A key less the root's. Keys contain the turns before the root, and callers need not count those alike.

@@ -348,14 +348,14 @@ cdef bint _evaluate(WorkerC* worker, double* values, double* scores) noexcept no
     if ops.evaluate == NULL:
         weight = 1.0
     elif weight < 1.0:
-        ops.evaluate(worker.state, leaf_values, leaf_scores)
+        ops.evaluate(search.weights, worker.state, leaf_values, leaf_scores)
     if weight > 0.0:
         playout_round(ops, worker.state, &worker.rng, worker.actions)
         if ops.current_player(worker.state) == TERMINAL:
             ops.returns(worker.state, values)
             ops.scores(worker.state, scores)
         else:
-            ops.evaluate(worker.state, values, scores)
+            ops.evaluate(search.weights, worker.state, values, scores)
     for seat in range(search.num_players):
         if weight == 0.0:
             values[seat] = leaf_values[seat]
@@ -486,6 +486,8 @@ cdef class Search(TurnSearch):
     ----------
     state : State
         Copied (see `TurnSearch`). A seat must be to move.
+    weights : Weights, optional
+        Of the state's game; needed if it has weights.
     threads : int
         Native threads, 1 to 256.
     memory_mb : float
@@ -505,6 +507,8 @@ cdef class Search(TurnSearch):
         If the game is over.
     SearchError
         If an argument is unknown or out of range, or there is no memory for the graph.
+    TypeError
+        If the game has weights and none are given, or they are of another game.
     """
 
     cdef SearchC search
@@ -514,12 +518,13 @@ cdef class Search(TurnSearch):
     cdef pthread_t* _ids        # threads not joined yet, NULL if none
     cdef int _created
 
-    def __cinit__(self, State state not None, *, int threads=1, double memory_mb=DEFAULT_MEMORY_MB, seed=0,
+    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB, seed=0,
                   int niceness=0, **options):
         cdef const GameOps* ops = state.game.ops
         memset(&self.search, 0, sizeof(SearchC))
         sem_init(&self.search.ended, 0, 0)
         self._prepare(state, threads, MAX_THREADS, memory_mb, seed)
+        self._use_weights(weights)
         if not 0 <= niceness <= 19:
             raise SearchError(f"niceness: {niceness}, expected 0 to 19", reason="INVALID_OPTION")
         self.search.options = options_read(state.game._search_options | options)
@@ -528,6 +533,7 @@ cdef class Search(TurnSearch):
             self.search.options.history = 0.0
         self._streams = [Stream(seed, i) for i in range(threads + 1)]
         self.search.ops = ops
+        self.search.weights = self.weights_data
         self.search.limits = &self.limits
         self.search.niceness = niceness
         self.search.root_state = self.state.data

@@ -3,6 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from cext.core.game cimport GameOps, State
+from cext.core.weights cimport Weights
 
 cdef extern from *:
     """
@@ -41,9 +42,11 @@ ctypedef struct LimitsC:
 cdef class TurnSearch:
     """One search of one turn of one position; see ``turn_search.pyx``. A subclass defines the methods at the end."""
     cdef readonly State state
+    cdef readonly Weights weights
     cdef readonly int threads
     cdef readonly object seed
     cdef const GameOps* ops
+    cdef const void* weights_data   # of `weights`, for GameOps.policy and evaluate
     cdef int root_turn          # GameOps.turn before the turn that is searched
     cdef LimitsC limits
     cdef double _seconds        # that `run` took
@@ -53,6 +56,10 @@ cdef class TurnSearch:
     # Takes over the arguments that all searches share; called first by __cinit__ of a subclass. Raises what the
     # subclass documents.
     cdef int _prepare(self, State state, int threads, int max_threads, double memory_mb, object seed) except -1
+
+    # Takes over the weights of a search that uses them. Raises TypeError if the game has weights and none are given, or
+    # they are of another game.
+    cdef int _use_weights(self, object weights) except -1
 
     # Whether only one whole turn is legal: a chain of single actions. (Branches that meet again do not count.)
     cdef bint _is_forced(self) except *

@@ -9,6 +9,7 @@ from libc.stdlib cimport free, malloc
 from cext.core.atomics cimport atomic_cas_u32, atomic_load_u32, monotonic_s
 from cext.core.game cimport game_apply, game_require_seat
 from cext.core.types cimport action_t
+from cext.core.weights cimport weights_data
 
 from cext.core.errors import SearchError
 
@@ -28,6 +29,8 @@ cdef class TurnSearch:
     ----------
     state : State
         The search's copy.
+    weights : Weights or None
+        As given; None for a search that does not use them.
     threads : int
         Native threads.
     seed : int
@@ -49,6 +52,11 @@ cdef class TurnSearch:
         self.limits.stop = RUNNING
         if self.ops.begin_search != NULL:
             self.ops.begin_search(self.state.data)
+        return 0
+
+    cdef int _use_weights(self, object weights) except -1:
+        self.weights_data = weights_data(self.ops, weights)
+        self.weights = weights
         return 0
 
     def run(self, time_s=None, iterations=None):

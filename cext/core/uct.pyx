@@ -48,6 +48,8 @@ cdef class UCT(TurnSearch):
     ----------
     state : State
         Copied (see `TurnSearch`). A seat must be to move.
+    weights : Weights, optional
+        Accepted for the common interface; not used.
     threads : int
         Accepted for the common interface; only 1.
     memory_mb : float
@@ -82,7 +84,7 @@ cdef class UCT(TurnSearch):
     cdef list _scores
     cdef uint32_t _root_visits
 
-    def __cinit__(self, State state not None, *, int threads=1, double memory_mb=DEFAULT_MEMORY_MB, seed=0,
+    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB, seed=0,
                   double exploration=1.4142135623730951):
         cdef const GameOps* ops = state.game.ops
         self._prepare(state, threads, 1, memory_mb, seed)

@@ -81,6 +81,12 @@ def _label(text: str) -> str:
     return text
 
 
+def _path(text: str) -> str:
+    if not text or not text.isprintable():
+        raise ValueError("a file")
+    return text
+
+
 KEYS: dict[str, Callable[[str], Any]] = {
     "time": seconds,
     "iterations": whole_number(1),
@@ -91,6 +97,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "level": whole_number(1, levels.HIGHEST),
     "seed": whole_number(0),
     "name": _label,
+    "weights": _path,
     # Options of the search, see docs/search.md.
     **{name: _number(low, high) for name, (_, low, high) in SEARCH_OPTIONS.items()},
 }
@@ -116,7 +123,7 @@ KINDS = {
     "mcts": EngineKind(
         "mexica_ai.engines.native:MctsEngine",
         "the search of this project",
-        (*_BUDGET, "level", *SEARCH_OPTIONS),
+        (*_BUDGET, "level", "weights", *SEARCH_OPTIONS),
     ),
     "uct": EngineKind(
         "mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions", _ONE_THREAD
@@ -124,10 +131,12 @@ KINDS = {
     "beam": EngineKind(
         "mexica_ai.engines.native:BeamEngine",
         "baseline: the best whole turn by beam search (width=40)",
-        (*_ONE_THREAD, "width"),
+        (*_ONE_THREAD, "width", "weights"),
     ),
     "greedy": EngineKind(
-        "mexica_ai.engines.native:GreedyEngine", "baseline: the best next action, again and again"
+        "mexica_ai.engines.native:GreedyEngine",
+        "baseline: the best next action, again and again",
+        (*_BUDGET, "weights"),
     ),
     "random": EngineKind("mexica_ai.engines.native:RandomEngine", "baseline: random legal actions"),
     "cmd": EngineKind(
@@ -207,8 +216,8 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
     spec : str or EngineSpec
         See `parse_spec`.
     **defaults
-        Values (time, iterations, threads, memory, level, seed) where the spec has no such key, for instance
-        the options of a command line; None counts as not given.
+        Values (time, iterations, threads, memory, level, seed, weights) where the spec has no such key, for instance
+        the options of a command line; None counts as not given. `weights` may be `Weights`, too.
 
     Returns
     -------
@@ -218,7 +227,7 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
     Raises
     ------
     NotationError
-        The spec cannot be read.
+        The spec cannot be read, or its file of weights.
     SearchError
         The engine cannot be started.
     """
