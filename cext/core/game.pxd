@@ -72,7 +72,7 @@ ctypedef struct GameOps:
     # table, or the outcome of a random event.
     bint (*accepts_action)(const void* state, action_t action) noexcept nogil
 
-    # --- knowledge of the game: NULL where it has none
+    # --- policy and evaluation: NULL where the game has none
     # Prior weights (>= 0, any scale, not all 0) of the n legal actions; NULL: all equal. A search never looks at an
     # action with weight 0: for those that differ from another one in nothing that matters, and for orders of the same
     # actions within a turn.
@@ -104,8 +104,8 @@ cdef class State:
 # Wraps a new owner around a copy of `data` (game.ops.state_size bytes).
 cdef State state_wrap(Game game, const void* data)
 
-# Makes the Game of a table; called once by each game's module. Refuses a table that breaks the limits. `search_options`:
-# defaults of the search's options in this game, by name, where they differ from those of others.
+# Makes the Game of a table; called once by each game's module. Refuses a table that breaks the limits.
+# `search_options`: defaults of the search's options in this game, by name, where they differ from those of others.
 cdef Game game_create(const GameOps* ops, dict search_options=*)
 
 # Raises GameOverError or SearchError (reason CHANCE_PENDING) unless a seat is to move.

@@ -3,10 +3,10 @@
 Memory is one block with three arrays, for nodes, edges and the hash table, reserved at the start and committed by the
 operating system as it is touched. Indexes are 32 bits; index 0 is no node.
 
-Threads: statistics and edges of a node are written under its lock, but for `visits`, which is atomic. `visits`,
-the sums and an edge's fields may be read without it; such readers see values that may be a moment old, each for itself. Blocks of edges
-are outgrown, never reused, so an old one stays readable, and an edge keeps its index: whoever reads without the lock
-takes `graph_num_edges` first, then `graph_edges`.
+Threads: statistics and edges of a node are written under its lock, but for `visits`, which is atomic. `visits`, the
+sums and an edge's fields may be read without it; each value may then be a moment old. A node that outgrows its block of
+edges gets a new one; the old block is never reused, so it stays readable, and an edge keeps its index. Code that reads
+without the lock calls `graph_num_edges` first, then `graph_edges`.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t

@@ -52,7 +52,10 @@ cdef inline double _next_double(void* state) noexcept nogil:
 
 
 cdef inline void rng_following(bitgen_t* rng, uint64_t* at) noexcept nogil:
-    """Make a generator of the numbers that follow from `at`, which it changes: SplitMix64. For a few numbers: one of numpy's takes too long to set up."""
+    """Make a generator of the numbers that follow from `at`, which it changes: SplitMix64.
+
+    For a few numbers; one of numpy's takes too long to set up.
+    """
     rng.state = at
     rng.next_uint64 = _next_u64
     rng.next_uint32 = _next_u32

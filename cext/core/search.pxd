@@ -1,4 +1,4 @@
-"""What the threads of a search share and what each of them owns, for ``search.pyx``, ``ranking.pyx`` and ``reading.pyx``."""
+"""What the threads of a search share and what each owns, for ``search.pyx``, ``ranking.pyx`` and ``reading.pyx``."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
@@ -59,7 +59,7 @@ ctypedef struct WorkerC:
     uint8_t padding[CACHE_LINE]
 
 
-# The key of a state's node. Equal positions of different turns stay apart, so that a node knows whose turn it belongs to.
+# The key of a state's node. Equal positions of different turns have different keys, so that a node belongs to one turn.
 cdef inline uint64_t search_key(const GameOps* ops, const void* state, int viewer) noexcept nogil:
     return ops.hash(state, viewer) + <uint64_t>ops.turn(state) * MIX_STEP
 

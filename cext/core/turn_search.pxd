@@ -1,4 +1,4 @@
-"""What every search of one turn shares: limits, the reason for its end, and the base class of `Search`, `UCT`, `Beam`."""
+"""What every search of one turn shares: limits, the reason for its end, the base class of `Search`, `UCT`, `Beam`."""
 
 from libc.stdint cimport uint32_t, uint64_t
 

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from reference import mexica
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"

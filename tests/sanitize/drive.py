@@ -29,9 +29,9 @@ from cext.core.baselines import evaluate, greedy_turn, random_turn
 from cext.core.beam import Beam
 from cext.core.errors import MexicaAIError
 from cext.core.game import CHANCE
+from cext.core.options import OPTIONS
 from cext.core.perft import divide, perft
 from cext.core.playout import random_playout, random_playouts
-from cext.core.options import OPTIONS
 from cext.core.search import Search
 from cext.core.uct import UCT
 from cext.games.mexica import plans
