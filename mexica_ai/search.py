@@ -74,7 +74,7 @@ def best_turn(
         If a random event comes before the next turn (reason CHANCE_PENDING), or the position is what another
         seat sees (NOT_ITS_VIEW).
     SearchError
-        If a limit makes no sense, or the weights are of another game (reason OTHER_GAME).
+        If a limit makes no sense, or the weights are of another game (reason INVALID_WEIGHTS).
     NotationError
         If the file of weights is not one (reason BAD_WEIGHTS).
     """
@@ -244,7 +244,7 @@ def weights_for(game: str, weights: Weights | str | os.PathLike[str] | None) -> 
     NotationError
         The file is not one of weights (reason BAD_WEIGHTS).
     SearchError
-        The weights are of another game (reason OTHER_GAME).
+        The weights are of another game (reason INVALID_WEIGHTS).
     """
     if weights is None:
         return registry.get(game).weights()
@@ -253,7 +253,7 @@ def weights_for(game: str, weights: Weights | str | os.PathLike[str] | None) -> 
     if weights.game != game:
         raise SearchError(
             f"weights {weights.version} are of {weights.game}; expected weights of {game}",
-            reason="OTHER_GAME",
+            reason="INVALID_WEIGHTS",
             path="weights",
         )
     return weights

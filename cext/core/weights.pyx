@@ -254,7 +254,8 @@ def load_weights(path, specs):
             raise _bad("made for other features than those of this version")
         if content["categories"] != list(spec.categories):
             raise _bad("made for other categories of actions than those of this version")
-        arrays = {name: _array(name, content["weights"][name]) for name in spec.shapes}
+        found = _object(content["weights"], "weights")
+        arrays = {name: _array(name, found[name]) for name in spec.shapes}
         weights = spec.make(arrays, _object(content["provenance"], "provenance"))
         if weights.sha256 != content["sha256"]:
             raise _bad("the checksum does not fit the weights: the file is damaged")

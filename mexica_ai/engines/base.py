@@ -119,7 +119,7 @@ class Engine(ABC):
         Raises
         ------
         SearchError
-            Its weights are of another game (reason OTHER_GAME).
+            Its weights are of another game (reason INVALID_WEIGHTS).
         """
         return None
 

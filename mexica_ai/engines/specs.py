@@ -240,6 +240,22 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
     return getattr(importlib.import_module(module), class_name)(spec, defaults)
 
 
+def weights_id(spec: EngineSpec, game: str) -> str | None:
+    """Return which weights the engine of a spec plays a game with, see `Engine.weights_id`.
+
+    Raises
+    ------
+    NotationError
+        The file of weights cannot be read.
+    SearchError
+        It is of another game.
+    """
+    if "weights" not in KINDS[spec.kind].keys:
+        return None
+    with make_engine(spec) as engine:
+        return engine.weights_id(game)
+
+
 def _scan_value(text: str, at: int, error: Callable[[str], NotationError]) -> tuple[str, int]:
     """Read the value at index `at`, quoted or up to the next comma; return it and the index behind it."""
     if text[at : at + 1] not in ('"', "'"):

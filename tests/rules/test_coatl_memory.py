@@ -16,8 +16,8 @@ import pytest
 from reference.coatl import ALL_PROPHECIES
 from reference.coatl import State as Reference
 from scipy.stats import chisquare
+from weighed import Search
 
-from cext.core.search import Search
 from cext.core.uct import UCT
 from cext.games.coatl.memory import has_world
 from mexica_ai import IllegalActionError, NotationError, PositionError, wire

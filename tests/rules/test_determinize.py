@@ -11,11 +11,11 @@ from math import comb, prod
 import pytest
 from mexica_builder import build
 from scipy.stats import chisquare
+from weighed import Search, greedy_turn
 
 import mexica_ai
-from cext.core.baselines import greedy_turn, random_turn
+from cext.core.baselines import random_turn
 from cext.core.game import CHANCE
-from cext.core.search import Search
 from cext.core.uct import UCT
 from mexica_ai import Position, SearchError
 

@@ -6,8 +6,8 @@ The subject is trick (`cext/games/trick`): each seat plays one card, the highest
 from math import comb
 
 import pytest
+from weighed import Search
 
-from cext.core.search import Search
 from cext.games.trick.ops import deal
 
 ITERATIONS = 20_000
