@@ -64,7 +64,7 @@ class Collected:
 def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
     """Gather records; each game of each tournament counts once.
 
-    Engines with the same spec, the same weights and the same clock are the same engine, in whichever tournament they play.
+    Engines with the same spec, weights and clock are the same engine, in whichever tournament they play.
 
     Raises
     ------
@@ -309,9 +309,8 @@ def format_table(found: dict[str, Any]) -> str:
         lines.append("no block is complete: there is nothing to tell yet")
     lines.append("")
     lines += engine_table(found)
-    lines += [
-        f"weights of {engine['name']}: {engine['weights']}" for engine in found["engines"] if engine["weights"]
-    ]
+    weighed = [engine for engine in found["engines"] if engine["weights"]]
+    lines += [f"weights of {engine['name']}: {engine['weights']}" for engine in weighed]
     if found["blocks"]:
         lines += ["", *_seat_table(found)]
     if found["patterns"]:

@@ -114,7 +114,7 @@ def add_engine_option(parser: argparse.ArgumentParser) -> None:
 
 
 def search_defaults(args: argparse.Namespace, spec: EngineSpec) -> dict[str, Any]:
-    """Return the options of `add_search_options` and `--weights` as the defaults of `make_engine` for a spec."""
+    """Return the options of a search and `--weights` as the defaults of `make_engine` for a spec."""
     for key, what in (("level", "levels"), ("weights", "weights")):
         if getattr(args, key) is not None and key not in KINDS[spec.kind].keys:
             raise SearchError(f"--{key}: the engine {spec.kind} has no {what}", reason="INVALID_LIMITS")

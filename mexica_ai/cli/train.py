@@ -41,8 +41,8 @@ how games ended, and the priors stay as they are. Walks along the games in RECOR
 leave them for odd turns; each line of FILE is a walk. To go on with FILE, give the
 same RECORDS.
 
-The weights come into use when they replace those of the package, from the next
-start on. The same seed, numbers, weights in use and build give the same games and
+Play with the new weights by --weights FILE, or weights=FILE in an engine's spec. The
+same seed, numbers, weights in use and build give the same games and
 weights, however many jobs.
 
 Examples:

@@ -216,8 +216,8 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
     spec : str or EngineSpec
         See `parse_spec`.
     **defaults
-        Values (time, iterations, threads, memory, level, seed, weights) where the spec has no such key, for instance
-        the options of a command line; None counts as not given. `weights` may be `Weights`, too.
+        Values (time, iterations, threads, memory, level, seed, weights) where the spec has no such key, for
+        instance the options of a command line; None counts as not given. `weights` may be `Weights`, too.
 
     Returns
     -------

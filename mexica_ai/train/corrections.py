@@ -1,7 +1,7 @@
 """What is put by hand into the weights of a game: the estimate that a fit begins with, and the pull.
 
-A game's ``training.py`` has the numbers: ``PULL``, a pair (w, b), with which a fitted logit becomes b * (logit +
-the own features weighted by w), and ``FACTORS``, corrections of the priors by category
+A game's ``training.py`` has the numbers: ``PULL``, a pair (w, b), with which a fitted logit becomes
+b * (logit + the own features weighted by w), and ``FACTORS``, corrections of the priors by category
 (`mexica_ai.train.priors.tempered`).
 """
 
