@@ -27,6 +27,7 @@ from common import describe_machine, positive, quantiles
 
 import mexica_ai as ai
 from cext.core.search import Search
+from mexica_ai import registry
 from mexica_ai.engines import make_engine
 
 MIDGAME = Path(__file__).parent.parent / "examples" / "mexica_midgame.json"
@@ -129,10 +130,16 @@ def median_ratio(runs, ones):
     return round(statistics.median(total / one for total, one in zip(totals, of_one, strict=True)), 3)
 
 
+def new_search(state, **options):
+    """Return a search with the weights that ship."""
+    return Search(state, weights=registry.get(state.game.name).weights(), **options)
+
+
 def run_together(state, count, threads, limit, memory_mb, seed):
     """Return the results of `count` searches of `threads` threads each that run at the same time."""
     searches = [
-        Search(state, threads=threads, memory_mb=memory_mb, seed=seed + i, early_stop=0) for i in range(count)
+        new_search(state, threads=threads, memory_mb=memory_mb, seed=seed + i, early_stop=0)
+        for i in range(count)
     ]
     runners = [threading.Thread(target=search.run, kwargs=limit) for search in searches]
     for runner in runners:
@@ -144,7 +151,7 @@ def run_together(state, count, threads, limit, memory_mb, seed):
 
 def measure_memory(state, memory_mb=8):
     """Return the bytes a node, its edges and its share of the table take: what fills a small memory."""
-    search = Search(state, memory_mb=memory_mb, seed=1, early_stop=0)
+    search = new_search(state, memory_mb=memory_mb, seed=1, early_stop=0)
     search.run(time_s=60)
     return round(memory_mb * 2**20 / search.result(1)["nodes"], 1)
 
@@ -165,7 +172,7 @@ def measure_stopping(state, threads, calls, memory_mb):
     """Return the time from `stop()` to the return of `run()`, when all threads have ended, in ms."""
     latencies = []
     for seed in range(calls):
-        search = Search(state, threads=threads, memory_mb=memory_mb, seed=seed)
+        search = new_search(state, threads=threads, memory_mb=memory_mb, seed=seed)
         ended = []
 
         def run(search=search, ended=ended):
@@ -199,9 +206,7 @@ def print_table(figures):
             f"{figures['ratio_of_separate_searches'][key]:>10.2f}{budget}"
         )
     print(f"\nequal work: {figures['work_iterations']:,.0f} iterations")
-    print(
-        f"memory: {figures['bytes_per_node']:.0f} bytes a node, with its edges and its share of the table"
-    )
+    print(f"memory: {figures['bytes_per_node']:.0f} bytes a node, with its edges and its share of the table")
     print(f"\nms over {figures['calls']} searches{'threads':>23}{'min':>9}{'p50':>9}{'p99':>9}{'max':>9}")
     print_quantiles(f"answer after {figures['time']:g} s, late by", figures["late_ms"], LATE_BUDGET_MS)
     print_quantiles("stop() to the end of run()", figures["stop_ms"], STOP_BUDGET_MS)

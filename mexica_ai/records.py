@@ -17,6 +17,7 @@ _SHAPE = {
     "scores": Nullable([int]),
     "winners": Nullable([int]),
     "engines?": [str],
+    "weights?": [Nullable(str)],
     "seeds?": [Nullable(int)],
     "times?": [Nullable(float)],
     "build?": str,
@@ -89,7 +90,7 @@ def _parse_start(record, path):
             reason="GAME_MISMATCH",
             path=f"{path}.game",
         )
-    for key in ("engines", "seeds", "times"):
+    for key in ("engines", "weights", "seeds", "times"):
         if len(record.get(key, ())) not in (0, position.players):
             raise NotationError(
                 f"{path}.{key}: has {len(record[key])} entries; expected one for each of the "

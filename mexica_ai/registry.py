@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import NamedTuple
 
-from cext.core.fitted import Fitted
 from cext.core.game import Game
-from mexica_ai.errors import UnknownGameError
+from cext.core.weights import Weights, WeightsSpec, load_weights
+from mexica_ai.errors import NotationError, UnknownGameError
 from mexica_ai.games.codec import GameCodec
 from mexica_ai.strict import quote
 
 DEFAULT = "mexica"  # the game where none is named
 _NAMES = ("coatl", "mexica", "nim")
-_FITTED = ("coatl", "mexica")  # those with knowledge that `mexica-ai train` can fit
 # What single games add to the names of `mexica_ai`, and the module where each is.
 EXTRAS = dict.fromkeys(("Removal", "TokenRemoval", "consider_removal"), "mexica_ai.games.mexica.removal")
 
@@ -23,14 +25,23 @@ class GameEntry(NamedTuple):
     """A game and what belongs to it.
 
     `game` is the compiled one; `codec` is everything else that the package needs of it (see
-    `mexica_ai.games.codec.GameCodec`); `fitted`, if not None, is what `mexica-ai train` can fit (as
-    `cext.core.fitted.Fitted`).
+    `mexica_ai.games.codec.GameCodec`); `weights_spec` and `training`, if not None, say what
+    `mexica-ai train` can fit (`cext.core.weights.WeightsSpec`) and with which corrections.
     """
 
     name: str
     game: Game
     codec: GameCodec
-    fitted: Fitted | None
+    weights_spec: WeightsSpec | None
+    training: ModuleType | None
+
+    def weights(self) -> Weights | None:
+        """Return the weights that ship, read once; None if the game has none.
+
+        Where they cannot be read, a RuntimeWarning says why, and they are the hand-made estimate: whoever
+        wants to fit new ones must be able to play.
+        """
+        return _shipped(self.name)
 
 
 def names() -> tuple[str, ...]:
@@ -53,9 +64,39 @@ def get(name: str) -> GameEntry:
 
 @cache
 def _load(name):
+    game = import_module(f"cext.games.{name}.ops").GAME
+    has_weights = game.weights_size > 0
     return GameEntry(
         name,
-        import_module(f"cext.games.{name}.ops").GAME,
+        game,
         import_module(f"mexica_ai.games.{name}.codec").CODEC,
-        import_module(f"cext.games.{name}.fitted").FITTED if name in _FITTED else None,
+        import_module(f"cext.games.{name}.spec").SPEC if has_weights else None,
+        import_module(f"mexica_ai.games.{name}.training") if has_weights else None,
     )
+
+
+@cache
+def _shipped(name):
+    spec = _load(name).weights_spec
+    if spec is None:
+        return None
+    try:
+        return spec.load()
+    except NotationError as error:
+        from mexica_ai.train.corrections import estimate
+
+        problem = f"{name.capitalize()} is played with a hand-made estimate alone: {error}"
+        warnings.warn(problem, RuntimeWarning, stacklevel=4)
+        return spec.make(estimate(spec), {"estimate": True})
+
+
+def load_weights_file(path: str | os.PathLike[str]) -> Weights:
+    """Read a file of weights; it says itself of which game they are.
+
+    Raises
+    ------
+    NotationError
+        Reason BAD_WEIGHTS: the file cannot be read, is not weights of one of the games, or is damaged.
+    """
+    specs = [spec for name in _NAMES if (spec := _load(name).weights_spec) is not None]
+    return load_weights(path, specs)

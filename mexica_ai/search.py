@@ -7,11 +7,13 @@ search.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from cext.core.search import Search
+from cext.core.weights import Weights
 from mexica_ai import levels, registry
 from mexica_ai.errors import SearchError
 from mexica_ai.limits import (
@@ -43,6 +45,7 @@ def best_turn(
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
     level: int = levels.HIGHEST,
+    weights: Weights | str | os.PathLike[str] | None = None,
 ) -> Result:
     """Search the best turn for the seat to move.
 
@@ -65,6 +68,9 @@ def best_turn(
     level : int
         Strength of play, 1 to 10 (`mexica_ai.levels`): 10 plays the best turn it finds in all the time it
         is given, lower levels search less and waver among turns that are nearly as good.
+    weights : Weights or path-like, optional
+        What the search judges positions with: a file that `mexica-ai train` has written, or what
+        `mexica_ai.registry.load_weights_file` made of one. By default those that ship.
 
     Returns
     -------
@@ -78,12 +84,14 @@ def best_turn(
         If a random event comes before the next turn (reason CHANCE_PENDING), or the position is what another
         seat sees (NOT_ITS_VIEW).
     SearchError
-        If a limit makes no sense.
+        If a limit makes no sense, or the weights are of another game (reason INVALID_WEIGHTS).
+    NotationError
+        If the file of weights is not one (reason BAD_WEIGHTS).
     """
     if time_s is None and iterations is None:
         time_s = DEFAULT_TIME_S
     limits = Limits(time_s, iterations, memory_mb, threads)
-    return run_search(position, limits, seed=seed, candidates=candidates, level=level)
+    return run_search(position, limits, seed=seed, candidates=candidates, level=level, weights=weights)
 
 
 def analyze(
@@ -97,6 +105,7 @@ def analyze(
     candidates: int = DEFAULT_CANDIDATES,
     level: int = levels.HIGHEST,
     interval_s: float = DEFAULT_INTERVAL_S,
+    weights: Weights | str | os.PathLike[str] | None = None,
 ) -> Iterator[Result]:
     """Search the best turn, and yield what is known every `interval_s` seconds.
 
@@ -106,7 +115,13 @@ def analyze(
     """
     limits = Limits(time_s, iterations, memory_mb, threads, unlimited=True)
     return watch_search(
-        position, limits, seed=seed, candidates=candidates, level=level, interval_s=interval_s
+        position,
+        limits,
+        seed=seed,
+        candidates=candidates,
+        level=level,
+        interval_s=interval_s,
+        weights=weights,
     )
 
 
@@ -118,6 +133,7 @@ def run_search(
     candidates: int = DEFAULT_CANDIDATES,
     level: int = levels.HIGHEST,
     stop: threading.Event | None = None,
+    weights: Weights | str | os.PathLike[str] | None = None,
     search_class: Callable[..., Any] = Search,
 ) -> Result:
     """Search within `limits` and return the result; see `best_turn`.
@@ -127,7 +143,7 @@ def run_search(
     """
     levels.check(level)
     limits = levels.limits_of(level, limits)
-    search = _new_search(position, limits, seed, candidates, level, search_class)
+    search = _new_search(position, limits, seed, candidates, level, weights, search_class)
     done = threading.Event()
     watcher = None
     if stop is not None:
@@ -158,6 +174,7 @@ def watch_search(
     level: int = levels.HIGHEST,
     interval_s: float = DEFAULT_INTERVAL_S,
     stop: threading.Event | None = None,
+    weights: Weights | str | os.PathLike[str] | None = None,
     search_class: Callable[..., Any] = Search,
 ) -> Iterator[Result]:
     """Search within `limits` and yield results as they grow; see `analyze` and `run_search`."""
@@ -170,7 +187,7 @@ def watch_search(
         )
     levels.check(level)
     limits = levels.limits_of(level, limits)
-    search = _new_search(position, limits, seed, candidates, level, search_class)
+    search = _new_search(position, limits, seed, candidates, level, weights, search_class)
     return _watch(position, search, limits, candidates, level, interval_s, stop)
 
 
@@ -211,7 +228,7 @@ def _result(position, search, level, candidates):
     return levels.choose(level, _to_result(position.game, found), position.to_move, candidates)
 
 
-def _new_search(position, limits, seed, candidates, level=levels.HIGHEST, search_class=Search):
+def _new_search(position, limits, seed, candidates, level, weights, search_class):
     require_seat_to_move(position)
     if type(candidates) is not int or not 1 <= candidates <= MAX_CANDIDATES:
         raise SearchError(
@@ -220,12 +237,36 @@ def _new_search(position, limits, seed, candidates, level=levels.HIGHEST, search
             path="candidates",
         )
     return search_class(
-        position.state.copy(),
+        position.state,
+        weights=weights_for(position.game, weights),
         threads=limits.threads,
         memory_mb=limits.memory_mb,
         seed=resolve_seed(seed),
         **levels.search_options(level),
     )
+
+
+def weights_for(game: str, weights: Weights | str | os.PathLike[str] | None) -> Weights | None:
+    """Return the weights to search a game with: those given, read if it is a file, or those that ship.
+
+    Raises
+    ------
+    NotationError
+        The file is not one of weights (reason BAD_WEIGHTS).
+    SearchError
+        The weights are of another game (reason INVALID_WEIGHTS).
+    """
+    if weights is None:
+        return registry.get(game).weights()
+    if not isinstance(weights, Weights):
+        weights = registry.load_weights_file(weights)
+    if weights.game != game:
+        raise SearchError(
+            f"weights {weights.version} are of {weights.game}; expected weights of {game}",
+            reason="INVALID_WEIGHTS",
+            path="weights",
+        )
+    return weights
 
 
 def _to_result(game: str, found: dict[str, Any]) -> Result:

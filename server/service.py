@@ -632,11 +632,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             ),
         )
         for name in registry.names():
-            fitted = registry.get(name).fitted
-            if fitted is not None:
-                answer.weights.add(
-                    game=name, version=fitted.info["version"], sha256=fitted.info["sha256"]
-                )
+            weights = registry.get(name).weights()
+            if weights is not None:
+                answer.weights.add(game=name, version=weights.version, sha256=weights.sha256)
         return answer
 
     async def _lightly(

@@ -7,23 +7,31 @@ from cext.core.game cimport GameOps, State, game_apply, game_require_seat
 from cext.core.playout cimport playout_random_action
 from cext.core.rng cimport Stream
 from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, aligned_alloc
+from cext.core.weights cimport weights_data
 
 
-cdef void baseline_evaluate(const GameOps* ops, const void* state, double* values, double* scores) noexcept nogil:
+cdef void baseline_evaluate(const GameOps* ops, const void* weights, const void* state, double* values,
+                            double* scores) noexcept nogil:
     cdef int seat
     if ops.current_player(state) == TERMINAL:
         ops.returns(state, values)
         ops.scores(state, scores)
     elif ops.evaluate != NULL:
-        ops.evaluate(state, values, scores)
+        ops.evaluate(weights, state, values, scores)
     else:
         ops.scores(state, scores)
         for seat in range(ops.num_players(state)):
             values[seat] = 1.0 / ops.num_players(state)
 
 
-def evaluate(State state not None):
+def evaluate(State state not None, *, weights=None):
     """Return the game's static evaluation of a state.
+
+    Parameters
+    ----------
+    state : State
+    weights : Weights, optional
+        Of the state's game; needed if it has weights, else TypeError.
 
     Returns
     -------
@@ -33,7 +41,7 @@ def evaluate(State state not None):
     cdef double values[MAX_SEATS]
     cdef double scores[MAX_SEATS]
     cdef int seat
-    baseline_evaluate(state.game.ops, state.data, values, scores)
+    baseline_evaluate(state.game.ops, weights_data(state.game.ops, weights), state.data, values, scores)
     seats = range(state.num_players)
     return [values[seat] for seat in seats], [scores[seat] for seat in seats]
 
@@ -67,7 +75,8 @@ def random_turn(State state not None, seed):
     return turn
 
 
-cdef action_t _greedy_action(const GameOps* ops, const void* state, void* after, action_t* actions) noexcept nogil:
+cdef action_t _greedy_action(const GameOps* ops, const void* weights, const void* state, void* after,
+                             action_t* actions) noexcept nogil:
     # An action that ends the turn wins against one that goes on at equal value; otherwise canonical order decides.
     cdef int n = ops.legal_actions(state, actions), i, seat = ops.current_player(state), start = ops.turn(state)
     cdef double values[MAX_SEATS]
@@ -77,7 +86,7 @@ cdef action_t _greedy_action(const GameOps* ops, const void* state, void* after,
     for i in range(n):
         memcpy(after, state, ops.state_size)
         game_apply(ops, after, actions[i])
-        baseline_evaluate(ops, after, values, scores)
+        baseline_evaluate(ops, weights, after, values, scores)
         if ops.turn(after) != start:
             if values[seat] > best_end:
                 best_end = values[seat]
@@ -88,7 +97,7 @@ cdef action_t _greedy_action(const GameOps* ops, const void* state, void* after,
     return end if best_end >= best_other else other
 
 
-def greedy_turn(State state not None):
+def greedy_turn(State state not None, *, weights=None):
     """Return the turn that takes the best action by `evaluate` after it, until ending is at least as good.
 
     Parameters
@@ -96,6 +105,8 @@ def greedy_turn(State state not None):
     state : State
         A seat must be to move; left as it is. What is hidden is read as it stands: draw a world first
         (`State.determinize`) where the seat must not know it.
+    weights : Weights, optional
+        Of the state's game; needed if it has weights, else TypeError.
 
     Returns
     -------
@@ -103,6 +114,7 @@ def greedy_turn(State state not None):
     """
     cdef State now = state.copy()
     cdef const GameOps* ops = state.game.ops
+    cdef const void* data = weights_data(ops, weights)
     cdef int start = ops.turn(state.data)
     cdef action_t action
     cdef action_t* actions
@@ -116,7 +128,7 @@ def greedy_turn(State state not None):
             raise MemoryError
         while ops.turn(now.data) == start:
             with nogil:
-                action = _greedy_action(ops, now.data, after, actions)
+                action = _greedy_action(ops, data, now.data, after, actions)
                 game_apply(ops, now.data, action)
             turn.append(action)
         return turn

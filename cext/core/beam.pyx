@@ -5,20 +5,20 @@ likeliest actions (by the game's policy) of each, and remembers the states that 
 same actions meet: equal states, by hash, count once. The answer is the end of the turn with the best evaluation. It
 looks at nothing that comes after the turn. Where the seat does not know everything, one world is drawn and searched.
 
-The beam is through when no kept state goes on, which takes `width` x (actions of a turn) expansions at most; before
-that, any limit ends it with the best whole turn so far; if there is none yet, with the best way into the turn.
-Main function: `Beam._search`.
+The search is settled when no kept state goes on, which takes `width` x (actions of a turn) expansions at most. Before
+that, any limit ends it with the best whole turn so far; without one, with the best incomplete turn.
+Main function: `Beam._search_layers`.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memcpy
 
-from cext.core.atomics cimport atomic_cas_u32, atomic_load_u32, monotonic_s
+from cext.core.atomics cimport atomic_load_u32, monotonic_s
 from cext.core.baselines cimport baseline_evaluate
 from cext.core.game cimport GameOps, State, game_apply
 from cext.core.rng cimport Stream, mix_bits, rng_next
-from cext.core.search cimport BY_FORCE, BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, RUNNING
+from cext.core.turn_search cimport BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, FORCED, RUNNING, SETTLED, TurnSearch
 from cext.core.turns cimport (
     MAX_TURN,
     TurnScratchC,
@@ -29,15 +29,14 @@ from cext.core.turns cimport (
 )
 from cext.core.types cimport ALL_SEEING, MAX_SEATS, action_t, aligned_alloc
 
-from cext.core.errors import GameOverError, SearchError
-from cext.core.search import STOP_REASONS
+from cext.core.errors import SearchError
+from cext.core.turn_search import DEFAULT_MEMORY_MB
 
 cdef enum:
     MAX_WIDTH = 100000
     BRANCHING = 64              # likeliest actions of a state that are tried; all of them if the game has no policy
     MAX_ENDS = 65536            # ends of the turn that are remembered; then the worse half is forgotten
     EVALUATIONS_A_CLOCK = 16    # evaluations between two looks at the clock
-    THROUGH = 100               # instead of a StopReason: nothing is left to expand
 
 
 # An action that was tried: the state after it.
@@ -61,7 +60,7 @@ ctypedef struct ChoiceC:
 
 
 cdef int _better_child(const void* a, const void* b) noexcept nogil:
-    # qsort: the best first. States that are equal have equal values and ties, and so stand together.
+    """Order of qsort: the best first. Equal states have equal values and ties, so they are neighbours."""
     cdef const ChildC* x = <const ChildC*>a
     cdef const ChildC* y = <const ChildC*>b
     if x.value != y.value:
@@ -74,6 +73,7 @@ cdef int _better_child(const void* a, const void* b) noexcept nogil:
 
 
 cdef int _likelier(const void* a, const void* b) noexcept nogil:
+    """Order of qsort: descending priors, ascending indexes among equals."""
     cdef const ChoiceC* x = <const ChoiceC*>a
     cdef const ChoiceC* y = <const ChoiceC*>b
     if x.prior != y.prior:
@@ -81,13 +81,15 @@ cdef int _likelier(const void* a, const void* b) noexcept nogil:
     return x.index - y.index
 
 
-cdef class Beam:
-    """A beam search of one turn; the interface of `cext.core.search.Search`.
+cdef class Beam(TurnSearch):
+    """A beam search of one turn; see `TurnSearch` for what it shares with the other searches.
 
     Parameters
     ----------
     state : State
-        Copied. A seat must be to move.
+        Copied (see `TurnSearch`). A seat must be to move.
+    weights : Weights, optional
+        Of the state's game; needed if it has weights.
     threads : int
         Accepted for the common interface; only 1.
     memory_mb : float
@@ -98,21 +100,22 @@ cdef class Beam:
         0 <= seed < 2**63. Decides between states of equal value; the same seed gives the same turn.
     width : int
         States kept at each depth, 1 to 100,000.
+
+    Raises
+    ------
+    GameOverError
+        If the game is over.
+    SearchError
+        If an argument is out of range.
+    TypeError
+        If the game has weights and none are given, or they are of another game.
     """
 
-    cdef readonly State state
-    cdef readonly object seed
-    cdef State _root                # what is searched: `state`, or one world of it
+    # `state` is what is searched: one world of the position.
     cdef uint64_t _salt
     cdef uint32_t _width
     cdef double _max_bytes
-    cdef uint32_t _stop
     cdef uint64_t _iterations       # states expanded
-    cdef uint64_t _max_iterations
-    cdef double _deadline_s
-    cdef double _seconds
-    cdef bint _has_run
-    cdef bint _is_through
     cdef char* _layer               # the states of this depth
     cdef char* _next_layer
     cdef uint32_t* _layer_nodes
@@ -129,27 +132,19 @@ cdef class Beam:
     cdef ChoiceC* _choices
     cdef void* _after
 
-    def __cinit__(self, State state not None, *, int threads=1, double memory_mb=256, seed=0, width=40):
+    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB, seed=0,
+                  width=40):
         cdef const GameOps* ops = state.game.ops
         cdef Stream stream = Stream(seed)
-        if ops.current_player(state.data) < 0:
-            raise GameOverError("the game is over: there is no turn to search", reason="GAME_OVER")
-        if threads != 1:
-            raise SearchError(f"threads: {threads}, the beam baseline uses 1", reason="INVALID_LIMITS")
+        self._prepare(state, threads, 1, memory_mb, seed)
+        self._use_weights(weights)
         if not 1 <= width <= MAX_WIDTH:
             raise SearchError(f"width: {width}, expected 1 to {MAX_WIDTH}", reason="INVALID_LIMITS")
-        if not 1 <= memory_mb <= 1e6:
-            raise SearchError(f"memory_mb: {memory_mb}, expected 1 to 1000000", reason="INVALID_LIMITS")
-        self.state = state.copy()
-        self.seed = seed
         self._width = width
         self._max_bytes = memory_mb * 1024 * 1024
-        self._root = state.copy()
-        if ops.begin_search != NULL:
-            ops.begin_search(self._root.data)
         self._salt = rng_next(stream.bitgen)
         if ops.determinize != NULL:
-            ops.determinize(self._root.data, ops.current_player(state.data), stream.bitgen)
+            ops.determinize(self.state.data, ops.current_player(state.data), stream.bitgen)
         self._layer = <char*>aligned_alloc(64, self._width * ops.state_size)
         self._next_layer = <char*>aligned_alloc(64, self._width * ops.state_size)
         self._layer_nodes = <uint32_t*>malloc(self._width * sizeof(uint32_t))
@@ -181,13 +176,13 @@ cdef class Beam:
 
     cdef int _choose(self, const void* state, int n) noexcept nogil:
         """Write the indexes of the actions worth trying, of the n in the buffer, into _choices; return how many."""
-        cdef const GameOps* ops = self.state.game.ops
+        cdef const GameOps* ops = self.ops
         cdef int i
         if ops.policy == NULL or n <= BRANCHING:
             for i in range(n):
                 self._choices[i].index = i
             return n
-        ops.policy(state, self._actions, n, self._priors)
+        ops.policy(self.weights_data, state, self._actions, n, self._priors)
         for i in range(n):
             self._choices[i].index = i
             self._choices[i].prior = self._priors[i]
@@ -212,6 +207,7 @@ cdef class Beam:
         return True
 
     cdef void _add_end(self, const ChildC* child) noexcept nogil:
+        """Note a state after the turn; drops the worse half when there are too many."""
         if self._num_ends == MAX_ENDS:
             self._num_ends = self._best_distinct(self._ends, MAX_ENDS, MAX_ENDS // 2)
         self._ends[self._num_ends] = child[0]
@@ -232,15 +228,15 @@ cdef class Beam:
 
     cdef uint32_t _limit(self) noexcept nogil:
         """Return what ends the search now, RUNNING if nothing does."""
-        if atomic_load_u32(&self._stop) != RUNNING:
+        if atomic_load_u32(&self.limits.stop) != RUNNING:
             return BY_STOP
-        if monotonic_s() >= self._deadline_s:
+        if monotonic_s() >= self.limits.deadline_s:
             return BY_TIME
         return RUNNING
 
     cdef uint32_t _expand(self, const void* state, uint32_t node) noexcept nogil:
         """Try the actions of a state; returns what ended the search meanwhile, or RUNNING."""
-        cdef const GameOps* ops = self.state.game.ops
+        cdef const GameOps* ops = self.ops
         cdef int n = ops.legal_actions(state, self._actions), i, seat = ops.current_player(state)
         cdef int start = ops.turn(state), num_choices = self._choose(state, n)
         cdef double values[MAX_SEATS]
@@ -256,7 +252,7 @@ cdef class Beam:
             child.action = self._actions[self._choices[i].index]
             memcpy(self._after, state, ops.state_size)
             game_apply(ops, self._after, child.action)
-            baseline_evaluate(ops, self._after, values, scores)
+            baseline_evaluate(ops, self.weights_data, self._after, values, scores)
             child.value = values[seat]
             child.hash = ops.hash(self._after, ALL_SEEING)
             child.tie = mix_bits(child.hash ^ self._salt)
@@ -269,7 +265,7 @@ cdef class Beam:
 
     cdef void _keep(self, uint32_t i) noexcept nogil:
         """Make the i-th child a node and put its state into the next layer; parents are nodes of this layer."""
-        cdef const GameOps* ops = self.state.game.ops
+        cdef const GameOps* ops = self.ops
         cdef ChildC* child = &self._children[i]
         # The nodes of a layer are numbered in its order.
         cdef uint32_t parent = child.parent - self._layer_nodes[0]
@@ -281,11 +277,11 @@ cdef class Beam:
         self._next_nodes[i] = self._num_nodes
         self._num_nodes += 1
 
-    cdef uint32_t _search(self) noexcept nogil:
+    cdef uint32_t _search_layers(self) noexcept nogil:
         """Search depth by depth; return what ended it."""
-        cdef const GameOps* ops = self.state.game.ops
+        cdef const GameOps* ops = self.ops
         cdef uint32_t size = 1, i, reason, depth
-        memcpy(self._layer, self._root.data, ops.state_size)
+        memcpy(self._layer, self.state.data, ops.state_size)
         self._nodes[0].action = 0
         self._nodes[0].parent = 0
         self._layer_nodes[0] = 0
@@ -294,7 +290,7 @@ cdef class Beam:
             # 1. Expand the states of this depth.
             self._num_children = 0
             for i in range(size):
-                if self._iterations >= self._max_iterations:
+                if self._iterations >= self.limits.max_iterations:
                     return BY_ITERATIONS
                 # One expansion in any case, for the values.
                 reason = self._limit() if self._iterations > 0 else RUNNING
@@ -305,93 +301,63 @@ cdef class Beam:
             # 2. Keep the best of the next one.
             size = self._best_distinct(self._children, self._num_children, self._width)
             if size == 0:
-                return THROUGH
+                return SETTLED
             for i in range(size):
                 self._keep(i)
             self._layer, self._next_layer = self._next_layer, self._layer
             self._layer_nodes, self._next_nodes = self._next_nodes, self._layer_nodes
-        return THROUGH
+        return SETTLED
 
     def run(self, time_s=None, iterations=None):
-        """Search until the beam is through or a limit is reached; an iteration expands one state.
+        """Search until nothing is left to expand or a limit is reached; see `TurnSearch.run`.
 
-        Releases the GIL. Without a limit it ends by itself.
-
-        Raises
-        ------
-        SearchError
-            If a limit is out of range, or the search has run before.
+        An iteration expands one state. Without a limit the search ends by itself.
         """
-        cdef const GameOps* ops = self.state.game.ops
-        cdef double began_s
+        TurnSearch.run(self, time_s, iterations)
+
+    cdef int _search(self) except -1:
         cdef uint32_t reason
-        if time_s is not None and not 0 < time_s < 1e9:
-            raise SearchError(f"time_s: {time_s}, expected more than 0 and less than 1e9", reason="INVALID_LIMITS")
-        if iterations is not None and not 1 <= iterations < 2**63:
-            raise SearchError(f"iterations: {iterations}, expected at least 1", reason="INVALID_LIMITS")
-        if self._has_run:
-            raise SearchError("a search runs once", reason="SEARCH_REUSED")
-        self._has_run = True
-        began_s = monotonic_s()
-        self._deadline_s = began_s + time_s if time_s is not None else 1e300
-        self._max_iterations = iterations if iterations is not None else <uint64_t>-1
         with nogil:
-            reason = self._search()
+            reason = self._search_layers()
             self._num_ends = self._best_distinct(self._ends, self._num_ends, self._num_ends)
-        if reason == THROUGH:
-            self._is_through = True
-            reason = BY_ITERATIONS
-        if self._num_ends == 1 and ops.legal_actions(self._root.data, self._actions) == 1 and self._iterations == 1:
-            self._is_through = False
-            reason = BY_FORCE
-        self._seconds = monotonic_s() - began_s
-        atomic_cas_u32(&self._stop, RUNNING, reason)
+        return FORCED if self._is_forced() else reason
 
-    def stop(self):
-        """Ask a running search to end, from any thread, with the best whole turn found by then."""
-        atomic_cas_u32(&self._stop, RUNNING, BY_STOP)
+    cdef list _candidates(self, int count):
+        """The best ends of the turn, visited once each.
 
-    def result(self, int num_candidates=1):
-        """Return what `run` has found, in the form of `Search.result`: the best ends of the turn, visited once each.
-
-        If no whole turn was found in time, the best way so far is gone on by the policy's likeliest actions.
+        If no whole turn was found in time, the policy's likeliest actions complete the best incomplete one.
         """
-        cdef const GameOps* ops = self.state.game.ops
         cdef TurnScratchC scratch
         cdef ChildC kept
-        cdef size_t memory
-        cdef uint32_t i, count = min(self._num_ends, <uint32_t>max(1, num_candidates))
-        if not self._has_run or atomic_load_u32(&self._stop) == RUNNING:
-            raise SearchError("the search has not ended", reason="SEARCH_RUNNING")
-        if turn_scratch_init(&scratch, ops) != 0:
+        cdef uint32_t i
+        self._require_end()
+        if turn_scratch_init(&scratch, self.ops) != 0:
             raise MemoryError
         try:
-            if self._num_ends == 0:
-                if self._num_children > 0:
-                    self._best_distinct(self._children, self._num_children, 1)
-                    candidates = [self._candidate(&self._children[0], &scratch)]
-                elif self._layer_nodes[0] != 0:
-                    # The limit fell between two depths: the best state kept of the last one.
-                    kept.action = self._nodes[self._layer_nodes[0]].action
-                    kept.parent = self._nodes[self._layer_nodes[0]].parent
-                    candidates = [self._candidate(&kept, &scratch)]
-                else:
-                    candidates = [self._candidate(NULL, &scratch)]
-            else:
-                candidates = [self._candidate(&self._ends[i], &scratch) for i in range(count)]
+            if self._num_ends > 0:
+                return [self._candidate(&self._ends[i], &scratch) for i in range(min(self._num_ends, <uint32_t>count))]
+            if self._num_children > 0:
+                self._best_distinct(self._children, self._num_children, 1)
+                return [self._candidate(&self._children[0], &scratch)]
+            if self._layer_nodes[0] != 0:
+                # The limit fell between two depths: the best state kept of the last one.
+                kept.action = self._nodes[self._layer_nodes[0]].action
+                kept.parent = self._nodes[self._layer_nodes[0]].parent
+                return [self._candidate(&kept, &scratch)]
+            return [self._candidate(NULL, &scratch)]
         finally:
             turn_scratch_free(&scratch)
-        memory = (self._max_children + MAX_ENDS) * sizeof(ChildC)
-        memory += 2 * self._width * (ops.state_size + sizeof(uint32_t))
-        memory += (<size_t>self._width * MAX_TURN + 1) * sizeof(NodeC)
-        reason = "settled" if self._is_through else STOP_REASONS[atomic_load_u32(&self._stop)]
-        return {"candidates": candidates, "iterations": self._iterations, "nodes": self._num_nodes,
-                "seconds": self._seconds, "stop_reason": reason, "distinct_turns": max(1, self._num_ends),
-                "memory_bytes": memory, "threads": 1, "seed": self.seed}
 
-    cdef object _candidate(self, const ChildC* child, TurnScratchC* scratch):
-        # The whole turn that leads to a child; NULL: to the root.
-        cdef const GameOps* ops = self.state.game.ops
+    cdef dict _counts(self):
+        cdef size_t memory = (self._max_children + MAX_ENDS) * sizeof(ChildC)
+        memory += 2 * self._width * (self.ops.state_size + sizeof(uint32_t))
+        memory += (<size_t>self._width * MAX_TURN + 1) * sizeof(NodeC)
+        return {"iterations": self._iterations, "nodes": self._num_nodes, "distinct_turns": max(1, self._num_ends),
+                "memory_bytes": memory}
+
+    cdef dict _candidate(self, const ChildC* child, TurnScratchC* scratch):
+        """The whole turn that leads to a child; NULL: to the root."""
+        cdef const GameOps* ops = self.ops
         cdef action_t turn[MAX_TURN]
         cdef action_t backwards[MAX_TURN]
         cdef double values[MAX_SEATS]
@@ -408,12 +374,12 @@ cdef class Beam:
                 node = self._nodes[node].parent
         for i in range(n):
             turn[i] = backwards[n - 1 - i]
-        n = turn_finish(ops, self._root.data, turn, n, scratch)
-        n = turn_canonical(ops, self._root.data, turn, n, scratch)
-        memcpy(self._after, self._root.data, ops.state_size)
+        n = turn_finish(ops, self.weights_data, self.state.data, turn, n, scratch)
+        n = turn_canonical(ops, self.state.data, turn, n, scratch)
+        memcpy(self._after, self.state.data, ops.state_size)
         for i in range(n):
             game_apply(ops, self._after, turn[i])
-        baseline_evaluate(ops, self._after, values, scores)
+        baseline_evaluate(ops, self.weights_data, self._after, values, scores)
         seats = range(self.state.num_players)
         return {"actions": [turn[i] for i in range(n)], "visits": 1, "value": [values[seat] for seat in seats],
                 "expected_scores": [scores[seat] for seat in seats], "prior": 1.0, "line": []}

@@ -9,6 +9,10 @@ Rules that hold for every function of the table
 * A state is `state_size` bytes without pointers, aligned to 64 bytes; copying is one memcpy. Padding is zero.
 * A *turn* is what one seat plays until it hands over or a random event comes; the same seat usually moves many plies
   running, 64 at most, and may move again after the event.
+* Weights are what `policy` and `evaluate` work with: `weights_size` bytes, aligned to 64, whose layout the game
+  documents. A Python object owns them (`cext.core.weights.Weights`), and whoever calls with the pointer holds a
+  reference to it. They never change, so that any number of threads may read them, and searches with different
+  weights may run at the same time. A game without weights gets NULL.
 * Random events occur between turns only: an action that leads to CHANCE ends the turn, and what is drawn changes
   no seat's share in it. A turn is therefore a sequence of actions and nothing else.
 * A seat knows its own legal actions, and so does whoever sees what it sees: `legal_actions` and `policy` depend only
@@ -32,6 +36,7 @@ ctypedef struct GameOps:
     int max_players             # 2..MAX_SEATS
     int max_actions             # legal actions of any state at most (1..65535): the length of a buffer for them
     int max_game_length         # actions of any game at most
+    size_t weights_size         # bytes of the weights, 0 for a game without any
 
     # --- rules: every game has these
     # 0, or the number of the first broken invariant (>= 1); check_name says what it is called.
@@ -43,7 +48,7 @@ ctypedef struct GameOps:
     # Writes the legal actions, ascending and unique, into `actions` (max_actions long) and returns how many: 0 only
     # at CHANCE and TERMINAL. Ascending order is the game's canonical order.
     int (*legal_actions)(const void* state, action_t* actions) noexcept nogil
-    # Plays a legal action. Deterministic. Precondition: the action is legal (or accepted by is_table_action).
+    # Plays a legal action. Deterministic. Precondition: the action is legal (or accepted by accepts_action).
     void (*apply_action)(void* state, action_t action) noexcept nogil
     # Each seat's share of the win, in [0, 1], summing to 1. Precondition: TERMINAL.
     void (*returns)(const void* state, double* shares) noexcept nogil
@@ -63,21 +68,22 @@ ctypedef struct GameOps:
     bint (*determinize)(void* state, int viewer, bitgen_t* rng) noexcept nogil
     # Resolves the pending random event, by numbers of `rng` alone. Precondition: current_player is CHANCE.
     void (*chance)(void* state, bitgen_t* rng) noexcept nogil
-    # 1 if people at the table may play this action by agreement although no search ever will.
-    bint (*is_table_action)(const void* state, action_t action) noexcept nogil
+    # 1 if apply_action accepts this action although legal_actions does not list it: an agreement of the players at the
+    # table, or the outcome of a random event.
+    bint (*accepts_action)(const void* state, action_t action) noexcept nogil
 
-    # --- knowledge of the game: NULL where it has none
+    # --- policy and evaluation: NULL where the game has none
     # Prior weights (>= 0, any scale, not all 0) of the n legal actions; NULL: all equal. A search never looks at an
     # action with weight 0: for those that differ from another one in nothing that matters, and for orders of the same
     # actions within a turn.
-    void (*policy)(const void* state, const action_t* actions, int n, float* priors) noexcept nogil
+    void (*policy)(const void* weights, const void* state, const action_t* actions, int n, float* priors) noexcept nogil
     # The game's reference random player; NULL: uniform over the legal actions.
     action_t (*random_action)(const void* state, bitgen_t* rng) noexcept nogil
     # The cheap, informed player of the search's playouts; NULL: random_action.
     action_t (*playout_action)(const void* state, bitgen_t* rng) noexcept nogil
     # Expected share of the win (in [0, 1], summing to 1) and expected final score of each seat, in a state that is
     # not TERMINAL; NULL: the search plays its playouts to the end of the game.
-    void (*evaluate)(const void* state, double* values, double* points) noexcept nogil
+    void (*evaluate)(const void* weights, const void* state, double* values, double* points) noexcept nogil
     # Tells a state that a search begins in it, perhaps within a turn whose first actions nobody ordered for the policy;
     # NULL: the policy need not know.
     void (*begin_search)(void* state) noexcept nogil
@@ -98,8 +104,8 @@ cdef class State:
 # Wraps a new owner around a copy of `data` (game.ops.state_size bytes).
 cdef State state_wrap(Game game, const void* data)
 
-# Makes the Game of a table; called once by each game's module. Refuses a table that breaks the limits. `search_options`:
-# defaults of the search's options in this game, by name, where they differ from those of others.
+# Makes the Game of a table; called once by each game's module. Refuses a table that breaks the limits.
+# `search_options`: defaults of the search's options in this game, by name, where they differ from those of others.
 cdef Game game_create(const GameOps* ops, dict search_options=*)
 
 # Raises GameOverError or SearchError (reason CHANCE_PENDING) unless a seat is to move.

@@ -58,6 +58,11 @@ cdef class Game:
         return self.ops.max_game_length
 
     @property
+    def weights_size(self):
+        """Bytes of the weights that a search of this game needs, 0 if it needs none."""
+        return self.ops.weights_size
+
+    @property
     def search_options(self):
         """Defaults of the search's options in this game where they differ from those of others, by name."""
         return dict(self._search_options)
@@ -177,9 +182,13 @@ cdef class State:
             free(buffer)
 
     def is_legal(self, action_t action):
-        """Return whether `apply` accepts the action: a legal one, or one that people may agree on at the table."""
+        """Return whether `apply` accepts the action.
+
+        That is every legal action, and those that no search considers: an agreement of the players at the table, or
+        the outcome of a random event.
+        """
         cdef action_t* buffer
-        if self.game.ops.is_table_action != NULL and self.game.ops.is_table_action(self.data, action):
+        if self.game.ops.accepts_action != NULL and self.game.ops.accepts_action(self.data, action):
             return True
         buffer = <action_t*>malloc(self.game.ops.max_actions * sizeof(action_t))
         if buffer == NULL:

@@ -3,10 +3,10 @@
 Memory is one block with three arrays, for nodes, edges and the hash table, reserved at the start and committed by the
 operating system as it is touched. Indexes are 32 bits; index 0 is no node.
 
-Threads: statistics and edges of a node are written under its lock, but for `visits`, which is atomic. `visits`,
-the sums and an edge's fields may be read without it; such readers see values that may be a moment old, each for itself. Blocks of edges
-are outgrown, never reused, so an old one stays readable, and an edge keeps its index: whoever reads without the lock
-takes `graph_num_edges` first, then `graph_edges`.
+Threads: statistics and edges of a node are written under its lock, but for `visits`, which is atomic. `visits`, the
+sums and an edge's fields may be read without it; each value may then be a moment old. A node that outgrows its block of
+edges gets a new one; the old block is never reused, so it stays readable, and an edge keeps its index. Code that reads
+without the lock calls `graph_num_edges` first, then `graph_edges`.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -61,13 +61,14 @@ cdef struct GraphC:
     uint32_t node_capacity
     uint32_t edge_capacity
     uint32_t table_mask
-    uint8_t apart[CACHE_LINE]   # what is above never changes and is read all the time
+    # What is above never changes and is read all the time; what is below changes.
+    uint8_t padding_before[CACHE_LINE]
     uint32_t nodes_used         # next free index; index 0 is never used
     uint32_t edges_used
     uint32_t nodes_spare        # taken but lost in a race, not part of the graph
     uint32_t first_end          # list of the distinct ends of the root's turn
     uint32_t num_ends
-    uint8_t apart_too[CACHE_LINE]
+    uint8_t padding_after[CACHE_LINE]
 
 
 # Reserves a graph of about memory_mb MiB. Returns 0, or -1 without memory.

@@ -1,12 +1,12 @@
-"""What a search has learnt of single actions, wherever in the tree they were taken: how much better the descents through
-them came out than the mean of the node where they began.
+"""What a search has learnt of single actions, wherever in the tree they were taken: how much better the descents
+through them came out than the mean of the node where the actions were taken.
 
-History heuristic: Schaeffer, "The history heuristic" (1983); in Monte Carlo trees: Nijssen and Winands, "Enhancements for
-multi-player Monte-Carlo tree search" (2010), progressive history. Here it corrects the priors of actions that come into
-view, so that a reply that was good after one turn is looked at early after the next.
+History heuristic: Schaeffer, "The history heuristic" (1983); in Monte Carlo trees: Nijssen and Winands, "Enhancements
+for multi-player Monte-Carlo tree search" (2010), progressive history. Here it corrects the priors of actions that come
+into view, so that the search tries a reply early if it was good after another turn.
 
-One table for all threads. A slot is a single word, so that it is read and added to as a whole. Actions whose hashes meet
-share a slot.
+All threads share one table. A slot is a single word, so that it is read and added to as a whole. Actions with the same
+hash share a slot.
 """
 
 from libc.math cimport rint
@@ -21,14 +21,13 @@ cdef enum:
     HISTORY_UNIT = 16384            # of the sum, a unit of advantage
     HISTORY_VISITS_BITS = 28
 
-# The lowest HISTORY_VISITS_BITS bits: descents. The others: the sum of their advantages, signed, HISTORY_UNIT for 1. All
-# zero: nothing is known. More descents than fit begin anew.
+# The lowest HISTORY_VISITS_BITS bits: descents. The others: the sum of their advantages, signed, HISTORY_UNIT for 1.
+# All zero: nothing is known. The count of descents starts again at zero when it overflows.
 ctypedef uint64_t history_t
 
 
 cdef inline history_t* history_slot(history_t* table, action_t action, int player, int turn) noexcept nogil:
-    """The slot of an action of a player's in a turn, counted from that of the root: what is good now is not always good
-    later."""
+    """The slot of a player's action in a turn, counted from the root's turn: what is good now may not be good later."""
     return table + (mix_bits(action ^ <uint64_t>turn << 56 ^ <uint64_t>player << 50) & (HISTORY_SLOTS - 1))
 
 
@@ -39,7 +38,7 @@ cdef inline void history_add(history_t* slot, double advantage) noexcept nogil:
 
 
 cdef inline double history_advantage(const history_t* slot, double doubt) noexcept nogil:
-    """The mean advantage, together with so many descents that had none, in [-1, 1]."""
+    """The mean advantage in [-1, 1], as if `doubt` more descents had had none."""
     cdef uint64_t word = atomic_load_u64(slot)
     cdef uint64_t visits = word & ((<uint64_t>1 << HISTORY_VISITS_BITS) - 1)
     if visits == 0:

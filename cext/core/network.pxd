@@ -105,7 +105,3 @@ cdef void network_answers(const float* outputs, int num_players, double* values,
 # A game's features for Python: `find` writes so many inputs a seat. Raises TypeError for a state of another game.
 ctypedef void (*network_find_t)(const void* state, float* inputs) noexcept nogil
 cdef object network_features(State owner, str game, int inputs, network_find_t find)
-
-# Exchange of the weights with Python, as arrays by the names of `network_shapes`.
-cdef dict network_get(const float* weights, int inputs)
-cdef int network_set(float* weights, int inputs, dict arrays) except -1

@@ -1,4 +1,4 @@
-"""The network of the evaluations: answers of all seats, and its weights for Python; see ``network.pxd``."""
+"""The network of the evaluations: answers of all seats, and shapes and features for Python; see ``network.pxd``."""
 
 import numpy as np
 
@@ -34,21 +34,3 @@ cdef object network_features(State owner, str game, int inputs, network_find_t f
     view = found
     find(owner.data, &view[0, 0])
     return found
-
-
-cdef dict network_get(const float* weights, int inputs):
-    shapes = network_shapes(inputs)
-    flat = np.array([weights[i] for i in range(network_size(inputs))], np.float32)
-    parts = np.split(flat, np.cumsum([np.prod(shape) for shape in shapes.values()]))
-    return {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts)}
-
-
-cdef int network_set(float* weights, int inputs, dict arrays) except -1:
-    cdef float[::1] flat = np.concatenate([np.asarray(arrays[name], np.float32).ravel()
-                                           for name in network_shapes(inputs)])
-    cdef Py_ssize_t i
-    if flat.shape[0] != network_size(inputs):
-        raise ValueError(f"{flat.shape[0]} weights, expected {network_size(inputs)}")
-    for i in range(flat.shape[0]):
-        weights[i] = flat[i]
-    return 0

@@ -8,12 +8,9 @@ from cext.core.game cimport State
 from cext.core.types cimport action_t
 
 # Of the n legal actions of a state: the category of each, and its share. Returns the row of the weights that counts.
-ctypedef int (*priors_find_t)(const void* state, const action_t* actions, int n, int* categories,
-                              float* shares) noexcept nogil
+ctypedef int (*priors_find_t)(const void* weights, const void* state, const action_t* actions, int n,
+                              int* categories, float* shares) noexcept nogil
 
-# A game's categories for Python: (row, actions, categories, shares). Raises TypeError for a state of another game.
-cdef object priors_categorize(State owner, str game, priors_find_t find)
-
-# Exchange of the weights with Python, as a float32 array of this shape.
-cdef object priors_get(const float* weights, int rows, int columns)
-cdef int priors_set(float* weights, int rows, int columns, object found) except -1
+# A game's categories for Python: (row, actions, categories, shares). Raises TypeError for a state or weights of another
+# game.
+cdef object priors_categorize(State owner, object weights, str game, priors_find_t find)

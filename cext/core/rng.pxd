@@ -32,16 +32,14 @@ cdef inline int rng_below(bitgen_t* rng, int n) noexcept nogil:
     return <int>(product >> 32)
 
 
-cdef inline uint64_t mix_bits(uint64_t x) noexcept nogil:
-    """The finaliser of splitmix64: a hash of 64 bits."""
-    x = (x ^ (x >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
-    x = (x ^ (x >> 27)) * <uint64_t>0x94d049bb133111eb
-    return x ^ (x >> 31)
+cdef extern from "mix.h" nogil:
+    const uint64_t MIX_STEP
+    uint64_t mix_bits(uint64_t x)       # the finalizer of SplitMix64: a hash of 64 bits
 
 
 cdef inline uint64_t _next_u64(void* state) noexcept nogil:
     cdef uint64_t* at = <uint64_t*>state
-    at[0] += <uint64_t>0x9e3779b97f4a7c15
+    at[0] += MIX_STEP
     return mix_bits(at[0])
 
 
@@ -54,8 +52,10 @@ cdef inline double _next_double(void* state) noexcept nogil:
 
 
 cdef inline void rng_following(bitgen_t* rng, uint64_t* at) noexcept nogil:
-    """Make a generator of the numbers that follow from `at`, which it changes: splitmix64 (Steele, Lea, Flood, "Fast
-    splittable pseudorandom number generators", 2014). For a few numbers: one of numpy's takes too long to set up."""
+    """Make a generator of the numbers that follow from `at`, which it changes: SplitMix64.
+
+    For a few numbers; one of numpy's takes too long to set up.
+    """
     rng.state = at
     rng.next_uint64 = _next_u64
     rng.next_uint32 = _next_u32

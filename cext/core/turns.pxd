@@ -24,5 +24,5 @@ cdef int turn_canonical(const GameOps* ops, const void* state, action_t* turn, i
 
 # Appends the policy's best actions (the first of equals) until the turn has ended; returns the turn's length.
 # `state` is the state before the turn, whose first n actions are given.
-cdef int turn_finish(const GameOps* ops, const void* state, action_t* turn, int n,
+cdef int turn_finish(const GameOps* ops, const void* weights, const void* state, action_t* turn, int n,
                      TurnScratchC* scratch) noexcept nogil

@@ -125,7 +125,7 @@ cdef int turn_canonical(const GameOps* ops, const void* state, action_t* turn, i
     return n
 
 
-cdef int turn_finish(const GameOps* ops, const void* state, action_t* turn, int n,
+cdef int turn_finish(const GameOps* ops, const void* weights, const void* state, action_t* turn, int n,
                      TurnScratchC* scratch) noexcept nogil:
     cdef int i, best, num_actions, start = ops.turn(state)
     cdef char* now = scratch.states
@@ -136,7 +136,7 @@ cdef int turn_finish(const GameOps* ops, const void* state, action_t* turn, int 
         num_actions = ops.legal_actions(now, scratch.actions)
         best = 0
         if ops.policy != NULL:
-            ops.policy(now, scratch.actions, num_actions, scratch.priors)
+            ops.policy(weights, now, scratch.actions, num_actions, scratch.priors)
             for i in range(1, num_actions):
                 if scratch.priors[i] > scratch.priors[best]:
                     best = i

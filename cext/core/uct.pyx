@@ -8,31 +8,28 @@ tree below the chosen action is kept. Hidden information: one world an iteration
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport ceil, fmin, log, sqrt
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport UINT32_MAX, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from numpy.random cimport bitgen_t
 
-from cext.core.atomics cimport atomic_cas_u32, atomic_load_u32, monotonic_s
-from cext.core.game cimport GameOps, State, game_apply, game_require_seat, game_settle_chance
+from cext.core.atomics cimport atomic_load_u32, monotonic_s
+from cext.core.game cimport GameOps, State, game_apply, game_settle_chance
 from cext.core.memory cimport memory_release, memory_reserve
 from cext.core.playout cimport playout_random, playout_random_action
 from cext.core.rng cimport Stream, rng_below
-from cext.core.search cimport BY_FORCE, BY_ITERATIONS, BY_STOP, BY_TIME, RUNNING
+from cext.core.turn_search cimport BY_ITERATIONS, BY_STOP, BY_TIME, FORCED, RUNNING, SIGNALS_S, TurnSearch
 from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, aligned_alloc
 
 from cext.core.errors import SearchError
-from cext.core.search import STOP_REASONS
+from cext.core.turn_search import DEFAULT_MEMORY_MB
 
 cdef enum:
     MAX_DEPTH = 4096
 
 # Share of the remaining time or iterations that the next action of the turn gets.
 cdef double SHARE_OF_REST = 1.0 / 3.0
-
-# How often a decision looks for signals.
-cdef double SIGNALS_S = 0.03
 
 
 ctypedef struct UctNodeC:
@@ -44,13 +41,15 @@ ctypedef struct UctNodeC:
     uint32_t next_sibling       # 0 none
 
 
-cdef class UCT:
-    """A UCT search of one turn; the interface of `cext.core.search.Search`.
+cdef class UCT(TurnSearch):
+    """A UCT search of one turn; see `TurnSearch` for what it shares with the other searches.
 
     Parameters
     ----------
     state : State
-        Copied. A seat must be to move.
+        Copied (see `TurnSearch`). A seat must be to move.
+    weights : Weights, optional
+        Accepted for the common interface; not used.
     threads : int
         Accepted for the common interface; only 1.
     memory_mb : float
@@ -60,49 +59,45 @@ cdef class UCT:
         0 <= seed < 2**63.
     exploration : float
         UCB1 constant.
+
+    Raises
+    ------
+    GameOverError
+        If the game is over.
+    SearchError
+        If an argument is out of range, or there is no memory for the tree.
     """
 
-    cdef readonly State state
-    cdef readonly object seed
-    cdef State _now                 # the state after the actions decided so far
+    # `state` is the state after the actions decided so far.
     cdef Stream _stream
     cdef UctNodeC* _nodes           # index 0 is no node
     cdef uint32_t _capacity
     cdef uint32_t _used
     cdef uint32_t _root
-    cdef uint32_t _stop
     cdef uint64_t _iterations
-    cdef uint64_t _max_iterations
-    cdef double _deadline_s
     cdef double _exploration
-    cdef double _seconds
-    cdef double _began_s
     cdef action_t* _actions         # legal actions of a state
-    cdef uint32_t* _children        # theirs, see _match_children
+    cdef uint32_t* _children        # their children, see _match_children
     cdef void* _scratch
     cdef list _turn
     cdef list _value
     cdef list _scores
     cdef uint32_t _root_visits
 
-    def __cinit__(self, State state not None, *, int threads=1, double memory_mb=256, seed=0,
+    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB, seed=0,
                   double exploration=1.4142135623730951):
         cdef const GameOps* ops = state.game.ops
-        game_require_seat(state)
-        if threads != 1:
-            raise SearchError(f"threads: {threads}, the uct baseline uses 1", reason="INVALID_LIMITS")
-        if not 1 <= memory_mb <= 1e5:
-            raise SearchError(f"memory_mb: {memory_mb}, expected 1 to 100000", reason="INVALID_LIMITS")
-        self.state = state.copy()
-        self.seed = seed
+        self._prepare(state, threads, 1, memory_mb, seed)
         self._exploration = exploration
         self._stream = Stream(seed)
-        self._capacity = <uint32_t>(memory_mb * 1024 * 1024 / sizeof(UctNodeC))
+        self._capacity = <uint32_t>min(memory_mb * 1024 * 1024 / sizeof(UctNodeC), <double>UINT32_MAX)
         self._nodes = <UctNodeC*>memory_reserve(self._capacity * sizeof(UctNodeC))
+        if self._nodes == NULL:
+            raise SearchError(f"no memory for a tree of {memory_mb} MiB", reason="OUT_OF_MEMORY")
         self._actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
         self._children = <uint32_t*>malloc(ops.max_actions * sizeof(uint32_t))
         self._scratch = aligned_alloc(64, ops.state_size)
-        if self._nodes == NULL or self._actions == NULL or self._children == NULL or self._scratch == NULL:
+        if self._actions == NULL or self._children == NULL or self._scratch == NULL:
             raise MemoryError
         self._reset()
         self._turn = []
@@ -114,12 +109,12 @@ cdef class UCT:
         free(self._scratch)
 
     cdef void _reset(self) noexcept nogil:
-        # An empty tree: one node, for the state after the actions decided so far.
+        """Begin an empty tree: one node, for the state after the actions decided so far."""
         self._used = 1
         self._root = self._add(0)
 
     cdef uint32_t _add(self, action_t action) noexcept nogil:
-        # Precondition: there is room.
+        """Add a node and return its index. Precondition: the tree is not full."""
         memset(&self._nodes[self._used], 0, sizeof(UctNodeC))
         self._nodes[self._used].action = action
         self._used += 1
@@ -146,9 +141,9 @@ cdef class UCT:
     cdef uint32_t _descend(self, uint32_t node, void* state, bint* added) noexcept nogil:
         """Choose a child by UCB1, or add one for an untried action; plays it.
 
-        In a full tree untried actions do not count; returns 0 and plays nothing if there are no others.
+        In a full tree untried actions do not count; returns 0 and plays nothing if all are untried.
         """
-        cdef const GameOps* ops = self.state.game.ops
+        cdef const GameOps* ops = self.ops
         cdef int n = ops.legal_actions(state, self._actions), i, num_untried = 0, seat = ops.current_player(state)
         cdef uint32_t child, best = 0
         cdef bint is_full = self._used >= self._capacity
@@ -178,7 +173,8 @@ cdef class UCT:
         return best
 
     cdef void _iterate(self) noexcept nogil:
-        cdef const GameOps* ops = self.state.game.ops
+        """One iteration: descend, add a node, play to the end of the game, back up."""
+        cdef const GameOps* ops = self.ops
         cdef void* state = self._scratch
         cdef uint32_t path[MAX_DEPTH]
         cdef uint32_t node = self._root
@@ -186,7 +182,7 @@ cdef class UCT:
         cdef double scores[MAX_SEATS]
         cdef int depth = 1, i, seat
         cdef bint added = False
-        memcpy(state, self._now.data, ops.state_size)
+        memcpy(state, self.state.data, ops.state_size)
         if ops.determinize != NULL:
             ops.determinize(state, ops.current_player(state), self._stream.bitgen)
         path[0] = node
@@ -207,71 +203,58 @@ cdef class UCT:
         self._iterations += 1
 
     def run(self, time_s=None, iterations=None):
-        """Decide a whole turn. Releases the GIL; see `Search.run`.
+        """Decide a whole turn; see `TurnSearch.run`.
 
         Each decision gets a third of what is left, a decision that surely ends the turn all of it: of n decisions the
         last of which is not seen to be the last, 1 - (2/3) ** n of the limits are used, 94 % of them for n = 7.
-        Actions without an alternative cost nothing. Once nothing is left, the most visited actions are played, and
-        those of the game's random player where none was visited.
+        Actions without an alternative cost nothing. Once nothing is left, or after `stop` or Ctrl-C, the most visited
+        actions are played, and those of the game's random player where none was visited.
 
         Raises
         ------
         SearchError
-            If neither limit is given (UCT decides action by action and must share something out), a limit is out of
-            range, or the search has run before.
-        KeyboardInterrupt
-            On Ctrl-C, after the rest of the turn has been played as after `stop`; `result` is valid then.
+            Also if neither limit is given: UCT decides action by action and needs something to share out.
         """
-        cdef const GameOps* ops = self.state.game.ops
-        cdef int start = ops.turn(self.state.data), n
-        cdef uint32_t reason = BY_FORCE
         if time_s is None and iterations is None:
             raise SearchError("uct needs a limit: time_s or iterations", reason="INVALID_LIMITS")
-        if time_s is not None and not 0 < time_s < 1e9:
-            raise SearchError(f"time_s: {time_s}, expected more than 0 and less than 1e9", reason="INVALID_LIMITS")
-        if iterations is not None and not 1 <= iterations < 2**63:
-            raise SearchError(f"iterations: {iterations}, expected at least 1", reason="INVALID_LIMITS")
-        if self._now is not None:
-            raise SearchError("a search runs once", reason="SEARCH_REUSED")
-        self._began_s = monotonic_s()
-        self._deadline_s = self._began_s + time_s if time_s is not None else 1e300
-        self._max_iterations = iterations if iterations is not None else <uint64_t>-1
-        self._now = self.state.copy()
+        TurnSearch.run(self, time_s, iterations)
+
+    cdef int _search(self) except -1:
+        cdef const GameOps* ops = self.ops
+        cdef int n
+        cdef uint32_t reason = FORCED if self._is_forced() else BY_STOP
         with nogil:
             # One in any case, for the values.
             self._iterate()
         try:
-            while ops.turn(self._now.data) == start:
-                n = ops.legal_actions(self._now.data, self._actions)
+            while ops.turn(self.state.data) == self.root_turn:
+                n = ops.legal_actions(self.state.data, self._actions)
                 if n > 1:
-                    reason = self._search(1.0 if self._ends_turn(n) else SHARE_OF_REST)
+                    reason = self._decide(1.0 if self._ends_turn(n) else SHARE_OF_REST)
                 self._commit()
-        except BaseException:       # a signal's handler may raise what it likes
-            reason = BY_STOP
-            while ops.turn(self._now.data) == start:
+        except BaseException:       # a signal's handler may raise anything
+            while ops.turn(self.state.data) == self.root_turn:
                 self._commit()
             raise
-        finally:
-            self._seconds = monotonic_s() - self._began_s
-            atomic_cas_u32(&self._stop, RUNNING, reason)
+        return reason
 
     cdef bint _ends_turn(self, int n):
         """Whether each of the n actions in the buffer, legal now, ends the turn."""
-        cdef const GameOps* ops = self.state.game.ops
+        cdef const GameOps* ops = self.ops
         cdef int i
         for i in range(n):
-            memcpy(self._scratch, self._now.data, ops.state_size)
+            memcpy(self._scratch, self.state.data, ops.state_size)
             game_apply(ops, self._scratch, self._actions[i])
-            if ops.turn(self._scratch) == ops.turn(self._now.data):
+            if ops.turn(self._scratch) == ops.turn(self.state.data):
                 return False
         return True
 
-    cdef uint32_t _search(self, double share) except? BY_STOP:
+    cdef uint32_t _decide(self, double share) except? BY_STOP:
         """Iterate for a share of what is left. Returns the limit that ended it."""
         cdef double now_s = monotonic_s()
         cdef uint32_t reason = RUNNING
-        cdef double until_s = now_s + share * (self._deadline_s - now_s)
-        cdef uint64_t left = self._max_iterations - self._iterations
+        cdef double until_s = now_s + share * (self.limits.deadline_s - now_s)
+        cdef uint64_t left = self.limits.max_iterations - self._iterations
         cdef uint64_t last = self._iterations + (left if share == 1.0 else <uint64_t>ceil(share * left))
         if self._used >= self._capacity and left > 0:
             # The next decision matters more than what is known of it: it gets all the memory.
@@ -284,7 +267,8 @@ cdef class UCT:
             PyErr_CheckSignals()
 
     cdef uint32_t _iterate_until(self, double until_s, uint64_t last) noexcept nogil:
-        while atomic_load_u32(&self._stop) == RUNNING:
+        """Iterate until a time or a number of iterations; return the StopReason."""
+        while atomic_load_u32(&self.limits.stop) == RUNNING:
             if self._iterations >= last:
                 return BY_ITERATIONS
             if monotonic_s() >= until_s:
@@ -293,9 +277,9 @@ cdef class UCT:
         return BY_STOP
 
     cdef _commit(self):
-        # Plays the most visited action for good; the first in canonical order among equals.
-        cdef const GameOps* ops = self.state.game.ops
-        cdef int n = ops.legal_actions(self._now.data, self._actions), i, seat
+        """Play the most visited action for good; the first in canonical order among equals."""
+        cdef const GameOps* ops = self.ops
+        cdef int n = ops.legal_actions(self.state.data, self._actions), i, seat
         cdef action_t best = self._actions[0]
         cdef uint32_t child, best_child = 0
         self._match_children(self._root, n)
@@ -311,21 +295,16 @@ cdef class UCT:
             self._scores = [node.score_sum[seat] / node.visits for seat in range(self.state.num_players)]
             self._root = best_child
         else:
-            best = playout_random_action(ops, self._now.data, self._stream.bitgen, self._actions)
+            best = playout_random_action(ops, self.state.data, self._stream.bitgen, self._actions)
             self._reset()
-        game_apply(ops, self._now.data, best)
+        game_apply(ops, self.state.data, best)
         self._turn.append(best)
 
-    def stop(self):
-        """Ask a running search to end, from any thread: the rest of the turn is played as it is known by then."""
-        atomic_cas_u32(&self._stop, RUNNING, BY_STOP)
+    cdef list _candidates(self, int count):
+        self._require_end()
+        return [{"actions": list(self._turn), "visits": self._root_visits, "value": self._value,
+                 "expected_scores": self._scores, "prior": 1.0, "line": []}]
 
-    def result(self, int num_candidates=1):
-        """Return the turn after `run`, in the form of `Search.result`; there is one candidate."""
-        if self._now is None or self._now.turn == self.state.turn:
-            raise SearchError("the search has not ended", reason="SEARCH_RUNNING")
-        candidate = {"actions": list(self._turn), "visits": self._root_visits, "value": self._value,
-                     "expected_scores": self._scores, "prior": 1.0, "line": []}
-        return {"candidates": [candidate], "iterations": self._iterations, "nodes": self._used - 1,
-                "seconds": self._seconds, "stop_reason": STOP_REASONS[atomic_load_u32(&self._stop)],
-                "distinct_turns": 1, "memory_bytes": self._used * sizeof(UctNodeC), "threads": 1, "seed": self.seed}
+    cdef dict _counts(self):
+        return {"iterations": self._iterations, "nodes": self._used - 1, "distinct_turns": 1,
+                "memory_bytes": self._used * sizeof(UctNodeC)}

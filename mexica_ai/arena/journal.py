@@ -244,10 +244,15 @@ def _difference(theirs: Tournament, ours: Tournament) -> str:
     """Return what is played differently, "" if nothing is; what engines are called does not matter."""
     theirs, ours = theirs.to_json(), ours.to_json()
     for key in ours:
-        if key not in ("names", "engines") and ours[key] != theirs[key]:
+        if key not in ("names", "engines", "weights") and ours[key] != theirs[key]:
             return f"its {key} is {_show(theirs[key])}, asked for is {_show(ours[key])}"
     if list(map(canonical_spec, theirs["engines"])) != list(map(canonical_spec, ours["engines"])):
         return f"its engines is {_show(theirs['engines'])}, asked for is {_show(ours['engines'])}"
+    for spec, known, asked in zip(
+        ours["engines"], theirs.get("weights") or (), ours.get("weights") or (), strict=False
+    ):
+        if known != asked:
+            return f"its {spec} plays with weights {known}, asked for are weights {asked}"
     return ""
 
 

@@ -134,6 +134,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
         "scores": None,
         "winners": None,
         "engines": [tournament.engines[engine] for engine in game.seating],
+        **_weights_of_seats(task),
         "seeds": [tournament.engine_seed(game, seat) for seat in range(tournament.players)],
         "times": [],
         "build": describe_build(),  # of whoever plays, on whichever machine,
@@ -169,6 +170,12 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
     return record
 
 
+def _weights_of_seats(task: Task) -> dict[str, Any]:
+    """Return the key `weights` of a record: with which ones each seat plays, if that is known."""
+    known = task.tournament.weights
+    return {} if known is None else {"weights": [known[engine] for engine in task.game.seating]}
+
+
 @functools.cache
 def describe_build() -> str:
     """Return the version of this package, and a digest of its code, compiled and not, and weights.
@@ -193,6 +200,8 @@ class _Seat:
     def __init__(self, task: Task, seat: int) -> None:
         tournament = task.tournament
         self._seat = seat
+        self._game = tournament.game
+        self._weights = tournament.weights and tournament.weights[task.game.seating[seat]]
         self._margin_s = tournament.margin_s
         self._patience_s = tournament.patience_s
         self._clock = tournament.clock
@@ -214,7 +223,16 @@ class _Seat:
         try:
             self._engine = _start(self._spec)
         except Exception as error:
+            if getattr(error, "reason", "") == "BAD_WEIGHTS":
+                raise  # of this machine: no fault of the engine
             raise self._failure(error) from error
+        found = self._engine.weights_id(self._game)
+        if self._weights is not None and found not in (None, self._weights):
+            raise SearchError(
+                f"engine {self._spec}: plays with weights {found}; expected weights {self._weights}, as the "
+                "tournament began",
+                reason="OTHER_WEIGHTS",
+            )
         return self
 
     def __exit__(self, *exc_info: object) -> None:

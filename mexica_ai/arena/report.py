@@ -34,6 +34,8 @@ class Collected:
     players : int
     names, specs : list of str
         Of the engines.
+    weights : list of (str or None)
+        With which weights they play, see `Engine.weights_id`.
     outcomes : list of Outcome
         The games of complete blocks, in the order in which they ended.
     usage : list of dict
@@ -50,6 +52,7 @@ class Collected:
     players: int = 0
     names: list[str] = field(default_factory=list)
     specs: list[str] = field(default_factory=list)
+    weights: list[str | None] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     usage: list[dict[str, float]] = field(default_factory=list)
     seat_scores: list[list[float]] = field(default_factory=list)
@@ -61,7 +64,7 @@ class Collected:
 def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
     """Gather records; each game of each tournament counts once.
 
-    Engines with the same spec and the same clock are the same engine, in whichever tournament they play.
+    Engines with the same spec, weights and clock are the same engine, in whichever tournament they play.
 
     Raises
     ------
@@ -129,9 +132,10 @@ def outcome_of(record: dict[str, Any], block: int, seating: tuple[int, ...]) -> 
 def _number_engines(tournament: Tournament, numbers: dict, collected: Collected) -> list[int]:
     found = []
     times = collections.Counter()
-    for spec, name in zip(tournament.engines, tournament.names, strict=True):
+    known = tournament.weights or [None] * len(tournament.engines)
+    for spec, name, weights in zip(tournament.engines, tournament.names, known, strict=True):
         # The same spec twice in one tournament are two engines.
-        key = spec, tournament.clock, times[spec]
+        key = spec, weights, tournament.clock, times[spec]
         times[spec] += 1
         if key not in numbers:
             if len(numbers) == MAX_ENGINES:
@@ -145,6 +149,7 @@ def _number_engines(tournament: Tournament, numbers: dict, collected: Collected)
                 name = spec + clock if spec + clock not in collected.names else f"{name} ({len(numbers)})"
             collected.names.append(name)
             collected.specs.append(spec + clock)
+            collected.weights.append(weights)
             collected.usage.append(
                 {"games": 0, "forfeits": 0, "failures": 0, "turns": 0, "iterations": 0, "seconds": 0.0}
                 | {"late_s": 0.0, "late_max_s": 0.0}
@@ -184,6 +189,7 @@ def evaluate(collected: Collected, sprt: statistics.Sprt | None = None) -> dict[
         engine = {
             "name": collected.names[summary.engine],
             "spec": collected.specs[summary.engine],
+            "weights": collected.weights[summary.engine],
             "games": usage["games"],
             "blocks": summary.blocks,
             "share": _list(summary.share),
@@ -303,6 +309,8 @@ def format_table(found: dict[str, Any]) -> str:
         lines.append("no block is complete: there is nothing to tell yet")
     lines.append("")
     lines += engine_table(found)
+    weighed = [engine for engine in found["engines"] if engine["weights"]]
+    lines += [f"weights of {engine['name']}: {engine['weights']}" for engine in weighed]
     if found["blocks"]:
         lines += ["", *_seat_table(found)]
     if found["patterns"]:

@@ -46,6 +46,7 @@ _SHAPE = {
     "margin_s": float,
     "patience_s": float,
     "on_failure": choice(*ON_FAILURE),
+    "weights?": [Nullable(str)],
 }
 
 
@@ -85,6 +86,9 @@ class Tournament:
         What a turn without any limit of time may take.
     on_failure : str
         "forfeit", or "retry": the game is begun anew, `play.RETRIES` times.
+    weights : tuple of (str or None), optional
+        With which weights each engine plays, see `Engine.weights_id`; None if that is not known, as in
+        journals of early versions.
     """
 
     game: str
@@ -98,10 +102,13 @@ class Tournament:
     margin_s: float = DEFAULT_MARGIN_S
     patience_s: float = DEFAULT_PATIENCE_S
     on_failure: str = "forfeit"
+    weights: tuple[str | None, ...] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object that stands in each record of a journal."""
         data = dataclasses.asdict(self)
+        if self.weights is None:
+            del data["weights"]
         return {key: list(value) if isinstance(value, tuple) else value for key, value in data.items()}
 
     @classmethod
@@ -114,6 +121,12 @@ class Tournament:
                 f"{path}.engines: expected 2 to {MAX_ENGINES} engines, each with a name",
                 reason="OUT_OF_RANGE",
                 path=f"{path}.engines",
+            )
+        if len(data.get("weights", data["engines"])) != len(data["engines"]):
+            raise NotationError(
+                f"{path}.weights: expected an entry for each of the {len(data['engines'])} engines",
+                reason="OUT_OF_RANGE",
+                path=f"{path}.weights",
             )
         return cls(**values)
 

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     budget = {
         field: getattr(args, key) for key, field in LIMIT_KEYS.items() if getattr(args, key) is not None
     }
-    defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "seed")}
+    defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "seed", "weights")}
     is_unlimited = not {"time_s", "iterations"} & budget.keys()
     limits = Limits(**budget, unlimited=is_unlimited)
     with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mexica_ai import registry
 from mexica_ai.cli import common
-from mexica_ai.engines.specs import KEYS, seconds, whole_number
+from mexica_ai.engines.specs import KEYS, seconds, weights_id, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.position import new_game
 
@@ -324,6 +324,7 @@ def make_tournament(args: argparse.Namespace) -> Tournament:
         margin_s=args.margin,
         patience_s=args.patience,
         on_failure=args.on_failure,
+        weights=tuple(weights_id(spec, args.game) for spec in completed),
     )
 
 

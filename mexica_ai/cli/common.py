@@ -101,17 +101,25 @@ def add_candidates_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_engine_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--engine`."""
+    """Add `--engine` and `--weights`."""
     parser.add_argument(
         "--engine", default="mcts", metavar="SPEC", help="the engine, see below (default: mcts)"
+    )
+    parser.add_argument(
+        "--weights",
+        type=argument(KEYS["weights"]),
+        metavar="FILE",
+        help="weights of the engine, as `mexica-ai train` writes them (default: those that ship)",
     )
 
 
 def search_defaults(args: argparse.Namespace, spec: EngineSpec) -> dict[str, Any]:
-    """Return the options of `add_search_options` as the defaults of `make_engine` for a spec."""
-    if args.level is not None and "level" not in KINDS[spec.kind].keys:
-        raise SearchError(f"--level: the engine {spec.kind} has no levels", reason="INVALID_LIMITS")
-    return {key: getattr(args, key) for key in ("time", "iterations", "memory", "threads", "level", "seed")}
+    """Return the options of a search and `--weights` as the defaults of `make_engine` for a spec."""
+    for key, what in (("level", "levels"), ("weights", "weights")):
+        if getattr(args, key) is not None and key not in KINDS[spec.kind].keys:
+            raise SearchError(f"--{key}: the engine {spec.kind} has no {what}", reason="INVALID_LIMITS")
+    keys = ("time", "iterations", "memory", "threads", "level", "seed", "weights")
+    return {key: getattr(args, key) for key in keys}
 
 
 def argument(parse: Callable[[str], T]) -> Callable[[str], T]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import json
 import multiprocessing
@@ -18,7 +19,7 @@ from mexica_ai import registry
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import SearchError
-from mexica_ai.train import fit, positions, priors, probes, selfplay
+from mexica_ai.train import corrections, fit, positions, priors, probes, selfplay
 
 SUMMARY = "fit the evaluation and the priors of a game on self-play"
 DESCRIPTION = """\
@@ -40,8 +41,8 @@ how games ended, and the priors stay as they are. Walks along the games in RECOR
 leave them for odd turns; each line of FILE is a walk. To go on with FILE, give the
 same RECORDS.
 
-The weights come into use when they replace those of the package, from the next
-start on. The same seed, numbers, weights in use and build give the same games and
+Play with the new weights by --weights FILE, or weights=FILE in an engine's spec. The
+same seed, numbers, weights in use and build give the same games and
 weights, however many jobs.
 
 Examples:
@@ -129,10 +130,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    fitted = registry.get(args.game).fitted
-    if fitted is None:
+    entry = registry.get(args.game)
+    spec, in_use = entry.weights_spec, entry.weights()
+    if spec is None:
         raise SearchError(f"{args.game} has no weights to fit", reason="INVALID_GAME")
-    if args.refine and not fitted.info["sha256"]:
+    if args.refine and "estimate" in in_use.provenance:
         problem = f"--refine: {args.game} has no weights in use to begin with; expected to fit some first"
         raise SearchError(problem, reason="INVALID_GAME")
     if args.probes and args.evaluate:
@@ -159,18 +161,18 @@ def run(args: argparse.Namespace) -> int:
         for number, line in enumerate(path.read_bytes().splitlines(), 1)
     ]
     if args.evaluate:
-        return _evaluate(args, fitted, lines)
+        return _evaluate(args, entry, lines)
     if len(lines) < 10:
         raise SearchError(f"{len(lines)} games: a fit needs at least 10", reason="INVALID_LIMITS")
-    data = positions.sample(lines, fitted.features, seed=args.seed)
+    data = positions.sample(lines, spec.features, seed=args.seed)
     held = data.held_out
     if not held.any():
         raise SearchError("all games are the same: a fit needs different ones", reason="INVALID_LIMITS")
-    probed, walks = _probes(args, fitted, lines) if args.probes else (None, [])
+    probed, walks = _probes(args, spec, lines) if args.probes else (None, [])
     with common.Progress("fitting") as progress:
         weights = fit.fit(
             data.take(~held) if probed is None else probed.take(~probed.held_out),
-            _beginning(fitted, args),
+            _beginning(entry, args),
             epochs=args.epochs,
             seed=args.seed,
             learning_rate=REFINING_RATE if args.refine else fit.LEARNING_RATE,
@@ -178,14 +180,14 @@ def run(args: argparse.Namespace) -> int:
         )
     choices = {}
     if probed is None:
-        weights = fitted.pulled(weights)
-    if fitted.categories and probed is not None:
-        weights["priors"] = fitted.weights()["priors"]
-    elif fitted.categories:
-        weights["priors"], choices = _fit_priors(fitted, lines, args.seed)
+        weights = corrections.pulled(spec, weights, entry.training.PULL)
+    if spec.categories and probed is not None:
+        weights["priors"] = in_use.arrays()["priors"]
+    elif spec.categories:
+        weights["priors"], choices = _fit_priors(entry, lines, args.seed)
     weights = {name: _rounded(array) for name, array in weights.items()}
-    reports = _reports(fitted, data.take(held), weights)
-    probe_reports = {} if probed is None else _reports(fitted, probed.take(probed.held_out), weights)
+    reports = _reports(entry, data.take(held), weights)
+    probe_reports = {} if probed is None else _reports(entry, probed.take(probed.held_out), weights)
     played_by = Counter(selfplay.weights_of(json.loads(line)) for _, line in lines)
     provenance = {
         "games": len(lines),
@@ -200,7 +202,7 @@ def run(args: argparse.Namespace) -> int:
     if probed is None:
         provenance["states"] = int((~held).sum())
     if args.refine:
-        provenance["refined"] = fitted.info["sha256"]
+        provenance["refined"] = in_use.sha256
     if probed is not None:
         provenance["probes"] = int((~probed.held_out).sum())
         provenance["probes_sha256"] = _digest(walks)
@@ -211,10 +213,11 @@ def run(args: argparse.Namespace) -> int:
         provenance["decisions"] = choices["fitted_on"]
         provenance["held_out_choices_log_loss"] = choices["after"] and round(choices["after"], 4)
     _draw(args, reports)
-    sha256 = fitted.save(args.weights, weights, provenance)
+    found = spec.make(weights, provenance)
+    spec.save(args.weights, found)
     if args.json:
         figures = {name: vars(report) for name, report in reports.items()}
-        figures |= {"choices": choices, "sha256": sha256, "states": len(data.games)}
+        figures |= {"choices": choices, "sha256": found.sha256, "states": len(data.games)}
         if probed is not None:
             figures["probes"] = {name: vars(report) for name, report in probe_reports.items()}
         print(json.dumps(figures))
@@ -232,7 +235,7 @@ def run(args: argparse.Namespace) -> int:
         count = choices["fitted_on"] + choices["held_out"]
         _print_choices(choices, count, ("alike", "before", "fitted", "after"))
     _print_calibration(reports)
-    print(f"\n{args.weights}: sha256 {sha256}")
+    print(f"\n{args.weights}: sha256 {found.sha256}")
     return 0
 
 
@@ -240,12 +243,16 @@ def _digest(lines):
     return hashlib.sha256(b"\n".join(sorted(lines))).hexdigest()
 
 
-def _reports(fitted, unseen, weights):
-    named = {"estimate": fitted.estimate(), "before": fitted.weights(), "after": weights}
+def _reports(entry, unseen, weights):
+    named = {
+        "estimate": corrections.estimate(entry.weights_spec),
+        "before": entry.weights().arrays(),
+        "after": weights,
+    }
     return {name: fit.report(unseen, arrays) for name, arrays in named.items()}
 
 
-def _probes(args, fitted, lines):
+def _probes(args, spec, lines):
     """Return the probes of a file, to which walks along valid records are added first, and its lines."""
     if args.walks:
         # Walks choose by number: in an order that does not depend on which of the jobs was first.
@@ -256,7 +263,7 @@ def _probes(args, fitted, lines):
         )  # fmt: skip
     walks = args.probes.read_bytes().splitlines()
     texts = ((f"{args.probes}:{number}", walk) for number, walk in enumerate(walks, 1))
-    found = probes.load(texts, args.game, fitted.features)
+    found = probes.load(texts, args.game, spec.features)
     if not found.held_out.any():
         problem = f"--probes: all in {args.probes} go along one game; expected more walks, along others too"
         raise SearchError(problem, reason="INVALID_LIMITS")
@@ -270,31 +277,32 @@ def _check_apart(path, others):
             raise SearchError(problem, reason="INVALID_PATH")
 
 
-def _evaluate(args, fitted, lines):
+def _evaluate(args, entry, lines):
     """Measure the weights in use on all the games; nothing is fitted."""
     if not lines:
         raise SearchError("no games: expected at least one to measure on", reason="INVALID_LIMITS")
-    data = positions.sample(lines, fitted.features, seed=args.seed)
+    spec, in_use = entry.weights_spec, entry.weights()
+    arrays = in_use.arrays()
+    data = positions.sample(lines, spec.features, seed=args.seed)
     reports = {
-        "estimate": fit.report(data, fitted.estimate()),
-        "in_use": fit.report(data, fitted.weights()),
+        "estimate": fit.report(data, corrections.estimate(spec)),
+        "in_use": fit.report(data, arrays),
     }
     choices = {}
-    if fitted.categories:
-        chosen = priors.sample(lines, fitted.categorize, len(fitted.categories), seed=args.seed)
-        in_use = fitted.weights()["priors"]
+    if spec.categories:
+        chosen = priors.sample(lines, _categorize(entry), len(spec.categories), seed=args.seed)
         choices = {
-            "alike": priors.log_loss(chosen, np.ones_like(in_use)),
-            "in_use": priors.log_loss(chosen, in_use),
+            "alike": priors.log_loss(chosen, np.ones_like(arrays["priors"])),
+            "in_use": priors.log_loss(chosen, arrays["priors"]),
             "measured_on": len(chosen.chosen),
         }
     _draw(args, reports)
     if args.json:
         figures = {name: vars(report) for name, report in reports.items()}
-        figures |= {"choices": choices, "sha256": fitted.info["sha256"], "states": len(data.games)}
+        figures |= {"choices": choices, "sha256": in_use.sha256, "states": len(data.games)}
         print(json.dumps(figures))
         return 0
-    print(f"{len(lines)} games, {len(data.games):,} states; in use: weights {fitted.info['version']}")
+    print(f"{len(lines)} games, {len(data.games):,} states; in use: weights {in_use.version}")
     _print_losses(reports)
     if choices:
         _print_choices(choices, choices["measured_on"], ("alike", "in_use"))
@@ -337,12 +345,19 @@ def _print_calibration(reports):
             print(f"{predicted:19.3f} {won:6.3f} {count:8,}")
 
 
-def _beginning(fitted, args):
+def _beginning(entry, args):
+    spec = entry.weights_spec
     if args.refine:
+        weights = entry.weights().arrays()
         # What searches find rests on weights that were pulled; fits to it are not pulled once more.
-        weights = fitted.weights() if args.probes else fitted.unpulled(fitted.weights())
-        return {name: weights[name] for name in fitted.network}
-    return fit.initial_weights(fitted.network, fitted.estimates, args.seed)
+        if not args.probes:
+            weights = corrections.unpulled(spec, weights, entry.training.PULL)
+        return {name: weights[name] for name in spec.network}
+    return fit.initial_weights(spec.network, spec.estimates, args.seed)
+
+
+def _categorize(entry):
+    return functools.partial(entry.weights_spec.categorize, weights=entry.weights())
 
 
 def _play(args):
@@ -382,17 +397,18 @@ def _rounded(array):
     return np.vectorize(lambda x: np.float32(f"{x:.5g}"), otypes=[np.float32])(array)
 
 
-def _fit_priors(fitted, lines, seed):
+def _fit_priors(entry, lines, seed):
     """Return weights of the priors, and how well they and others foretell what was chosen."""
-    chosen = priors.sample(lines, fitted.categorize, len(fitted.categories), seed=seed)
+    spec = entry.weights_spec
+    chosen = priors.sample(lines, _categorize(entry), len(spec.categories), seed=seed)
     if chosen.held_out.all():
         raise SearchError("no decisions of the search itself to fit the priors to", reason="INVALID_LIMITS")
     unseen = chosen.take(chosen.held_out)
-    found = priors.fit(chosen.take(~chosen.held_out), fitted.shapes["priors"][0])
-    flattened = _rounded(priors.tempered(found, fitted.categories, fitted.factors))
+    found = priors.fit(chosen.take(~chosen.held_out), spec.shapes["priors"][0])
+    flattened = _rounded(priors.tempered(found, spec.categories, entry.training.FACTORS))
     return flattened, {
         "alike": priors.log_loss(unseen, np.ones_like(found)),
-        "before": priors.log_loss(unseen, fitted.weights()["priors"]),
+        "before": priors.log_loss(unseen, entry.weights().arrays()["priors"]),
         "fitted": priors.log_loss(unseen, found),
         "after": priors.log_loss(unseen, flattened),
         "fitted_on": int((~chosen.held_out).sum()),

@@ -117,6 +117,18 @@ class Engine(ABC):
             interval_s=interval_s,
         )
 
+    def weights_id(self, game: str) -> str | None:
+        """Return which weights the engine plays a game with: the first 12 digits of their SHA-256.
+
+        None if it uses none, or if only somebody else's program knows.
+
+        Raises
+        ------
+        SearchError
+            Its weights are of another game (reason INVALID_WEIGHTS).
+        """
+        return None
+
     def close(self) -> None:
         """Release what the engine holds (a process, a connection). May be called twice."""
         return None

@@ -6,24 +6,44 @@ import functools
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from cext.core import baselines
 from cext.core.beam import Beam
-from cext.core.search import OPTIONS, Search
+from cext.core.game import State
+from cext.core.options import OPTIONS
+from cext.core.search import Search
 from cext.core.uct import UCT
+from cext.core.weights import Weights
 from mexica_ai import registry
 from mexica_ai.engines.base import Engine
+from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.levels import HIGHEST
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position
+from mexica_ai.registry import load_weights_file
 from mexica_ai.results import Candidate, Result
-from mexica_ai.search import run_search, watch_search
+from mexica_ai.search import run_search, watch_search, weights_for
 
 DEFAULT_WIDTH = 40  # of the beam
 
 
-class MctsEngine(Engine):
+class _WeighingEngine(Engine):
+    """An engine that judges positions with weights: those of the key `weights`, or those that ship."""
+
+    def __init__(self, spec: EngineSpec, defaults: Mapping[str, Any] | None = None) -> None:
+        super().__init__(spec, defaults)
+        given = spec.options.get("weights", self._defaults.get("weights"))
+        # Read now: what cannot be read should not be found out in the middle of a game.
+        self._weights = given if given is None or isinstance(given, Weights) else load_weights_file(given)
+
+    def weights_id(self, game: str) -> str | None:
+        weights = weights_for(game, self._weights)
+        return None if weights is None else weights.version
+
+
+class MctsEngine(_WeighingEngine):
     """The project's search; keys of the spec may set its level of play and its options."""
 
     def _search_class(self):
@@ -48,6 +68,7 @@ class MctsEngine(Engine):
             candidates=candidates,
             level=self._level,
             stop=stop,
+            weights=self._weights,
             search_class=self._search_class(),
         )
 
@@ -69,6 +90,7 @@ class MctsEngine(Engine):
             level=self._level,
             interval_s=interval_s,
             stop=stop,
+            weights=self._weights,
             search_class=self._search_class(),
         )
 
@@ -82,21 +104,29 @@ class UctEngine(Engine):
         return run_search(position, limits, seed=seed, candidates=candidates, stop=stop, search_class=UCT)
 
 
-class BeamEngine(Engine):
+class BeamEngine(_WeighingEngine):
     """The best whole turn by beam search with the game's evaluation; the key `width` is the beam's."""
 
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
     ) -> Result:
         search = functools.partial(Beam, width=self.spec.options.get("width", DEFAULT_WIDTH))
-        return run_search(position, limits, seed=seed, candidates=candidates, stop=stop, search_class=search)
+        return run_search(
+            position,
+            limits,
+            seed=seed,
+            candidates=candidates,
+            stop=stop,
+            weights=self._weights,
+            search_class=search,
+        )
 
 
-class _InstantEngine(Engine):
+class _InstantEngine(_WeighingEngine):
     """A baseline that answers at once, within any limits, with the one turn that it considers."""
 
     @abstractmethod
-    def _turn(self, state, seed: int) -> list[int]:
+    def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
         """Return the actions of a turn, without changing the state."""
 
     def _best_turn(
@@ -106,10 +136,11 @@ class _InstantEngine(Engine):
         after = position.state.copy()
         # What its seat does not know counts as drawn, not as it is.
         after.determinize(after.current_player, seed)
-        actions = self._turn(after, seed)
+        weights = weights_for(position.game, self._weights)
+        actions = self._turn(after, weights, seed)
         for action in actions:
             after.apply(action)
-        value, expected_scores = baselines.evaluate(after)
+        value, expected_scores = baselines.evaluate(after, weights=weights)
         turn = [registry.get(position.game).codec.format_action(action) for action in actions]
         candidate = Candidate(
             turn=turn, visits=1, value=value, expected_scores=expected_scores, prior=1.0, line=[]
@@ -128,12 +159,15 @@ class _InstantEngine(Engine):
 class GreedyEngine(_InstantEngine):
     """The action with the best evaluation after it, again and again, until none is better than the end."""
 
-    def _turn(self, state, seed: int) -> list[int]:
-        return baselines.greedy_turn(state)
+    def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
+        return baselines.greedy_turn(state, weights=weights)
 
 
 class RandomEngine(_InstantEngine):
     """The uniform random playout: a random kind of action, then a random action of that kind."""
 
-    def _turn(self, state, seed: int) -> list[int]:
+    def weights_id(self, game: str) -> None:
+        return None  # they judge where the turn leads, but do not choose it
+
+    def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
         return baselines.random_turn(state, seed)

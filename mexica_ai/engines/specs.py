@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cext.core.search import OPTIONS as SEARCH_OPTIONS
+from cext.core.options import OPTIONS as SEARCH_OPTIONS
 from mexica_ai import levels
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time
@@ -81,6 +81,12 @@ def _label(text: str) -> str:
     return text
 
 
+def _path(text: str) -> str:
+    if not text or not text.isprintable():
+        raise ValueError("a file")
+    return text
+
+
 KEYS: dict[str, Callable[[str], Any]] = {
     "time": seconds,
     "iterations": whole_number(1),
@@ -91,6 +97,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "level": whole_number(1, levels.HIGHEST),
     "seed": whole_number(0),
     "name": _label,
+    "weights": _path,
     # Options of the search, see docs/search.md.
     **{name: _number(low, high) for name, (_, low, high) in SEARCH_OPTIONS.items()},
 }
@@ -116,7 +123,7 @@ KINDS = {
     "mcts": EngineKind(
         "mexica_ai.engines.native:MctsEngine",
         "the search of this project",
-        (*_BUDGET, "level", *SEARCH_OPTIONS),
+        (*_BUDGET, "level", "weights", *SEARCH_OPTIONS),
     ),
     "uct": EngineKind(
         "mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions", _ONE_THREAD
@@ -124,10 +131,12 @@ KINDS = {
     "beam": EngineKind(
         "mexica_ai.engines.native:BeamEngine",
         "baseline: the best whole turn by beam search (width=40)",
-        (*_ONE_THREAD, "width"),
+        (*_ONE_THREAD, "width", "weights"),
     ),
     "greedy": EngineKind(
-        "mexica_ai.engines.native:GreedyEngine", "baseline: the best next action, again and again"
+        "mexica_ai.engines.native:GreedyEngine",
+        "baseline: the best next action, again and again",
+        (*_BUDGET, "weights"),
     ),
     "random": EngineKind("mexica_ai.engines.native:RandomEngine", "baseline: random legal actions"),
     "cmd": EngineKind(
@@ -207,8 +216,8 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
     spec : str or EngineSpec
         See `parse_spec`.
     **defaults
-        Values (time, iterations, threads, memory, level, seed) where the spec has no such key, for instance
-        the options of a command line; None counts as not given.
+        Values (time, iterations, threads, memory, level, seed, weights) where the spec has no such key, for
+        instance the options of a command line; None counts as not given. `weights` may be `Weights`, too.
 
     Returns
     -------
@@ -218,7 +227,7 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
     Raises
     ------
     NotationError
-        The spec cannot be read.
+        The spec cannot be read, or its file of weights.
     SearchError
         The engine cannot be started.
     """
@@ -229,6 +238,22 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
         raise TypeError(f"unknown engine default {min(unknown)!r}; known: {', '.join(KEYS)}")
     module, class_name = KINDS[spec.kind].path.split(":")
     return getattr(importlib.import_module(module), class_name)(spec, defaults)
+
+
+def weights_id(spec: EngineSpec, game: str) -> str | None:
+    """Return which weights the engine of a spec plays a game with, see `Engine.weights_id`.
+
+    Raises
+    ------
+    NotationError
+        The file of weights cannot be read.
+    SearchError
+        It is of another game.
+    """
+    if "weights" not in KINDS[spec.kind].keys:
+        return None
+    with make_engine(spec) as engine:
+        return engine.weights_id(game)
 
 
 def _scan_value(text: str, at: int, error: Callable[[str], NotationError]) -> tuple[str, int]:

@@ -15,11 +15,6 @@ BEGINNING = b'{"game": '  # of every line that a job returns
 UNKNOWN_WEIGHTS = "unknown"  # of lines that do not tell: of early versions, or not of `extend`
 
 
-def version(fitted, weights) -> str:
-    """Return how lines name weights: as their file does, by the first 12 digits of their SHA-256."""
-    return fitted.checksum(weights)[:12]
-
-
 def extend(
     path: Path,
     executor: Executor,
@@ -72,8 +67,7 @@ def extend(
     """
     known, versions = _known(path, game, key, number, kind)
     missing = [index for index in range(count) if index not in known]
-    fitted = registry.get(game).fitted
-    in_use = version(fitted, fitted.weights())
+    in_use = registry.get(game).weights().version
     others = sorted(versions - {in_use})
     if missing and others:
         told = " and ".join(f"{name} {value}" for name, value in kind.items())

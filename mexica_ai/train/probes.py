@@ -89,9 +89,8 @@ def walk(records: Sequence[dict], seed: int, index: int, iterations: int) -> dic
                     "scores": [round(score, 2) for score in result.expected_scores],
                 }
             )
-    fitted = registry.get(game).fitted
     told = {"seed": seed, "iterations": iterations, "walk": index}
-    told |= {"weights": lines.version(fitted, fitted.weights()), "along": fingerprint(record).hex()}
+    told |= {"weights": registry.get(game).weights().version, "along": fingerprint(record).hex()}
     return {"game": game, "walk": told, "probes": found}
 
 

@@ -18,7 +18,7 @@ from mexica_ai import registry
 from mexica_ai.engines import make_engine
 from mexica_ai.limits import Limits
 from mexica_ai.position import new_game
-from mexica_ai.train.lines import UNKNOWN_WEIGHTS, extend, version
+from mexica_ai.train.lines import UNKNOWN_WEIGHTS, extend
 
 PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these
 SPREAD = (0.5, 1.0, 2.0)  # a seat's iterations are this many times the given number
@@ -34,8 +34,7 @@ ODD_CANDIDATES = 20  # an odd turn is random, greedy, or one of so many candidat
 
 
 def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
-    """Play game number `index` and return its record. One game at a time in a process: styles are in place
-    for all.
+    """Play game number `index` and return its record.
 
     Parameters
     ----------
@@ -61,28 +60,24 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
     specs = [f"mcts,iterations={budget}" for budget in budgets]
     if random_.random() < RIVAL_SHARE:
         specs[random_.randrange(players)] = random_.choice(RIVALS).format(RIVAL_FACTOR * iterations)
-    fitted = registry.get(game).fitted
-    usual = fitted.weights()
+    entry = registry.get(game)
+    usual = entry.weights()
     deviations = [random_.choice(STYLE_DEVIATIONS) for _ in range(players)]
-    styles = [_style(fitted, usual, deviation, random_) for deviation in deviations]
-    engines = [make_engine(spec) for spec in specs]
+    styles = [_style(entry.weights_spec, usual, deviation, random_) for deviation in deviations]
+    engines = [make_engine(spec, weights=style) for spec, style in zip(specs, styles, strict=True)]
     odd_share, turns, odd = random_.choice(ODD_SHARES), [], []
-    try:
-        while not position.is_over:
-            if position.is_chance:
-                turns.append(position.draw(random_.getrandbits(63)))
-                continue
-            seat, turn_seed = position.to_move, random_.getrandbits(63)
-            fitted.set_weights(styles[seat])
-            if random_.random() < odd_share:
-                odd.append(len(turns))
-                turn = _odd_turn(position, random_, turn_seed, budgets[seat])
-            else:
-                turn = engines[seat].best_turn(position, seed=turn_seed, candidates=1).turn
-            turns.append(turn)
-            position.push(turn)
-    finally:
-        fitted.set_weights(usual)
+    while not position.is_over:
+        if position.is_chance:
+            turns.append(position.draw(random_.getrandbits(63)))
+            continue
+        seat, turn_seed = position.to_move, random_.getrandbits(63)
+        if random_.random() < odd_share:
+            odd.append(len(turns))
+            turn = _odd_turn(position, random_, turn_seed, budgets[seat], styles[seat])
+        else:
+            turn = engines[seat].best_turn(position, seed=turn_seed, candidates=1).turn
+        turns.append(turn)
+        position.push(turn)
     return {
         "game": game,
         "version": 1,
@@ -95,7 +90,7 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
             "seed": seed,
             "iterations": iterations,
             "game": index,
-            "weights": version(fitted, usual),
+            "weights": usual.version,
             "styles": deviations,
             "odd_turns": odd,
         },
@@ -107,17 +102,17 @@ def weights_of(record: dict) -> str:
     return record.get("self_play", {}).get("weights", UNKNOWN_WEIGHTS)
 
 
-def _style(fitted, weights, deviation, random_):
+def _style(spec, weights, deviation, random_):
     """Return weights whose share of the win is a little, or a lot, off in the seat's own features."""
-    linear = weights["linear"].copy()
-    for feature in range(fitted.estimates[0]):
-        linear[0, feature] += random_.gauss(0, deviation)
-    return weights | {"linear": linear}
+    arrays = weights.arrays()
+    for feature in range(spec.estimates[0]):
+        arrays["linear"][0, feature] += random_.gauss(0, deviation)
+    return spec.make(arrays)
 
 
-def _odd_turn(position, random_, seed, iterations):
+def _odd_turn(position, random_, seed, iterations, weights):
     kind = random_.choice(("random", "greedy", "mcts", "mcts"))
-    result = make_engine(kind).best_turn(
+    result = make_engine(kind, weights=weights).best_turn(
         position, Limits(iterations=iterations), seed=seed, candidates=ODD_CANDIDATES
     )
     return random_.choice(result.candidates).turn

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import NotationError, SearchError
+from mexica_ai import NotationError, Position, SearchError, registry, replay
 from mexica_ai.arena import play
 from mexica_ai.arena.journal import JournalWriter, read_journal
 from mexica_ai.arena.play import Task, play_game
@@ -24,6 +24,8 @@ from mexica_ai.arena.pool import GamePool
 from mexica_ai.arena.report import collect, evaluate, format_report, outcome_of
 from mexica_ai.arena.runner import run
 from mexica_ai.arena.tournament import Tournament, complete_spec, pattern, turn_seed, unique_names
+from mexica_ai.engines import make_engine
+from mexica_ai.train.corrections import estimate
 
 NIM_ENGINE = [sys.executable, str(Path(__file__).parents[1] / "nim_engine.py")]
 
@@ -720,3 +722,74 @@ def test_the_plot_is_drawn(tmp_path):
             assert (tmp_path / name).stat().st_size > 5000
     with pytest.raises(NotationError, match="expected a name that ends in one of"):
         plot.draw(evaluate(collected), collected, str(tmp_path / "a.txt"))
+
+
+# Weights
+
+
+@pytest.fixture
+def two_sets(tmp_path):
+    """Return two files of weights of Mexica: those that ship, and the hand-made estimate."""
+    spec = registry.get("mexica").weights_spec
+    paths = tmp_path / "usual.json", tmp_path / "by_hand.json"
+    spec.save(paths[0], registry.get("mexica").weights())
+    spec.save(paths[1], spec.make(estimate(spec)))
+    return paths
+
+
+def test_two_sets_of_weights_play_each_other(two_sets, tmp_path, cli):
+    journal = tmp_path / "journal.jsonl"
+    usual, by_hand = (registry.load_weights_file(path).version for path in two_sets)
+    engines = [f"greedy,weights={two_sets[0]}", f"greedy,weights={two_sets[1]}"]
+    command = ["--engine", engines[0], "--engine", engines[1], "--blocks", "1", "--journal", journal]
+    assert cli(*command, "--format", "json") == 0
+    assert [engine["weights"] for engine in json.loads(cli.out)["engines"]] == [usual, by_hand]
+    records = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert [record["weights"] for record in records] == [[usual, by_hand], [by_hand, usual]]
+    for record in records:
+        assert replay(record).is_over
+        # Played again by one engine a seat, the turns are the same.
+        position = Position.from_json(record["start"])
+        seats = [make_engine(spec) for spec in record["engines"]]
+        for turn in record["turns"]:
+            if not position.is_chance:
+                assert seats[position.to_move].best_turn(position, seed=1).turn == turn
+            position.push(turn)
+    assert cli("report", journal) == 0
+    assert f"weights of {engines[0]}: {usual}\n" in cli.out
+    assert f"weights of {engines[1]}: {by_hand}\n" in cli.out
+
+
+def test_a_journal_is_not_continued_with_other_weights(two_sets, tmp_path, cli):
+    journal = tmp_path / "journal.jsonl"
+    usual, by_hand = (registry.load_weights_file(path).version for path in two_sets)
+    command = ["--engine", f"greedy,weights={two_sets[0]}", "--engine", "random", "--journal", journal]
+    assert cli(*command, "--blocks", "1") == 0
+    content = journal.read_bytes()
+    two_sets[0].write_bytes(two_sets[1].read_bytes())
+    assert cli(*command, "--blocks", "2", "--resume") == 2
+    assert f"plays with weights {usual}, asked for are weights {by_hand}" in cli.err
+    assert cli.err.count("\n") == 1
+    assert journal.read_bytes() == content
+
+
+def test_a_file_that_is_none_of_weights_is_refused_before_the_first_game(two_sets, tmp_path, cli):
+    journal = tmp_path / "journal.jsonl"
+    two_sets[1].write_bytes(two_sets[1].read_bytes()[:-500])
+    command = ["--engine", "random", "--engine", f"greedy,weights={two_sets[1]}", "--journal", journal]
+    assert cli(*command) == 2
+    assert "by_hand.json: not JSON; expected a file of weights" in cli.err
+    assert cli("--engine", "random", "--engine", f"mcts,weights={two_sets[0]}", "--game", "coatl") == 2
+    assert "are of mexica; expected weights of coatl" in cli.err
+    assert not journal.exists()
+
+
+def test_a_worker_with_another_file_plays_no_game(two_sets):
+    engines = f"greedy,iterations=1,weights={two_sets[0]}", "random,iterations=1"
+    tournament = Tournament("mexica", 2, engines, ("A", "B"), 1, weights=("0123456789ab", None))
+    task = Task(tournament, tournament.block(0)[0])
+    with pytest.raises(SearchError, match="expected weights 0123456789ab"):
+        play_game(task)
+    two_sets[0].unlink()
+    with pytest.raises(NotationError, match="No such file"):
+        play_game(task)

@@ -242,7 +242,7 @@ def test_options_of_the_search_are_keys_of_its_spec():
     search = Search(state, seed=1, exploration=3.0, confirming_share=0.0)
     search.run(iterations=300)
     assert visits("mcts,exploration=3.0,confirming_share=0") == [
-        candidate["visits"] for candidate in search.result()["candidates"]
+        candidate["visits"] for candidate in search.result(5)["candidates"]
     ]
     assert visits("mcts,exploration=3.0,confirming_share=0") != visits("mcts")
 

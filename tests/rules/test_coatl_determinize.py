@@ -15,12 +15,11 @@ from pathlib import Path
 import pytest
 from reference.coatl import State as Reference
 from scipy.stats import chisquare
+from weighed import Beam, Search
 
 import mexica_ai as ai
 from cext.core.baselines import random_turn
-from cext.core.beam import Beam
 from cext.core.game import CHANCE
-from cext.core.search import Search
 from cext.core.uct import UCT
 from mexica_ai import Position
 from mexica_ai.engines import make_engine
@@ -421,7 +420,7 @@ def exchanged(data, seat, hidden="hand"):
 def searched(search_class, data, **options):
     search = search_class(state_of(data), seed=3, **options)
     search.run(iterations=400)
-    return search.result() | {"seconds": 0}
+    return search.result(5) | {"seconds": 0}
 
 
 VARIANTS = {

@@ -16,8 +16,8 @@ import pytest
 from reference.coatl import ALL_PROPHECIES
 from reference.coatl import State as Reference
 from scipy.stats import chisquare
+from weighed import Search
 
-from cext.core.search import Search
 from cext.core.uct import UCT
 from cext.games.coatl.observations import has_world
 from mexica_ai import IllegalActionError, NotationError, PositionError, wire
@@ -348,7 +348,7 @@ def test_a_search_does_not_peek(search_class, words):
     def searched(start):
         search = search_class(start, seed=3)
         search.run(iterations=300)
-        return search.result() | {"seconds": 0}
+        return search.result(5) | {"seconds": 0}
 
     expected = searched(state)
     assert searched(notation.parse_position(notation.view(position, seat))) == expected

@@ -15,9 +15,9 @@ import pytest
 
 from cext.core.baselines import random_turn
 from cext.core.game import CHANCE, TERMINAL, Game, State
+from cext.core.options import OPTIONS
 from cext.core.perft import divide, perft
 from cext.core.playout import copies, legal_lists, random_playout, random_playouts
-from cext.core.search import OPTIONS
 from mexica_ai import registry
 from mexica_ai.errors import IllegalActionError, SearchError
 from mexica_ai.games.codec import GameCodec

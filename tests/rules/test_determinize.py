@@ -11,11 +11,11 @@ from math import comb, prod
 import pytest
 from mexica_builder import build
 from scipy.stats import chisquare
+from weighed import Search, greedy_turn
 
 import mexica_ai
-from cext.core.baselines import greedy_turn, random_turn
+from cext.core.baselines import random_turn
 from cext.core.game import CHANCE
-from cext.core.search import Search
 from cext.core.uct import UCT
 from mexica_ai import Position, SearchError
 
@@ -157,7 +157,7 @@ def search(position, *, seed=3, iterations=1500, **options):
     found = Search(Position.from_json(position).state, seed=seed, **options)
     found.run(iterations=iterations)
     found.check_visits()
-    return found.result() | {"seconds": 0}
+    return found.result(5) | {"seconds": 0}
 
 
 # The last seat of the last round of period 1: `end` deals the hidden tokens.

@@ -22,16 +22,16 @@ import time
 from pathlib import Path
 
 import numpy as np
+from weighed import Beam, Search, categorize, evaluate, greedy_turn, weights_of
 
 import mexica_ai as ai
 from cext.core import game as core_game
-from cext.core.baselines import evaluate, greedy_turn, random_turn
-from cext.core.beam import Beam
+from cext.core.baselines import random_turn
 from cext.core.errors import MexicaAIError
 from cext.core.game import CHANCE
+from cext.core.options import OPTIONS
 from cext.core.perft import divide, perft
 from cext.core.playout import random_playout, random_playouts
-from cext.core.search import OPTIONS, Search
 from cext.core.uct import UCT
 from cext.games.mexica import plans
 from mexica_ai import registry
@@ -117,11 +117,11 @@ def look_at(state):
         state.returns()
     elif state.current_player >= 0:
         evaluate(state)
-    fitted = registry.get(state.game.name).fitted if state.game.name in registry.names() else None
-    if fitted:
-        fitted.features(state)
+    weights = weights_of(state)
+    if weights:
+        registry.get(state.game.name).weights_spec.features(state)
         if state.current_player >= 0:
-            fitted.categorize(state)
+            categorize(state, weights)
     if state.game.name == "mexica" and state.current_player >= 0:
         plans.find(state)
 
@@ -308,7 +308,7 @@ def searches(rng):
     elif kind == "late":
         # The threads may still be at work.
         search.run(time_s=rng.choice((0.001, 0.01)), late_s=0.0)
-        search.result()
+        search.result(5)
         search.join()
     elif kind == "watched":
         run_watched(search, rng, read=True)
@@ -363,21 +363,23 @@ def answers(rng):
 
 @part
 def weights(rng):
-    """Setting the fitted weights, broken and whole; those that were there come back."""
-    game = rng.choice([name for name in registry.names() if registry.get(name).fitted])
-    fitted = registry.get(game).fitted
-    usual = fitted.weights()
+    """Weights, broken and whole, and searches that outlive their names."""
+    game = rng.choice([name for name in registry.names() if registry.get(name).weights_spec])
+    spec = registry.get(game).weights_spec
+    usual = registry.get(game).weights().arrays()
     name = rng.choice(sorted(usual))
     for bad in (usual[name][:-1], usual[name] * float("nan"), usual[name].ravel()[:1], np.zeros(())):
         with contextlib.suppress(ValueError):
-            fitted.set_weights(usual | {name: bad})
+            spec.make(usual | {name: bad})
     state = walked(rng, game).state
-    try:
-        fitted.set_weights({name: array * 1e4 for name, array in usual.items()})
-        look_at(state)
-        Search(state, threads=2, memory_mb=1).run(iterations=200)
-    finally:
-        fitted.set_weights(usual)
+    search = Search(
+        state,
+        threads=2,
+        memory_mb=1,
+        weights=spec.make({name: array * 1e4 for name, array in usual.items()}),
+    )
+    gc.collect()
+    search.run(iterations=200)
     look_at(state)
 
 

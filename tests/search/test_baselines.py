@@ -7,10 +7,10 @@ import threading
 
 import pytest
 from mexica_builder import build
+from weighed import Beam, evaluate, greedy_turn
 
 import mexica_ai
-from cext.core.baselines import evaluate, greedy_turn, random_turn
-from cext.core.beam import Beam
+from cext.core.baselines import random_turn
 from cext.core.uct import UCT
 from mexica_ai import GameOverError, Position, SearchError
 from mexica_ai.engines import make_engine

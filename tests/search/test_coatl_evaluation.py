@@ -4,23 +4,23 @@ import json
 from pathlib import Path
 
 import pytest
+from weighed import evaluate
 
 import mexica_ai as ai
-from cext.core import baselines
-from cext.games.coatl.fitted import FITTED
+from cext.games.coatl.spec import SPEC
 from mexica_ai.engines import make_engine
 
-OWN, SHARED = FITTED.own_features, FITTED.shared_features
+OWN, SHARED = SPEC.own_features, SPEC.shared_features
 MIDGAME = json.loads((Path(__file__).parents[2] / "examples/coatl_midgame.json").read_text())
 
 
 def own(position, name):
     """Return a feature of each seat."""
-    return [float(value) for value in FITTED.features(position.state)[:, OWN.index(name)]]
+    return [float(value) for value in SPEC.features(position.state)[:, OWN.index(name)]]
 
 
 def shared(position, name):
-    features = FITTED.features(position.state)[:, 3 * len(OWN) + SHARED.index(name)]
+    features = SPEC.features(position.state)[:, 3 * len(OWN) + SHARED.index(name)]
     assert len(set(features.tolist())) == 1
     return float(features[0])
 
@@ -112,7 +112,7 @@ def test_last_actions_are_those_that_each_seat_still_gets(players):
 
 
 def test_better_cards_played_are_better_all_else_equal(midgame):
-    before = baselines.evaluate(midgame.state)
-    after = baselines.evaluate(without_prophecies().state)
+    before = evaluate(midgame.state)
+    after = evaluate(without_prophecies().state)
     assert after[0][0] < before[0][0]
     assert after[1][0] < before[1][0]

@@ -8,7 +8,7 @@ import pytest
 
 import mexica_ai as ai
 from cext.games.coatl.cards import count_times, points_of
-from cext.games.coatl.fitted import FITTED
+from cext.games.coatl.spec import SPEC
 
 COLOURS = "YRKGB"
 FACES = [f"P{number:02}" for number in range(49)]
@@ -61,7 +61,7 @@ def position(
 
 
 def feature(position, name, seat=0):
-    return float(FITTED.features(position.state)[seat, FITTED.own_features.index(name)])
+    return float(SPEC.features(position.state)[seat, SPEC.own_features.index(name)])
 
 
 def points(position, name, seat=0):

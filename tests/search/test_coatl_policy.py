@@ -5,12 +5,12 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from weighed import Search, categorize, weights_of
 
-from cext.games.coatl.policy import CATEGORIES, KINDS, categorize
+from cext.games.coatl.spec import KINDS, SPEC
 from mexica_ai import new_game, registry
 
 NOTATION = registry.get("coatl").codec
-FITTED = registry.get("coatl").fitted
 GAPS = {"best": (0, 0.01), "near": (0.01, 0.75), "behind": (0.75, 2.5), "far": (2.5, np.inf)}
 
 
@@ -38,11 +38,11 @@ def test_kinds_and_gaps():
     seen = defaultdict(set)
     for state in decisions():
         row, actions, categories, shares = categorize(state)
-        assert 0 <= row < FITTED.shapes["priors"][0]
+        assert 0 <= row < SPEC.shapes["priors"][0]
         assert list(actions) == list(state.legal_actions())
         assert shares.max() == pytest.approx(1)
         for action, category, share in zip(actions, categories, shares, strict=True):
-            kind, gap = CATEGORIES[category].rsplit("_", 1)
+            kind, gap = SPEC.categories[category].rsplit("_", 1)
             seen[kind].add(NOTATION.format_action(int(action)).split()[0])
             behind = -1.5 * np.log(share)  # of the best action's outlook
             at_least, below = GAPS[gap]
@@ -55,20 +55,25 @@ def test_kinds_and_gaps():
 
 
 def test_the_weights_of_a_category_count():
-    usual = FITTED.weights()
     state = next(decisions())
-    row, _, categories, shares = categorize(state)
-    priors = usual["priors"].copy()
-    priors[row, categories[0]] *= 50
-    try:
-        FITTED.set_weights(usual | {"priors": priors})
-        assert np.array_equal(FITTED.weights()["priors"], priors)
-        assert np.array_equal(categorize(state)[3], shares)  # shares are the game's, not fitted
-    finally:
-        FITTED.set_weights(usual)
-    assert np.array_equal(FITTED.weights()["priors"], usual["priors"])
+    row, actions, categories, shares = categorize(state)
+    arrays = weights_of(state).arrays()
+    arrays["priors"][row, categories[0]] *= 50
+    raised = SPEC.make(arrays)
+    assert np.array_equal(categorize(state, raised)[3], shares)  # shares are the game's, not fitted
+
+    def prior(weights):
+        """Return that of the turns that begin with the first action."""
+        search = Search(state, weights=weights, seed=1, widening_base=1000, first_visits=1000)
+        search.run(iterations=2000)
+        turns = search.result(10_000)["candidates"]
+        return sum(turn["prior"] for turn in turns if turn["actions"][0] == actions[0])
+
+    assert prior(raised) > 1.5 * prior(weights_of(state))
 
 
 def test_states_of_other_games_are_refused():
     with pytest.raises(TypeError, match="coatl"):
-        categorize(new_game("mexica", seed=1).state)
+        SPEC.categorize(new_game("mexica", seed=1).state, registry.get("coatl").weights())
+    with pytest.raises(TypeError, match="Weights of coatl, got Weights of mexica"):
+        SPEC.categorize(new_game("coatl", seed=1).state, registry.get("mexica").weights())

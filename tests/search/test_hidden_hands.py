@@ -6,8 +6,8 @@ The subject is trick (`tests/games/trick`): each seat plays one card, the highes
 from math import comb
 
 import pytest
+from weighed import Search
 
-from cext.core.search import Search
 from test_games.trick.ops import deal
 
 ITERATIONS = 20_000

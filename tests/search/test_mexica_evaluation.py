@@ -3,22 +3,22 @@
 import math
 
 import numpy as np
+from weighed import evaluate
 
 import mexica_ai as ai
-from cext.core import baselines
 from mexica_ai import registry
 
-fitted = registry.get("mexica").fitted
-OWN, SHARED = fitted.own_features, fitted.shared_features
+spec = registry.get("mexica").weights_spec
+OWN, SHARED = spec.own_features, spec.shared_features
 
 
 def own(position, name):
     """Return a feature of each seat."""
-    return [float(value) for value in fitted.features(position.state)[:, OWN.index(name)]]
+    return [float(value) for value in spec.features(position.state)[:, OWN.index(name)]]
 
 
 def shared(position, name):
-    features = fitted.features(position.state)[:, 3 * len(OWN) + SHARED.index(name)]
+    features = spec.features(position.state)[:, 3 * len(OWN) + SHARED.index(name)]
     assert len(set(features.tolist())) == 1
     return float(features[0])
 
@@ -47,8 +47,8 @@ def test_features_of_the_midgame_example():
 
 def test_more_points_are_better_all_else_equal():
     fields = ai.load("examples/mexica_midgame.json").to_json()
-    before = baselines.evaluate(ai.Position.from_json(fields).state)
+    before = evaluate(ai.Position.from_json(fields).state)
     fields["seats"][0]["score"] += 40
-    after = baselines.evaluate(ai.Position.from_json(fields).state)
+    after = evaluate(ai.Position.from_json(fields).state)
     assert after[0][0] > before[0][0] + 0.1
     assert after[1][0] > before[1][0]

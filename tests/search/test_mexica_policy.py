@@ -5,8 +5,9 @@ import random
 from pathlib import Path
 
 import pytest
+from weighed import categorize
 
-from cext.games.mexica.policy import CATEGORIES, categorize
+from cext.games.mexica.spec import SPEC
 from mexica_ai import best_turn, load, new_game, registry
 from mexica_ai.position import Position
 
@@ -20,7 +21,7 @@ def shares(position, *turn):
         state.apply(NOTATION.parse_action(action))
     _, actions, categories, found = categorize(state)
     return {
-        NOTATION.format_action(int(action)): (CATEGORIES[category], float(share))
+        NOTATION.format_action(int(action)): (SPEC.categories[category], float(share))
         for action, category, share in zip(actions, categories, found, strict=True)
     }
 

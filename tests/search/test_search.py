@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 from mexica_builder import build
+from weighed import Search
 
 import mexica_ai
-from cext.core.search import OPTIONS, Search
+from cext.core.options import OPTIONS
 from mexica_ai import GameOverError, Position, SearchError, registry
-from mexica_ai.train.fit import initial_weights
+from mexica_ai.train.corrections import estimate
 
 TOLERANCE_S = 10.0  # no more than a guard against waiting for the end: machines are shared
 
@@ -583,9 +584,7 @@ def test_a_forced_win_of_nim_is_worth_all():
 @pytest.mark.parametrize("iterations", [200, 1000])
 def test_the_best_end_of_the_game_is_played_though_others_have_more_visits(iterations):
     far_from_home = {"pillis": ["K7", "C9"], "points": 6}
-    state = state_of(
-        build(2, no_tiles=True, built_all=[0], period=2, display=[], to_move=1, **far_from_home)
-    )
+    state = state_of(build(2, no_tiles=True, built_all=[0], period=2, display=[], to_move=1, **far_from_home))
     found = run(state, iterations=iterations, num_candidates=1000)["candidates"]
     scores = [candidate["expected_scores"][1] for candidate in found]
     assert scores == sorted(scores, reverse=True)
@@ -703,20 +702,11 @@ def test_random_events_happen_as_often_as_they_are_likely():
     assert again != anew
 
 
-@pytest.fixture
-def estimate_alone():
-    """Coatl played by the hand-made estimate: with other weights other things matter in a position."""
-    fitted = registry.get("coatl").fitted
-    usual = fitted.weights()
-    weights = initial_weights(fitted.network, fitted.estimates, 1)
-    weights["w3"][:] = 0
-    fitted.set_weights(weights | {"priors": usual["priors"]})
-    yield
-    fitted.set_weights(usual)
-
-
 @pytest.mark.slow
-def test_few_random_events_are_a_small_sample(estimate_alone):
+def test_few_random_events_are_a_small_sample():
+    # By the hand-made estimate: with other weights other things matter in a position.
+    spec = registry.get("coatl").weights_spec
+    weights = spec.make(estimate(spec))
     # Whoever takes the last pair of bodies refills all spaces from the bag.
     fields = mexica_ai.new_game("coatl", players=2, seed=1).to_json()
     fields |= {"phase": "turn", "pending": "", "round": 5, "deck": 42}
@@ -726,7 +716,9 @@ def test_few_random_events_are_a_small_sample(estimate_alone):
         seat["hand"] = hand
     # A single event in each node: whether it is a lucky one, the seed decides.
     single, many = (
-        coatl_values(range(20), fields, iterations=2000, events_factor=factor, events_exponent=0)
+        coatl_values(
+            range(20), fields, iterations=2000, weights=weights, events_factor=factor, events_exponent=0
+        )
         for factor in (0.5, 1000)
     )
     assert statistics.stdev(single) > 1.5 * statistics.stdev(many)

@@ -40,12 +40,12 @@ def make(path, games, count, seed=1):
 
 def load(walks, game):
     texts = [(f"line {n}", line) for n, line in enumerate(walks.read_bytes().splitlines(), 1)]
-    return probes.load(texts, game, registry.get(game).fitted.features)
+    return probes.load(texts, game, registry.get(game).weights_spec.features)
 
 
 def test_walks_tell_what_searches_expect_of_valid_positions(played):
     game, games, walks = played
-    version = registry.get(game).fitted.info["version"]
+    version = registry.get(game).weights().version
     prints = {positions.fingerprint(json.loads(line)).hex() for line in games.read_text().splitlines()}
     lines = [json.loads(line) for line in walks.read_text().splitlines()]
     assert sorted(line["walk"]["walk"] for line in lines) == list(range(WALKS))
@@ -106,18 +106,18 @@ def test_a_torn_file_of_walks_is_continued(played, tmp_path):
 
 def test_probes_are_read_in_any_order(played):
     game, _, walks = played
-    fitted = registry.get(game).fitted
+    entry = registry.get(game)
     data = load(walks, game)
     texts = [("", line) for line in walks.read_bytes().splitlines()]
     random.Random(1).shuffle(texts)
-    again = probes.load(texts, game, fitted.features)
+    again = probes.load(texts, game, entry.weights_spec.features)
     for name in positions.Positions.__dataclass_fields__:
         assert np.array_equal(getattr(data, name), getattr(again, name)), name
     assert np.allclose(data.shares.sum(1), 1, atol=1e-3)
     assert (data.shares[~data.seats] == 0).all()
     first = json.loads(min(walks.read_bytes().splitlines()))["probes"][0]
     position = Position.from_json(first["position"])
-    assert np.array_equal(data.features[0, : position.players], fitted.features(position.state))
+    assert np.array_equal(data.features[0, : position.players], entry.weights_spec.features(position.state))
     assert np.allclose(data.scores[0, : position.players] * positions.SCORE_SCALE, first["scores"], atol=1e-3)
 
 
@@ -154,10 +154,10 @@ def test_what_is_no_walk_is_refused(change, expected):
 
 def test_a_fit_comes_nearer_to_what_searches_expect(played):
     game, _, walks = played
-    fitted = registry.get(game).fitted
+    entry = registry.get(game)
     data = load(walks, game)
-    weights = fitted.weights()
-    network = {name: weights[name] for name in fitted.network}
+    weights = entry.weights().arrays()
+    network = {name: weights[name] for name in entry.weights_spec.network}
     before = fit.report(data, weights)
     after = fit.report(data, fit.fit(data, network, epochs=30, seed=1, learning_rate=2e-4))
     assert after.share_error < 0.9 * before.share_error
@@ -166,7 +166,7 @@ def test_a_fit_comes_nearer_to_what_searches_expect(played):
 
 def test_the_command_fits_the_network_to_probes_and_keeps_the_priors(played, tmp_path, capsys):
     game, games, walks = played
-    fitted = registry.get(game).fitted
+    entry = registry.get(game)
     made = tmp_path / "weights.json"
     path = tmp_path / "walks.jsonl"
     path.write_bytes(walks.read_bytes())
@@ -178,12 +178,12 @@ def test_the_command_fits_the_network_to_probes_and_keeps_the_priors(played, tmp
     assert "before    error of the shares 0." in text
     assert path.read_bytes() == walks.read_bytes()  # all of them were there
     content = json.loads(made.read_text())
-    usual = fitted.weights()
+    usual = entry.weights().arrays()
     assert np.array_equal(np.array(content["weights"]["priors"], np.float32), usual["priors"])
     assert not np.array_equal(np.array(content["weights"]["w1"], np.float32), usual["w1"])
     # Two epochs change little: what is in use is not pulled towards the outlook once more.
     assert np.allclose(content["weights"]["linear"], usual["linear"], atol=0.02)
-    assert content["provenance"]["refined"] == fitted.info["sha256"]
+    assert content["provenance"]["refined"] == entry.weights().sha256
     assert content["provenance"]["probes"] == int((~load(walks, game).held_out).sum())
     assert main([*command, "--epochs", "2", "--weights", str(made), "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)

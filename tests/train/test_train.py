@@ -1,5 +1,6 @@
 """Training: self-play, sampled positions, the fit, and the command."""
 
+import functools
 import hashlib
 import json
 import re
@@ -10,15 +11,18 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
+from cext.core.weights import WeightsSpec
 from mexica_ai import registry
 from mexica_ai.cli.main import main
 from mexica_ai.errors import NotationError
 from mexica_ai.records import replay
 from mexica_ai.train import fit, positions, priors, selfplay
+from mexica_ai.train.corrections import estimate, pulled, unpulled
 
 pytestmark = pytest.mark.slow
 
-fitted = registry.get("mexica").fitted
+spec, in_use = registry.get("mexica").weights_spec, registry.get("mexica").weights()
+categorize = functools.partial(spec.categorize, weights=in_use)
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +67,12 @@ def test_only_what_was_begun_of_a_line_is_dropped(records, tmp_path):
             assert path.read_bytes() == content
 
 
-def test_records_tell_which_weights_played_them(records, tmp_path):
+def test_records_tell_which_weights_played_them(records, monkeypatch):
     told = [json.loads(line)["self_play"]["weights"] for line in records.read_text().splitlines()]
-    assert told == [fitted.info["version"]] * 10
-    try:
-        fitted.set_weights(fitted.estimate())
-        assert selfplay.play_game("mexica", 1, 3, 4)["self_play"]["weights"] != fitted.info["version"]
-    finally:
-        fitted.load()
+    assert told == [in_use.version] * 10
+    others = spec.make(estimate(spec))
+    monkeypatch.setattr(registry, "_shipped", lambda name: others)
+    assert selfplay.play_game("mexica", 1, 3, 4)["self_play"]["weights"] == others.version != in_use.version
 
 
 @pytest.mark.parametrize("weights", ["0123456789ab", None])
@@ -89,7 +91,7 @@ def test_a_file_of_other_or_unknown_weights_is_not_continued(records, tmp_path, 
     command = ["train", str(path), "--iterations", "4", "--epochs", "1", "--weights", str(made)]
     assert main([*command, "--games", "11"]) == 2
     error = capsys.readouterr().err
-    assert f"by weights {weights or 'unknown'}, and those in use are {fitted.info['version']}" in error
+    assert f"by weights {weights or 'unknown'}, and those in use are {in_use.version}" in error
     assert path.read_bytes() == content
     # Nothing is missing, so nothing would be mixed.
     assert main([*command, "--games", "10"]) == 0
@@ -98,7 +100,7 @@ def test_a_file_of_other_or_unknown_weights_is_not_continued(records, tmp_path, 
     # Games of another seed are a matter of their own.
     assert main([*command, "--games", "1", "--seed", "2"]) == 0
     provenance = json.loads(made.read_text())["provenance"]
-    assert provenance["played_by"] == {weights or "unknown": 10, fitted.info["version"]: 1}
+    assert provenance["played_by"] == {weights or "unknown": 10, in_use.version: 1}
 
 
 def digests(n):
@@ -135,18 +137,18 @@ def test_positions_and_decisions_hold_the_same_games_out(records):
     prints = [positions.fingerprint(json.loads(line)) for _, line in lines]
     expected = {line for (_, line), held in zip(lines, positions.held_out(prints), strict=True) if held}
     assert 0 < len(expected) < 10
-    data = positions.sample(lines, fitted.features, seed=1)
+    data = positions.sample(lines, spec.features, seed=1)
     in_order = sorted((line for _, line in lines), key=lambda line: hashlib.sha256(line).digest())
     assert {in_order[game] for game in data.games[data.held_out]} == expected
-    sampled = priors.sample(lines, fitted.categorize, len(fitted.categories), seed=1)
+    sampled = priors.sample(lines, categorize, len(spec.categories), seed=1)
     alone = [line for line in lines if line[1] in expected]
-    count = len(priors.sample(alone, fitted.categorize, len(fitted.categories), seed=1).chosen)
+    count = len(priors.sample(alone, categorize, len(spec.categories), seed=1).chosen)
     assert sampled.held_out.sum() == count
 
 
 def test_samples_know_how_their_game_ended(records):
     lines = [(f"line {n}", line) for n, line in enumerate(records.read_bytes().splitlines())]
-    data = positions.sample(lines, fitted.features, seed=1)
+    data = positions.sample(lines, spec.features, seed=1)
     assert set(data.games) == set(range(10))
     assert np.allclose(data.shares.sum(1), 1)
     in_order = sorted((line for _, line in lines), key=lambda line: hashlib.sha256(line).digest())
@@ -161,9 +163,9 @@ def test_samples_know_how_their_game_ended(records):
 def made_up(n=10000, seed=0):
     """Return positions whose first feature decides the winner, and the second the score."""
     generator = np.random.default_rng(seed)
-    width = fitted.shapes["w1"][0]
+    width = spec.shapes["w1"][0]
     features = generator.normal(0, 0.3, (n, 4, width)).astype(np.float32)
-    features[..., list(fitted.estimates)] = 0
+    features[..., list(spec.estimates)] = 0
     seats = np.zeros((n, 4), bool)
     seats[:, :2] = True
     seats[n // 2 :, 2] = True
@@ -178,7 +180,7 @@ def made_up(n=10000, seed=0):
 def test_a_fit_finds_what_decides():
     data = made_up()
     held = data.held_out
-    begin = fit.initial_weights(fitted.network, fitted.estimates, 1)
+    begin = fit.initial_weights(spec.network, spec.estimates, 1)
     before = fit.report(data.take(held), begin)
     weights = fit.fit(data.take(~held), begin, epochs=150, seed=1)
     after = fit.report(data.take(held), weights)
@@ -192,7 +194,7 @@ def test_a_fit_finds_what_decides():
 
 def test_the_error_of_a_log_loss_is_between_games():
     data = made_up(4000)
-    weights = fit.initial_weights(fitted.network, fitted.estimates, 1)
+    weights = fit.initial_weights(spec.network, spec.estimates, 1)
     apart = fit.report(data, weights).log_loss_error
     repeated = positions.Positions(**{**vars(data), "games": data.games // 2 * 2})
     twice = repeated.take(np.repeat(np.arange(0, 4000, 2), 2))
@@ -207,7 +209,7 @@ def test_gradients_are_those_of_the_loss():
     data = made_up(64)
     generator = np.random.default_rng(1)
     weights = {
-        name: generator.normal(0, 0.3, shape).astype(np.float64) for name, shape in fitted.network.items()
+        name: generator.normal(0, 0.3, shape).astype(np.float64) for name, shape in spec.network.items()
     }
 
     def loss(weights):
@@ -245,19 +247,16 @@ def test_the_command_is_reproducible_and_its_weights_load(records, tmp_path, cap
     assert "10 games" in text
     assert "log-loss" in text
     assert "share won" in (tmp_path / "plot.svg").read_text()
-    try:
-        fitted.load(tmp_path / "one.json")
-        assert fitted.info["provenance"]["games"] == 10
-        assert ai.best_turn(ai.new_game(seed=1), iterations=50, seed=1).turn
-    finally:
-        fitted.load()
+    made = spec.load(tmp_path / "one.json")
+    assert made.provenance["games"] == 10
+    assert ai.best_turn(ai.new_game(seed=1), iterations=50, seed=1, weights=made).turn
 
 
 def test_weights_in_use_are_measured_without_a_fit(records, tmp_path, capsys):
     plot = tmp_path / "plot.svg"
     assert main(["train", str(records), "--games", "0", "--evaluate", "--plot", str(plot)]) == 0
     text = capsys.readouterr().out
-    assert f"in use: weights {fitted.info['version']}" in text
+    assert f"in use: weights {in_use.version}" in text
     assert "estimate: predicted" in text
     assert "in_use:   predicted" in text
     assert re.search(r"choices; log-loss of the priors \S+ alike, \S+ in_use", text)
@@ -265,8 +264,8 @@ def test_weights_in_use_are_measured_without_a_fit(records, tmp_path, capsys):
     assert main(["train", str(records), "--games", "0", "--evaluate", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     lines = [("", line) for line in records.read_bytes().splitlines()]
-    data = positions.sample(lines, fitted.features, seed=1)
-    for name, weights in (("estimate", fitted.estimate()), ("in_use", fitted.weights())):
+    data = positions.sample(lines, spec.features, seed=1)
+    for name, weights in (("estimate", estimate(spec)), ("in_use", in_use.arrays())):
         report = fit.report(data, weights)
         assert found[name]["score_error"] == report.score_error
         assert found[name]["log_loss"] == {str(n): loss for n, loss in report.log_loss.items()}
@@ -280,7 +279,7 @@ def test_weights_in_use_are_measured_without_a_fit(records, tmp_path, capsys):
     others.write_text(json.dumps(people) + "\n")
     assert main(["train", str(others), "--games", "0", "--evaluate"]) == 0
     assert "0 choices; none of them to measure the priors on" in capsys.readouterr().out
-    assert found["sha256"] == fitted.info["sha256"]
+    assert found["sha256"] == in_use.sha256
     empty = tmp_path / "empty.jsonl"
     empty.touch()
     assert main(["train", str(empty), "--games", "0", "--evaluate"]) == 2
@@ -290,11 +289,11 @@ def test_weights_in_use_are_measured_without_a_fit(records, tmp_path, capsys):
 
 
 def test_refining_begins_with_the_network_in_use(records, tmp_path):
-    usual = fitted.weights()
+    usual = in_use.arrays()
     refined = refit(records, tmp_path, "--refine")
     anew = refit(records, tmp_path)
     assert np.array_equal(refined["priors"], anew["priors"])
-    for name in fitted.network:
+    for name in spec.network:
         change = np.abs(refined[name] - usual[name]).max()
         assert 1e-4 < change < 0.2, name
     # What begins with random layers does not come near.
@@ -306,23 +305,30 @@ def refit(records, tmp_path, *options):
     common = ["--games", "0", "--epochs", "10", "--weights", str(path)]
     assert main(["train", str(records), *common, *options]) == 0
     content = json.loads(path.read_text())
-    assert content["provenance"].get("refined", fitted.info["sha256"]) == fitted.info["sha256"]
+    assert content["provenance"].get("refined", in_use.sha256) == in_use.sha256
     assert ("refined" in content["provenance"]) == ("--refine" in options)
-    return {name: np.array(content["weights"][name], np.float32) for name in fitted.shapes}
+    return {name: np.array(content["weights"][name], np.float32) for name in spec.shapes}
 
 
 @pytest.mark.parametrize("game", ["mexica", "coatl"])
 def test_what_was_pulled_can_be_taken_back(game):
-    fitted = registry.get(game).fitted
-    weights = fitted.weights()
-    for name, array in fitted.pulled(fitted.unpulled(weights)).items():
+    entry = registry.get(game)
+    spec, pull = entry.weights_spec, entry.training.PULL
+    weights = entry.weights().arrays()
+    for name, array in pulled(spec, unpulled(spec, weights, pull), pull).items():
         assert np.allclose(array, weights[name], rtol=1e-5, atol=1e-5), name
 
 
+def _refuse(self, path=None):
+    raise NotationError("damaged")
+
+
 def test_nothing_is_refined_where_there_is_nothing(records, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(fitted, "info", {"version": "estimate", "sha256": "", "provenance": {}})
+    monkeypatch.setattr(WeightsSpec, "load", _refuse)
+    monkeypatch.setattr(registry, "_shipped", registry._shipped.__wrapped__)
     weights = tmp_path / "weights.json"
-    assert main(["train", str(records), "--games", "0", "--refine", "--weights", str(weights)]) == 2
+    with pytest.warns(RuntimeWarning, match="Mexica is played with a hand-made estimate alone: damaged"):
+        assert main(["train", str(records), "--games", "0", "--refine", "--weights", str(weights)]) == 2
     assert "no weights in use to begin with" in capsys.readouterr().err
     assert not weights.exists()
 
@@ -391,7 +397,7 @@ def test_what_is_rare_in_a_group_stays_near_all_groups():
 
 def test_decisions_are_those_of_the_search_in_earnest(records):
     lines = [("", line) for line in records.read_bytes().splitlines()]
-    everything = priors.sample(lines, fitted.categorize, len(fitted.categories), seed=1)
+    everything = priors.sample(lines, categorize, len(spec.categories), seed=1)
     record = json.loads(lines[0][1])
     told = record["self_play"]
     told["styles"] = [1.0] * len(told["styles"])
@@ -407,10 +413,10 @@ def test_decisions_are_those_of_the_search_in_earnest(records):
     ]
     search = [("", json.dumps(record | {"engines": ["mcts"] * len(record["scores"])}).encode())]
     for left_out in (styled, odd, others):
-        found = priors.sample(left_out, fitted.categorize, len(fitted.categories), seed=1)
+        found = priors.sample(left_out, categorize, len(spec.categories), seed=1)
         assert len(found.chosen) == 0
-        assert priors.log_loss(found, fitted.weights()["priors"]) is None
-    assert len(priors.sample(search, fitted.categorize, len(fitted.categories), seed=1).chosen) > 10
+        assert priors.log_loss(found, in_use.arrays()["priors"]) is None
+    assert len(priors.sample(search, categorize, len(spec.categories), seed=1).chosen) > 10
     assert len(everything.chosen) > 50
     assert (everything.shares[np.arange(len(everything.chosen)), everything.chosen] > 0).all()
     assert ((everything.chosen_shares > 0) & (everything.chosen_shares <= 1)).all()
@@ -418,8 +424,10 @@ def test_decisions_are_those_of_the_search_in_earnest(records):
     assert (everything.shares.sum(1) > everything.chosen_shares).all()
 
 
-def test_styles_do_not_outlast_their_game(records):
-    before = fitted.weights()
-    record = selfplay.play_game("mexica", 1, 0, 4)
-    assert {len(record["self_play"]["styles"])} == {len(record["scores"])}
-    assert all(np.array_equal(array, before[name]) for name, array in fitted.weights().items())
+def test_games_at_the_same_time_keep_their_styles(records):
+    lines = records.read_text().splitlines()
+    with ThreadPoolExecutor(3) as executor:
+        found = list(executor.map(lambda index: selfplay.play_game("mexica", 1, index, 4), range(4)))
+    for record in found:
+        assert json.dumps(record) in lines
+        assert len(record["self_play"]["styles"]) == len(record["scores"])

@@ -15,7 +15,7 @@ from libc.string cimport memcpy, memset
 
 from cext.core.game cimport State
 from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
-                                network_forward, network_get, network_set, network_size)
+                                network_forward)
 from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PATHS, TEMPLES, FaceC,
                                      PathC, card_points, card_scan)
 from cext.games.coatl.plans cimport PLANS_MISSING, PlansC, plans_find
@@ -23,6 +23,7 @@ from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
 from cext.games.coatl.state cimport (BODIES, BODY, BUILDING, CAPACITY, CLOSING, COATLS, DRAWING, FORESEEING, HEAD,
                                      IN_HAND, ON_DISPLAY, PERFECT_PICK, PLAYED, PRIESTS_PROMISE, SEE_THE_FUTURE,
                                      TAIL, THIRD, CoatlC, set_first)
+from cext.games.coatl.weights cimport NUM_INPUTS, NUM_OWN, NUM_SHARED, CoatlWeightsC
 
 cdef enum:
     MAX_MISSING = 4
@@ -488,34 +489,17 @@ def features(State owner not None):
 
 # --- the network
 
-cdef float _network[NUM_WEIGHTS]
-
-
-cdef void evaluation_evaluate(const CoatlStateC* state, double* values, double* points) noexcept nogil:
+cdef void evaluation_evaluate(const void* weights, const CoatlStateC* state, double* values,
+                              double* points) noexcept nogil:
+    cdef const float* network = (<const CoatlWeightsC*>weights).network
     cdef float inputs[4 * NUM_INPUTS]
     cdef float outputs[4 * NETWORK_OUTPUTS]
     cdef int seat
     _find_features(state, inputs)
     for seat in range(state.table.num_players):
-        network_forward(_network, NUM_INPUTS, inputs + seat * NUM_INPUTS, outputs + seat * NETWORK_OUTPUTS)
+        network_forward(network, NUM_INPUTS, inputs + seat * NUM_INPUTS, outputs + seat * NETWORK_OUTPUTS)
     network_answers(outputs, state.table.num_players, values, points)
 
 
-def network_weights():
-    """Return the network's weights in place, as a dict of arrays by the names of `network_shapes`."""
-    return network_get(_network, NUM_INPUTS)
-
-
-def set_network_weights(dict arrays not None):
-    """Put the network's weights in place for the whole process. No search may be running.
-
-    Parameters
-    ----------
-    arrays : dict of str to array
-        Of the shapes in `network_shapes`; more is ignored.
-    """
-    network_set(_network, NUM_INPUTS, arrays)
-
-
-assert (len(OWN_FEATURES), len(SHARED_FEATURES), network_size(NUM_INPUTS)) == (NUM_OWN, NUM_SHARED, NUM_WEIGHTS)
+assert (len(OWN_FEATURES), len(SHARED_FEATURES)) == (NUM_OWN, NUM_SHARED)
 assert ENDS_NEXT == NUM_OWN - 3

@@ -17,6 +17,7 @@ from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_a
                                      rules_is_outcome, rules_legal_actions, rules_returns, rules_score)
 from cext.games.coatl.state cimport (NONE, OVER, CoatlStateC, state_check, state_check_name, state_describe,
                                      state_fill, state_hash)
+from cext.games.coatl.weights cimport CoatlWeightsC
 
 
 cdef int coatl_num_players(const void* data) noexcept nogil:
@@ -60,6 +61,7 @@ _ops.state_size = sizeof(CoatlStateC)
 _ops.max_players = MAX_SEATS
 _ops.max_actions = MAX_ACTIONS
 _ops.max_game_length = MAX_GAME_LENGTH
+_ops.weights_size = sizeof(CoatlWeightsC)
 _ops.check = <int (*)(const void*) noexcept nogil>state_check
 _ops.check_name = state_check_name
 _ops.num_players = coatl_num_players
@@ -73,11 +75,11 @@ _ops.turn = coatl_turn
 _ops.round = coatl_round
 _ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determinize
 _ops.chance = coatl_chance
-_ops.is_table_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_outcome
+_ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_outcome
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
-_ops.policy = <void (*)(const void*, const action_t*, int, float*) noexcept nogil>policy_priors
+_ops.policy = <void (*)(const void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
 _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
-_ops.evaluate = <void (*)(const void*, double*, double*) noexcept nogil>evaluation_evaluate
+_ops.evaluate = <void (*)(const void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
 
 # Nearly every turn is followed by a random event here; found by matches (benchmarks/STRENGTH.md).
 GAME = game_create(&_ops, {"events_exponent": 0.25})

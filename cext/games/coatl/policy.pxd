@@ -7,4 +7,6 @@ from cext.games.coatl.state cimport CoatlStateC
 
 cdef action_t policy_random_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil
 cdef action_t policy_playout_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil
-cdef void policy_priors(const CoatlStateC* state, const action_t* actions, int n, float* priors) noexcept nogil
+# The weights are CoatlWeightsC.
+cdef void policy_priors(const void* weights, const CoatlStateC* state, const action_t* actions, int n,
+                        float* priors) noexcept nogil

@@ -5,13 +5,14 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
 from cext.core.game cimport State
-from cext.core.priors cimport priors_categorize, priors_find_t, priors_get, priors_set
+from cext.core.priors cimport priors_categorize, priors_find_t
 from cext.core.rng cimport rng_below
 from cext.games.coatl.evaluation cimport evaluation_outlook
 from cext.games.coatl.rules cimport (MAX_ACTIONS, rules_apply_action, rules_candidates, rules_is_legal,
                                       rules_legal_actions, rules_verbs)
 from cext.games.coatl.state cimport (ADD, BODY, CLOSE, DRAW, END, KEEP, OVER, PLAY, START, TAKE, TEMPLE,
                                      CoatlStateC, action_card, action_kind, action_verb, set_member, set_size)
+from cext.games.coatl.weights cimport *
 
 
 cdef action_t policy_random_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
@@ -71,48 +72,32 @@ cdef action_t policy_playout_action(const CoatlStateC* state, bitgen_t* rng) noe
 # that by kind of action and by how far it is behind, apart for each phase of a turn. `mexica_ai.train.priors` fits them
 # to what the search chose; those that ship are all 1.
 
-KINDS = ("keep", "take_bodies", "take_head", "take_tail", "draw", "draw_unseen", "start", "add", "play", "temple",
-         "close", "perfect", "future", "discard", "promise", "end", "pass")
-# Behind the best outlook by nothing, less than CLOSE_BEHIND, less than FAR_BEHIND, more.
-GAPS = ("best", "near", "behind", "far")
-CATEGORIES = tuple(f"{kind}_{gap}" for kind in KINDS for gap in GAPS)
-
-cdef enum:                      # places in KINDS; from STARTING on they follow the verbs
-    TAKING_BODIES = 1
-    DRAWING_CARD = 4
-    DRAWING_UNSEEN = 5
-    STARTING = 6
-    NUM_GAPS = 4
-    NUM_CATEGORIES = 17 * NUM_GAPS
-    NUM_GROUPS = OVER           # phases in which a seat is to move
-
 cdef float TEMPERATURE = 1.5    # of the outlook
 cdef float DRAWING_VALUE = 0.3  # what drawing is worth beyond the outlook
 cdef float CLOSE_BEHIND = 0.75
 cdef float FAR_BEHIND = 2.5
 
-# Weights of the categories by the phase, see set_weights.
-cdef float[NUM_GROUPS][NUM_CATEGORIES] W
-
 
 cdef inline int _kind(action_t action) noexcept nogil:
     cdef int verb = action_verb(action)
     if verb == KEEP:
-        return 0
+        return KIND_KEEP
     if verb == TAKE:
-        return TAKING_BODIES if action_kind(action) == BODY else TAKING_BODIES + 1 + action_kind(action)
+        return KIND_TAKE_BODIES if action_kind(action) == BODY else KIND_TAKE_BODIES + 1 + action_kind(action)
     if verb == DRAW:
-        return DRAWING_UNSEEN if action_card(action, 0) < 0 else DRAWING_CARD
-    return STARTING + verb - START
+        return KIND_DRAW_UNSEEN if action_card(action, 0) < 0 else KIND_DRAW
+    return KIND_START + verb - START
 
 
 cdef inline int _gap(float behind) noexcept nogil:
     if behind < 0.01:
-        return 0
-    return 1 if behind < CLOSE_BEHIND else (2 if behind < FAR_BEHIND else 3)
+        return GAP_BEST
+    if behind < CLOSE_BEHIND:
+        return GAP_NEAR
+    return GAP_BEHIND if behind < FAR_BEHIND else GAP_FAR
 
 
-cdef int _categorize(const CoatlStateC* state, const action_t* actions, int n, int* categories,
+cdef int _categorize(const void* data, const CoatlStateC* state, const action_t* actions, int n, int* categories,
                      float* shares) noexcept nogil:
     """Find the category of each legal action and its share of the category's weight; return the row that counts."""
     cdef CoatlStateC after
@@ -131,37 +116,25 @@ cdef int _categorize(const CoatlStateC* state, const action_t* actions, int n, i
     return state.table.phase
 
 
-cdef void policy_priors(const CoatlStateC* state, const action_t* actions, int n, float* priors) noexcept nogil:
+cdef void policy_priors(const void* weights, const CoatlStateC* state, const action_t* actions, int n,
+                        float* priors) noexcept nogil:
     cdef int categories[MAX_ACTIONS]
-    cdef int i, group = _categorize(state, actions, n, categories, priors)
+    cdef int i, group = _categorize(weights, state, actions, n, categories, priors)
+    cdef const float* row = (<const CoatlWeightsC*>weights).priors[group]
     for i in range(n):
-        priors[i] *= W[group][categories[i]]
+        priors[i] *= row[categories[i]]
 
 
-def categorize(State owner not None):
-    """Return the legal actions of a position of Coatl, and what the priors make of them.
+def categorize(State owner not None, weights not None):
+    """Return the legal actions of a position of Coatl, and what the priors with these `Weights` make of them.
 
     Returns
     -------
     tuple of (int, numpy.ndarray, numpy.ndarray, numpy.ndarray)
-        The row of the weights that counts; the actions (uint64, ascending), the index of each one's category in
-        `CATEGORIES` (int32), and its share of the category's weight (float32).
+        The row of the weights that counts; the actions (uint64, ascending), the index of each one's category
+        (int32), and its share of the category's weight (float32).
     """
-    return priors_categorize(owner, "coatl", <priors_find_t>_categorize)
+    return priors_categorize(owner, weights, "coatl", <priors_find_t>_categorize)
 
 
-# Shape of the weights: by the phase, and by category.
-SHAPE = (NUM_GROUPS, NUM_CATEGORIES)
-
-
-def weights():
-    """Return the weights in place, float32, of shape `SHAPE`."""
-    return priors_get(&W[0][0], NUM_GROUPS, NUM_CATEGORIES)
-
-
-def set_weights(weights):
-    """Put weights of shape `SHAPE` in place for the whole process. No search may be running."""
-    priors_set(&W[0][0], NUM_GROUPS, NUM_CATEGORIES, weights)
-
-
-assert len(CATEGORIES) == NUM_CATEGORIES
+NUM_ROWS = NUM_GROUPS       # of the weights of the categories

@@ -6,6 +6,7 @@ by ``mexica_ai.games.coatl.notation``; here colours, cards and seats are numbers
 
 from libc.string cimport memcpy, memset
 
+from cext.core.rng cimport mix_bits
 from cext.core.types cimport MAX_SEATS
 from cext.games.coatl.cards cimport (FACE_OF, FIRST_CARD, NUM_FACES, TEMPLES, card_points, card_times,
                                      neighbors_of, temple_met)
@@ -16,13 +17,6 @@ cdef uint64_t ALL_TEMPLES = (<uint64_t>1 << NUM_TEMPLES) - 1
 
 
 # --- hash
-
-cdef inline uint64_t _mix(uint64_t x) noexcept nogil:
-    # The finalizer of SplitMix64 (Steele, Lea, Flood 2014).
-    x = (x ^ (x >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
-    x = (x ^ (x >> 27)) * <uint64_t>0x94d049bb133111eb
-    return x ^ (x >> 31)
-
 
 # Keys by card, place and whether everybody knows it; of cards alike they are the same. Summed, not xored: two cards
 # alike in one place must not cancel out.
@@ -35,9 +29,9 @@ def _make_keys():
     for place in range(NUM_PLACES):
         for known in range(2):
             for card in range(NUM_CARDS):
-                _CARD_KEYS[card][place][known] = _mix(1 + (FACE_OF[card] << 8 | place << 1 | known))
+                _CARD_KEYS[card][place][known] = mix_bits(1 + (FACE_OF[card] << 8 | place << 1 | known))
             for card in range(NUM_TEMPLES):
-                _TEMPLE_KEYS[card][place][known] = _mix(1 + (1 << 16 | card << 8 | place << 1 | known))
+                _TEMPLE_KEYS[card][place][known] = mix_bits(1 + (1 << 16 | card << 8 | place << 1 | known))
 
 
 _make_keys()
@@ -64,11 +58,11 @@ cdef uint64_t _hash_coatls(const CoatlStateC* state) noexcept nogil:
             coatl = state_coatl(state, seat, number)
             if coatl.length == 0:
                 break
-            h = _mix(<uint64_t>(1 + seat * COATLS + number))
+            h = mix_bits(<uint64_t>(1 + seat * COATLS + number))
             for i in range(0, (coatl.length + 7) & ~7, 8):
-                h = _mix(h + _word(&coatl.pieces[i]))
-            h = _mix(h + _word(&coatl.length))
-            total += _mix(h + _half_word(coatl.cards))
+                h = mix_bits(h + _word(&coatl.pieces[i]))
+            h = mix_bits(h + _word(&coatl.length))
+            total += mix_bits(h + _half_word(coatl.cards))
     return total
 
 
@@ -100,7 +94,7 @@ cdef uint64_t _hash_observations(const CoatlStateC* state, int viewer) noexcept 
     cdef int i, face
     for i in range(state.num_observations):
         face = NO_CARD if viewer >= 0 and state_is_hidden(state.observed[i], viewer) else state.observed_faces[i]
-        h = _mix(h + 1 + (<uint64_t>state.observed[i] << 8 | face))
+        h = mix_bits(h + 1 + (<uint64_t>state.observed[i] << 8 | face))
     return h
 
 
@@ -110,10 +104,10 @@ cdef uint64_t state_hash(const CoatlStateC* state, int viewer) noexcept nogil:
     cdef int i
     if viewer < 0 and state.viewer != NO_SEAT:
         # What is unknown is no part of the position, whatever stands in for it.
-        return _mix(state_hash(state, state.viewer) + 1 + state.viewer)
+        return mix_bits(state_hash(state, state.viewer) + 1 + state.viewer)
     for i in range(0, <int>sizeof(TableC), 8):
-        h = _mix(h + _word(table + i))
-    return _mix(h + total + _hash_cards(state, viewer) + _hash_observations(state, viewer))
+        h = mix_bits(h + _word(table + i))
+    return mix_bits(h + total + _hash_cards(state, viewer) + _hash_observations(state, viewer))
 
 
 cdef int coatl_points(const CoatlStateC* state, const CoatlC* coatl) noexcept nogil:

@@ -5,12 +5,6 @@ from cext.games.mexica.state cimport MexicaStateC
 cdef enum:
     WIDE_SIZE = 20                  # spaces above which an unfounded district counts as leftover land
 
-cdef enum:                          # lengths, see OWN_FEATURES and SHARED_FEATURES
-    NUM_OWN = 32                    # features of one seat
-    NUM_SHARED = 22                 # features of the position
-    NUM_INPUTS = 3 * NUM_OWN + NUM_SHARED
-    NUM_WEIGHTS = 4606              # of the network over them
-
 # Temple levels that would give a seat the first place alone, and at least the second; 0 if it has them.
 cdef void evaluation_levels_needed(const int* levels, int seat, int* first, int* second) noexcept nogil
 
@@ -18,5 +12,6 @@ cdef void evaluation_levels_needed(const int* levels, int seat, int* first, int*
 # `pay`, divided by 1 + the levels it takes / 2; 0 if its stock (levels) does not suffice.
 cdef double evaluation_takeable(const int* levels, int seat, int stock, int value, int pay) noexcept nogil
 
-# GameOps.evaluate.
-cdef void evaluation_evaluate(const MexicaStateC* state, double* values, double* points) noexcept nogil
+# GameOps.evaluate; the weights are MexicaWeightsC.
+cdef void evaluation_evaluate(const void* weights, const MexicaStateC* state, double* values,
+                              double* points) noexcept nogil

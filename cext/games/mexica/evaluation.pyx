@@ -12,72 +12,12 @@ from libc.string cimport memset
 
 from cext.core.game cimport State
 from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
-                                network_forward, network_get, network_set, network_size)
+                                network_forward)
 from cext.games.mexica.board cimport STARTS
 from cext.games.mexica.rows cimport rows_count, rows_first, rows_flood
 from cext.games.mexica.rules cimport *
 from cext.games.mexica.state cimport *
-
-# In the order of the network's input; scales bring each to about 1.
-OWN_FEATURES = (
-    "score",                    # / 50
-    "action_tokens",            # / 3
-    "stock_levels",             # temple levels that can still be built / 20
-    "stock_temples",            # how many temples these are / 9
-    "stock_ones",               # of level 1 / 3
-    "stock_fours",              # of level 4 / 2
-    "founded_now",              # what the founded districts would pay now / 20
-    "founded_expected",         # the same, softened by the room left in them / 20
-    "founded_secure",           # what those without room pay / 20
-    "founded_second",           # what those with room pay in which the seat has the first place / 20
-    "wide_now",                 # what unfounded land would pay at the end of the game / 50
-    "wide_expected",            # the same with the levels still to come, softened / 50
-    "levels_founded",           # own levels in founded districts / 10
-    "levels_wide",              # in wide unfounded ones / 10
-    "levels_narrow",            # in the other unfounded ones / 5
-    "lead",                     # levels more than the best rival's (neutral too) in the widest district / 8, in [-2, 2]
-    "lead_sign",                # x / (2 + |x|) of these levels
-    "reach",                    # the same with what each has left to build / 8
-    "reach_sign",
-    "in_widest",                # 1: the pilli stands in the widest district
-    "at_home",                  # 1: on a starting space
-    "on_bridge",
-    "foundable",                # founder's points of the district where the pilli could found now / 7
-    "action_points",            # of the seat to move / 6
-    "is_to_move",
-    "waits",                    # turns of others before its next one / 3
-    "moves_later",              # 1: it still moves in this round after the current turn, or now
-    "levels_here",              # own levels in the district where the pilli stands / 10
-    "takeable",                 # what places with room in founded districts would pay more than now, each divided by
-                                # 1 + the levels it takes / 2, as far as the stock goes / 20
-    "takeable_here",            # the same of the district where the pilli stands
-    "estimate_logit",           # hand-made estimate of the final points, less the seats' mean / temperature, in [-4, 4]
-    "estimate",                 # the same / 50
-)
-SHARED_FEATURES = (
-    "period_2",
-    "display",                  # tokens to be founded now / 8
-    "display_sizes",            # sum of their sizes / 50
-    "least_stock",              # fewest levels that a seat has left to build / 20
-    "stocks",                   # levels of all seats / 20 / seats
-    "doubles",                  # canal tiles left / 35
-    "singles",                  # / 6
-    "bridges",                  # in the supply / 11
-    "widest",                   # spaces of the widest unfounded district / 100
-    "widest_room",              # its free spaces / 20, at most 2
-    "second_widest",            # spaces of the next one / 30
-    "neutral_in_widest",        # neutral levels there / 10
-    "idle_rounds",              # / 2
-    "built_this_round",
-    "is_due",                   # 1: the period ends with this round
-    "waiting",                  # seats that still move in this round, the one to move counted / seats
-    "placed",                   # tokens on the board / 15
-    "three_seats",
-    "four_seats",
-    "display_is_empty",
-    "least_temples",            # fewest temples that a seat has left / 9
-    "round",                    # / 20
-)
+from cext.games.mexica.weights cimport *
 
 # What one walk over the districts finds; seats' features are made of it.
 cdef struct FactsC:
@@ -370,38 +310,38 @@ cdef void _fill_own(const MexicaStateC* state, const FactsC* facts, int seat, fl
     lead = facts.widest_levels[seat] - rival
     reach = facts.widest_levels[seat] + facts.stocks[seat] - rival_reach
     waits = (seat - state.to_move + state.num_players) % state.num_players
-    out[0] = state.score[seat] / 50.0
-    out[1] = state.action_tokens[seat] / 3.0
-    out[2] = facts.stocks[seat] / 20.0
-    out[3] = facts.temples[seat] / 9.0
-    out[4] = state.stock[seat][0] / 3.0
-    out[5] = state.stock[seat][3] / 2.0
-    out[6] = facts.founded_now[seat] / 20.0
-    out[7] = facts.founded_expected[seat] / 20.0
-    out[8] = facts.founded_secure[seat] / 20.0
-    out[9] = facts.founded_second[seat] / 20.0
-    out[10] = facts.wide_now[seat] / 50.0
-    out[11] = facts.wide_expected[seat] / 50.0
-    out[12] = facts.levels_founded[seat] / 10.0
-    out[13] = facts.levels_wide[seat] / 10.0
-    out[14] = facts.levels_narrow[seat] / 5.0
-    out[15] = _clip(lead / 8, 2)
-    out[16] = lead / (2 + <float>fabs(lead))
-    out[17] = _clip(reach / 8, 2)
-    out[18] = reach / (2 + <float>fabs(reach))
-    out[19] = facts.in_widest[seat]
-    out[20] = rows_has(&STARTS, state.pilli[seat])
-    out[21] = rows_has(&state.canals, state.pilli[seat])
-    out[22] = facts.foundable[seat] / 7.0
-    out[23] = state.action_points / 6.0 if seat == state.to_move else 0.0
-    out[24] = seat == state.to_move
-    out[25] = waits / 3.0
-    out[26] = seat >= state.to_move
-    out[27] = facts.levels_here[seat] / 10.0
-    out[28] = facts.takeable[seat] / 20.0
-    out[29] = facts.takeable_here[seat] / 20.0
-    out[30] = _clip((facts.estimate[seat] - mean) / temperature, 4)
-    out[31] = facts.estimate[seat] / 50.0
+    out[OWN_SCORE] = state.score[seat] / 50.0
+    out[OWN_ACTION_TOKENS] = state.action_tokens[seat] / 3.0
+    out[OWN_STOCK_LEVELS] = facts.stocks[seat] / 20.0
+    out[OWN_STOCK_TEMPLES] = facts.temples[seat] / 9.0
+    out[OWN_STOCK_ONES] = state.stock[seat][0] / 3.0
+    out[OWN_STOCK_FOURS] = state.stock[seat][3] / 2.0
+    out[OWN_FOUNDED_NOW] = facts.founded_now[seat] / 20.0
+    out[OWN_FOUNDED_EXPECTED] = facts.founded_expected[seat] / 20.0
+    out[OWN_FOUNDED_SECURE] = facts.founded_secure[seat] / 20.0
+    out[OWN_FOUNDED_SECOND] = facts.founded_second[seat] / 20.0
+    out[OWN_WIDE_NOW] = facts.wide_now[seat] / 50.0
+    out[OWN_WIDE_EXPECTED] = facts.wide_expected[seat] / 50.0
+    out[OWN_LEVELS_FOUNDED] = facts.levels_founded[seat] / 10.0
+    out[OWN_LEVELS_WIDE] = facts.levels_wide[seat] / 10.0
+    out[OWN_LEVELS_NARROW] = facts.levels_narrow[seat] / 5.0
+    out[OWN_LEAD] = _clip(lead / 8, 2)
+    out[OWN_LEAD_SIGN] = lead / (2 + <float>fabs(lead))
+    out[OWN_REACH] = _clip(reach / 8, 2)
+    out[OWN_REACH_SIGN] = reach / (2 + <float>fabs(reach))
+    out[OWN_IN_WIDEST] = facts.in_widest[seat]
+    out[OWN_AT_HOME] = rows_has(&STARTS, state.pilli[seat])
+    out[OWN_ON_BRIDGE] = rows_has(&state.canals, state.pilli[seat])
+    out[OWN_FOUNDABLE] = facts.foundable[seat] / 7.0
+    out[OWN_ACTION_POINTS] = state.action_points / 6.0 if seat == state.to_move else 0.0
+    out[OWN_IS_TO_MOVE] = seat == state.to_move
+    out[OWN_WAITS] = waits / 3.0
+    out[OWN_MOVES_LATER] = seat >= state.to_move
+    out[OWN_LEVELS_HERE] = facts.levels_here[seat] / 10.0
+    out[OWN_TAKEABLE] = facts.takeable[seat] / 20.0
+    out[OWN_TAKEABLE_HERE] = facts.takeable_here[seat] / 20.0
+    out[OWN_ESTIMATE_LOGIT] = _clip((facts.estimate[seat] - mean) / temperature, 4)
+    out[OWN_ESTIMATE] = facts.estimate[seat] / 50.0
 
 
 cdef void _fill_shared(const MexicaStateC* state, const FactsC* facts, float* out) noexcept nogil:
@@ -410,28 +350,28 @@ cdef void _fill_shared(const MexicaStateC* state, const FactsC* facts, float* ou
         sizes += size * state.display[size]
     for seat in range(state.num_players):
         stocks += facts.stocks[seat]
-    out[0] = state.period == 2
-    out[1] = state.num_display / 8.0
-    out[2] = sizes / 50.0
-    out[3] = facts.least_stock / 20.0
-    out[4] = stocks / 20.0 / state.num_players
-    out[5] = state.doubles / 35.0
-    out[6] = state.singles / 6.0
-    out[7] = state.bridges_left / 11.0
-    out[8] = facts.widest / 100.0
-    out[9] = _clip(facts.widest_room / 20.0, 2)
-    out[10] = facts.second_widest / 30.0
-    out[11] = facts.widest_levels[NEUTRAL] / 10.0
-    out[12] = state.idle_rounds / 2.0
-    out[13] = state.built_this_round
-    out[14] = state.num_display == 0 and facts.least_temples == 0
-    out[15] = (state.num_players - state.to_move) / <float>state.num_players
-    out[16] = state.num_placed / 15.0
-    out[17] = state.num_players == 3
-    out[18] = state.num_players == 4
-    out[19] = state.num_display == 0
-    out[20] = facts.least_temples / 9.0
-    out[21] = state.round / 20.0
+    out[SHARED_PERIOD_2] = state.period == 2
+    out[SHARED_DISPLAY] = state.num_display / 8.0
+    out[SHARED_DISPLAY_SIZES] = sizes / 50.0
+    out[SHARED_LEAST_STOCK] = facts.least_stock / 20.0
+    out[SHARED_STOCKS] = stocks / 20.0 / state.num_players
+    out[SHARED_DOUBLES] = state.doubles / 35.0
+    out[SHARED_SINGLES] = state.singles / 6.0
+    out[SHARED_BRIDGES] = state.bridges_left / 11.0
+    out[SHARED_WIDEST] = facts.widest / 100.0
+    out[SHARED_WIDEST_ROOM] = _clip(facts.widest_room / 20.0, 2)
+    out[SHARED_SECOND_WIDEST] = facts.second_widest / 30.0
+    out[SHARED_NEUTRAL_IN_WIDEST] = facts.widest_levels[NEUTRAL] / 10.0
+    out[SHARED_IDLE_ROUNDS] = state.idle_rounds / 2.0
+    out[SHARED_BUILT_THIS_ROUND] = state.built_this_round
+    out[SHARED_IS_DUE] = state.num_display == 0 and facts.least_temples == 0
+    out[SHARED_WAITING] = (state.num_players - state.to_move) / <float>state.num_players
+    out[SHARED_PLACED] = state.num_placed / 15.0
+    out[SHARED_THREE_SEATS] = state.num_players == 3
+    out[SHARED_FOUR_SEATS] = state.num_players == 4
+    out[SHARED_DISPLAY_IS_EMPTY] = state.num_display == 0
+    out[SHARED_LEAST_TEMPLES] = facts.least_temples / 9.0
+    out[SHARED_ROUND] = state.round / 20.0
 
 
 cdef void _find_features(const MexicaStateC* state, float* inputs) noexcept nogil:
@@ -459,44 +399,20 @@ def features(State owner not None):
     -------
     numpy.ndarray
         float32, shape (seats, NUM_INPUTS): a seat's own features, the largest and the mean of those of its rivals,
-        and those of the position; names in `OWN_FEATURES` and `SHARED_FEATURES`.
+        and those of the position.
     """
     return network_features(owner, "mexica", NUM_INPUTS, <network_find_t>_find_features)
 
 
 # --- the network
 
-cdef float _network[NUM_WEIGHTS]
-
-
-cdef void evaluation_evaluate(const MexicaStateC* state, double* values, double* points) noexcept nogil:
+cdef void evaluation_evaluate(const void* weights, const MexicaStateC* state, double* values,
+                              double* points) noexcept nogil:
+    cdef const float* network = (<const MexicaWeightsC*>weights).network
     cdef float inputs[4 * NUM_INPUTS]
     cdef float outputs[4 * NETWORK_OUTPUTS]
     cdef int seat
     _find_features(state, inputs)
     for seat in range(state.num_players):
-        network_forward(_network, NUM_INPUTS, inputs + seat * NUM_INPUTS, outputs + seat * NETWORK_OUTPUTS)
+        network_forward(network, NUM_INPUTS, inputs + seat * NUM_INPUTS, outputs + seat * NETWORK_OUTPUTS)
     network_answers(outputs, state.num_players, values, points)
-
-
-# The own features that are the estimate's answers to the two questions, in their order.
-ESTIMATES = (NUM_OWN - 2, NUM_OWN - 1)
-
-
-def network_weights():
-    """Return the network's weights in place, as a dict of arrays by the names of `network_shapes`."""
-    return network_get(_network, NUM_INPUTS)
-
-
-def set_network_weights(dict arrays not None):
-    """Put the network's weights in place for the whole process. No search may be running.
-
-    Parameters
-    ----------
-    arrays : dict of str to array
-        Of the shapes in `network_shapes`; more is ignored.
-    """
-    network_set(_network, NUM_INPUTS, arrays)
-
-
-assert (len(OWN_FEATURES), len(SHARED_FEATURES), network_size(NUM_INPUTS)) == (NUM_OWN, NUM_SHARED, NUM_WEIGHTS)

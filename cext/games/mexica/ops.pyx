@@ -13,9 +13,10 @@ from cext.games.mexica.evaluation cimport evaluation_evaluate
 from cext.games.mexica.hidden cimport hidden_chance, hidden_determinize
 from cext.games.mexica.policy cimport policy_begin_search, policy_playout_action, policy_priors, policy_random_action
 from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action,
-                                      rules_is_table_action, rules_legal_actions, rules_returns)
+                                      rules_accepts_action, rules_legal_actions, rules_returns)
 from cext.games.mexica.state cimport (OVER, MexicaStateC, state_check, state_check_name, state_describe,
                                       state_fill, state_hash)
+from cext.games.mexica.weights cimport MexicaWeightsC
 
 
 cdef int mexica_num_players(const void* data) noexcept nogil:
@@ -54,6 +55,7 @@ _ops.state_size = sizeof(MexicaStateC)
 _ops.max_players = MAX_SEATS
 _ops.max_actions = MAX_ACTIONS
 _ops.max_game_length = MAX_GAME_LENGTH
+_ops.weights_size = sizeof(MexicaWeightsC)
 _ops.check = <int (*)(const void*) noexcept nogil>state_check
 _ops.check_name = state_check_name
 _ops.num_players = mexica_num_players
@@ -67,17 +69,14 @@ _ops.turn = mexica_turn
 _ops.round = mexica_round
 _ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determinize
 _ops.chance = <void (*)(void*, bitgen_t*) noexcept nogil>hidden_chance
-_ops.is_table_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_table_action
-_ops.policy = <void (*)(const void*, const action_t*, int, float*) noexcept nogil>policy_priors
+_ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_accepts_action
+_ops.policy = <void (*)(const void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
 _ops.begin_search = <void (*)(void*) noexcept nogil>policy_begin_search
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
 _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
-_ops.evaluate = <void (*)(const void*, double*, double*) noexcept nogil>evaluation_evaluate
+_ops.evaluate = <void (*)(const void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
 
 GAME = game_create(&_ops)
-
-# Puts the weights of the network and of the priors in place.
-from cext.games.mexica import fitted     # noqa: E402, F401
 
 
 def state_from_fields(dict fields not None):

@@ -11,4 +11,6 @@ cdef action_t policy_random_action(const MexicaStateC* state, bitgen_t* rng) noe
 
 cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) noexcept nogil
 cdef void policy_begin_search(MexicaStateC* state) noexcept nogil
-cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int n, float* priors) noexcept nogil
+# The weights are MexicaWeightsC.
+cdef void policy_priors(const void* weights, const MexicaStateC* state, const action_t* actions, int n,
+                        float* priors) noexcept nogil

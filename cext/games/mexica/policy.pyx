@@ -3,7 +3,7 @@
 from libc.string cimport memcpy, memset
 
 from cext.core.game cimport State
-from cext.core.priors cimport priors_categorize, priors_find_t, priors_get, priors_set
+from cext.core.priors cimport priors_categorize, priors_find_t
 from cext.core.rng cimport rng_below, rng_uniform
 from cext.games.mexica.board cimport STARTS
 from cext.games.mexica.evaluation cimport WIDE_SIZE, evaluation_levels_needed, evaluation_takeable
@@ -11,6 +11,7 @@ from cext.games.mexica.plans cimport PlanC, plans_find
 from cext.games.mexica.rows cimport rows_beside, rows_count, rows_first, rows_flood, rows_select
 from cext.games.mexica.rules cimport *
 from cext.games.mexica.state cimport *
+from cext.games.mexica.weights cimport *
 
 
 # --- the reference random player
@@ -234,63 +235,8 @@ cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) no
 
 cdef double PLAYOUT_RANDOMNESS = 0.1
 
-CATEGORIES = (
-    "place",
-    "found",                # on the preferred site
-    "found_elsewhere",
-    # A temple of the smallest level that gives its owner the first place alone; of a larger one; of the smallest that
-    # gives the second; where the owner is first already; any other. In founded districts, leftover land in period 2,
-    # leftover land in period 1, small unfounded districts. Sites other than the preferred one get SITE of it.
-    "founded_first", "founded_first_large", "founded_second", "founded_more", "founded_other",
-    "wide_first", "wide_first_large", "wide_second", "wide_more", "wide_other",
-    "early_first", "early_first_large", "early_second", "early_more", "early_other",
-    "small_first", "small_first_large", "small_second", "small_more", "small_other",
-    # A canal that leaves the pilli in a district of a size on display; that makes such a district elsewhere; that
-    # divides a district otherwise; that touches water; any other (sums over all, for the last two).
-    "closes_own", "closes", "divides", "touches", "apart",
-    # The first canal of the best, second, third founding plan that can be carried out in this turn, and its others.
-    "plan_1", "plan_1_rest", "plan_2", "plan_2_rest", "plan_3", "plan_3_rest",
-    # The same of plans that take longer.
-    "later_1", "later_1_rest", "later_2", "later_2_rest", "later_3", "later_3_rest",
-    "bridge",               # about a sum; those that the pilli could step on weigh eight times as much
-    "bridge_plan",          # the bridge that a plan needs
-    "relocate",             # the same
-    # Onto a bridge, or off it; to a space of, or next to, another district where a place could be taken that pays much
-    # (GOOD), or something (FAIR), or any other.
-    "cross_good", "cross_fair", "cross",
-    "walk_to_bridge",       # onto a space next to a bridge
-    "walk",
-    "sail_good", "sail_fair", "sail",
-    "teleport_good", "teleport_fair", "teleport",       # about sums
-    "teleport_to_found",    # to a district that could be founded at once
-    "token",                # for one of the last two action points, or a second one
-    "end",                  # a first token with more points left: it means to stop
-    "end_idle",             # action points left, but no token can be taken for them
-    "end_spent",            # nothing left to spend
-)
-
-cdef enum:
-    PLACING, FOUNDING, FOUNDING_ELSEWHERE
-    BUILDING_FOUNDED
-    BUILDING_WIDE = BUILDING_FOUNDED + 5
-    BUILDING_EARLY = BUILDING_WIDE + 5
-    BUILDING_SMALL = BUILDING_EARLY + 5
-    CLOSES_OWN = BUILDING_SMALL + 5
-    CLOSES, DIVIDES, TOUCHES, APART
-    PLANNED
-    PLANNED_LATER = PLANNED + 6
-    BRIDGING = PLANNED_LATER + 6
-    BRIDGING_AS_PLANNED, RELOCATING
-    CROSSING
-    WALKING_TO_BRIDGE = CROSSING + 3
-    WALKING, SAILING
-    TELEPORTING_WELL = SAILING + 3
-    TELEPORTING_FAIRLY, TELEPORTING, TELEPORTING_TO_FOUND, TAKING_TOKEN
-    ENDING, ENDING_IDLE, ENDING_SPENT
-    NUM_CATEGORIES
-
-cdef enum:
-    NUM_GROUPS = TURN_AP + 1
+cdef enum:                    # categories of temples, from the first one of a kind of district on
+    FIRST, FIRST_LARGE, SECOND, MORE, OTHER
 
 cdef float SITE = 0.05
 # Points a place pays more, divided by 1 + half the levels that it takes.
@@ -299,9 +245,6 @@ cdef double FAIR = 1.0
 
 # Of all priors, for the ways to a starting space where 5 points wait there.
 cdef float HOME_SHARE = 0.15
-
-# Weights of the categories by the action points left, see set_weights.
-cdef float[NUM_GROUPS][NUM_CATEGORIES] W
 
 
 cdef struct PriorsC:
@@ -318,6 +261,12 @@ cdef struct PriorsC:
     int building                    # first of the categories of temples in the district of the pilli
     int first_level                 # smallest temple there that gives it the first place alone; 0 if it has it
     int second_level                # and the second; 0 if it has that or a better one
+    rows_t dividing                 # upper (left) spaces of canal tiles that may divide a district: single ones,
+    rows_t dividing_east            # those that go on to the east
+    rows_t dividing_south           # and to the south
+    float share_of_canals           # of each canal that divides nothing
+    PlanC[3] plans
+    int num_plans
 
 
 cdef inline rows_t _beyond(rows_t set, int down, int right) noexcept nogil:
@@ -371,7 +320,7 @@ cdef rows_t _dividing(rows_t dry, int width, int height) noexcept nogil:
 cdef int _canal_category(const MexicaStateC* state, const PriorsC* facts, int cell, int width, int height,
                          int plain) noexcept nogil:
     """Category of a canal on width x height spaces from `cell` on that may divide a district; `plain` if it does not."""
-    cdef int size, category = DIVIDES
+    cdef int size, category = CATEGORY_DIVIDES
     cdef int last = cell + (width - 1) + 32 * (height - 1)
     cdef rows_t left, part, around
     cdef bint divides
@@ -384,8 +333,8 @@ cdef int _canal_category(const MexicaStateC* state, const PriorsC* facts, int ce
         size = rows_count(part)
         if MIN_SIZE <= size <= MAX_SIZE and state.display[size] > 0:
             if rows_has(&part, state.pilli[state.to_move]):
-                return CLOSES_OWN
-            category = CLOSES
+                return CATEGORY_CLOSES_OWN
+            category = CATEGORY_CLOSES
         if not rows_any(around):
             break
         part = rows_flood(rows_of(rows_first(&around)), left)
@@ -398,19 +347,19 @@ cdef void _find_ranks(const MexicaStateC* state, PriorsC* facts) noexcept nogil:
     rules_levels(state, state.district, levels)
     evaluation_levels_needed(levels, state.to_move, &facts.first_level, &facts.second_level)
     if rows_any(state.district & state.founded):
-        facts.building = BUILDING_FOUNDED
+        facts.building = CATEGORY_FOUNDED_FIRST
     elif state.district_size > WIDE_SIZE:
-        facts.building = BUILDING_WIDE if state.period == 2 else BUILDING_EARLY
+        facts.building = CATEGORY_WIDE_FIRST if state.period == 2 else CATEGORY_EARLY_FIRST
     else:
-        facts.building = BUILDING_SMALL
+        facts.building = CATEGORY_SMALL_FIRST
 
 
 cdef inline int _temple_category(const PriorsC* facts, int level) noexcept nogil:
     if facts.first_level == 0:
-        return facts.building + 3
+        return facts.building + MORE
     if level >= facts.first_level:
-        return facts.building + (0 if level == facts.first_level else 1)
-    return facts.building + (2 if 0 < facts.second_level <= level else 4)
+        return facts.building + (FIRST if level == facts.first_level else FIRST_LARGE)
+    return facts.building + (SECOND if 0 < facts.second_level <= level else OTHER)
 
 
 cdef double _at_stake(const MexicaStateC* state, const int* levels, int stock, int value, int pay) noexcept nogil:
@@ -498,50 +447,109 @@ cdef int _preferred_site(const MexicaStateC* state) noexcept nogil:
 
 cdef int _plan_category(const MexicaStateC* state, const PlanC* plan, int rank, action_t canal) noexcept nogil:
     # The first of its canals most: the order in which they are dug does not matter. -1 if it is not in the plan.
-    cdef int i, first = (PLANNED if plan.cost <= state_budget(state) else PLANNED_LATER) + 2 * rank
+    cdef int i, first = (CATEGORY_PLAN_1 if plan.cost <= state_budget(state) else CATEGORY_LATER_1) + 2 * rank
     for i in range(plan.num_tiles):
         if plan.tiles[i] == canal:
             return first if i == 0 else first + 1
     return -1
 
 
-cdef inline int _ending_category(const MexicaStateC* state, int verb, bint has_begun) noexcept nogil:
-    # Of a token or of the end of the turn.
-    if verb == TOKEN:
-        return TAKING_TOKEN if has_begun or state.action_points <= TOKENS_PER_TURN else ENDING
-    return ENDING_SPENT if state_budget(state) == 0 else ENDING_IDLE
+cdef int _categorize_canal(const MexicaStateC* state, const PriorsC* facts, action_t action, const float* weights,
+                           float* share) noexcept nogil:
+    cdef int cell = action_first(action), second = action_second(action), j, planned, category
+    category = CATEGORY_TOUCHES if (rows_has(&facts.touching, cell)
+                                    or (second != 0 and rows_has(&facts.touching, second))) else CATEGORY_APART
+    if second == 0:
+        if rows_has(&facts.dividing, cell):
+            category = _canal_category(state, facts, cell, 1, 1, category)
+    elif second == cell + 1:
+        if rows_has(&facts.dividing_east, cell):
+            category = _canal_category(state, facts, cell, 2, 1, category)
+    elif rows_has(&facts.dividing_south, cell):
+        category = _canal_category(state, facts, cell, 1, 2, category)
+    if category == CATEGORY_TOUCHES or category == CATEGORY_APART:
+        share[0] = facts.share_of_canals
+    for j in range(facts.num_plans):
+        planned = _plan_category(state, &facts.plans[j], j, action)
+        if planned >= 0 and weights[planned] > weights[category] * share[0]:
+            category = planned
+            share[0] = 1
+    return category
 
 
-cdef int _categorize(const MexicaStateC* state, const action_t* actions, int n, int* categories,
-                     float* shares) noexcept nogil:
-    """Find the category of each legal action and its share of the category's weight; return the row that counts.
+cdef inline int _categorize_bridge(const PriorsC* facts, action_t action, int num_bridges, float* share) noexcept nogil:
+    cdef int j
+    for j in range(facts.num_plans):
+        if facts.plans[j].bridge == action:
+            share[0] = <float>1.0 / (1 << j)
+            return CATEGORY_BRIDGE_PLAN
+    share[0] = (8 if rows_has(&facts.near, action_first(action)) else 1) / <float>num_bridges
+    return CATEGORY_BRIDGE
+
+
+cdef inline int _categorize_relocation(const PriorsC* facts, action_t action, int num_relocations,
+                                       float* share) noexcept nogil:
+    share[0] = (8 if rows_has(&facts.near, action_second(action)) else 1) / <float>num_relocations
+    return CATEGORY_RELOCATE
+
+
+cdef inline int _categorize_founding(const PriorsC* facts, action_t action, float* share) noexcept nogil:
+    cdef int cell = action_first(action)
+    if cell == facts.preferred_site:
+        return CATEGORY_FOUND
+    if not rows_has(&facts.ramps, cell):
+        share[0] = 0
+    return CATEGORY_FOUND_ELSEWHERE
+
+
+cdef inline int _categorize_temple(const PriorsC* facts, action_t action, float* share) noexcept nogil:
+    cdef int cell = action_first(action)
+    if cell != facts.preferred_site:
+        share[0] = 0 if facts.is_settled and not rows_has(&facts.ramps, cell) else SITE
+    return _temple_category(facts, action_argument(action))
+
+
+cdef inline int _categorize_walk(const MexicaStateC* state, const PriorsC* facts, action_t action) noexcept nogil:
+    cdef int cell = action_first(action)
+    if rows_has(&state.canals, cell) or rows_has(&state.canals, state.pilli[state.to_move]):
+        return CATEGORY_CROSS_GOOD + _quality(facts, cell)
+    return CATEGORY_WALK_TO_BRIDGE if rows_has(&facts.ramps, cell) else CATEGORY_WALK
+
+
+cdef inline int _categorize_teleport(const PriorsC* facts, action_t action, float* share) noexcept nogil:
+    cdef int cell = action_first(action)
+    if not rows_has(&facts.landings, cell):
+        share[0] = 0
+        return CATEGORY_TELEPORT
+    if rows_has(&facts.foundable, cell):
+        return CATEGORY_TELEPORT_TO_FOUND
+    if rows_has(&facts.good, cell):
+        share[0] = <float>1.0 / rows_count(facts.good & facts.landings)
+        return CATEGORY_TELEPORT_GOOD
+    if rows_has(&facts.fair, cell):
+        share[0] = <float>1.0 / rows_count(facts.fair & facts.landings)
+        return CATEGORY_TELEPORT_FAIR
+    share[0] = <float>1.0 / rows_count(facts.landings)
+    return CATEGORY_TELEPORT
+
+
+cdef inline int _categorize_ending(const MexicaStateC* state, action_t action, int num_tokens, bint has_begun,
+                                   float* share) noexcept nogil:
+    """Category of a token or of the end of the turn; `has_begun`: tokens have been taken in this turn.
 
     Tokens come last: who still has an action point to spend on a token loses by ending the turn without it, and a token
     taken before other actions may as well be taken after them: what it would have paid for, the point that it cost pays
     for.
     """
-    cdef PriorsC facts
-    cdef PlanC plans[3]
-    cdef int count[16]
-    cdef int i, j, verb, cell, second, category, planned, num_plans = 0
-    cdef int group = min(<int>state.action_points, <int>TURN_AP)
-    cdef float share, one_of_canals
-    cdef const float* weights = W[group]
-    cdef rows_t water, single = rows_none(), eastward = rows_none(), southward = rows_none()
-    memset(count, 0, sizeof(count))
-    for i in range(n):
-        count[action_verb(actions[i])] += 1
-    if state.tokens_taken > state.tokens_before:
-        for i in range(n):
-            verb = action_verb(actions[i])
-            categories[i] = _ending_category(state, verb, True)
-            shares[i] = verb == TOKEN or (verb == END and count[TOKEN] == 0)
-        return group
-    if count[PLACE] > 0:
-        for i in range(n):
-            categories[i] = PLACING
-            shares[i] = 1
-        return group
+    share[0] = action_verb(action) == TOKEN or num_tokens == 0
+    if action_verb(action) == TOKEN:
+        return CATEGORY_TOKEN if has_begun or state.action_points <= TOKENS_PER_TURN else CATEGORY_END
+    return CATEGORY_END_SPENT if state_budget(state) == 0 else CATEGORY_END_IDLE
+
+
+cdef void _find_facts(const MexicaStateC* state, const int* count, PriorsC* facts) noexcept nogil:
+    # `count`: legal actions by verb.
+    cdef rows_t water
     facts.dry = state_dry(state)
     facts.ramps = state_ramps(state)
     water = ~facts.dry
@@ -553,85 +561,60 @@ cdef int _categorize(const MexicaStateC* state, const action_t* actions, int n, 
                                             or rows_any(state.district & state.founded))
     facts.near = rows_beside(rows_of(state.pilli[state.to_move])) & state.canals
     if count[TEMPLE] > 0:
-        _find_ranks(state, &facts)
-    _find_targets(state, &facts)
+        _find_ranks(state, facts)
+    _find_targets(state, facts)
     if count[CANAL] > 0:
-        single = _dividing(facts.dry, 1, 1)
-        eastward = _dividing(facts.dry, 2, 1)
-        southward = _dividing(facts.dry, 1, 2)
-    if count[CANAL] + count[BRIDGE] > 0:
-        num_plans = plans_find(state, plans, 3)
-    one_of_canals = <float>1.0 / (1 + count[CANAL] // 4)
+        facts.dividing = _dividing(facts.dry, 1, 1)
+        facts.dividing_east = _dividing(facts.dry, 2, 1)
+        facts.dividing_south = _dividing(facts.dry, 1, 2)
+    facts.share_of_canals = <float>1.0 / (1 + count[CANAL] // 4)
+    facts.num_plans = plans_find(state, facts.plans, 3) if count[CANAL] + count[BRIDGE] > 0 else 0
+
+
+cdef int _categorize(const void* data, const MexicaStateC* state, const action_t* actions, int n, int* categories,
+                     float* shares) noexcept nogil:
+    """Find the category of each legal action and its share of the category's weight; return the row that counts."""
+    cdef PriorsC facts
+    cdef int count[16]
+    cdef int i, verb, category
+    cdef int group = min(<int>state.action_points, <int>TURN_AP)
+    cdef const float* weights = (<const MexicaWeightsC*>data).priors[group]
+    memset(count, 0, sizeof(count))
+    for i in range(n):
+        count[action_verb(actions[i])] += 1
+        shares[i] = 1
+    if state.tokens_taken > state.tokens_before:
+        for i in range(n):
+            categories[i] = _categorize_ending(state, actions[i], count[TOKEN], True, &shares[i])
+            if action_verb(actions[i]) != TOKEN and action_verb(actions[i]) != END:
+                shares[i] = 0
+        return group
+    if count[PLACE] > 0:
+        for i in range(n):
+            categories[i] = CATEGORY_PLACE
+        return group
+    _find_facts(state, count, &facts)
     for i in range(n):
         verb = action_verb(actions[i])
-        cell = action_first(actions[i])
-        share = 1
         if verb == CANAL:
-            second = action_second(actions[i])
-            category = TOUCHES if (rows_has(&facts.touching, cell)
-                                   or (second != 0 and rows_has(&facts.touching, second))) else APART
-            if second == 0:
-                if rows_has(&single, cell):
-                    category = _canal_category(state, &facts, cell, 1, 1, category)
-            elif second == cell + 1:
-                if rows_has(&eastward, cell):
-                    category = _canal_category(state, &facts, cell, 2, 1, category)
-            elif rows_has(&southward, cell):
-                category = _canal_category(state, &facts, cell, 1, 2, category)
-            if category == TOUCHES or category == APART:
-                share = one_of_canals
-            for j in range(num_plans):
-                planned = _plan_category(state, &plans[j], j, actions[i])
-                if planned >= 0 and weights[planned] > weights[category] * share:
-                    category = planned
-                    share = 1
+            category = _categorize_canal(state, &facts, actions[i], weights, &shares[i])
         elif verb == BRIDGE:
-            category = BRIDGING
-            share = (8 if rows_has(&facts.near, cell) else 1) / <float>count[BRIDGE]
-            for j in range(num_plans):
-                if plans[j].bridge == actions[i] and category != BRIDGING_AS_PLANNED:
-                    category = BRIDGING_AS_PLANNED
-                    share = <float>1.0 / (1 << j)
+            category = _categorize_bridge(&facts, actions[i], count[BRIDGE], &shares[i])
         elif verb == RELOCATE:
-            category = RELOCATING
-            share = (8 if rows_has(&facts.near, action_second(actions[i])) else 1) / <float>count[RELOCATE]
+            category = _categorize_relocation(&facts, actions[i], count[RELOCATE], &shares[i])
         elif verb == FOUND:
-            category = FOUNDING if cell == facts.preferred_site else FOUNDING_ELSEWHERE
-            if cell != facts.preferred_site and not rows_has(&facts.ramps, cell):
-                share = 0
+            category = _categorize_founding(&facts, actions[i], &shares[i])
         elif verb == TEMPLE:
-            category = _temple_category(&facts, action_argument(actions[i]))
-            if cell != facts.preferred_site:
-                share = 0 if facts.is_settled and not rows_has(&facts.ramps, cell) else SITE
+            category = _categorize_temple(&facts, actions[i], &shares[i])
         elif verb == WALK:
-            if rows_has(&state.canals, cell) or rows_has(&state.canals, state.pilli[state.to_move]):
-                category = CROSSING + _quality(&facts, cell)
-            elif rows_has(&facts.ramps, cell):
-                category = WALKING_TO_BRIDGE
-            else:
-                category = WALKING
+            category = _categorize_walk(state, &facts, actions[i])
         elif verb == SAIL:
-            category = SAILING + _quality(&facts, cell)
+            category = CATEGORY_SAIL_GOOD + _quality(&facts, action_first(actions[i]))
         elif verb == TELEPORT:
-            if not rows_has(&facts.landings, cell):
-                category = TELEPORTING
-                share = 0
-            elif rows_has(&facts.foundable, cell):
-                category = TELEPORTING_TO_FOUND
-            elif rows_has(&facts.good, cell):
-                category = TELEPORTING_WELL
-                share = <float>1.0 / rows_count(facts.good & facts.landings)
-            elif rows_has(&facts.fair, cell):
-                category = TELEPORTING_FAIRLY
-                share = <float>1.0 / rows_count(facts.fair & facts.landings)
-            else:
-                category = TELEPORTING
-                share = <float>1.0 / rows_count(facts.landings)
+            category = _categorize_teleport(&facts, actions[i], &shares[i])
         else:
-            category = _ending_category(state, verb, False)
-            share = verb == TOKEN or count[TOKEN] == 0
+            category = _categorize_ending(state, actions[i], count[TOKEN], False, &shares[i])
         categories[i] = category
-        shares[i] = share
     return group
 
 
@@ -667,40 +650,28 @@ cdef void policy_begin_search(MexicaStateC* state) noexcept nogil:
     state.tokens_before = state.tokens_taken
 
 
-cdef void policy_priors(const MexicaStateC* state, const action_t* actions, int n, float* priors) noexcept nogil:
+cdef void policy_priors(const void* weights, const MexicaStateC* state, const action_t* actions, int n,
+                        float* priors) noexcept nogil:
     cdef int categories[MAX_ACTIONS]
-    cdef int i, group = _categorize(state, actions, n, categories, priors)
+    cdef int i, group = _categorize(weights, state, actions, n, categories, priors)
+    cdef const float* row = (<const MexicaWeightsC*>weights).priors[group]
     for i in range(n):
-        priors[i] *= W[group][categories[i]]
+        priors[i] *= row[categories[i]]
     if (_is_due(state) and state.tokens_taken == state.tokens_before
             and not rows_has(&STARTS, state.pilli[state.to_move])):
         _raise_homecoming(actions, n, priors)
 
 
-def categorize(State owner not None):
-    """Return the legal actions of a position of Mexica, and what the priors make of them.
+def categorize(State owner not None, weights not None):
+    """Return the legal actions of a position of Mexica, and what the priors with these `Weights` make of them.
 
     Returns
     -------
     tuple of (int, numpy.ndarray, numpy.ndarray, numpy.ndarray)
-        The row of the weights that counts; the actions (uint64, ascending), the index of each one's category in
-        `CATEGORIES` (int32), and its share of the category's weight (float32).
+        The row of the weights that counts; the actions (uint64, ascending), the index of each one's category
+        (int32), and its share of the category's weight (float32).
     """
-    return priors_categorize(owner, "mexica", <priors_find_t>_categorize)
+    return priors_categorize(owner, weights, "mexica", <priors_find_t>_categorize)
 
 
-# Shape of the weights: by the action points left, and by category.
-SHAPE = (NUM_GROUPS, NUM_CATEGORIES)
-
-
-def weights():
-    """Return the weights in place, float32, of shape `SHAPE`."""
-    return priors_get(&W[0][0], NUM_GROUPS, NUM_CATEGORIES)
-
-
-def set_weights(weights):
-    """Put weights of shape `SHAPE` in place for the whole process. No search may be running."""
-    priors_set(&W[0][0], NUM_GROUPS, NUM_CATEGORIES, weights)
-
-
-assert len(CATEGORIES) == NUM_CATEGORIES
+NUM_ROWS = NUM_GROUPS       # of the weights of the categories

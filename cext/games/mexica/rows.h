@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "mix.h"
+
 typedef uint32_t rows_t __attribute__((vector_size(64)));
 
 #define ROWS_INLINE static inline __attribute__((always_inline))
@@ -180,12 +182,9 @@ ROWS_INLINE int rows_list(const rows_t *set, uint64_t base, uint64_t scale, uint
     return n;
 }
 
-/* Hash key of a fact: the finalizer of SplitMix64 (Steele, Lea, Flood 2014) as a table without memory. */
+/* Hash key of a fact: a table without memory. */
 ROWS_INLINE uint64_t zobrist(uint64_t kind, uint64_t fact) {
-    uint64_t x = (kind << 56) ^ (fact + 0x9e3779b97f4a7c15ull);
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
+    return mix_bits((kind << 56) ^ (fact + MIX_STEP));
 }
 
 #endif

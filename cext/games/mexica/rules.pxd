@@ -103,7 +103,7 @@ cdef bint rules_traps(const MexicaStateC* state, action_t action, const NarrowC*
 
 cdef int rules_legal_actions(const MexicaStateC* state, action_t* actions) noexcept nogil
 cdef void rules_apply_action(MexicaStateC* state, action_t action) noexcept nogil
-cdef bint rules_is_table_action(const MexicaStateC* state, action_t action) noexcept nogil
+cdef bint rules_accepts_action(const MexicaStateC* state, action_t action) noexcept nogil
 
 # Deals the second period's tokens when the draw was unknown. Precondition: chance_due, upcoming_known.
 cdef void rules_deal(MexicaStateC* state) noexcept nogil

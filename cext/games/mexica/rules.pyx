@@ -220,7 +220,7 @@ cdef int rules_legal_actions(const MexicaStateC* state, action_t* actions) noexc
     return kept
 
 
-cdef bint rules_is_table_action(const MexicaStateC* state, action_t action) noexcept nogil:
+cdef bint rules_accepts_action(const MexicaStateC* state, action_t action) noexcept nogil:
     cdef int size = action_argument(action)
     return (state.phase == PLAY and not state.chance_due and MIN_SIZE <= size <= MAX_SIZE
             and action == action_make(REMOVE, size, 0, 0) and state.display[size] > 0)

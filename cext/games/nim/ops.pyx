@@ -9,6 +9,7 @@ Action layout: bits 0-7 count (1..63), bits 8-15 pile (0..7); all others 0.
 from libc.string cimport memset
 
 from cext.core.game cimport Game, GameOps, State, game_create, state_wrap
+from cext.core.rng cimport mix_bits
 from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, int32_t, uint8_t, uint64_t
 
 cdef enum:
@@ -99,18 +100,11 @@ cdef void nim_scores(const void* data, double* points) noexcept nogil:
         points[seat] = 1.0 if _is_over(state) and seat == state.player else 0.0
 
 
-cdef inline uint64_t _mix(uint64_t x) noexcept nogil:
-    # The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection of 64 bits.
-    x = (x ^ (x >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
-    x = (x ^ (x >> 27)) * <uint64_t>0x94d049bb133111eb
-    return x ^ (x >> 31)
-
-
 cdef uint64_t nim_hash(const void* data, int viewer) noexcept nogil:
     cdef const NimStateC* state = <const NimStateC*>data
     cdef uint64_t rest = (state.num_piles | (state.num_players << 8) | (state.player << 16)
                           | (state.plies_left << 20) | (state.plies_per_turn << 24))
-    return _mix((<const uint64_t*>state.piles)[0] ^ _mix(rest + 1))
+    return mix_bits((<const uint64_t*>state.piles)[0] ^ mix_bits(rest + 1))
 
 
 cdef int nim_turn(const void* data) noexcept nogil:

@@ -12,7 +12,7 @@ from libc.string cimport memset
 from numpy.random cimport bitgen_t
 
 from cext.core.game cimport Game, GameOps, State, game_create, state_wrap
-from cext.core.rng cimport rng_below
+from cext.core.rng cimport mix_bits, rng_below
 from cext.core.types cimport ALL_SEEING, MAX_SEATS, TERMINAL, action_t
 
 cdef enum:
@@ -95,21 +95,14 @@ cdef void trick_scores(const void* data, double* points) noexcept nogil:
         memset(points, 0, state.num_players * sizeof(double))
 
 
-cdef inline uint64_t _mix(uint64_t x) noexcept nogil:
-    # The finalizer of SplitMix64 (Steele, Lea, Flood 2014).
-    x = (x ^ (x >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
-    x = (x ^ (x >> 27)) * <uint64_t>0x94d049bb133111eb
-    return x ^ (x >> 31)
-
-
 cdef uint64_t trick_hash(const void* data, int viewer) noexcept nogil:
     cdef const TrickStateC* state = <const TrickStateC*>data
-    cdef uint64_t h = _mix((<uint64_t>viewer << 32) | (state.deck << 8) | (state.num_players << 4) | state.player)
+    cdef uint64_t h = mix_bits((<uint64_t>viewer << 32) | (state.deck << 8) | (state.num_players << 4) | state.player)
     cdef int seat
     for seat in range(state.num_players):
-        h = _mix(h + state.played[seat] + 1)
+        h = mix_bits(h + state.played[seat] + 1)
         if viewer == ALL_SEEING or viewer == seat:
-            h = _mix(h + state.hands[seat] + 1)
+            h = mix_bits(h + state.hands[seat] + 1)
     return h
 
 

@@ -1,0 +1,16 @@
+/* SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014). */
+#ifndef CEXT_MIX_H
+#define CEXT_MIX_H
+
+#include <stdint.h>
+
+#define MIX_STEP 0x9e3779b97f4a7c15ull  /* between the inputs of one generator */
+
+/* Its finalizer: a bijection of 64 bits that serves as their hash. */
+static inline uint64_t mix_bits(uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+#endif

@@ -1,0 +1,14 @@
+"""The options of the search. Range, default and meaning of each are in the table `OPTIONS` of ``options.pyx``."""
+
+# The values of the options, by their names in the table.
+ctypedef struct OptionsC:
+    double exploration, exploration_in_turn, first_play_reduction, first_visits
+    double widening_base, widening_factor, widening_exponent
+    double events_factor, events_exponent
+    double whole_turns, playout_weight, margin_weight, margin_scale
+    double prior_noise, history, history_doubt
+    double confirming_share, early_stop
+
+# Returns the values that are given, by name, and the defaults of the others. Raises SearchError for an unknown name
+# (reason UNKNOWN_OPTION) and for a value out of range (INVALID_OPTION).
+cdef OptionsC options_read(dict given) except *

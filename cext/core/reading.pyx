@@ -1,0 +1,234 @@
+"""Reading a result from the graph; contracts in ``reading.pxd``.
+
+Threads may still be searching: what they write is read under the nodes' locks or atomically.
+"""
+
+from libc.math cimport floor
+from libc.stdint cimport uint32_t
+
+from cext.core.atomics cimport atomic_load_u32, spin_lock, spin_unlock
+from cext.core.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges
+from cext.core.search cimport search_goes_on, search_node_utility
+from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
+                              turn_scratch_init)
+from cext.core.types cimport MAX_SEATS, TERMINAL, action_t
+
+from cext.core.errors import SearchError
+
+
+cdef list reading_candidates(SearchC* search, int count):
+    cdef TurnScratchC scratch
+    if turn_scratch_init(&scratch, search.ops) < 0:
+        raise MemoryError
+    try:
+        candidates = [_describe(search, index, &scratch) for index in _best_ends(search, count)]
+        return candidates or [_describe_unfinished(search, &scratch)]
+    finally:
+        turn_scratch_free(&scratch)
+
+
+cdef bint _ends_are_exact(SearchC* search):
+    """Whether every end of the root's turn that was found is the end of the game, with one outcome."""
+    cdef GraphC* graph = &search.graph
+    cdef uint32_t index = atomic_load_u32(&graph.first_end)
+    while index != NO_NODE:
+        if graph.nodes[index].player != TERMINAL:
+            return False
+        index = atomic_load_u32(&graph.nodes[index].next_end)
+    return not search.several_worlds
+
+
+cdef list _best_ends(SearchC* search, int count):
+    """The most visited ends of the root's turn, best first; equal visits by value, then by order of discovery.
+
+    Where all of them end the game, one visit tells all, and the value comes before the visits.
+    """
+    cdef GraphC* graph = &search.graph
+    cdef uint32_t index = atomic_load_u32(&graph.first_end), visits
+    cdef uint32_t least = 0
+    cdef bint is_exact = _ends_are_exact(search)
+    cdef double utility, lowest = -1
+    # No more than there are: four times a larger count might not fit.
+    count = min(count, <int>atomic_load_u32(&graph.num_ends))
+    best = []
+    if count == 0:
+        return best
+    while index != NO_NODE:
+        visits = atomic_load_u32(&graph.nodes[index].finished)
+        if visits > 0 and is_exact:
+            utility = _settled_utility(search, index)
+            if utility >= lowest:
+                best.append((-utility, -<double>visits, index))
+        elif visits > 0 and (len(best) < count or visits >= least):
+            utility = search_node_utility(&graph.nodes[index], search.viewer)
+            best.append((-<double>visits, -utility, index))
+        if len(best) >= 4 * count:
+            best = sorted(best)[:count]
+            if is_exact:
+                lowest = -best[count - 1][0]
+            else:
+                least = <uint32_t>-best[count - 1][0]
+        index = atomic_load_u32(&graph.nodes[index].next_end)
+    return [entry[2] for entry in sorted(best)[:count]]
+
+
+cdef double _settled_utility(SearchC* search, uint32_t index):
+    """The mean utility of a node, of as many back-ups as are counted; equal for nodes with equal outcomes."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef double utility
+    with nogil:
+        spin_lock(&node.lock)
+        utility = search_node_utility(node, search.viewer)
+        spin_unlock(&node.lock)
+    return floor(utility * 1e9 + 0.5) / 1e9  # a mean of equal numbers need not be equal to them
+
+
+cdef dict _describe(SearchC* search, uint32_t index, TurnScratchC* scratch):
+    """The candidate of an end of the root's turn, spelled in the canonical way."""
+    cdef GraphC* graph = &search.graph
+    cdef action_t actions[MAX_TURN]
+    cdef uint32_t node = index, parent
+    cdef int n = 0, i
+    cdef double prior = 1.0
+    # The path by which the state was first reached, backwards.
+    while graph.nodes[node].parent != NO_NODE and n < MAX_TURN:
+        parent = graph.nodes[node].parent
+        actions[n] = graph.nodes[node].from_action
+        prior *= _edge_prior(search, parent, actions[n])
+        n += 1
+        node = parent
+    for i in range(n // 2):
+        actions[i], actions[n - 1 - i] = actions[n - 1 - i], actions[i]
+    with nogil:
+        n = turn_canonical(search.ops, search.root_state, actions, n, scratch)
+    return _candidate(search, index, [actions[i] for i in range(n)], prior)
+
+
+cdef dict _candidate(SearchC* search, uint32_t index, list actions, double prior):
+    """A candidate with the statistics of a node."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef double value_sum[MAX_SEATS]
+    cdef double score_sum[MAX_SEATS]
+    cdef uint32_t visits
+    cdef int seat
+    # Without the GIL: the thread that holds the lock may be waiting for a processor, and others need the GIL meanwhile.
+    with nogil:
+        spin_lock(&node.lock)
+        visits = node.finished
+        for seat in range(MAX_SEATS):
+            value_sum[seat] = node.value_sum[seat]
+            score_sum[seat] = node.score_sum[seat]
+        spin_unlock(&node.lock)
+    value = [value_sum[seat] / visits if visits else 1.0 / search.num_players
+             for seat in range(search.num_players)]
+    scores = [score_sum[seat] / visits if visits else 0.0 for seat in range(search.num_players)]
+    return {"actions": actions, "visits": visits, "value": value, "expected_scores": scores, "prior": prior,
+            "line": _line(search, index)}
+
+
+cdef dict _describe_unfinished(SearchC* search, TurnScratchC* scratch):
+    """A whole turn when no end of the turn was reached: the most visited actions, then the policy's."""
+    cdef action_t actions[MAX_TURN]
+    cdef int n = 0, i
+    cdef double prior = 1.0
+    cdef uint32_t index = search.root, child
+    while n < MAX_TURN:
+        child = _most_visited(search, index, &actions[n])
+        if child == NO_NODE or child == SEVERAL_NODES:
+            break
+        prior *= _edge_prior(search, index, actions[n])
+        n += 1
+        index = child
+    with nogil:
+        n = turn_finish(search.ops, search.weights, search.root_state, actions, n, scratch)
+        n = turn_canonical(search.ops, search.root_state, actions, n, scratch)
+    candidate = _candidate(search, search.root, [actions[i] for i in range(n)], prior)
+    candidate["line"] = []
+    return candidate
+
+
+cdef double _edge_prior(SearchC* search, uint32_t index, action_t action):
+    """The prior of an action in a node, 0 if it is not in view."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef EdgeC* edges
+    cdef int i
+    cdef double prior = 0.0
+    with nogil:
+        spin_lock(&node.lock)
+        edges = graph_edges(&search.graph, node)
+        for i in range(node.num_edges):
+            if edges[i].action == action:
+                prior = edges[i].prior
+        spin_unlock(&node.lock)
+    return prior
+
+
+cdef uint32_t _most_visited(SearchC* search, uint32_t index, action_t* action):
+    """The child that a node's most visited edge leads to, and the edge's action; NO_NODE if it has no visits."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef EdgeC* edges
+    cdef uint32_t child = NO_NODE, visits = 0
+    cdef int i
+    with nogil:
+        spin_lock(&node.lock)
+        edges = graph_edges(&search.graph, node)
+        for i in range(node.num_edges):
+            if edges[i].visits > visits and edges[i].child != NO_NODE:
+                visits = edges[i].visits
+                child = edges[i].child
+                action[0] = edges[i].action
+        spin_unlock(&node.lock)
+    return child
+
+
+cdef list _line(SearchC* search, uint32_t index):
+    """The whole turns expected after a node, by most visits."""
+    cdef NodeC* nodes = search.graph.nodes
+    cdef action_t action = 0
+    cdef uint32_t child
+    turns = []
+    turn = []
+    while len(turns) < 2 * search.num_players:
+        child = _most_visited(search, index, &action)
+        if child == NO_NODE or child == SEVERAL_NODES:
+            break
+        turn.append(action)
+        if nodes[child].turn != nodes[index].turn:
+            turns.append(turn)
+            turn = []
+        index = child
+    return turns
+
+
+cdef int reading_check_visits(SearchC* search, int threads, uint64_t iterations) except -1:
+    cdef GraphC* graph = &search.graph
+    cdef NodeC* node
+    cdef EdgeC* edges
+    cdef uint32_t index
+    cdef uint64_t left
+    cdef int i
+    cdef bint was_passed, has_ended
+    for index in range(1, graph.nodes_used):
+        node = &graph.nodes[index]
+        if node.visits != node.finished:
+            raise SearchError(f"node {index}: {node.visits} visits, {node.finished} finished")
+        edges = graph_edges(graph, node)
+        left = 0
+        if len({edges[i].action for i in range(node.num_edges)}) < node.num_edges:
+            raise SearchError(f"node {index}: two edges of one action")
+        for i in range(node.num_edges):
+            left += edges[i].visits
+            if edges[i].visits > edges[i].available > 0:
+                raise SearchError(f"node {index}: an edge taken more often than it was available")
+        if node.player < 0:
+            if left != 0:
+                raise SearchError(f"node {index}: edges where no seat is to move")
+            continue
+        was_passed = search_goes_on(search, index) and (
+            node.parent == NO_NODE or graph.nodes[node.parent].turn == node.turn)
+        has_ended = node.visits > 0 and not was_passed
+        if left + has_ended > node.visits or ((threads == 1 or was_passed) and left + has_ended < node.visits):
+            raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
+    node = &graph.nodes[search.root]
+    if node.visits != iterations:
+        raise SearchError(f"root: {node.visits} visits, {iterations} iterations")

@@ -1,0 +1,19 @@
+"""Weights: the numbers that a game's `policy` and `evaluate` work with, as an immutable value."""
+
+from cext.core.game cimport GameOps
+
+
+cdef class Weights:
+    """Owner of one set of weights. The memory never changes, and lives as long as the owner."""
+    cdef readonly str game
+    cdef readonly str sha256
+    cdef const float* data          # aligned to 64 bytes, `size` bytes; the game documents the layout
+    cdef size_t size
+    cdef dict _shapes
+    cdef object _provenance
+
+
+# What a game's `policy` and `evaluate` are to be called with: NULL for a game without weights. The caller holds a
+# reference to `weights` (Weights or None) while it uses the pointer. Raises TypeError where the game needs weights and
+# there are none, or they are of another game.
+cdef const void* weights_data(const GameOps* ops, object weights) except? NULL

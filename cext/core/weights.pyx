@@ -1,0 +1,327 @@
+"""Weights as values, and what is known of a game's weights: names, shapes, files; see ``weights.pxd``.
+
+`mexica-ai train` makes weights (`mexica_ai.train`). What ships is one JSON file a game; a search takes any `Weights`
+of its game.
+"""
+
+import copy
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+from libc.stdlib cimport free
+from libc.string cimport memcpy
+
+from cext.core.types cimport aligned_alloc
+
+from cext.core.errors import NotationError
+from cext.core.network import network_shapes
+
+FORMAT = 3                  # of files. Format 2 is the same without the game's name, and can be read
+VERSION_DIGITS = 12         # of the checksum
+
+# What only this module can pass: an owner made without it would own nothing.
+cdef object _maker = object()
+
+
+cdef class Weights:
+    """One immutable set of weights of a game. Made by `WeightsSpec.make` and `load_weights`.
+
+    Attributes
+    ----------
+    game : str
+        The name of the game.
+    sha256 : str
+        SHA-256 of the values as little-endian float32, in hexadecimal: what identifies the weights.
+    """
+
+    def __cinit__(self, maker=None):
+        if maker is not _maker:
+            raise TypeError("Weights are made by a WeightsSpec, see mexica_ai.registry")
+
+    def __dealloc__(self):
+        free(<void*>self.data)
+
+    @property
+    def version(self):
+        """The first 12 digits of the checksum: how records and reports name the weights."""
+        return self.sha256[:VERSION_DIGITS]
+
+    @property
+    def provenance(self):
+        """Where the weights come from: a copy of what their file says."""
+        return copy.deepcopy(self._provenance)
+
+    def arrays(self):
+        """Return copies of the weights, float32, by the names of `WeightsSpec.shapes`."""
+        cdef float[::1] view
+        flat = np.empty(self.size // sizeof(float), np.float32)
+        view = flat
+        memcpy(&view[0], self.data, self.size)
+        parts = np.split(flat, np.cumsum([np.prod(shape) for shape in self._shapes.values()]))
+        return {name: part.reshape(shape).copy() for (name, shape), part in zip(self._shapes.items(), parts)}
+
+    def __repr__(self):
+        return f"<Weights of {self.game}, {self.version}>"
+
+
+cdef const void* weights_data(const GameOps* ops, object weights) except? NULL:
+    name = ops.name.decode()
+    if weights is None and ops.weights_size == 0:
+        return NULL
+    if not isinstance(weights, Weights):
+        raise TypeError(f"weights: expected Weights of {name}, got {type(weights).__name__}")
+    if (<Weights>weights).game != name:
+        raise TypeError(f"weights: expected Weights of {name}, got Weights of {weights.game}")
+    if (<Weights>weights).size != ops.weights_size:
+        raise TypeError(f"weights: {(<Weights>weights).size} bytes, but {name} reads {ops.weights_size}")
+    return (<Weights>weights).data
+
+
+def enum_names(module, prefix):
+    """Return the names of a module's enumeration whose members begin with a prefix: without it, in lower case.
+
+    Parameters
+    ----------
+    module : module
+        With a `cpdef enum` of the values 0, 1, 2, ...
+    prefix : str
+    """
+    members = {value: name for name, value in vars(module).items() if name.startswith(prefix)}
+    return tuple(members[value].removeprefix(prefix).lower() for value in range(len(members)))
+
+
+class WeightsSpec:
+    """What is known of a game's weights: their shapes and what they stand for.
+
+    A game's weights are a network over features of a position (`cext.core.network`) and, if it has categories of
+    actions, weights of the categories (`cext.core.priors`). In memory and for the checksum they are one array of
+    float32, in the order of `shapes`.
+
+    Attributes
+    ----------
+    game : str
+        The game's name.
+    path : Path
+        The file that the package ships.
+    own_features, shared_features : tuple of str
+        Names of the network's inputs: features of a seat, features of the position.
+    estimates : tuple of int
+        The own features that are hand-made answers to the network's two questions, in their order.
+    categories : tuple of str
+        Of actions; empty if the priors have no weights.
+    network, shapes : dict of str to tuple of int
+        Shapes of the network's arrays, and of all arrays in their order.
+    features : callable
+        From a compiled state to the network's inputs, float32, shape (seats, inputs).
+    categorize : callable or None
+        From a compiled state and weights to the row of the weights that counts, the legal actions, their categories
+        and shares.
+    """
+
+    def __init__(self, game, path, *, own_features, shared_features, estimates, features, categories=(),
+                 prior_rows=0, categorize=None):
+        self.game = game
+        self.path = Path(path)
+        self.own_features = own_features
+        self.shared_features = shared_features
+        self.estimates = estimates
+        self.features = features
+        self.categories = categories
+        self.categorize = categorize
+        self.network = network_shapes(3 * len(self.own_features) + len(self.shared_features))
+        self.shapes = dict(self.network)
+        if categories:
+            self.shapes["priors"] = (prior_rows, len(categories))
+
+    @property
+    def inputs(self):
+        """Names of the features in the order of a file."""
+        return [*self.own_features, *self.shared_features]
+
+    def make(self, arrays, provenance=None):
+        """Return `Weights` with these values.
+
+        Parameters
+        ----------
+        arrays : dict of str to array
+            Of the shapes in `shapes`, finite; the priors greater than 0. Copied, as float32.
+        provenance : dict, optional
+            Where they come from; anything that JSON can hold.
+
+        Raises
+        ------
+        NotationError
+            Reason BAD_WEIGHTS, if the arrays are not like that.
+        """
+        cdef Weights weights
+        cdef const float[::1] flat
+        values = []
+        for name, shape in self.shapes.items():
+            # Too large for float32 is not finite.
+            with np.errstate(over="ignore"):
+                array = np.asarray(arrays[name]).astype(np.float32)
+            if array.shape != shape or not np.isfinite(array).all():
+                raise _bad(f"weights {name}: expected finite numbers of shape {shape}")
+            if name == "priors" and not (array > 0).all():
+                raise _bad("weights priors: expected numbers greater than 0")
+            values.append(array.ravel())
+        whole = np.concatenate(values)
+        flat = whole
+        weights = Weights.__new__(Weights, _maker)
+        weights.game = self.game
+        weights.sha256 = hashlib.sha256(whole.astype("<f4").tobytes()).hexdigest()
+        weights.size = flat.shape[0] * sizeof(float)
+        weights._shapes = self.shapes
+        weights._provenance = copy.deepcopy(provenance or {})
+        weights.data = <const float*>aligned_alloc(64, (weights.size + 63) // 64 * 64)
+        if weights.data == NULL:
+            raise MemoryError
+        memcpy(<void*>weights.data, &flat[0], weights.size)
+        return weights
+
+    def load(self, path=None):
+        """Read weights of this game from a file, by default the one that the package ships; see `load_weights`."""
+        return load_weights(self.path if path is None else path, [self])
+
+    def save(self, path, weights):
+        """Write weights to a file that `load` reads. The file appears whole, or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+        weights : Weights
+            Of this game.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written.
+        """
+        arrays = weights.arrays()
+        head = {
+            "format": FORMAT,
+            "game": self.game,
+            "version": weights.version,
+            "sha256": weights.sha256,
+            "features": self.inputs,
+            "categories": list(self.categories),
+            "provenance": weights.provenance,
+        }
+        # A row of a layer a line.
+        layers = [
+            f'"{name}": ' + json.dumps(_digits(arrays[name])).replace("], [", "],\n[") for name in self.shapes
+        ]
+        text = json.dumps(head, indent=1).removesuffix("\n}") + ',\n "weights": {\n'
+        text += ",\n".join(layers) + "\n}}\n"
+        temporary = Path(f"{path}.{os.getpid()}")
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def load_weights(path, specs):
+    """Read a file of weights.
+
+    Parameters
+    ----------
+    path : path-like
+        JSON: ``format``, ``game``, ``version``, ``features`` and ``categories`` (names of the network's inputs and of
+        the priors), ``weights`` (by the names of `WeightsSpec.shapes`), ``sha256``, ``provenance``.
+    specs : sequence of WeightsSpec
+        Of the games whose weights are expected.
+
+    Returns
+    -------
+    Weights
+
+    Raises
+    ------
+    NotationError
+        Reason BAD_WEIGHTS, if the file cannot be read, is not weights of one of these games for the features and
+        categories of this version, or its checksum does not fit.
+    """
+    expected = " or ".join(spec.game for spec in specs)
+    try:
+        content = _read(path)
+        spec = _spec_of(content, specs)
+        if content["features"] != spec.inputs:
+            raise _bad("made for other features than those of this version")
+        if content["categories"] != list(spec.categories):
+            raise _bad("made for other categories of actions than those of this version")
+        found = _object(content["weights"], "weights")
+        arrays = {name: _array(name, found[name]) for name in spec.shapes}
+        weights = spec.make(arrays, _object(content["provenance"], "provenance"))
+        if weights.sha256 != content["sha256"]:
+            raise _bad("the checksum does not fit the weights: the file is damaged")
+        return weights
+    except KeyError as error:
+        problem = f"no {error.args[0]!r}"
+    except NotationError as error:
+        problem = str(error)
+    except OSError as error:
+        problem = error.strerror or str(error)
+    raise NotationError(f"{path}: {problem}; expected a file of weights of {expected}", reason="BAD_WEIGHTS",
+                        path=str(path))
+
+
+def _bad(problem):
+    return NotationError(problem, reason="BAD_WEIGHTS")
+
+
+def _read(path):
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise _bad("not a file")
+    try:
+        # An unlimited number is refused by the check of the arrays, NaN and Infinity are no JSON.
+        return _object(json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant), "the file")
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, NotationError):
+            raise
+        raise _bad("not JSON") from None
+
+
+def _no_constant(name):
+    raise _bad(f"{name} is no number of JSON")
+
+
+def _object(value, what):
+    if not isinstance(value, dict):
+        raise _bad(f"{what} is not a JSON object")
+    return value
+
+
+def _spec_of(content, specs):
+    if content["format"] not in (2, FORMAT):
+        raise _bad(f"format {content['format']!r}, expected {FORMAT}")
+    if content["format"] == 2:
+        # The names of the features tell the game.
+        found = [spec for spec in specs if spec.inputs == content["features"]]
+        if not found:
+            raise _bad("made for other features than those of this version")
+    else:
+        found = [spec for spec in specs if spec.game == content["game"]]
+        if not found:
+            raise _bad(f"weights of {content['game']!r}")
+    return found[0]
+
+
+def _array(name, values):
+    try:
+        array = np.array(values)
+    except ValueError:      # rows of different lengths
+        array = None
+    if array is None or array.dtype.kind not in "iuf":
+        raise _bad(f"weights {name}: expected finite numbers")
+    return array
+
+
+def _digits(array):
+    # The shortest digits that give the same float32.
+    return [_digits(row) for row in array] if array.ndim else float(str(array))

@@ -1,0 +1,21 @@
+"""Names and shapes of Coatl's weights, for `mexica_ai.registry`. ``weights.json`` is what ships."""
+
+from pathlib import Path
+
+from cext.core.weights import WeightsSpec, enum_names
+from cext.games.coatl import evaluation, policy, weights
+
+KINDS = enum_names(weights, "KIND_")
+GAPS = enum_names(weights, "GAP_")
+
+SPEC = WeightsSpec(
+    "coatl",
+    Path(__file__).with_name("weights.json"),
+    own_features=evaluation.OWN_FEATURES,
+    shared_features=evaluation.SHARED_FEATURES,
+    estimates=evaluation.ESTIMATES,
+    features=evaluation.features,
+    categories=tuple(f"{kind}_{gap}" for kind in KINDS for gap in GAPS),
+    prior_rows=policy.NUM_ROWS,
+    categorize=policy.categorize,
+)

@@ -1,0 +1,34 @@
+"""What Coatl's weights stand for, and their layout in memory."""
+
+from cext.games.coatl.state cimport OVER
+
+cdef enum:                          # lengths, see OWN_FEATURES and SHARED_FEATURES of evaluation.pyx
+    NUM_OWN = 64                    # features of one seat
+    NUM_SHARED = 17                 # features of the position
+    NUM_INPUTS = 3 * NUM_OWN + NUM_SHARED
+    NUM_WEIGHTS = 7700              # of the network over them
+
+# A category of actions, for the priors, is a kind and a gap: the category's index is kind * NUM_GAPS + gap. The order is
+# that of the weights; files have the names in lower case, "keep_best" and so on.
+cpdef enum:
+    KIND_KEEP
+    KIND_TAKE_BODIES, KIND_TAKE_HEAD, KIND_TAKE_TAIL
+    KIND_DRAW, KIND_DRAW_UNSEEN
+    # From here on they follow the verbs.
+    KIND_START, KIND_ADD, KIND_PLAY, KIND_TEMPLE, KIND_CLOSE, KIND_PERFECT, KIND_FUTURE, KIND_DISCARD, KIND_PROMISE
+    KIND_END, KIND_PASS
+
+# Behind the best outlook by nothing, less than CLOSE_BEHIND, less than FAR_BEHIND, more.
+cpdef enum:
+    GAP_BEST, GAP_NEAR, GAP_BEHIND, GAP_FAR
+
+cdef enum:
+    NUM_GAPS = GAP_FAR + 1
+    NUM_CATEGORIES = (KIND_PASS + 1) * NUM_GAPS
+    NUM_GROUPS = OVER           # rows of the weights: phases in which a seat is to move
+
+
+# What GameOps.policy and GameOps.evaluate read.
+ctypedef struct CoatlWeightsC:
+    float[NUM_WEIGHTS] network                  # layer after layer, see cext/core/network.pxd
+    float[NUM_GROUPS][NUM_CATEGORIES] priors    # weights of the categories

@@ -1,0 +1,18 @@
+"""Names and shapes of Mexica's weights, for `mexica_ai.registry`. ``weights.json`` is what ships."""
+
+from pathlib import Path
+
+from cext.core.weights import WeightsSpec, enum_names
+from cext.games.mexica import evaluation, policy, weights
+
+SPEC = WeightsSpec(
+    "mexica",
+    Path(__file__).with_name("weights.json"),
+    own_features=enum_names(weights, "OWN_"),
+    shared_features=enum_names(weights, "SHARED_"),
+    estimates=(weights.OWN_ESTIMATE_LOGIT, weights.OWN_ESTIMATE),
+    features=evaluation.features,
+    categories=enum_names(weights, "CATEGORY_"),
+    prior_rows=policy.NUM_ROWS,
+    categorize=policy.categorize,
+)
