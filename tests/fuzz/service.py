@@ -201,10 +201,8 @@ def corpus(handlers):
     messages = []
     for position in positions:
         message = wire.position_to_message(position)
-        if position.is_chance:
-            turn = position.copy().draw(1)
-        else:
-            turn = ai.best_turn(position, iterations=20, seed=1).turn
+        is_chance = position.is_chance
+        turn = position.copy().draw(1) if is_chance else ai.best_turn(position, iterations=20, seed=1).turn
         requests = [
             (engine_pb2.ValidatePositionRequest(position=message), service.validate_position),
             (engine_pb2.LegalActionsRequest(position=message, actions=turn[:1]), service.legal_actions),
