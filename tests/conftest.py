@@ -1,8 +1,12 @@
 """Fixtures that several files of tests share."""
 
+import os
 import signal
 
 import pytest
+
+# Before NumPy is loaded: its threads take the processors from the other workers.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from mexica_ai.cli.main import main
 
