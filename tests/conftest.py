@@ -16,6 +16,29 @@ def pytest_configure():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# One worker runs all of such a file: what its tests share takes long to make, or is gathered by all of them.
+UNDIVIDED = (
+    "rules/test_coatl_differential.py",
+    "rules/test_coatl_memory.py",
+    "rules/test_mexica_differential.py",
+    "train/test_probes.py",
+)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        """Gives the workers one test after the other, and undivided files first."""
+
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            return file if file.endswith(UNDIVIDED) else nodeid
+
+    return Scheduling(config, log)
+
+
 @pytest.fixture
 def cli(capfd):
     """Call `mexica-ai arena`; `code`, `out` and `err` hold what came of the last call."""
