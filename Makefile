@@ -6,8 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
-# One worker a processor; a group of tests (xdist_group) shares one.
-PYTEST := python -P -m pytest --numprocesses logical --dist loadgroup
+# One worker a processor; tests/conftest.py says what each of them gets.
+PYTEST := python -P -m pytest --numprocesses logical
 SOURCES := setup.py pyproject.toml $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
 
 export MEXICA_AI_NATIVE ?= 1

@@ -1,8 +1,12 @@
 """Fixtures that several files of tests share."""
 
+import os
 import signal
 
 import pytest
+
+# Before NumPy is loaded: its threads take the processors from the other workers.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from mexica_ai.cli.main import main
 
@@ -10,6 +14,29 @@ from mexica_ai.cli.main import main
 def pytest_configure():
     # A job in the background of a script starts with SIGINT ignored, and its children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# One worker runs all of such a file: what its tests share takes long to make, or is gathered by all of them.
+UNDIVIDED = (
+    "rules/test_coatl_differential.py",
+    "rules/test_coatl_memory.py",
+    "rules/test_mexica_differential.py",
+    "train/test_probes.py",
+)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        """Gives the workers one test after the other, and undivided files first."""
+
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            return file if file.endswith(UNDIVIDED) else nodeid
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def test_a_sequential_test_stops_by_itself_and_decides_the_exit_code(cli):
 def test_a_tournament_killed_at_any_moment_resumes(seed, tmp_path):
     rng = random.Random(seed)
     journal = tmp_path / "games.jsonl"
-    match = ["--engine", "mcts,iterations=60", "--engine", "random,iterations=1"]
+    match = ["--engine", "mcts,iterations=30", "--engine", "random,iterations=1"]
     args = [*COMMAND, *match, "--blocks", "6", "--concurrency", "2", "--seed", str(seed)]
     whole = tmp_path / "whole.jsonl"
     done = subprocess.run([*args, "--journal", whole], capture_output=True, text=True, check=True)

@@ -76,6 +76,7 @@ def test_bench_search(as_json):
     assert found["work_iterations"] > 0
     for key in ("ratio_in_equal_time", "ratio_for_equal_work", "ratio_of_separate_searches"):
         assert found[key]["1"] == 1
+        assert found[key]["2"] > 0
     # With one repeat the median of the ratios is the ratio of the rates, which are rounded.
     rates = found["iterations_per_s"]
     assert found["ratio_in_equal_time"]["2"] == pytest.approx(rates["2"] / rates["1"], rel=1e-3, abs=1e-3)

@@ -18,8 +18,7 @@ from cext.core.game import CHANCE
 from mexica_ai.games.coatl import notation
 from mexica_ai.games.coatl.codec import CODEC
 
-# What its tests share takes long to make, or is gathered by all of them.
-pytestmark = [pytest.mark.xdist_group("coatl_differential"), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 SCALE = int(os.environ.get("MEXICA_AI_WALKS", "1"))
 SEED = int(os.environ.get("MEXICA_AI_SEED", "1325"))

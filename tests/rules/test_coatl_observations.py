@@ -24,8 +24,7 @@ from mexica_ai import IllegalActionError, NotationError, PositionError, wire
 from mexica_ai.games.coatl import facts, notation
 from mexica_ai.position import Position
 
-# What its tests share takes long to make, or is gathered by all of them.
-pytestmark = [pytest.mark.xdist_group("coatl_memory"), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 SCALE = int(os.environ.get("MEXICA_AI_WALKS", "1"))
 LEAST_P = 1e-3  # the draws are seeded, so a test passes always or never

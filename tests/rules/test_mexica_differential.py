@@ -16,9 +16,6 @@ from reference import mexica as reference
 
 import mexica_ai
 
-# What its tests share takes long to make, or is gathered by all of them.
-pytestmark = pytest.mark.xdist_group("mexica_differential")
-
 SCALE = int(os.environ.get("MEXICA_AI_WALKS", "1"))
 SEED = int(os.environ.get("MEXICA_AI_SEED", "1325"))
 SCRAMBLES, STEPS, ENDINGS, GAMES = 120 * SCALE, 12, 200 * SCALE, 2 * SCALE

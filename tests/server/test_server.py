@@ -216,7 +216,7 @@ def test_a_cancelled_call_stops_the_real_search(mexica):
         assert not ended.wait(0.3)
         cancelled = time.monotonic()
         call.cancel()
-        assert ended.wait(5)
+        assert ended.wait(60)
         assert time.monotonic() - cancelled < STOPPED_S
         assert results[0].stop_reason == "stopped"
         assert results[0].seconds < LONG_S / 2
@@ -248,7 +248,7 @@ def test_a_client_that_goes_away_frees_its_slot(start_server, nim):
 
 def test_a_deadline_that_passes_stops_the_search(start_server, nim):
     def deaf_search(position, limits, *, seed, candidates, stop, level):
-        assert stop.wait(5)  # pays no heed to its time
+        assert stop.wait(60)  # pays no heed to its time
         return idle(position, limits, seed=seed, candidates=candidates, stop=stop)
 
     idle = IdleSearch()
@@ -576,7 +576,7 @@ def test_serve_until_a_signal(number, mexica):
             with Client(words[2]) as client:
                 assert client.best_turn(mexica, iterations=20, seed=1).turn
             process.send_signal(number)
-            assert process.wait(10) == 0
+            assert process.wait(60) == 0
             assert process.stderr.read() == ""
         finally:
             process.kill()
@@ -606,7 +606,7 @@ main.serve(port=0)
         try:
             assert process.stdout.readline().startswith("listening on")
             process.send_signal(signal.SIGTERM)
-            assert process.wait(10) == 0
+            assert process.wait(60) == 0
             assert process.stdout.read() == "ended\n"
             assert process.stderr.read() == ""
         finally:
@@ -635,7 +635,7 @@ def test_sigterm_answers_the_best_turn_of_a_long_search(mexica, nim):
             assert result.iterations > 0
             assert result.seconds < LONG_S / 2
             mexica.copy().push(list(result.turn))
-            assert process.wait(10) == 0
+            assert process.wait(60) == 0
             assert process.stderr.read() == ""
         finally:
             process.kill()

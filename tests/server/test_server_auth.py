@@ -871,7 +871,7 @@ def test_a_process_with_everything(certificates, tokens_file, tmp_path):
                 while connection.recv(1024):
                     pass
             process.send_signal(signal.SIGTERM)
-            out, err = process.communicate(timeout=10)
+            out, err = process.communicate(timeout=60)
         finally:
             process.kill()
     assert (process.returncode, out) == (0, "")

@@ -13,8 +13,7 @@ from mexica_ai.errors import NotationError
 from mexica_ai.position import Position
 from mexica_ai.train import fit, positions, probes, selfplay
 
-# What its tests share takes long to make, or is gathered by all of them.
-pytestmark = [pytest.mark.xdist_group("probes"), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 GAMES = ["mexica", "coatl"]
 WALKS = 12
