@@ -58,8 +58,8 @@ ctypedef struct RenewalC:
     int entry
     int num_private[4]                  # cards that each seat had put away, unseen by the viewer
     int first_private[4]                # their first entry
-    int num_known[MAX_CLASSES]          # cards that the viewer knew to be in the new deck
-    int most[MAX_CLASSES]               # of a face's class: hidden cards before
+    uint8_t num_known[MAX_CLASSES]      # cards that the viewer knew to be in the new deck
+    uint8_t most[MAX_CLASSES]           # of a face's class: hidden cards before
 
 
 # --- reading the observations
