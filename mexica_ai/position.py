@@ -21,7 +21,6 @@ from mexica_ai.limits import resolve_seed
 from mexica_ai.strict import parse_json, quote
 
 TURN_SEPARATOR = "; "
-WORLDS_TRIED = 2000  # for an action in another seat's view, which one in some tens of them may allow
 
 
 class Position:
@@ -256,11 +255,7 @@ class Position:
         viewer = self.viewer
         if viewer in (None, state.current_player):
             return state.is_legal(action)
-        for seed in range(WORLDS_TRIED):
-            state.determinize(viewer, seed)
-            if state.is_legal(action):
-                return True
-        return False
+        return self._codec.deal_for(state, viewer, action)
 
     def _illegal(self, state, text, path):
         """Return the error for an action that is not legal; it lists legal ones that come close."""

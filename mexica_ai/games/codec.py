@@ -221,6 +221,24 @@ class GameCodec(Protocol):
         """
         return self.view(data, data["to_move"])
 
+    def deal_for(self, state: State, viewer: int, action: int) -> bool:
+        """Replace what a viewer does not see so that an action is legal; False if no such world exists.
+
+        `Position.push` calls it in the view of a seat for an action of another seat, and for a random event.
+        The new world agrees with everything that `viewer` has seen. Default: the state is left as it is, and
+        the answer is whether the action is legal in it; right for games without views.
+
+        Parameters
+        ----------
+        state : State
+            A seat's view with some world in place of what is hidden. Changed in place.
+        viewer : int
+            The seat that sees it, from 0.
+        action : int
+            An action of the seat to move, or an outcome of the random event that is due.
+        """
+        return state.is_legal(action)
+
     # --- random events
 
     def draw_outcome(self, state: State, seed: int) -> int:

@@ -1,4 +1,4 @@
-"""What a seat of Coatl remembers once cards that it knew went out of its sight.
+"""What a seat of Coatl has observed of cards that it knew and that went out of its sight.
 
 After a discard from a hand, or a renewal of the deck, a card may be known to be in one of two places, or not
 to be in a hand. The reference's log of the whole game tells which worlds are possible; those drawn must be
@@ -13,8 +13,9 @@ import random
 from collections import Counter
 
 import pytest
-from reference.coatl import ALL_PROPHECIES
+from reference.coatl import ALL_PROPHECIES, PROPHECIES
 from reference.coatl import State as Reference
+from reference.coatl_matching import prophecy_points
 from scipy.stats import chisquare
 from weighed import Search
 
@@ -198,8 +199,8 @@ def hidden_cards(position, viewer):
     )
 
 
-def possible_worlds(reference, viewer):
-    """Return all ways to deal the others' hidden cards that may be the true one."""
+def possible_positions(reference, viewer):
+    """Return all positions that may be the true one: ways to deal the others' hidden cards."""
     position = reference.to_json()
     places = list(hidden_places(position, viewer))
     true = hidden_cards(position, viewer)
@@ -217,12 +218,12 @@ def possible_worlds(reference, viewer):
         for (number, key, known), cards in zip(places, world, strict=True):
             dealt["seats"][number][key] = sorted([*known, *cards])
         if reference.consistent(viewer, dealt):
-            yield world
+            yield dealt
 
 
 def assert_uniform(state, reference, viewer, draws=30):
     """Check that exactly the possible worlds are drawn, all as often; return how many there are."""
-    worlds = set(possible_worlds(reference, viewer))
+    worlds = {hidden_cards(dealt, viewer) for dealt in possible_positions(reference, viewer)}
     observed = Counter()
     for seed in range(draws * len(worlds)):
         world = state.copy()
@@ -323,6 +324,113 @@ def test_each_world_is_as_likely_after_many_renewals(seed):
     assert notation.format_position(state) == reference.to_json()
     assert sum(word == "renew" for word, *_ in reference.memory) >= 2
     assert sum(assert_uniform(state, reference, viewer) for viewer in range(4)) >= 6
+
+
+# --- what may happen in a view, where all worlds can be listed
+
+
+def accepted(view, texts):
+    """Return the actions or events that a view takes."""
+    found = set()
+    for text in texts:
+        with contextlib.suppress(IllegalActionError):
+            view.copy().push_action(text)
+            found.add(text)
+    return found
+
+
+def candidates(rng, reference, worlds):
+    """Return what might be done or happen: all that a world allows, and much that none does."""
+    texts = set().union(*(world.legal_actions() for world in worlds))
+    if not reference.pending:
+        faces = sorted(PROPHECIES)
+        ends = [f"{kind} {color}" for kind in ("head", "tail", "left") for color in facts.COLORS]
+        texts |= {f"{verb} {face}" for verb in ("discard", "play 3") for face in faces}
+        return texts | {f"add 3 {end}" for end in ends} | {"pass", "end"}
+    if reference.pending == "deal":
+        return {f"deal {face}" for face in PROPHECIES}
+    hidden = sorted((Counter(ALL_PROPHECIES) - Counter(reference.display)).elements())
+    seats = reference.seats
+    near = [*reference.deck, *reference.discarded]
+    near += [card for seat in seats for card in seat.discarded + seat.hand]
+    number = min(6 - len(reference.display), reference._num_drawable())
+    for cards, times in ((hidden, 20), (near, 200)):
+        texts |= {" ".join(["reveal", *sorted(rng.sample(cards, number))]) for _ in range(times)
+                  if number <= len(cards)}  # fmt: skip
+    texts |= {world.random_event(rng) for world in worlds for _ in range(3)}
+    return texts
+
+
+def assert_exact(rng, reference):
+    """Check that each view takes exactly what some world allows; return how many of each there were."""
+    found = Counter()
+    for viewer in range(reference.players):
+        if viewer == reference.to_move and not reference.pending:
+            continue
+        worlds = [Reference.from_json(dealt) for dealt in possible_positions(reference, viewer)]
+        texts = candidates(rng, reference, worlds)
+        if reference.pending:
+            allowed = {text for text in texts if any(world.is_possible_event(text) for world in worlds)}
+        else:
+            allowed = texts & set().union(*(world.legal_actions() for world in worlds))
+        assert accepted(Position.from_json(reference.view(viewer)), texts) == allowed
+        found.update(text.split()[0] for text in allowed)
+        found.update(f"no {text.split()[0]}" for text in texts - allowed)
+    return found
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+@pytest.mark.usefixtures("reads_anything")
+def test_a_view_takes_exactly_what_some_world_allows(name):
+    make, course, expected = BY_HAND[name]
+    rng = random.Random(name)
+    reference = Reference.from_json(make())
+    found = Counter()
+    for action in course if expected else course[:4]:
+        found += assert_exact(rng, reference)
+        reference.apply(action)
+    found += assert_exact(rng, reference)
+    assert any(word.startswith("no ") for word in found)
+
+
+@pytest.mark.usefixtures("reads_anything")
+def test_a_reveal_of_two_alike_from_both_decks():
+    """Cards of which there are two may be in the deck, in a hand, discarded unseen and for all to see."""
+    position = little(
+        seat_with(["P00"], (), ["P01"]), seat_with(["P05"], ["P06"], ["P01", "P02"]),
+        deck=["P00", "P02", "P07"], display=["P20", "P21"], discarded=["P03", "P03"],
+    )  # fmt: skip
+    position |= {"pending": "reveal", "to_move": 1}
+    reference = Reference.from_json(position)
+    found = assert_exact(random.Random(1), reference)
+    assert found["reveal"] > 100
+    assert found["no reveal"] > 100
+
+
+SHOWN = ["P40", "P41", "P42"]  # cards that cannot be played on the Coatl below
+
+
+def stuck(hidden, deck):
+    """Return a position in which seat 1 can only close its third Coatl, if it has a card that fits."""
+    position = little(seat_with(), seat_with(hidden, SHOWN), deck=deck, display=OPEN, to_move=1)
+    coatl = position["seats"][1]["coatls"][2]
+    position["discarded"] = sorted(coatl["prophecies"])
+    coatl |= {"pieces": "GYRR", "head": True, "prophecies": []}
+    position["seats"][1] |= {"tokens": [], "stored": {"heads": "KGB", "tails": "YRGBB", "bodies": ""}}
+    return position
+
+
+@pytest.mark.usefixtures("reads_anything")
+def test_who_passes_has_no_card_that_could_be_played():
+    faces = [face for face in PROPHECIES if face not in OPEN + SHOWN]
+    fitting = [face for face in faces if any(prophecy_points(face, f"GYRR{tail}") for tail in "YRGB")]
+    others = [face for face in faces if face not in fitting]
+    found = {}
+    for name, unseen in (("all fit", fitting), ("some fit", fitting[:2] + others[:4]), ("none fits", others)):
+        reference = Reference.from_json(stuck(unseen[:2], unseen[2:6]))
+        found[name] = assert_exact(random.Random(name), reference)
+    assert [found[name]["pass"] > 0 for name in found] == [False, True, True]
+    assert [found[name]["add"] > 0 for name in found] == [True, True, False]
 
 
 # --- searches

@@ -29,7 +29,7 @@ import functools
 
 import numpy as np
 
-from cext.games.coatl import ops
+from cext.games.coatl import hidden, ops
 from cext.games.coatl.observations import has_world
 from cext.games.coatl.ops import state_from_fields, state_to_fields
 from mexica_ai.errors import NotationError, PositionError
@@ -689,3 +689,23 @@ def viewer(state):
 def draw_outcome(state, seed):
     """Return an outcome, as an integer, of the random event that comes first."""
     return ops.draw_outcome(state, seed)
+
+
+def deal_for(state, viewer, action):
+    """Deal what a seat does not see so that an action of another seat is legal, or a random event can happen.
+
+    Parameters
+    ----------
+    state : cext.core.game.State
+        Changed in place.
+    viewer : int
+        The seat, from 0.
+    action : int
+        The action, or the outcome of the random event that comes first.
+
+    Returns
+    -------
+    bool
+        False if no world that fits what the seat has seen allows the action.
+    """
+    return hidden.deal_for(state, viewer, action)
