@@ -52,12 +52,8 @@ def _merge(results, count):
             key = tuple(found.turn)
             merged[key] = _together(merged[key], found) if key in merged else found
     candidates = sorted(merged.values(), key=lambda candidate: -candidate.visits)[:count]
-    best = candidates[0]
     return replace(
         results[0],
-        turn=best.turn,
-        value=best.value,
-        expected_scores=best.expected_scores,
         candidates=candidates,
         iterations=sum(result.iterations for result in results),
         nodes=sum(result.nodes for result in results),

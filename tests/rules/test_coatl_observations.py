@@ -46,10 +46,7 @@ def choose(rng, legal):
 
 def advance(rng, reference, state, legal=None):
     """Let something happen, in both games."""
-    if reference.pending:
-        action = reference.random_event(rng)
-    else:
-        action = choose(rng, legal or reference.legal_actions())
+    action = reference.random_event(rng) if reference.pending else choose(rng, legal or reference.legal_actions())
     reference.apply(action)
     state.apply(notation.parse_action(action))
 

@@ -98,6 +98,9 @@ def test_engines_get_what_their_seat_sees(monkeypatch):
         def close(self):
             pass
 
+        def weights_id(self, game):
+            return None
+
         def best_turn(self, position, limits, *, seed, candidates, stop):
             seen.append((position.viewer, position.to_move, json.dumps(position.to_json())))
             return run_search(position, ai.Limits(iterations=5), seed=seed, candidates=1)
