@@ -8,20 +8,27 @@ BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
 # One worker a processor; tests/conftest.py says what each of them gets.
 PYTEST := python -P -m pytest --numprocesses logical
-SOURCES := setup.py pyproject.toml $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
+SOURCES := setup.py $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
 
 export MEXICA_AI_NATIVE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CEXT_JOBS ?= 2
 
-# The stamp alone does not tell that files were deleted behind its back, or that they were built elsewhere.
-install: $(VENV)/.installed
-	@$(BIN)/python -P .ci/check_install.py || { rm $(VENV)/.installed; $(MAKE) $(VENV)/.installed; }
+# The stamps alone do not tell that files were deleted behind their back, or that they were built elsewhere.
+install: $(VENV)/.built
+	@$(BIN)/python -P .ci/check_install.py || { rm -f $(VENV)/.built $(VENV)/.installed; $(MAKE) $(VENV)/.built; }
 
-$(VENV)/.installed: $(SOURCES)
+# Compiles only what has changed, and generates the protobuf modules.
+$(VENV)/.built: $(VENV)/.installed $(SOURCES)
+	$(BIN)/python setup.py --quiet build_py build_ext --inplace
+	@touch $@
+
+# The tools of the build stay in the environment. pip would compile all modules in a directory of its own.
+$(VENV)/.installed: pyproject.toml
 	@sh .ci/check-machine $(PYTHON)
 	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python .ci/build_requirements.py | $(BIN)/python -m pip install --quiet --requirement /dev/stdin
+	CEXT_SKIP=1 $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[test]'
 	@touch $@
 
 demo: install
@@ -47,7 +54,7 @@ debug-test: $(DEBUG_VENV)/.installed
 	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/$(PYTEST)
 
 # Not an editable install: that would put its modules in the place of those of $(VENV).
-$(DEBUG_VENV)/.installed: $(SOURCES) $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
+$(DEBUG_VENV)/.installed: $(SOURCES) pyproject.toml $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
 	@sh .ci/check-machine $(PYTHON)
 	$(DEBUG_VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(DEBUG_VENV)
 	CEXT_DEBUG=1 CEXT_TESTS=1 $(DEBUG_VENV)/bin/python -m pip install --quiet '.[test]'
@@ -61,7 +68,7 @@ sanitize-%: .venv-%/.installed
 	.ci/sanitize $* $(DRIVE)
 
 .PRECIOUS: .venv-%/.installed
-.venv-%/.installed: $(SOURCES) $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
+.venv-%/.installed: $(SOURCES) pyproject.toml $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
 	@sh .ci/check-machine $(PYTHON) $(LIBRARIES_$*)
 	.venv-$*/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv-$*
 	CEXT_SANITIZE=$* CEXT_TESTS=1 .venv-$*/bin/python -m pip install --quiet .

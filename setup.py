@@ -9,6 +9,8 @@ Environment:
                         count then.
 ``CEXT_TESTS=1``        build and install the package ``test_games``, the games that only tests play. Editable
                         installs and ``build_ext --inplace`` always build it.
+``CEXT_SKIP=1``         leave out the compiled modules, for an editable install where ``build_ext --inplace``
+                        builds them (``make install``).
 ``CEXT_JOBS=2``         so many processes translate the Cython modules; one if not set.
 """
 
@@ -144,7 +146,7 @@ setup(
     package_dir=package_dirs,
     package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json",
                        "service_config.json"]},
-    ext_modules=cythonize(
+    ext_modules=[] if os.environ.get("CEXT_SKIP") == "1" else cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",
         emit_linenums=bool(SANITIZE),  # reports then name lines of the .pyx files

@@ -15,8 +15,8 @@ import time
 from common import describe_machine, opening, positive
 
 from cext.core import playout
+from mexica_ai import registry
 
-PLAYERS = (2, 3, 4)
 # At least, by seats: (native build, portable build). They orient only: from a 2-core EPYC with AVX-512.
 PLAYOUT_BUDGETS = {
     "mexica": {2: (7500, 4100), 3: (4900, 2700), 4: (3600, 2000)},
@@ -27,7 +27,7 @@ COPY_BUDGET = 50e6
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--game", choices=PLAYOUT_BUDGETS, default="mexica")
+    parser.add_argument("--game", choices=registry.names(), default="mexica")
     parser.add_argument("--seconds", type=positive(float), default=1.0, help="of each measurement, about")
     parser.add_argument("--repeats", type=positive(int), default=7, help="whose median is printed")
     parser.add_argument("--deals", type=positive(int), default=4, help="openings for each seat count")
@@ -44,15 +44,16 @@ def main():
 
 def measure(game, seconds, repeats, deals):
     """Return all figures; see the module."""
-    states = {n: [opening(n, seed, game).state for seed in range(1, deals + 1)] for n in PLAYERS}
+    seats = range(2, registry.get(game).game.max_players + 1)
+    states = {n: [opening(n, seed, game).state for seed in range(1, deals + 1)] for n in seats}
     state = states[2][0]
     playout_counts = {
-        n: calibrated(lambda count, n=n: play(states[n], count)[1], seconds, deals) for n in PLAYERS
+        n: calibrated(lambda count, n=n: play(states[n], count)[1], seconds, deals) for n in seats
     }
     copy_count = calibrated(lambda count: playout.copies(state, count), seconds, 1000)
     list_count = calibrated(lambda count: playout.legal_lists(state, count)[1], seconds, 10)
 
-    playouts, actions = ({n: [] for n in PLAYERS} for _ in range(2))
+    playouts, actions = ({n: [] for n in seats} for _ in range(2))
     copies, lists = [], []
     for _ in range(repeats):
         for n, count in playout_counts.items():
@@ -105,12 +106,12 @@ def print_table(figures):
     print(f"{figures['processor']}, {figures['python']}, one thread, {time.strftime('%Y-%m-%d')}")
     print(f"medians of {figures['repeats']} x {figures['seconds']:g} s, {figures['deals']} deals\n")
     print("seats    playouts/s   native/portable budget     actions/s   actions/playout")
-    for n in PLAYERS:
-        native, portable = PLAYOUT_BUDGETS[figures["game"]][n]
-        key = str(n)
+    budgets = PLAYOUT_BUDGETS.get(figures["game"], {})
+    for seats, playouts_per_s in figures["playouts_per_s"].items():
+        budget = "/".join(f"{number:,}" for number in budgets.get(int(seats), ())) or "-"
         print(
-            f"{n:>5}{figures['playouts_per_s'][key]:>14,.0f}{f'{native:,}/{portable:,}':>25}"
-            f"{figures['actions_per_s'][key]:>14,.0f}{figures['actions_per_playout'][key]:>18,.1f}"
+            f"{seats:>5}{playouts_per_s:>14,.0f}{budget:>25}"
+            f"{figures['actions_per_s'][seats]:>14,.0f}{figures['actions_per_playout'][seats]:>18,.1f}"
         )
     print(
         f"\ncopies of a state ({figures['state_size']:,} bytes): {figures['copies_per_s'] / 1e6:,.1f} M/s"

@@ -44,7 +44,7 @@ from mexica_ai.errors import (
 from mexica_ai.limits import DEFAULT_CANDIDATES, Limits, resolve_seed
 from mexica_ai.position import Position, split_turn
 from mexica_ai.results import Result
-from mexica_ai.strict import parse_json, quote
+from mexica_ai.strict import check_options, parse_json, quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 # How long a call waits beyond the time of its search, for a free slot above all; and the time of a search
@@ -330,6 +330,7 @@ class _Calls:
         chosen = getattr(request, game)
         chosen.SetInParent()
         given = {name: value for name, value in options.items() if value is not None}
+        check_options(game, given, chosen.DESCRIPTOR.fields_by_name)
         try:
             json_format.ParseDict(given, chosen)
         except json_format.ParseError as error:

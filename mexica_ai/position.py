@@ -18,7 +18,7 @@ from mexica_ai.errors import (
     SearchError,
 )
 from mexica_ai.limits import resolve_seed
-from mexica_ai.strict import parse_json, quote
+from mexica_ai.strict import check_options, parse_json, quote
 
 TURN_SEPARATOR = "; "
 
@@ -405,12 +405,5 @@ def new_game(
         If an option is out of range.
     """
     codec = registry.get(game).codec
-    known = [option.name for option in codec.options]
-    for name in options:
-        if name not in known:
-            raise NotationError(
-                f"options: unknown option {quote(name)} of {game}; expected only {', '.join(known)}",
-                reason="UNKNOWN_OPTION",
-                path="options",
-            )
+    check_options(game, options, [option.name for option in codec.options])
     return Position(game, codec.new_state(players, resolve_seed(seed), **options))

@@ -10,6 +10,7 @@ import functools
 import json
 import re
 import sys
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from mexica_ai.errors import NotationError, Violation
@@ -149,9 +150,8 @@ class Findings:
         """Note a violation and return False if the integer is not in low..high."""
         if low <= value <= high:
             return True
-        self.add(
-            path, "OUT_OF_RANGE", f"{quote(value)} is out of range; expected an integer from {low} to {high}"
-        )
+        expected = f"an integer from {low} to {high}" if low < high else low
+        self.add(path, "OUT_OF_RANGE", f"{quote(value)} is out of range; expected {expected}")
         return False
 
     def check_shape(self, path, value, shape):
@@ -209,6 +209,18 @@ def check_shape(value, shape, path):
     findings = Findings()
     findings.check_shape(path, value, shape)
     findings.raise_as(NotationError)
+
+
+def check_options(game: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Raise NotationError, reason UNKNOWN_OPTION, if a new game is given an option that it does not have."""
+    for name in given:
+        if name not in known:
+            expected = f"only {', '.join(known)}" if known else "none, for it has no options"
+            raise NotationError(
+                f"options: unknown option {quote(name)} of {game}; expected {expected}",
+                reason="UNKNOWN_OPTION",
+                path="options",
+            )
 
 
 def match_action(text: object, forms: dict[str, tuple[str, str]], example: str, path: str) -> dict[str, str]:

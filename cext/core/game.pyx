@@ -74,6 +74,15 @@ cdef class Game:
 cdef Game game_create(const GameOps* ops, dict search_options=None):
     if not 2 <= ops.max_players <= MAX_SEATS or ops.state_size % 64 != 0 or not 1 <= ops.max_actions <= 65535:
         raise ValueError(f"game table of {ops.name.decode()!r}: seats, state_size or max_actions out of range")
+    functions = {
+        "check": ops.check != NULL, "check_name": ops.check_name != NULL, "num_players": ops.num_players != NULL,
+        "current_player": ops.current_player != NULL, "legal_actions": ops.legal_actions != NULL,
+        "apply_action": ops.apply_action != NULL, "returns": ops.returns != NULL, "scores": ops.scores != NULL,
+        "hash": ops.hash != NULL, "turn": ops.turn != NULL, "round": ops.round != NULL,
+    }
+    missing = [name for name, is_set in functions.items() if not is_set]
+    if missing:
+        raise ValueError(f"game table of {ops.name.decode()!r}: lacks {', '.join(missing)}")
     cdef Game game = Game.__new__(Game, _maker)
     game.ops = ops
     game._search_options = search_options or {}

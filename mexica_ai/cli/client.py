@@ -310,10 +310,9 @@ def _games(args, client):
         print(json.dumps(games))
     else:
         for game in games:
-            print(
-                f"{game['name']}: {game['min_players']} to {game['max_players']} seats, "
-                f"rules version {game['rules_version']}"
-            )
+            low, high = game["min_players"], game["max_players"]
+            seats = f"{low} to {high}" if low < high else low
+            print(f"{game['name']}: {seats} seats, rules version {game['rules_version']}")
 
 
 def _info(args, client):

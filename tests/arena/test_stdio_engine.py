@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from mexica_ai import Limits, NotationError, SearchError, new_game
+from mexica_ai import Limits, NotationError, SearchError, new_game, registry
 from mexica_ai.engines import make_engine
 from mexica_ai.engines.base import Engine
 
@@ -66,7 +66,7 @@ def drive():
 
 def test_a_whole_conversation(drive):
     driver = drive()
-    greeting = {"hello": 1, "name": "mexica-ai mcts", "games": ["coatl", "mexica", "nim"]}
+    greeting = {"hello": 1, "name": "mexica-ai mcts", "games": list(registry.names())}
     assert driver.ask({"hello": 1}) == greeting
 
     request = {"id": 1, "position": START, "limits": {"time_s": None, "iterations": 50}, "seed": 5}

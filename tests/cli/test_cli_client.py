@@ -11,6 +11,7 @@ import pytest
 from servers import RunningServer
 
 import mexica_ai as ai
+from mexica_ai import registry
 from mexica_ai.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -144,9 +145,15 @@ def test_removal(client):
     assert json.loads(client("removal", MIDGAME, size, "--json"))["tokens"][0]["size"] == size
 
 
+def test_a_game_for_one_number_of_seats(client, monkeypatch):
+    game = {"name": "go", "rules_version": 1, "min_players": 2, "max_players": 2}
+    monkeypatch.setattr("mexica_ai.client.Client.list_games", lambda self: [game])
+    assert client("games") == "go: 2 seats, rules version 1\n"
+
+
 def test_games_and_info(client):
     assert "mexica: 2 to 4 seats" in client("games")
-    assert {game["name"] for game in json.loads(client("games", "--json"))} == {"coatl", "mexica", "nim"}
+    assert {game["name"] for game in json.loads(client("games", "--json"))} == set(registry.names())
     assert "levels 1 to 10" in client("info")
     assert json.loads(client("info", "--json"))["caps"]["memory_mb"] == 64
 

@@ -53,6 +53,12 @@ def test_bench_rules_prints_the_budgets():
     assert "7,500/4,100" in done.stdout
 
 
+def test_bench_rules_of_a_game_without_budgets():
+    done = run("bench_rules.py", "--game", "nim", "--seconds", 0.001, "--repeats", 1, "--deals", 1)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[2] for line in done.stdout.splitlines()[4:7]] == ["-"] * 3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_search(as_json):

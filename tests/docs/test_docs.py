@@ -34,6 +34,7 @@ NOT_RUN = (
     "grpcurl ",
     "jq ",
 )
+QUOTED = ("python", "cython", "proto")  # languages of excerpts
 TESTED_ELSEWHERE = ("docs/cli.md", "benchmarks/README.md")
 SERVER_ADDRESS = re.compile(r"(?:127\.0\.0\.1|localhost):50051")
 
@@ -41,14 +42,15 @@ SERVER_ADDRESS = re.compile(r"(?:127\.0\.0\.1|localhost):50051")
 def blocks(page, *languages):
     """Yield (line number, text) of the fenced blocks of a page in one of the languages."""
     text = (ROOT / page).read_text()
-    for block in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
-        if block[1] in languages:
-            yield text[: block.start()].count("\n") + 1, block[2]
+    for block in re.finditer(r"^( *)```(\w*)\n(.*?)^\1```$", text, re.DOTALL | re.MULTILINE):
+        if block[2] in languages:
+            code = re.sub(f"^{block[1]}", "", block[3], flags=re.MULTILINE)  # in a list it is indented
+            yield text[: block.start()].count("\n") + 1, code
 
 
 def excerpt_of(code):
     """Return the file that a block is an excerpt of, by the comment in its first line; None if it is none."""
-    match = re.match(r"# ([\w/]+\.\w+)\n", code)
+    match = re.match(r"(?:#|//) ([\w/]+\.\w+)\n", code)
     return ROOT / match[1] if match else None
 
 
@@ -155,10 +157,10 @@ def test_json_examples_are_positions_and_records(page):
             assert position.to_json() == data, f"{page}:{line} is not in canonical form"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page, "python", "cython"))])
+@pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page, *QUOTED))])
 def test_excerpts_stand_in_their_files(page):
     """Every line of an excerpt, but `...`, stands in the file it names, in this order."""
-    for number, code in blocks(page, "python", "cython"):
+    for number, code in blocks(page, *QUOTED):
         path = excerpt_of(code)
         if path is None:
             continue
@@ -170,7 +172,7 @@ def test_excerpts_stand_in_their_files(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
-    text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^( *)```.*?^\1```$", "", (ROOT / page).read_text(), flags=re.DOTALL | re.MULTILINE)
     for target in re.findall(r"\]\(([^)]+)\)", text):
         file, _, anchor = target.partition("#")
         if file.startswith(("http://", "https://")):

@@ -203,3 +203,10 @@ def test_setup_lists_the_compiled_modules_of_every_game():
     text = (ROOT / "setup.py").read_text()
     for game in GAMES:
         assert f'"cext.games.{game}.ops"' in text
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_both_folders_of_a_game_are_packages(game):
+    """Without this file the folder works in the checkout, but no wheel holds it."""
+    for folder in ("cext", "mexica_ai"):
+        assert (ROOT / folder / "games" / game / "__init__.py").is_file()

@@ -113,6 +113,8 @@ def test_nim_uses_the_defaults():
 
 @pytest.mark.parametrize("game", registry.names())
 def test_options_are_the_fields_of_the_message(game):
+    games = engine_pb2.NewGameRequest.DESCRIPTOR.oneofs_by_name["game"].fields
+    assert game in [field.name for field in games], f"engine.proto: NewGameRequest has no options of {game}"
     message = engine_pb2.NewGameRequest.DESCRIPTOR.fields_by_name[game].message_type
     kinds = {"bool": bool, "int32": int}
     fields = {

@@ -1,7 +1,8 @@
 """What every registered game must keep: the contract of the compiled rules and of the text forms.
 
-A new game passes by adding its starts to `STARTS`. Every test looks at the states of a game per start, played
-by a mixture of the game's reference random player and plain uniform choice; MEXICA_AI_SEED makes them others.
+A new game is tested with each number of seats; give it starts with options in `STARTS`. Every test looks at
+the states of a game per start, played by a mixture of the game's reference random player and plain uniform
+choice; MEXICA_AI_SEED makes them others.
 """
 
 import functools
@@ -21,11 +22,14 @@ from cext.core.playout import copies, legal_lists, random_playout, random_playou
 from mexica_ai import registry
 from mexica_ai.errors import IllegalActionError, SearchError
 from mexica_ai.games.codec import GameCodec
+from test_games.trick.ops import create_without_functions
 
 SEED = int(os.environ.get("MEXICA_AI_SEED", "2015"))
 LARGE_POOL = [3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 13]
-# Game -> starts: seats and options of a new game.
-STARTS = {
+# Game -> starts: seats and options of a new game; by default each number of seats, without options.
+STARTS = {name: [(players, {}) for players in range(2, registry.get(name).game.max_players + 1)]
+          for name in registry.names()}
+STARTS |= {
     "coatl": [
         (2, {}),
         (3, {}),
@@ -107,7 +111,7 @@ def case(request):
     return Case(*request.param)
 
 
-def test_every_game_has_starts():
+def test_starts_are_of_registered_games():
     assert sorted(STARTS) == sorted(registry.names())
 
 
@@ -121,6 +125,11 @@ def test_facts_of_a_game(name):
     assert game.max_actions >= 1
     assert game.max_game_length >= 1
     assert name in repr(game)
+
+
+def test_a_table_without_a_function_is_refused():
+    with pytest.raises(ValueError, match="'trick': lacks hash, round"):
+        create_without_functions()
 
 
 @pytest.mark.parametrize("owner", [Game, State])

@@ -10,7 +10,7 @@ import pytest
 from mexica_builder import build
 
 import mexica_ai as ai
-from mexica_ai import GameOverError, IllegalActionError, NotationError, Position, PositionError
+from mexica_ai import GameOverError, IllegalActionError, NotationError, Position, PositionError, strict
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.search import run_search
@@ -119,6 +119,17 @@ def test_options_are_checked(options, error, path, reason):
 def test_options_of_nim_are_checked(options):
     with pytest.raises(PositionError):
         ai.new_game("nim", **options)
+
+
+def test_what_is_expected_of_a_game_without_a_choice():
+    findings = strict.Findings()
+    assert findings.check_range("options.players", 2, 2, 2)
+    assert not findings.check_range("options.players", 3, 2, 2)
+    assert findings.violations[0].message == "options.players: 3 is out of range; expected 2"
+    strict.check_options("go", [], [])
+    with pytest.raises(NotationError, match=r'"size" of go; expected none, for it has no options') as caught:
+        strict.check_options("go", ["size"], [])
+    assert caught.value.reason == "UNKNOWN_OPTION"
 
 
 def test_the_board_is_the_one_of_the_compiled_rules():

@@ -56,7 +56,7 @@ def part(function):
 def new_position(rng, game=None):
     """Return a new game of one of the registered games, with any number of seats and odd options."""
     game = game or rng.choice(registry.names())
-    players = rng.randint(2, 4)
+    players = rng.randint(2, registry.get(game).game.max_players)
     options = {}
     if game == "mexica" and rng.random() < 0.3:
         options = {"pool": LARGE_POOL}

@@ -155,8 +155,10 @@ def test_errors_of_the_package(ask, address, nim):
             ask(address, "best_turn", nim, **bad)
         assert caught.value.reason.startswith("INVALID_")
         assert caught.value.retry_after_s is None
-    with pytest.raises(ai.NotationError, match="no_such_option"):
+    expected = 'unknown option "no_such_option" of nim; expected only piles, plies_per_turn'
+    with pytest.raises(ai.NotationError, match=expected) as caught:
         ask(address, "new_game", "nim", no_such_option=1)
+    assert caught.value.reason == "UNKNOWN_OPTION"
 
 
 def test_an_event_stops_a_call(ask, nim):

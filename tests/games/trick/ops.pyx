@@ -187,3 +187,11 @@ def deal(hands, out_of_play=()):
     cdef State owner = state_wrap(GAME, &state)
     owner.check()
     return owner
+
+
+def create_without_functions():
+    """Offer the core a table that lacks `hash` and `round`."""
+    cdef GameOps incomplete = _ops
+    incomplete.hash = NULL
+    incomplete.round = NULL
+    return game_create(&incomplete)
