@@ -31,7 +31,7 @@ from mexica_ai.limits import (
 )
 from mexica_ai.server.weight_sets import WeightSets, read_weight_sets
 from mexica_ai.strict import quote
-from mexica_ai.wire import SHIPPED, WEIGHTS_NAME
+from mexica_ai.wire import WEIGHTS_NAME
 
 ENVIRONMENT_PREFIX = "MEXICA_AI_"
 CONFIG_VARIABLE = "MEXICA_AI_CONFIG"
@@ -48,7 +48,7 @@ _WEIGHTS_HELP: dict[str, Any] = {
     "metavar": "NAME=FILE",
     "expected": 'a list such as ["strong=weights.json"]',
     "expected_entry": "NAME=FILE, the name of 1 to 64 letters, digits and ._-",
-    "default_text": f"none but {SHIPPED}, those that ship",
+    "default_text": "none",
 }
 FilePath = Annotated[str, Field(min_length=1, pattern=_TEXT, json_schema_extra=_PATH_HELP)]
 NamedFile = Annotated[str, Field(pattern=rf"^{WEIGHTS_NAME}=[^\x00]+$")]
@@ -98,7 +98,8 @@ class Settings(BaseSettings):
     )
     weights: list[NamedFile] = Field(
         [],
-        description="weights that requests choose by NAME; the file says of which game; may be repeated",
+        description="weights that requests choose by NAME, besides those that ship; the file says of which game; "
+        "may be repeated",
         json_schema_extra=_WEIGHTS_HELP,
     )
     light_workers: int = Field(2, ge=1, le=64, description="threads for the calls that do not search")
