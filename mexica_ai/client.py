@@ -193,6 +193,7 @@ class _Calls:
         seed: int | None = None,
         candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
+        weights: str | None = None,
         timeout_s: float | None = None,
         stop: threading.Event | None = None,
     ) -> Call[Result]:
@@ -211,6 +212,9 @@ class _Calls:
             How many turns the result lists at most, from 1.
         level : int, optional
             Strength of play, 1-10; None: 10.
+        weights : str, optional
+            The name of one of the server's sets of weights for the game (`engine_info` lists them); None:
+            those that ship with the server.
         timeout_s : float, optional
             Deadline of the whole call in seconds; the search gets less than that. By default `time_s` (60 if
             the server decides) and 30 more for waiting until a search slot is free.
@@ -226,15 +230,33 @@ class _Calls:
         GameOverError
             The game is over.
         NotationError, PositionError
-            The server refuses the position; `violations` are in terms of its JSON form.
+            The server refuses the position; `violations` are in terms of its JSON form. Or it has no weights of
+            this name for the game (NotationError, reason UNKNOWN_WEIGHTS).
         SearchError
-            A limit makes no sense, or the call failed: then `reason` is the server's, or the name of the gRPC
-            status where the server gave none, and `retry_after_s` says when a retry makes sense, if the
-            server said so.
+            A limit or the name of the weights makes no sense, or the call failed: then `reason` is the server's,
+            or the name of the gRPC status where the server gave none, and `retry_after_s` says when a retry
+            makes sense, if the server said so.
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        request = engine_pb2.BestTurnRequest(**_search(position, limits, seed, candidates, level))
+        request = engine_pb2.BestTurnRequest(**_search(position, limits, seed, candidates, level, weights))
         return Call("BestTurn", request, self._read_result, _timeout(time_s, timeout_s), stop)
+
+    @_asks
+    def run_search(
+        self,
+        position: Position,
+        limits: Limits,
+        *,
+        seed: int | None = None,
+        candidates: int = DEFAULT_CANDIDATES,
+        weights: str | None = None,
+        timeout_s: float | None = None,
+        stop: threading.Event | None = None,
+    ) -> Call[Result]:
+        """Do what `best_turn` does, within `limits`: for engines, as `mexica_ai.search.run_search` is."""
+        message = _limits_message(limits)
+        request = engine_pb2.BestTurnRequest(**_search(position, message, seed, candidates, None, weights))
+        return Call("BestTurn", request, self._read_result, _timeout(limits.time_s, timeout_s), stop)
 
     @_streams
     def analyze(
@@ -249,6 +271,7 @@ class _Calls:
         candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
         interval_s: float | None = None,
+        weights: str | None = None,
         unlimited: bool = False,
         analysis_id: str = "",
         timeout_s: float | None = None,
@@ -261,7 +284,7 @@ class _Calls:
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
         request = engine_pb2.AnalyzeRequest(
-            **_search(position, limits, seed, candidates, level),
+            **_search(position, limits, seed, candidates, level, weights),
             interval_s=interval_s or 0,
             unlimited=unlimited,
             analysis_id=analysis_id,
@@ -285,6 +308,7 @@ class _Calls:
         threads: int | None = None,
         memory_mb: int | None = None,
         seed: int | None = None,
+        weights: str | None = None,
         first_turn: int = 0,
         num_turns: int = 0,
         timeout_s: float | None = None,
@@ -292,7 +316,8 @@ class _Calls:
         """Have the server value each turn of a game; see `mexica_ai.annotate.evaluate_record`.
 
         The record is replayed here first, so its errors are those of `mexica_ai.replay`. `num_turns` 0: all
-        from `first_turn` on. There is no deadline unless `timeout_s` sets one.
+        from `first_turn` on. `weights` is the name of a set, as for `best_turn`. There is no deadline unless
+        `timeout_s` sets one.
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
         data = parse_json(record, "$") if isinstance(record, (str, bytes)) else record
@@ -305,6 +330,7 @@ class _Calls:
             seed=_seed(seed),
             first_turn=first_turn,
             num_turns=num_turns,
+            weights=_weights(weights),
         )
 
         def read(answer: Any) -> TurnEvaluation:
@@ -570,7 +596,12 @@ def _open(
 
 
 def _search(
-    position: Position, limits: engine_pb2.Limits, seed: int | None, candidates: int, level: int | None
+    position: Position,
+    limits: engine_pb2.Limits,
+    seed: int | None,
+    candidates: int,
+    level: int | None,
+    weights: str | None,
 ) -> dict[str, Any]:
     """Return the fields that requests to search share, checked as a search of our own would check them."""
     if type(candidates) is not int or not 1 <= candidates < 2**31:
@@ -587,7 +618,21 @@ def _search(
         "seed": _seed(seed),
         "num_candidates": candidates,
         "level": level or 0,
+        "weights": _weights(weights),
     }
+
+
+def _weights(name: str | None) -> str:
+    if name is None:
+        return ""
+    if not (isinstance(name, str) and re.fullmatch(wire.WEIGHTS_NAME, name)):
+        raise SearchError(
+            f"weights: given {quote(name)}; expected the name of a set of the server: 1 to 64 letters, digits "
+            "and ._-",
+            reason="INVALID_WEIGHTS",
+            path="weights",
+        )
+    return name
 
 
 def _seed(seed: int | None) -> int | None:
@@ -598,6 +643,15 @@ def _limits(**limits: Any) -> engine_pb2.Limits:
     given = {name: value for name, value in limits.items() if value is not None}
     Limits(**given, unlimited=True)
     return engine_pb2.Limits(**given)
+
+
+def _limits_message(limits: Limits) -> engine_pb2.Limits:
+    return engine_pb2.Limits(
+        time_s=limits.time_s,
+        iterations=limits.iterations,
+        memory_mb=limits.memory_mb,
+        threads=limits.threads,
+    )
 
 
 def _timeout(time_s: float | None, timeout_s: float | None) -> float:

@@ -28,6 +28,10 @@ _STOP_REASON = "STOP_REASON_"
 MAX_BYTES = 1 << 16
 MAX_ENTRIES = 1024
 
+# Names of sets of weights, and the one that means those that ship.
+WEIGHTS_NAME = r"[A-Za-z0-9._-]{1,64}"
+SHIPPED = "shipped"
+
 # The games that have a message for positions and one for the options of a new game.
 CARRIED = frozenset(
     field.name for field in engine_pb2.Position.DESCRIPTOR.oneofs_by_name["game"].fields
@@ -200,8 +204,13 @@ def evaluation_from_message(
     )
 
 
-def result_to_message(result: Result, *, engine_version: str, rules_version: int) -> engine_pb2.SearchResult:
-    """Return the message of a result, final or partial (`stop_reason` empty)."""
+def result_to_message(
+    result: Result, *, engine_version: str, rules_version: int, weights: str = ""
+) -> engine_pb2.SearchResult:
+    """Return the message of a result, final or partial (`stop_reason` empty).
+
+    `weights` is the version of those that judged positions, if there were any.
+    """
     return engine_pb2.SearchResult(
         turn=result.turn,
         value=result.value,
@@ -226,6 +235,7 @@ def result_to_message(result: Result, *, engine_version: str, rules_version: int
         threads=result.threads,
         engine_version=engine_version,
         rules_version=rules_version,
+        weights=weights,
     )
 
 

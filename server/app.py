@@ -122,4 +122,5 @@ def check(config: ServerConfig) -> None:
     server_credentials(config)
     if config.tokens_file:
         Tokens(config.tokens_file)
+    config.read_weights()
     make_metrics(config)

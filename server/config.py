@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import ipaddress
 import json
@@ -18,8 +19,19 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from mexica_ai.errors import SearchError, Violation
-from mexica_ai.limits import MAX_CANDIDATES, MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S
+from mexica_ai.limits import (
+    DEFAULT_MEMORY_MB,
+    DEFAULT_THREADS,
+    DEFAULT_TIME_S,
+    MAX_CANDIDATES,
+    MAX_INT64,
+    MAX_MEMORY_MB,
+    MAX_THREADS,
+    MAX_TIME_S,
+)
+from mexica_ai.server.weight_sets import WeightSets, read_weight_sets
 from mexica_ai.strict import quote
+from mexica_ai.wire import WEIGHTS_NAME
 
 ENVIRONMENT_PREFIX = "MEXICA_AI_"
 CONFIG_VARIABLE = "MEXICA_AI_CONFIG"
@@ -32,7 +44,14 @@ _UNITS = ("_s", "_mb")  # endings of fields that flags leave out
 _TEXT = r"^[^\x00]*$"
 _HOST_HELP: dict[str, Any] = {"metavar": "HOST", "expected": "the name or the address of an interface"}
 _PATH_HELP: dict[str, Any] = {"metavar": "FILE", "expected": "the path of a file"}
+_WEIGHTS_HELP: dict[str, Any] = {
+    "metavar": "NAME=FILE",
+    "expected": 'a list such as ["strong=weights.json"]',
+    "expected_entry": "NAME=FILE, the name of 1 to 64 letters, digits and ._-",
+    "default_text": "none",
+}
 FilePath = Annotated[str, Field(min_length=1, pattern=_TEXT, json_schema_extra=_PATH_HELP)]
+NamedFile = Annotated[str, Field(pattern=rf"^{WEIGHTS_NAME}=[^\x00]+$")]
 Seconds = Annotated[float, Field(gt=0, le=MAX_TIME_S)]
 
 
@@ -47,7 +66,7 @@ class Settings(BaseSettings):
         "127.0.0.1", pattern=_TEXT, json_schema_extra=_HOST_HELP, description="the address to listen on"
     )
     port: int = Field(50051, ge=0, le=65535, description="the port to listen on; 0: any that is free")
-    threads: int = Field(1, ge=1, le=MAX_THREADS, description="threads of one search at most")
+    threads: int = Field(DEFAULT_THREADS, ge=1, le=MAX_THREADS, description="threads of one search at most")
     slots: int = Field(
         default_factory=lambda data: min(1024, max(1, (os.cpu_count() or 1) // data["threads"])),
         ge=1,
@@ -57,10 +76,12 @@ class Settings(BaseSettings):
     )
     max_waiting: int = Field(64, ge=0, le=10**6, description="calls that may wait for a slot")
     max_waiting_per_caller: int = Field(16, ge=1, le=10**6, description="calls of one caller that may wait")
-    default_time_s: Seconds = Field(1.0, description="time of a search that asks for none")
+    default_time_s: Seconds = Field(DEFAULT_TIME_S, description="time of a search that asks for none")
     max_time_s: Seconds = Field(60.0, description="time of one search at most")
     max_iterations: int = Field(10**12, ge=1, le=MAX_INT64, description="iterations of one search at most")
-    memory_mb: int = Field(1024, ge=1, le=MAX_MEMORY_MB, description="memory of one search's tree at most")
+    memory_mb: int = Field(
+        DEFAULT_MEMORY_MB, ge=1, le=MAX_MEMORY_MB, description="memory of one search's tree at most"
+    )
     total_memory_mb: int = Field(
         default_factory=lambda data: data["memory_mb"] * data["slots"],
         ge=1,
@@ -74,6 +95,12 @@ class Settings(BaseSettings):
     max_record_turns: int = Field(2000, ge=1, le=10**6, description="turns of a record at most")
     min_interval_s: float = Field(
         0.05, ge=0, le=MAX_TIME_S, description="time between partial results at least"
+    )
+    weights: list[NamedFile] = Field(
+        [],
+        description="weights that requests choose by NAME, besides those that ship; the file says of which game; "
+        "may be repeated",
+        json_schema_extra=_WEIGHTS_HELP,
     )
     light_workers: int = Field(2, ge=1, le=64, description="threads for the calls that do not search")
     # For stopping (up to 10 ms), answering and the way back (under 1 ms on loopback). On overbooked cores the
@@ -166,6 +193,18 @@ class ServerConfig(Settings):
         """The address on which metrics are served: the server's own if that is allowed, else loopback."""
         return self.host if self.insecure or is_loopback(self.host) else "127.0.0.1"
 
+    def read_weights(self) -> WeightSets:
+        """Return the sets of weights, read from the files in `weights`.
+
+        Raises
+        ------
+        SearchError
+            Reason INVALID_CONFIG; `violations` lists what is wrong with each file or name.
+        """
+        sets, faults = read_weight_sets(self.weights)
+        _raise_all([Violation("weights", INVALID, f"weights: {fault}") for fault in faults])
+        return sets
+
     def _refuse(self, name: str, expected: str) -> NoReturn:
         refuse(name, f"given {quote(getattr(self, name))}; expected {expected}")
 
@@ -178,9 +217,11 @@ _FIELDS: dict[str, dict[str, Any]] = {
 _VARIABLES = {ENVIRONMENT_PREFIX + name.upper(): name for name in _FIELDS}
 
 
-def _expected(name: str) -> str:
-    """Return what messages say of the values of a field."""
+def _expected(name: str, is_entry: bool = False) -> str:
+    """Return what messages say of the values of a field, or of the entries of a list."""
     schema = _FIELDS[name]
+    if is_entry:
+        return str(schema["expected_entry"])
     if "enum" in schema:
         return f"one of {', '.join(schema['enum'])}"
     if schema["type"] == "boolean":
@@ -198,11 +239,12 @@ def _find_faults(values: Mapping[str, Any], source: Callable[[str], str]) -> lis
     try:
         Settings(**values)
     except ValidationError as error:
-        wrong = {fault["loc"][0] for fault in error.errors()}
-        return [
-            Violation(name, INVALID, f"{source(name)}: given {quote(value)}; expected {_expected(name)}")
-            for name, value in values.items()
-            if name in wrong and name in _FIELDS
+        faults = [(fault["loc"], quote(fault["input"])) for fault in error.errors()]
+        return [  # of a list, each wrong entry
+            Violation(name, INVALID, f"{source(name)}: given {given}; expected {_expected(name, len(place) > 1)}")
+            for name in values
+            for place, given in faults
+            if place[0] == name and name in _FIELDS
         ]
     return []
 
@@ -225,6 +267,9 @@ def _read_text(name: str, text: str) -> Any:
         return float(text)
     if kind == "boolean":
         return {"true": True, "1": True, "false": False, "0": False}.get(text, text)
+    if kind == "array":
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(text)
     return text
 
 
@@ -233,13 +278,14 @@ class Flag:
     """The flag of a field, such as ``--max-time``, with what argparse needs to know of it.
 
     `parse` returns the value that a text gives; its ValueError says what is expected. A switch has an empty
-    `metavar`.
+    `metavar`. A flag that `repeats` gives a list, one entry each time.
     """
 
     name: str
     parse: Callable[[str], Any]
     metavar: str
     help: str
+    repeats: bool = False
 
 
 def flags() -> dict[str, Flag]:
@@ -250,10 +296,12 @@ def flags() -> dict[str, Flag]:
 def _flag(name: str) -> Flag:
     schema = _FIELDS[name]
 
+    is_list = schema["type"] == "array"
+
     def parse(text: str) -> Any:
-        value = _read_text(name, text)
-        if _find_faults({name: value}, str):
-            raise ValueError(_expected(name))
+        value = text if is_list else _read_text(name, text)
+        if _find_faults({name: [value] if is_list else value}, str):
+            raise ValueError(_expected(name, is_list))
         return value
 
     if "enum" in schema:
@@ -267,7 +315,7 @@ def _flag(name: str) -> Flag:
         default = schema.get("default_text", schema.get("default"))
         default = f"{default:g}" if isinstance(default, float) else default
         help_text += f" (default: {'none' if default is None else default})"
-    return Flag(flag_name(name), parse, metavar, help_text)
+    return Flag(flag_name(name), parse, metavar, help_text, is_list)
 
 
 def flag_name(field: str) -> str:
@@ -302,15 +350,15 @@ def load_config(
         A TOML file with fields as keys; by default what the variable ``MEXICA_AI_CONFIG`` names, if it is
         set. Paths in it are relative to its directory.
     environ : mapping
-        The environment: ``MEXICA_AI_`` and a field in capitals gives that field.
+        The environment: ``MEXICA_AI_`` and a field in capitals gives that field, a list as JSON.
     flags : mapping, optional
         Values by field; None is the same as not given.
 
     Raises
     ------
     SearchError
-        Reason INVALID_CONFIG: something cannot be read, is no field or no value of it. The message names the
-        source; `violations` lists all faults.
+        Reason INVALID_CONFIG: something cannot be read, is no field or no value of it, or a file of weights is
+        none. The message names the source; `violations` lists all faults.
     """
     faults: list[Violation] = []
     values: dict[str, Any] = {}
@@ -338,6 +386,9 @@ def load_config(
 
     take({name: value for name, value in (flags or {}).items() if value is not None}, flag_name)
 
+    if "weights" in values and all(fault.path != "weights" for fault in faults):
+        for problem in read_weight_sets(values["weights"])[1]:
+            faults.append(Violation("weights", INVALID, f"{sources['weights']}: {problem}"))
     _raise_all(faults)
     try:
         return ServerConfig(**values)
@@ -353,9 +404,19 @@ def _resolve_paths(found: Mapping[str, Any], path: str) -> dict[str, Any]:
     folder = Path(path).absolute().parent
     values = {name: value for name, value in found.items() if name in _FIELDS}
     for name, value in values.items():
-        if _FIELDS[name].get("metavar") == "FILE" and isinstance(value, str) and value:
+        metavar = _FIELDS[name].get("metavar")
+        if metavar == "FILE" and isinstance(value, str) and value:
             values[name] = str(folder / value)
+        elif metavar == "NAME=FILE" and isinstance(value, list):
+            values[name] = [_resolve_named(entry, folder) for entry in value]
     return values
+
+
+def _resolve_named(entry: Any, folder: Path) -> Any:
+    """Return an entry NAME=FILE with the path relative to a folder; what is no such entry, as it is."""
+    if isinstance(entry, str) and (found := re.fullmatch(rf"({WEIGHTS_NAME})=(.+)", entry, re.DOTALL)):
+        return f"{found[1]}={folder / found[2]}"
+    return entry
 
 
 def to_toml(config: ServerConfig) -> str:

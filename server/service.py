@@ -81,6 +81,7 @@ class _Asked:
     seed: int
     num_candidates: int
     level: int
+    weights: registry.Weights | None
     unlimited: bool = False
     is_forced: bool = False  # only one turn is legal
 
@@ -98,6 +99,11 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ----------
     metrics : Metrics
         What is told of searches and rejections.
+
+    Raises
+    ------
+    SearchError
+        Reason INVALID_CONFIG: a file of weights cannot be used.
     """
 
     def __init__(
@@ -111,6 +117,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._compute = Searches()
         self._search = search or self._compute.run
         self._watch = watch or self._compute.watch
+        self._weights = config.read_weights()
         self._margin = Margin(config.deadline_margin_s)
         self._slots = SearchSlots(config.slots, config.max_waiting, config.max_waiting_per_caller)
         self._workers = ThreadPoolExecutor(config.slots, thread_name_prefix="search")
@@ -164,7 +171,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             async with contextlib.aclosing(self._analyze(asked, context, interval_s, stopping)) as results:
                 async for result in results:
                     yield engine_pb2.AnalyzeResponse(
-                        result=self._message(asked.position.game, result), is_final=bool(result.stop_reason)
+                        result=self._message(asked, result), is_final=bool(result.stop_reason)
                     )
 
     @answers_errors
@@ -196,6 +203,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         seed = _seed(request)
         self._limits(request.limits, None)
         start = await self._lightly(context, wire.position_from_message, request.start, "start")
+        weights = self._weights.get(start.game, request.weights)
         stop = Stop()
         loop = asyncio.get_running_loop()
         caller = CALLER.get()
@@ -204,7 +212,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 
         def search(position, limits, *, seed, candidates=DEFAULT_CANDIDATES, stop=stop):
             # Each search takes a slot of its own, so that a long record does not keep others out.
-            asked = _Asked(position, request.limits, seed, candidates, levels.HIGHEST)
+            asked = _Asked(position, request.limits, seed, candidates, levels.HIGHEST, weights)
             found = asyncio.run_coroutine_threadsafe(
                 self._search_patiently(asked, context, stop, caller), loop
             )
@@ -246,7 +254,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             result = await self._search_once(asked, context)
         else:
             result = await self._search_in_slot(asked, context, Stop(), CALLER.get())
-        return self._message(asked.position.game, result)
+        return self._message(asked, result)
 
     async def _search_once(self, asked: _Asked, context) -> Result:
         """Search for one iteration, which needs no slot."""
@@ -257,6 +265,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             seed=asked.seed,
             candidates=asked.num_candidates,
             level=asked.level,
+            weights=asked.weights,
         )
         return await self._in_place(self._single_places, self._single_workers, context, search)
 
@@ -321,6 +330,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 seed=asked.seed,
                 candidates=asked.num_candidates,
                 level=asked.level,
+                weights=asked.weights,
                 interval_s=interval_s,
                 stop=stop,
             )
@@ -384,6 +394,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             seed=asked.seed,
             candidates=asked.num_candidates,
             level=asked.level,
+            weights=asked.weights,
             stop=stop,
         )
 
@@ -400,8 +411,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 if not self._is_seen_forced(request.position):
                     raise
         position, is_forced = await self._lightly(context, _read_position, request.position)
+        weights = self._weights.get(position.game, request.weights)
         num_candidates = min(request.num_candidates or DEFAULT_CANDIDATES, self._config.max_candidates)
-        return _Asked(position, request.limits, seed, num_candidates, level, unlimited, is_forced)
+        return _Asked(position, request.limits, seed, num_candidates, level, weights, unlimited, is_forced)
 
     def _is_seen_forced(self, message: engine_pb2.Position) -> bool:
         """Return whether a position that is rejected has only one turn, which needs no slot.
@@ -546,11 +558,12 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         if result.stop_reason == "time":
             self._margin.note(late_s)
 
-    def _message(self, game: str, result: Result) -> engine_pb2.SearchResult:
+    def _message(self, asked: _Asked, result: Result) -> engine_pb2.SearchResult:
         return wire.result_to_message(
             result,
             engine_version=self._engine_version,
-            rules_version=registry.get(game).game.rules_version,
+            rules_version=registry.get(asked.position.game).game.rules_version,
+            weights=asked.weights.version if asked.weights else "",
         )
 
     @contextlib.contextmanager
@@ -631,10 +644,10 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 request_bytes=MAX_REQUEST_BYTES,
             ),
         )
-        for name in registry.names():
-            weights = registry.get(name).weights()
-            if weights is not None:
-                answer.weights.add(game=name, version=weights.version, sha256=weights.sha256)
+        for name, weights in self._weights:
+            answer.weights.add(
+                game=weights.game, version=weights.version, sha256=weights.sha256, name=name
+            )
         return answer
 
     async def _lightly(

@@ -26,7 +26,7 @@ class IdleSearch:
         self.stop_reasons = []
         self.limits = []
 
-    def __call__(self, position, limits, *, seed, candidates, stop, level=10):
+    def __call__(self, position, limits, *, seed, candidates, stop, weights, level=10):
         self.limits.append(limits)
         self.started.release()
         begin = time.monotonic()

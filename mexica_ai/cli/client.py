@@ -30,6 +30,7 @@ Examples:
   mexica-ai client best game.json --server localhost:50051 --time 2
   mexica-ai client analyze game.json --unlimited --id mine
   mexica-ai client stop mine
+  mexica-ai client best game.json --weights strong
   mexica-ai client apply game.json "walk H5; end" > next.json
   mexica-ai client apply game.json "walk H5; end" --draw --json
   MEXICA_AI_TOKEN=... mexica-ai client info --server engine.example.org:443 --tls
@@ -115,7 +116,7 @@ def _token(path: str | None) -> str | None:
 
 def _declare_best(parser):
     common.add_position_argument(parser)
-    common.add_search_options(parser, *["the server's"] * 3)
+    _add_search_options(parser)
     common.add_candidates_option(parser)
     common.add_json_option(parser, "print one JSON object, as `mexica-ai best --json` does")
 
@@ -129,15 +130,24 @@ def _best(args, client):
     print_result(result, position, args.json)
 
 
+def _add_search_options(parser, has_level=True):
+    common.add_search_options(parser, *["the server's"] * 3, has_level=has_level)
+    parser.add_argument(
+        "--weights",
+        metavar="NAME",
+        help="name of the weights to judge positions with, see `mexica-ai client info` (default: those that ship)",
+    )
+
+
 def _search_options(args):
     names = {"time": "time_s", "memory": "memory_mb"}
-    keys = ("time", "iterations", "memory", "threads", "level", "seed")
+    keys = ("time", "iterations", "memory", "threads", "level", "seed", "weights")
     return {names.get(key, key): getattr(args, key) for key in keys}
 
 
 def _declare_analyze(parser):
     common.add_position_argument(parser)
-    common.add_search_options(parser, *["the server's"] * 3)
+    _add_search_options(parser)
     common.add_candidates_option(parser)
     add_interval_option(parser)
     parser.add_argument(
@@ -257,7 +267,7 @@ def _validate(args, client):
 
 def _declare_annotate(parser):
     annotate.add_record_options(parser)
-    common.add_search_options(parser, *["the server's"] * 3, has_level=False)
+    _add_search_options(parser, has_level=False)
 
 
 def _annotate(args, client):
@@ -272,6 +282,7 @@ def _annotate(args, client):
             threads=args.threads,
             memory_mb=args.memory,
             seed=args.seed,
+            weights=args.weights,
             first_turn=indices.start if indices else 0,
             num_turns=len(indices) if indices else 0,
         )
@@ -322,7 +333,7 @@ def _info(args, client):
         return
     print(f"engine {info['engine_version']}, {info['slots']} searches at a time")
     for weights in info["weights"]:
-        print(f"weights of {weights['game']}: {weights['version']}")
+        print(f"weights of {weights['game']}: {weights['version']} ({weights['name']})")
     print(
         f"levels {info['lowest_level']} to {info['highest_level']}; {info['default_time_s']:g} s unless asked"
     )

@@ -109,7 +109,8 @@ def add_engine_option(parser: argparse.ArgumentParser) -> None:
         "--weights",
         type=argument(KEYS["weights"]),
         metavar="FILE",
-        help="weights of the engine, as `mexica-ai train` writes them (default: those that ship)",
+        help="weights of the engine, as `mexica-ai train` writes them; of grpc, the name of weights of the server "
+        "(default: those that ship)",
     )
 
 

@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 type=common.argument(flag.parse),
                 metavar=flag.metavar,
                 help=flag.help,
+                action="append" if flag.repeats else "store",
             )
         else:
             parser.add_argument(

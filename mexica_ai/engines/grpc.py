@@ -22,6 +22,8 @@ NO_DEADLINE_S = float(MAX_TIME_S)  # of a call that may take as long as it likes
 class GrpcEngine(Engine):
     """The engine behind `HOST:PORT`; the connection opens with the first question.
 
+    The key `weights` is no file: it names one of the server's sets of weights.
+
     The server caps the limits. A search that is stopped has no best so far to give: SearchError with reason
     CANCELLED. Without a time the call has no deadline: the server's own limit holds, and `stop` ends it.
 
@@ -43,14 +45,12 @@ class GrpcEngine(Engine):
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
     ) -> Result:
-        result = self._client.best_turn(
+        result = self._client.run_search(
             position,
-            time_s=limits.time_s,
-            iterations=limits.iterations,
-            threads=limits.threads,
-            memory_mb=limits.memory_mb,
+            limits,
             seed=seed,
             candidates=candidates,
+            weights=self.spec.options.get("weights", self._defaults.get("weights")),
             stop=stop,
             timeout_s=NO_DEADLINE_S if limits.time_s is None else None,
         )

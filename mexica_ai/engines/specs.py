@@ -81,9 +81,9 @@ def _label(text: str) -> str:
     return text
 
 
-def _path(text: str) -> str:
+def _weights(text: str) -> str:
     if not text or not text.isprintable():
-        raise ValueError("a file")
+        raise ValueError("a file, or for grpc the name of weights of the server")
     return text
 
 
@@ -97,7 +97,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "level": whole_number(1, levels.HIGHEST),
     "seed": whole_number(0),
     "name": _label,
-    "weights": _path,
+    "weights": _weights,
     # Options of the search, see docs/search.md.
     **{name: _number(low, high) for name, (_, low, high) in SEARCH_OPTIONS.items()},
 }
@@ -146,7 +146,7 @@ KINDS = {
         "a command line",
     ),
     "grpc": EngineKind(
-        "mexica_ai.engines.grpc:GrpcEngine", "a server (`mexica-ai serve`)", _BUDGET, "HOST:PORT"
+        "mexica_ai.engines.grpc:GrpcEngine", "a server (`mexica-ai serve`)", (*_BUDGET, "weights"), "HOST:PORT"
     ),
 }
 

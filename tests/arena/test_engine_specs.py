@@ -43,6 +43,7 @@ OVER = Position.from_json(
         ),
         ("grpc:localhost:50051,time=.5", "grpc", "localhost:50051", {"time": 0.5}),
         ("grpc:[::1]:50051", "grpc", "[::1]:50051", {}),
+        ("grpc:localhost:50051,weights=strong", "grpc", "localhost:50051", {"weights": "strong"}),
         ('cmd:"./my-engine --flag",time=1', "cmd", "./my-engine --flag", {"time": 1.0}),
         ("cmd:./my-engine --flag,time=1", "cmd", "./my-engine --flag", {"time": 1.0}),
         ("cmd:'./my-engine --list=1,2',margin=0.5", "cmd", "./my-engine --list=1,2", {"margin": 0.5}),

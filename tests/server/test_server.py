@@ -247,9 +247,9 @@ def test_a_client_that_goes_away_frees_its_slot(start_server, nim):
 
 
 def test_a_deadline_that_passes_stops_the_search(start_server, nim):
-    def deaf_search(position, limits, *, seed, candidates, stop, level):
+    def deaf_search(position, limits, *, stop, **options):
         assert stop.wait(60)  # pays no heed to its time
-        return idle(position, limits, seed=seed, candidates=candidates, stop=stop)
+        return idle(position, limits, stop=stop, **options)
 
     idle = IdleSearch()
     server, _ = start_server(deaf_search)

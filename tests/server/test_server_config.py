@@ -1,6 +1,7 @@
 """The configuration of a server: its sources, their order, and what is told of mistakes in them."""
 
 import argparse
+import json
 import re
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ from mexica_ai.server.config import ServerConfig, load_config, to_toml
 
 ROOT = Path(__file__).parents[2]
 FIELDS = list(ServerConfig.model_fields)
+SHIPPED = {game: ROOT / "cext" / "games" / game / "weights.json" for game in ("coatl", "mexica")}
 TLS = {"tls_certificate": "server.pem", "tls_key": "server.key"}
 
 
@@ -83,6 +85,7 @@ def test_the_environment_names_the_file(toml):
 def test_every_field_has_a_flag_and_a_variable_and_a_key(toml):
     values = ServerConfig(
         **{name: f"/x/{name}" for name in FIELDS if name.startswith("tls_")},
+        weights=[f"first={SHIPPED['mexica']}", f"second={SHIPPED['coatl']}"],
         tokens_file="/x/tokens",
         host="::",
         metrics_port=9,
@@ -92,14 +95,18 @@ def test_every_field_has_a_flag_and_a_variable_and_a_key(toml):
     assert set(values) == set(FIELDS)
     text = "\n".join(f"{name} = {server_config._toml_value(value)}" for name, value in values.items())
     variables = {
-        f"MEXICA_AI_{name.upper()}": str(value).lower() if isinstance(value, bool) else str(value)
+        f"MEXICA_AI_{name.upper()}": value if isinstance(value, str) else json.dumps(value)
         for name, value in values.items()
     }
     parser = argparse.ArgumentParser()
     serve.add_arguments(parser)
     given = []
     for name, flag in server_config.flags().items():
-        given += [flag.name, str(values[name])] if name != "insecure" else ["--no-insecure"]
+        if name == "insecure":
+            given.append("--no-insecure")
+            continue
+        for value in values[name] if flag.repeats else [values[name]]:
+            given += [flag.name, str(value)]
     flags = {name: value for name, value in vars(parser.parse_args(given)).items() if name in FIELDS}
     for config in (load_config(toml(text), {}), load_config(None, variables), load_config(None, {}, flags)):
         assert config.model_dump() == values
@@ -121,10 +128,14 @@ def test_paths_of_a_file_are_relative_to_it(toml, tmp_path):
     assert config.tokens_file == str(tmp_path / "tokens")
     assert load_config(toml('tokens_file = "/etc/tokens"'), {}).tokens_file == "/etc/tokens"
     assert load_config(None, {"MEXICA_AI_TOKENS_FILE": "tokens"}).tokens_file == "tokens"
+    shutil.copy(SHIPPED["mexica"], tmp_path / "a=b.json")
+    assert load_config(toml('weights = ["strong=a=b.json"]'), {}).weights == [f"strong={tmp_path / 'a=b.json'}"]
 
 
 def test_what_is_printed_gives_the_same_configuration(toml):
-    config = ServerConfig(**TLS, tokens_file='odd "name"\\\x7f\n\N{SNOWMAN}', metrics_port=0, grace_s=2)
+    config = ServerConfig(
+        **TLS, tokens_file='odd "name"\\\x7f\n\N{SNOWMAN}', metrics_port=0, grace_s=2, weights=["a=b", "c=d e"]
+    )
     assert ServerConfig(**tomllib.loads(to_toml(config))) == config
 
 
@@ -149,6 +160,12 @@ def test_what_is_printed_gives_the_same_configuration(toml):
         ("log_format", '"xml"', '"xml"', "one of text, json"),
         ("tokens_file", '""', '""', "the path of a file"),
         ("host", "[1]", "a list of 1 entries", "the name or the address"),
+        ("weights", '"a=b"', '"a=b"', 'a list such as ["strong=weights.json"]'),
+        ("weights", "[1]", "1", "NAME=FILE, the name of 1 to 64 letters, digits and ._-"),
+        ("weights", '["file"]', '"file"', "NAME=FILE"),
+        ("weights", '["=file"]', '"=file"', "NAME=FILE"),
+        ("weights", '["name="]', '"name="', "NAME=FILE"),
+        ("weights", '["a/b=file"]', '"a/b=file"', "NAME=FILE"),
     ],
 )
 def test_a_bad_value_in_a_file(toml, key, given, quoted, expected):
@@ -168,6 +185,9 @@ def test_a_bad_value_in_a_file(toml, key, given, quoted, expected):
         ("MAX_TIME_S", "0", "0.0"),
         ("INSECURE", "yes", '"yes"'),
         ("TLS_KEY", "", '""'),
+        ("WEIGHTS", "", '""'),
+        ("WEIGHTS", "a=b", '"a=b"'),
+        ("WEIGHTS", '{"a": "b"}', "an object of 1 keys"),
         ("LOG_LEVEL", "INFO", '"INFO"'),
     ],
 )
@@ -192,6 +212,33 @@ def test_all_faults_are_told(toml):
     for fault in error.violations:
         assert fault.message in str(error)
     assert error.violations[3].message.startswith("--max-time: given -1.0; ")
+
+
+def test_faults_of_weights_are_told_with_all_others(toml, tmp_path):
+    torn = tmp_path / "torn.json"
+    torn.write_bytes(SHIPPED["mexica"].read_bytes()[:-500])
+    names = [f"a={SHIPPED['mexica']}", f"a={SHIPPED['coatl']}", f"a={SHIPPED['mexica']}", f"shipped={SHIPPED['coatl']}"]
+    path = toml(f"slots = 0\nweights = {json.dumps([*names, 'b=torn.json', f'b={tmp_path}/none.json'])}\n")
+    error = refusal(path)
+    assert [fault.path for fault in error.violations] == ["slots"] + ["weights"] * 4
+    for fault, problem in zip(
+        error.violations[1:],
+        [
+            "expected another name: mexica has weights a already",
+            "expected another name: coatl has weights shipped already",
+            f"{torn}: not JSON; expected a file of weights of coatl or mexica",
+            f"{tmp_path}/none.json: No such file or directory; expected a file of weights",
+        ],
+        strict=True,
+    ):
+        assert fault.message.startswith(f"{path}: weights: ")
+        assert problem in fault.message
+        assert fault.message in str(error)
+
+
+def test_an_entry_of_weights_is_told_by_itself(toml):
+    error = refusal(toml('weights = ["a", "b=c", "d"]'))
+    assert [re.search(r'given "(\w+)"', fault.message)[1] for fault in error.violations] == ["a", "d"]
 
 
 def test_fields_that_do_not_fit_together_name_their_source(toml):
@@ -298,10 +345,18 @@ def test_check_config_prints_what_is_in_force(cli, toml, tmp_path, monkeypatch):
         (["--log-level", "loud"], "'loud' is not one of debug, info, warning, error"),
         (["--tokens-file", "no-such-file"], 'tokens_file: given "no-such-file", which cannot be read'),
         (["--tls-certificate", "nope", "--tls-key", "nope"], 'tls_certificate: given "nope", which cannot'),
+        (["--weights", "nope"], "'nope' is not NAME=FILE"),
+        (["--weights", "a=nope"], "--weights: nope: No such file or directory; expected a file of weights"),
     ],
 )
 def test_check_config_refuses(cli, args, mentions):
     assert mentions in cli.refused("serve", *args, "--check-config")
+
+
+def test_check_config_prints_weights(cli):
+    entries = [f"strong={SHIPPED['mexica']}", f"strong={SHIPPED['coatl']}"]
+    assert cli("serve", "--weights", entries[0], "--weights", entries[1], "--check-config") == 0
+    assert tomllib.loads(cli.out)["weights"] == entries
 
 
 def test_a_bad_variable_is_bad_input(cli, monkeypatch):

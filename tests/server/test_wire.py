@@ -176,7 +176,7 @@ def test_fields_are_named_like_the_json_forms(midgame):
     del mexica["game"]
     assert field_names(mexica_pb2.MexicaPosition.DESCRIPTOR) == mexica
     assert field_names(nim_pb2.NimPosition.DESCRIPTOR) == {key: None for key in NIM if key != "game"}
-    result = keys(RESULT.to_json()) | {"engine_version": None, "rules_version": None}
+    result = keys(RESULT.to_json()) | {"engine_version": None, "rules_version": None, "weights": None}
     result["candidates"]["line"] = {"actions": None}  # the wire has no lists of lists
     assert field_names(engine_pb2.SearchResult.DESCRIPTOR) == result
 

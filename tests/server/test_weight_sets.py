@@ -1,0 +1,254 @@
+"""Sets of weights of one server: requests choose them by name, and GetEngineInfo lists them."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import grpc
+import pytest
+from servers import RunningServer, failure
+
+import mexica_ai as ai
+from mexica_ai import registry, wire
+from mexica_ai.annotate import evaluate_record
+from mexica_ai.cli.main import main
+from mexica_ai.client import Client
+from mexica_ai.engines import make_engine
+from mexica_ai.train.corrections import estimate
+from mexica_ai.v1 import engine_pb2
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+GAMES = [name for name in registry.names() if registry.get(name).weights_spec]
+SEARCH = {"iterations": 300, "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Return a file of weights of each game other than those that ship: the hand-made estimate."""
+    folder = tmp_path_factory.mktemp("weights")
+    found = {}
+    for game in GAMES:
+        spec = registry.get(game).weights_spec
+        found[game] = folder / f"{game}.json"
+        spec.save(found[game], spec.make(estimate(spec)))
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(files):
+    entries = [f"by_hand={files[game]}" for game in GAMES] + [f"again={files['mexica']}"]
+    running = RunningServer(None, max_time_s=20.0, memory_mb=64, slots=2, weights=entries)
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def client(server):
+    with Client(server.address) as client:
+        yield client
+
+
+@pytest.fixture(params=GAMES)
+def game(request):
+    return request.param
+
+
+def midgame(game):
+    return ai.load(EXAMPLES / f"{game}_midgame.json")
+
+
+def short_record():
+    """Return a game of Mexica of two turns, without an outcome."""
+    record = json.loads((EXAMPLES / "mexica_game.jsonl").read_text().splitlines()[0])
+    return {**record, "turns": record["turns"][:2], "scores": None, "winners": None}
+
+
+def test_two_sets_answer_at_the_same_time(client, files, game):
+    position = midgame(game)
+    expected = {
+        name: ai.best_turn(position, **SEARCH, memory_mb=64, weights=weights)
+        for name, weights in ((None, None), ("shipped", None), ("by_hand", files[game]))
+    }
+    assert expected["by_hand"].value != expected["shipped"].value
+
+    def ask(name):
+        return name, client.best_turn(position, **SEARCH, weights=name)
+
+    with ThreadPoolExecutor(4) as executor:
+        for name, found in executor.map(ask, list(expected) * 4):
+            assert found.candidates == expected[name].candidates
+
+
+def test_an_analysis_uses_the_set(client, files, game):
+    position = midgame(game)
+    (*_, found) = client.analyze(position, **SEARCH, weights="by_hand")
+    assert found.candidates == ai.best_turn(position, **SEARCH, memory_mb=64, weights=files[game]).candidates
+
+
+def test_a_forced_turn_is_valued_by_the_set(client, files):
+    position = forced_position()
+    (found,) = client.best_turn(position, seed=1, weights="by_hand").candidates
+    (expected,) = ai.best_turn(position, iterations=1, seed=1, weights=files["coatl"]).candidates
+    (other,) = ai.best_turn(position, iterations=1, seed=1).candidates
+    assert found == expected != other
+
+
+def forced_position():
+    """Return what a seat of Coatl sees where only one turn is legal: the server searches it without a slot."""
+    for seed in range(100):
+        position = ai.new_game("coatl", seed=seed)
+        while not position.is_over:
+            if position.is_chance:
+                position.draw(seed)
+                continue
+            found = ai.best_turn(position, iterations=1, seed=1)
+            if found.stop_reason == "forced":
+                return position.view(position.to_move)
+            position.push(found.turn)
+    raise AssertionError
+
+
+def test_a_record_is_valued_with_the_set(client, files):
+    record = short_record()
+
+    def by_hand(position, limits, **options):
+        return ai.search.run_search(position, limits, weights=files["mexica"], **options)
+
+    expected = list(evaluate_record(record, **SEARCH, memory_mb=64, search=by_hand))
+    usual = list(client.evaluate_record(record, **SEARCH))
+    found = list(client.evaluate_record(record, **SEARCH, weights="by_hand"))
+    assert [turn.before for turn in found] == [turn.before for turn in expected]
+    assert [turn.before for turn in found] != [turn.before for turn in usual]
+
+
+def test_results_say_which_weights_were_used(server, files):
+    requests = [
+        ("mexica", "", registry.get("mexica").weights().version),
+        ("mexica", "by_hand", registry.load_weights_file(files["mexica"]).version),
+        ("coatl", "by_hand", registry.load_weights_file(files["coatl"]).version),
+        ("nim", "shipped", ""),
+    ]
+    for game, name, version in requests:
+        position = ai.new_game("nim") if game == "nim" else midgame(game)
+        request = {
+            "position": wire.position_to_message(position),
+            "limits": engine_pb2.Limits(iterations=20),
+            "weights": name,
+        }
+        assert server.stub.BestTurn(engine_pb2.BestTurnRequest(**request)).result.weights == version
+        messages = list(server.stub.Analyze(engine_pb2.AnalyzeRequest(**request)))
+        assert {message.result.weights for message in messages} == {version}
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "known"),
+    [
+        ("mexica", "nope", "shipped, by_hand, again"),
+        ("coatl", "again", "shipped, by_hand"),
+        ("nim", "by_hand", "shipped"),
+        ("mexica", "../x\n", "shipped, by_hand, again"),
+    ],
+)
+def test_an_unknown_name(server, game, name, known):
+    position = wire.position_to_message(ai.new_game(game, seed=1))
+    calls = [
+        (server.stub.BestTurn, engine_pb2.BestTurnRequest(position=position, weights=name)),
+        (server.stub.Analyze, engine_pb2.AnalyzeRequest(position=position, weights=name)),
+        (server.stub.EvaluateRecord, engine_pb2.EvaluateRecordRequest(start=position, weights=name)),
+    ]
+    for call, request in calls:
+        code, message, info, faults = failure(ask, call, request)
+        assert (code, info.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "UNKNOWN_WEIGHTS")
+        assert message == f"weights: given {json.dumps(name)}; expected one of {known}, the weights of {game} here"
+        assert [(fault.field, fault.reason) for fault in faults] == [("weights", "UNKNOWN_WEIGHTS")]
+        assert f"expected one of {known}," in faults[0].description
+
+
+def ask(call, request):
+    answer = call(request)
+    return answer if isinstance(answer, engine_pb2.BestTurnResponse) else list(answer)
+
+
+def test_the_client_raises_the_servers_error(client):
+    with pytest.raises(ai.NotationError, match="expected one of shipped, by_hand,") as caught:
+        client.best_turn(midgame("coatl"), iterations=5, weights="nope")
+    assert (caught.value.reason, caught.value.path) == ("UNKNOWN_WEIGHTS", "weights")
+
+
+@pytest.mark.parametrize("name", ["", "dir/file.json", 5, Path("file"), "x" * 65])
+def test_the_client_refuses_what_is_no_name(client, name):
+    with pytest.raises(ai.SearchError, match=r"^weights: given .*; expected the name of a set") as caught:
+        client.best_turn(midgame("mexica"), iterations=5, weights=name)
+    assert caught.value.reason == "INVALID_WEIGHTS"
+
+
+def test_engine_info_lists_the_sets(client, files):
+    found = [(entry["game"], entry["name"]) for entry in client.engine_info()["weights"]]
+    assert found == [
+        ("coatl", "shipped"),
+        ("coatl", "by_hand"),
+        ("mexica", "shipped"),
+        ("mexica", "by_hand"),
+        ("mexica", "again"),
+    ]
+    for entry in client.engine_info()["weights"]:
+        shipped = registry.get(entry["game"]).weights()
+        weights = shipped if entry["name"] == "shipped" else registry.load_weights_file(files[entry["game"]])
+        assert (entry["version"], entry["sha256"]) == (weights.version, weights.sha256)
+
+
+def test_the_command(server, files, capsys):
+    def call(name, *args):
+        code = main(["client", name, *map(str, args), "--server", server.address])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    path = EXAMPLES / "mexica_midgame.json"
+    search = ["--iterations", SEARCH["iterations"], "--seed", SEARCH["seed"], "--json"]
+    expected = ai.best_turn(midgame("mexica"), **SEARCH, memory_mb=64, weights=files["mexica"])
+    for name in ("best", "analyze"):
+        code, out, _ = call(name, path, *search, "--weights", "by_hand")
+        assert code == 0
+        assert json.loads(out.splitlines()[-1])["value"] == expected.value
+    _, out, _ = call("annotate", EXAMPLES / "mexica_game.jsonl", "--turns", "1", *search, "--weights", "by_hand")
+    _, other, _ = call("annotate", EXAMPLES / "mexica_game.jsonl", "--turns", "1", *search)
+    assert json.loads(out)["before"] != json.loads(other)["before"]
+    _, out, _ = call("info")
+    assert f"weights of mexica: {registry.load_weights_file(files['mexica']).version} (by_hand)\n" in out
+    code, out, err = call("best", path, *search, "--weights", "nope")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith('mexica-ai: error: weights: given "nope"; expected one of shipped, by_hand')
+    assert call("best", path, *search, "--weights", "no/name")[0] == 2
+
+
+def test_an_engine_on_the_server_uses_the_set(server, files):
+    position = midgame("mexica")
+    expected = ai.best_turn(position, **SEARCH, memory_mb=64, weights=files["mexica"])
+    limits = ai.Limits(iterations=SEARCH["iterations"])
+    for spec, defaults in (
+        (f"grpc:{server.address},weights=by_hand", {}),
+        (f"grpc:{server.address}", {"weights": "by_hand"}),
+        (f"grpc:{server.address},weights=by_hand", {"weights": "shipped"}),
+    ):
+        with make_engine(spec, **defaults) as engine:
+            assert engine.best_turn(position, limits, seed=1).candidates == expected.candidates
+
+
+def test_an_arena_with_an_unknown_name_ends_before_the_first_game(server, capsys, tmp_path):
+    journal = tmp_path / "games.jsonl"
+    engines = ["--engine", "random", "--engine", f"grpc:{server.address},weights=nope", "--iterations", "5"]
+    assert main(["arena", *engines, "--journal", str(journal)]) == 2
+    assert 'weights: given "nope"; expected one of shipped, by_hand' in capsys.readouterr().err
+    assert not journal.exists()
+
+
+def test_a_server_does_not_start_with_a_torn_file(files, tmp_path, capsys):
+    torn = tmp_path / "torn.json"
+    torn.write_bytes(files["mexica"].read_bytes()[:-500])
+    problem = f"{torn}: not JSON; expected a file of weights of coatl or mexica"
+    with pytest.raises(ai.SearchError) as caught:
+        RunningServer(None, weights=[f"torn={torn}", f"fine={files['coatl']}"])
+    assert (caught.value.reason, str(caught.value)) == ("INVALID_CONFIG", f"weights: {problem}")
+    for args in (["--port", "0"], ["--check-config"]):
+        assert main(["serve", "--weights", f"torn={torn}", *args]) == 2
+        assert capsys.readouterr() == ("", f"mexica-ai: error: --weights: {problem}\n")
