@@ -16,19 +16,20 @@ from mexica_ai.results import Result
 if TYPE_CHECKING:
     from mexica_ai.engines.specs import EngineSpec
 
-NO_DEADLINE_S = float(MAX_TIME_S)  # of a call that may take as long as it likes
+NO_DEADLINE_S = float(MAX_TIME_S)  # deadline of a call without a limit of time
 
 
 class GrpcEngine(Engine):
-    """The engine behind `HOST:PORT`; the connection opens with the first question.
+    """The engine at `HOST:PORT`; the first call opens the connection.
 
-    The server caps the limits. A search that is stopped has no best so far to give: SearchError with reason
-    CANCELLED. Without a time the call has no deadline: the server's own limit holds, and `stop` ends it.
+    The server caps the limits. Stopping a search cancels the call, which has no result then: SearchError with
+    reason CANCELLED. Without a time, the call has no deadline: it ends at the server's own limit, or by
+    `stop`.
 
     Raises
     ------
     SearchError
-        The call failed (`reason` is the name of the gRPC status), or the server plays an illegal turn
+        The call failed (`reason` is the name of the gRPC status), or the server answered an illegal turn
         (ILLEGAL_TURN).
     """
 

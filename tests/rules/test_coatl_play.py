@@ -226,7 +226,7 @@ def test_legal(cli, midgame):
     answers = list(map(json.loads, out.splitlines()))
     assert answers[0] == answers[1] == midgame.legal_actions()
     assert answers[2] == []
-    assert answers[3]["error"].startswith("line 4: the position is what seat 1 sees")
+    assert answers[3]["error"].startswith("line 4: the position is the view of seat 1")
     assert code == 2
 
 
