@@ -105,7 +105,7 @@ class UctEngine(Engine):
 
 
 class BeamEngine(_WeightedEngine):
-    """The best whole turn by beam search with the game's evaluation; the key `width` sets the beam's width."""
+    """The best whole turn by beam search with the game's evaluation; the key `width` is the beam width."""
 
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
@@ -157,7 +157,7 @@ class _InstantEngine(_WeightedEngine):
 
 
 class GreedyEngine(_InstantEngine):
-    """Plays the action with the best evaluation after it until no action is better than ending the turn."""
+    """Plays the action with the best evaluation after it, until no action is better than to end the turn."""
 
     def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
         return baselines.greedy_turn(state, weights=weights)

@@ -494,10 +494,10 @@ def test_a_journal_of_something_else_is_refused(tmp_path):
     path, tournament = tmp_path / "games.jsonl", make()
     write(path, tournament)
     before = path.read_bytes()
-    with pytest.raises(NotationError, match="holds something already"):
+    with pytest.raises(NotationError, match="is not empty"):
         JournalWriter(str(path), tournament)
     for other, mentions in [
-        (make(seed=8), "its seed is 7, asked for is 8"),
+        (make(seed=8), "its seed is 7, expected 8"),
         (make(players=3), "its players is 2"),
         (make("random", "mcts"), 'its engines is \\["random,iterations=9", "greedy,iterations=9"\\]'),
         (make(clock=(1.0, 0.0)), "its clock is null"),
@@ -542,7 +542,7 @@ def test_a_file_that_is_no_journal_is_never_changed(end, tmp_path):
             JournalWriter(str(path), tournament, resume=True)
         assert path.read_text() == line + end
     path.write_text("remember the milk" + end)
-    with pytest.raises(NotationError, match="that no tournament has written"):
+    with pytest.raises(NotationError, match="is not the journal of a tournament"):
         read_journal(str(path))
 
 
@@ -768,7 +768,7 @@ def test_a_journal_is_not_continued_with_other_weights(two_sets, tmp_path, cli):
     content = journal.read_bytes()
     two_sets[0].write_bytes(two_sets[1].read_bytes())
     assert cli(*command, "--blocks", "2", "--resume") == 2
-    assert f"plays with weights {usual}, asked for are weights {by_hand}" in cli.err
+    assert f"plays with weights {usual}, expected weights {by_hand}" in cli.err
     assert cli.err.count("\n") == 1
     assert journal.read_bytes() == content
 

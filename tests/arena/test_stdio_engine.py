@@ -283,7 +283,7 @@ REPLY = "sys.stdin.readline(); print({!r}, flush=True); sys.stdin.read()"
         (
             "sys.exit('out of cheese')",
             "ENGINE_DIED",
-            "ended with exit status 1; its last words: 'out of cheese'",
+            "ended with exit status 1; last line on stderr: 'out of cheese'",
         ),
         ("os.kill(os.getpid(), 11)", "ENGINE_DIED", "signal 11"),
         ("os.close(1); time.sleep(30)", "ENGINE_DIED", "did not end by itself"),
@@ -291,7 +291,7 @@ REPLY = "sys.stdin.readline(); print({!r}, flush=True); sys.stdin.read()"
         (
             "sys.stdin.readline()\nwhile True: os.write(1, b'x\\n' * 65536)",
             "ENGINE_PROTOCOL",
-            "answers more than was asked",
+            "answered more than one line",
         ),
         ("while True: os.write(2, b'x' * 65536)", "ENGINE_TIMEOUT", ""),
         (REPLY.format("hello!"), "ENGINE_PROTOCOL", "'hello!'"),
