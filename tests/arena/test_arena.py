@@ -325,9 +325,9 @@ def test_a_clock_bounds_the_whole_game(tmp_path):
     assert request["clock"]["increment_s"] == 0.5
     assert request["limits"]["time_s"] == pytest.approx(request["clock"]["remaining_s"] / 20 + 0.5)
 
-    overdrawn = game_of(make(program("slow", 2, 0.4), "random", clock=(0.3, 0.0), margin_s=5.0))
-    assert overdrawn["forfeit"]["reason"] == "out of time"
-    assert "overdrawn its clock" in overdrawn["forfeit"]["detail"]
+    late = game_of(make(program("slow", 2, 0.4), "random", clock=(0.3, 0.0), margin_s=5.0))
+    assert late["forfeit"]["reason"] == "out of time"
+    assert "exceeded its clock" in late["forfeit"]["detail"]
 
 
 # Worker processes
@@ -354,7 +354,7 @@ def die(task):
 def hang_in_native_code(task):
     """As an engine that does not even hear the stop flag, unless engines are isolated."""
     if not task.isolated:
-        play.DEAF_S = 0.2
+        play.KILL_AFTER_S = 0.2
         with play._watchdog.watch(0.1, 0.1):
             time.sleep(1000)
     return play_game(task)
@@ -499,7 +499,7 @@ def test_a_journal_of_something_else_is_refused(tmp_path):
     for other, mentions in [
         (make(seed=8), "its seed is 7, expected 8"),
         (make(players=3), "its players is 2"),
-        (make("random", "mcts"), 'its engines is \\["random,iterations=9", "greedy,iterations=9"\\]'),
+        (make("random", "mcts"), 'its engines are \\["random,iterations=9", "greedy,iterations=9"\\]'),
         (make(clock=(1.0, 0.0)), "its clock is null"),
     ]:
         with pytest.raises(NotationError, match=mentions):
