@@ -83,7 +83,7 @@ def test_reports_merge_journals_and_count_games_once(cli, tmp_path):
     assert cli("report", first, second, first, "--plot", tmp_path / "x.svg") == 0
     assert "8 games in 4 blocks" in cli.out
     assert "4 games occur more than once" in cli.err
-    assert "2.jsonl: the last line is torn" in cli.err
+    assert "2.jsonl: the last line is incomplete" in cli.err
     assert (tmp_path / "x.svg").stat().st_size > 1000
     assert cli("report", tmp_path / "no") == 2
 

@@ -481,7 +481,7 @@ def test_what_is_no_request_at_all(start_server, nim):
     for garbage in (b"\xff" * 100, b"\x0a\x05\x0a\x03\x1a\x01\xff", b"\x0a", b"\x0b" * 50_000):
         code, message, *_ = failure(send_bytes, garbage, timeout=5)
         assert code is grpc.StatusCode.INVALID_ARGUMENT
-        assert message.startswith(f"request: {len(garbage)} bytes that are no such message")
+        assert message.startswith(f"request: {len(garbage)} bytes that cannot be parsed")
     code, *_ = failure(send_bytes, b"", timeout=5)  # a message without any field
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     code, *_ = failure(send_bytes, b"\x00" * (MAX_REQUEST_BYTES + 1), timeout=5)
