@@ -1,4 +1,4 @@
-# The commands of the README. `make install` is the set-up that all the others share.
+# The commands of the README. `make install` is the set-up that most others need.
 .PHONY: install demo test test-quick bench lint debug-test sanitize wheel-test clean
 .DELETE_ON_ERROR:
 
@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
-# One worker a processor; a group of tests (xdist_group) shares one.
+# One worker per processor; the tests of a group (xdist_group) share one.
 PYTEST := python -P -m pytest --numprocesses logical --dist loadgroup
 SOURCES := setup.py pyproject.toml $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
 
@@ -14,7 +14,7 @@ export MEXICA_AI_NATIVE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CEXT_JOBS ?= 2
 
-# The stamp alone does not tell that files were deleted behind its back, or that they were built elsewhere.
+# The time stamp does not show that files were deleted since, or built elsewhere: also check the imports.
 install: $(VENV)/.installed
 	@$(BIN)/python -P .ci/check_install.py || { rm $(VENV)/.installed; $(MAKE) $(VENV)/.installed; }
 
@@ -30,7 +30,7 @@ demo: install
 test: install
 	$(BIN)/$(PYTEST)
 
-# In a minute, what a change is most likely to break.
+# The tests that a change most likely breaks; about a minute.
 test-quick: install
 	$(BIN)/$(PYTEST) -m 'not slow'
 
@@ -42,19 +42,19 @@ lint: install
 	$(BIN)/ruff check .
 	.ci/lint-protos
 
-# The core with bounds checks, overflow checks and check() after every action, in an environment of its own.
+# The core with bounds checks, overflow checks and check() after every action, in a separate environment.
 debug-test: $(DEBUG_VENV)/.installed
 	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/$(PYTEST)
 
-# Not an editable install: that would put its modules in the place of those of $(VENV).
+# Not an editable install, which would overwrite the modules of $(VENV).
 $(DEBUG_VENV)/.installed: $(SOURCES) $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
 	@sh .ci/check-machine $(PYTHON)
 	$(DEBUG_VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(DEBUG_VENV)
 	CEXT_DEBUG=1 CEXT_TESTS=1 $(DEBUG_VENV)/bin/python -m pip install --quiet '.[test]'
 	@touch $@
 
-# The core under gcc's sanitizers, one after the other, each in an environment of its own; `make sanitize-thread` is
-# one of them. DRIVE are options of tests/sanitize/drive.py, such as DRIVE='--seconds 120 --seed 1000'.
+# The core under gcc's sanitizers, each in a separate environment; `make sanitize-thread` runs one of them. DRIVE is
+# a list of options of tests/sanitize/drive.py, such as DRIVE='--seconds 120 --seed 1000'.
 sanitize: sanitize-address sanitize-thread
 
 sanitize-%: .venv-%/.installed
@@ -70,7 +70,7 @@ sanitize-%: .venv-%/.installed
 LIBRARIES_address := libasan libubsan
 LIBRARIES_thread := libtsan
 
-# A portable wheel, installed and used outside the checkout.
+# A portable wheel, installed and tested outside the checkout.
 wheel-test:
 	@sh .ci/check-machine $(PYTHON)
 	.ci/wheel-test $(PYTHON)

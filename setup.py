@@ -1,15 +1,14 @@
-"""Build script: the one table of extension modules, and the protobuf code generated at build time.
+"""Build script: the table of extension modules, and the generation of the protobuf code.
 
 Environment:
 
 ``MEXICA_AI_NATIVE=1``  compile for this machine's processor (``-march=native``); portable otherwise.
 ``CEXT_DEBUG=1``        bounds checks, overflow checks, and ``check()`` after every action.
 ``CEXT_SANITIZE=kind``  ``address`` (with undefined behaviour) or ``thread``: one of gcc's sanitizers, whose
-                        library must be loaded before Python is (``make sanitize``); ``CEXT_DEBUG`` does not
-                        count then.
+                        library must be loaded before Python (``make sanitize``); overrides ``CEXT_DEBUG``.
 ``CEXT_TESTS=1``        build and install the package ``test_games``, the games that only tests play. Editable
                         installs and ``build_ext --inplace`` always build it.
-``CEXT_JOBS=2``         so many processes translate the Cython modules; one if not set.
+``CEXT_JOBS=2``         number of processes that translate the Cython modules; 1 if not set.
 """
 
 import os
@@ -21,7 +20,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_py import build_py
 
-# Every compiled module, in dependency order. A new game adds its lines here and in mexica_ai/registry.py.
+# All compiled modules, in dependency order. A new game adds its modules here and its name in mexica_ai/registry.py.
 MODULES = [
     "cext.core.rng",
     "cext.core.game",
