@@ -74,23 +74,23 @@ if SANITIZE and SANITIZE not in SANITIZERS:
 DEBUG = os.environ.get("CEXT_DEBUG") == "1" and not SANITIZE
 NATIVE = os.environ.get("MEXICA_AI_NATIVE") == "1"
 WITH_TESTS = os.environ.get("CEXT_TESTS") == "1" or bool({"editable_wheel", "--inplace"} & set(sys.argv))
-# Both cythonize and build_ext compare nothing but time stamps, so every variant has files of its own.
+# cythonize and build_ext compare only time stamps, so every variant has its own folder.
 VARIANT = SANITIZE or ("debug" if DEBUG else "release")
 BUILD_DIR = f"build/{VARIANT}-{'native' if NATIVE else 'portable'}"
-# A wheel holds all of this folder, so what is for the tests has one of its own.
+# A wheel contains all of this folder, so builds with the tests' modules have a separate one.
 BUILD_LIB = f"{BUILD_DIR}/{'lib-tests' if WITH_TESTS else 'lib'}"
 
-# Warnings about passing 64-byte vectors by value do not apply: such functions are all inlined.
-# Without contracted multiply-adds every build computes the same numbers, and searches alike.
+# -Wno-psabi: warnings about passing 64-byte vectors by value do not apply, since these functions are inlined.
+# -ffp-contract=off: without contracted multiply-adds, all builds compute the same numbers.
 compile_args = ["-std=gnu11", "-Wno-psabi", "-pthread", "-ffp-contract=off"]
 link_args = ["-pthread"]
 if SANITIZE:
     compile_args += ["-O1", "-g", "-fno-omit-frame-pointer", *SANITIZERS[SANITIZE]]
     link_args += SANITIZERS[SANITIZE]
 elif DEBUG:
-    # Traps need no sanitizer runtime inside the interpreter. Python compiles with -fwrapv, which would make
-    # signed overflow legal and its check void. Cython's own overflowcheck is of no use here: it also refuses
-    # unsigned overflow, on which hashes and random numbers rest, and cannot return a vector where it does.
+    # Traps need no sanitizer runtime inside the interpreter. Python's flags contain -fwrapv, which would make
+    # signed overflow legal and disable its check. Cython's overflowcheck cannot be used: it also rejects
+    # unsigned overflow, which hashes and random numbers need, and it does not support vectors.
     compile_args += ["-O1", "-g", "-DCEXT_DEBUG=1", "-fno-wrapv", "-fsanitize-undefined-trap-on-error",
                      "-fsanitize=bounds,shift,signed-integer-overflow,integer-divide-by-zero"]
 else:
@@ -146,7 +146,7 @@ setup(
     ext_modules=cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",
-        emit_linenums=bool(SANITIZE),  # reports then name lines of the .pyx files
+        emit_linenums=bool(SANITIZE),  # so that reports name lines of the .pyx files
         compiler_directives={
             "language_level": 3,
             "embedsignature": True,
