@@ -203,7 +203,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         pending: set[Future[Result]] = set()
 
         def search(position, limits, *, seed, candidates=DEFAULT_CANDIDATES, stop=stop):
-            # Each search takes its own slot, so that a long record does not block others.
+            # Each search takes a slot of its own, so that a long record does not keep others out.
             asked = _Asked(position, request.limits, seed, candidates, levels.HIGHEST)
             found = asyncio.run_coroutine_threadsafe(
                 self._search_patiently(asked, context, stop, caller), loop

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_INTERRUPTED = 1, 3, 4, 130
 
-MAX_NOTES = 10  # lines about games that could not be played
-CONNECT_S = 10.0  # timeout of the connection to a scheduler
+MAX_NOTES = 10  # about games that could not be played
+CONNECT_S = 10.0  # to a scheduler
 
 SUMMARY = "play a tournament between engines"
 DESCRIPTION = f"""\
@@ -172,12 +172,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--concurrency",
         type=common.argument(whole_number(1, 4096)),
         metavar="N",
-        help="games at the same time, each in its own process (default: 1; with --cluster: all its threads)",
+        help="games at a time, each in a process of its own (default: 1; with --cluster: its threads)",
     )
     how.add_argument(
         "--cluster", metavar="ADDRESS", help="play on the workers of a dask scheduler, such as tcp://host:8786"
     )
-    how.add_argument("--journal", metavar="FILE", help="append each finished game to this file, one per line")
+    how.add_argument("--journal", metavar="FILE", help="add each finished game to this file, a line each")
     how.add_argument(
         "--resume", action="store_true", help="if the journal exists, play only the games that it lacks"
     )
@@ -258,7 +258,7 @@ def _run_tournament(args: argparse.Namespace) -> int:
                 _note(f"{args.journal}: the last line was incomplete; its game is played again")
             if {record.get("build") for record in journal.games} - {describe_build()}:
                 _note(f"{args.journal}: started with another build of mexica-ai")
-        # Entered before the executor, so that it is active until the executor is shut down.
+        # Before the executor, so that it is there until that is shut down.
         stop = stack.enter_context(common.stop_on_interrupt())
         executor, concurrency = stack.enter_context(_executor(args))
         display = stack.enter_context(Display(Console(stderr=True, highlight=False), sprt))
@@ -368,7 +368,7 @@ def _sprt(args: argparse.Namespace, tournament: Tournament, num_engines: int) ->
 
 @contextlib.contextmanager
 def _executor(args: argparse.Namespace) -> Iterator[tuple[Executor, int]]:
-    """Give an executor, and the number of games it plays at the same time."""
+    """Give an executor, and how many games it plays at a time."""
     if args.cluster is None:
         from mexica_ai.arena.pool import GamePool
 
@@ -388,7 +388,7 @@ def _executor(args: argparse.Namespace) -> Iterator[tuple[Executor, int]]:
         ) from None
     with client:
         threads = sum(client.nthreads().values())
-        # Not pure: dask must not return the cached result of an earlier call.
+        # Not pure: no call may be answered from the memory of an earlier one.
         executor = client.get_executor(pure=False)
         try:
             yield executor, args.concurrency or max(1, threads)

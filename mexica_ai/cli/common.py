@@ -19,7 +19,7 @@ from mexica_ai.position import Position
 
 T = TypeVar("T")
 
-TICK_S = 0.1  # interval at which progress is shown
+TICK_S = 0.1  # how often progress is shown while something runs
 ENGINES_HELP = (
     "Engines (--engine KIND[:TARGET][,KEY=VALUE]...):\n"
     + "\n".join(

@@ -16,15 +16,14 @@ from mexica_ai.results import Result
 if TYPE_CHECKING:
     from mexica_ai.engines.specs import EngineSpec
 
-NO_DEADLINE_S = float(MAX_TIME_S)  # deadline of a call without a limit of time
+NO_DEADLINE_S = float(MAX_TIME_S)  # of a call that may take as long as it likes
 
 
 class GrpcEngine(Engine):
-    """The engine at `HOST:PORT`; the first call opens the connection.
+    """The engine behind `HOST:PORT`; the connection opens with the first question.
 
-    The server caps the limits. Stopping a search cancels the call, which has no result then: SearchError with
-    reason CANCELLED. Without a time, the call has no deadline: it ends at the server's own limit, or by
-    `stop`.
+    The server caps the limits. A search that is stopped has no best so far to give: SearchError with reason
+    CANCELLED. Without a time the call has no deadline: the server's own limit holds, and `stop` ends it.
 
     Raises
     ------
