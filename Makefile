@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
-# One worker per processor; the tests of a group (xdist_group) share one.
+# One worker a processor; a group of tests (xdist_group) shares one.
 PYTEST := python -P -m pytest --numprocesses logical --dist loadgroup
 SOURCES := setup.py pyproject.toml $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
 
@@ -14,7 +14,7 @@ export MEXICA_AI_NATIVE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CEXT_JOBS ?= 2
 
-# The time stamp does not show that files were deleted since, or built elsewhere: also check the imports.
+# The stamp alone does not tell that files were deleted behind its back, or that they were built elsewhere.
 install: $(VENV)/.installed
 	@$(BIN)/python -P .ci/check_install.py || { rm $(VENV)/.installed; $(MAKE) $(VENV)/.installed; }
 

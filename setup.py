@@ -8,7 +8,7 @@ Environment:
                         library must be loaded before Python (``make sanitize``); overrides ``CEXT_DEBUG``.
 ``CEXT_TESTS=1``        build and install the package ``test_games``, the games that only tests play. Editable
                         installs and ``build_ext --inplace`` always build it.
-``CEXT_JOBS=2``         number of processes that translate the Cython modules; 1 if not set.
+``CEXT_JOBS=2``         so many processes translate the Cython modules; one if not set.
 """
 
 import os

@@ -17,7 +17,7 @@ from common import describe_machine, opening, positive
 from cext.core import playout
 
 PLAYERS = (2, 3, 4)
-# At least, by seats: (native build, portable build). For orientation only: from a 2-core EPYC with AVX-512.
+# At least, by seats: (native build, portable build). They orient only: from a 2-core EPYC with AVX-512.
 PLAYOUT_BUDGETS = {
     "mexica": {2: (7500, 4100), 3: (4900, 2700), 4: (3600, 2000)},
     "coatl": {2: (40000, 40000), 3: (40000, 40000), 4: (40000, 40000)},

@@ -51,9 +51,10 @@ def _merge(results, count):
         for found in result.candidates:
             key = tuple(found.turn)
             merged[key] = _together(merged[key], found) if key in merged else found
+    candidates = sorted(merged.values(), key=lambda candidate: -candidate.visits)[:count]
     return replace(
         results[0],
-        candidates=sorted(merged.values(), key=lambda candidate: -candidate.visits)[:count],
+        candidates=candidates,
         iterations=sum(result.iterations for result in results),
         nodes=sum(result.nodes for result in results),
         threads=len(results),

@@ -21,9 +21,7 @@ from mexica_ai.limits import resolve_seed
 from mexica_ai.strict import parse_json, quote
 
 TURN_SEPARATOR = "; "
-# Deals of the hidden cards that are tried for an action in another seat's view. In play, an action that
-# happened fits about one deal in a few dozen.
-MAX_WORLDS = 2000
+WORLDS_TRIED = 2000  # for an action in another seat's view, which one in some tens of them may allow
 
 
 class Position:
@@ -256,7 +254,7 @@ class Position:
         viewer = self.viewer
         if viewer in (None, state.current_player):
             return state.is_legal(action)
-        for seed in range(MAX_WORLDS):
+        for seed in range(WORLDS_TRIED):
             state.determinize(viewer, seed)
             if state.is_legal(action):
                 return True

@@ -15,9 +15,9 @@ from mexica_ai.errors import NotationError, UnknownGameError
 from mexica_ai.games.codec import GameCodec
 from mexica_ai.strict import quote
 
-DEFAULT = "mexica"  # used if no game is named
+DEFAULT = "mexica"  # the game where none is named
 _NAMES = ("coatl", "mexica", "nim")
-# Names that one game adds to the package `mexica_ai`, and the module of each.
+# What single games add to the names of `mexica_ai`, and the module where each is.
 EXTRAS = dict.fromkeys(("Removal", "TokenRemoval", "consider_removal"), "mexica_ai.games.mexica.removal")
 
 
