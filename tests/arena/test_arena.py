@@ -44,7 +44,7 @@ def make(*engines, players=2, **options):
 
 
 class Here(Executor):
-    """An executor that plays in this thread, as soon as it is asked."""
+    """An executor that plays at once, in this thread."""
 
     def submit(self, fn, /, *args, **kwargs):
         future = Future()
@@ -341,7 +341,7 @@ def play_or_die(task):
 
 
 def play_or_end(task):
-    """Get the signal that asks a process to end, likewise."""
+    """Like `play_or_die`, with SIGTERM."""
     if task.game.seating[0] == 0 and not task.isolated:
         os.kill(os.getpid(), signal.SIGTERM)
     return play_game(task)
@@ -352,7 +352,7 @@ def die(task):
 
 
 def hang_in_native_code(task):
-    """As an engine that does not even hear the stop flag, unless engines are isolated."""
+    """Act like an engine that ignores its stop flag, unless engines are isolated."""
     if not task.isolated:
         play.KILL_AFTER_S = 0.2
         with play._watchdog.watch(0.1, 0.1):
@@ -748,7 +748,7 @@ def test_two_sets_of_weights_play_each_other(two_sets, tmp_path, cli):
     assert [record["weights"] for record in records] == [[usual, by_hand], [by_hand, usual]]
     for record in records:
         assert replay(record).is_over
-        # Played again by one engine a seat, the turns are the same.
+        # Played again with one engine per seat, the turns are the same.
         position = Position.from_json(record["start"])
         seats = [make_engine(spec) for spec in record["engines"]]
         for turn in record["turns"]:

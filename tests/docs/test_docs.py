@@ -1,4 +1,4 @@
-"""The README and the pages of docs/ are true: their examples run, excerpts and lists agree with the code.
+"""The README and the pages of docs/ are correct: examples run, excerpts and lists agree with the code.
 
 The commands of docs/cli.md, with what they print, are tested by tests/cli/test_cli.py, the benchmarks by
 tests/docs/test_benchmarks.py. Searches are cut short here.
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 PAGES = ["README.md", "cext/README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 PAGES += ["benchmarks/README.md", "benchmarks/STRENGTH.md"]
-SEARCH_S = 0.1  # what the examples' time limits are replaced by
+SEARCH_S = 0.1  # replaces the time limits of the examples
 # Commands that are not run, by how they begin: set-up and long runs, tools of others, and the server, which a
 # fixture runs.
 NOT_RUN = (
@@ -157,7 +157,7 @@ def test_json_examples_are_positions_and_records(page):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page, "python", "cython"))])
 def test_excerpts_stand_in_their_files(page):
-    """Every line of an excerpt, but `...`, stands in the file it names, in this order."""
+    """Every line of an excerpt, except `...`, is in the file that it names, in this order."""
     for number, code in blocks(page, "python", "cython"):
         path = excerpt_of(code)
         if path is None:

@@ -258,7 +258,7 @@ def test_replay(cli):
     code, out, _ = cli("replay", GAME)
     assert code == 0
     assert out == f"{GAME}:1: scores 21 25; winner: seat 1; {len(RECORD['turns'])} turns\n"
-    # An event that cannot happen, one that is left out, and one that nobody waits for.
+    # An impossible event, a missing one, and one that is not due.
     index = next(i for i in EVENT_INDICES if RECORD["turns"][i][0].startswith("deal"))
     turns = RECORD["turns"]
     cannot = 'cannot happen here; expected the random event that comes first, such as "deal P'

@@ -51,14 +51,14 @@ STARTS = {
         (4, {"piles": [1]}),
     ],
 }
-# Changes to a start's JSON position: a deal that nobody knows yet leads to a random event.
+# Changes to a start's JSON position: an unknown deal leads to a random event.
 EDITS = {("mexica", 5): lambda position: position["calpulli"].update(upcoming=None)}
 CASES = [
     pytest.param((name, index), id=f"{name}-{index}-{players}seats")
     for name in registry.names()
     for index, (players, _) in enumerate(STARTS[name])
 ]
-STRIDE = {"coatl": 5, "mexica": 5}  # states between two looks at what is expensive
+STRIDE = {"coatl": 5, "mexica": 5}  # states between two expensive checks
 SAMPLE = 10  # actions looked at closely per state
 
 

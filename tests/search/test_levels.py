@@ -22,7 +22,7 @@ def position():
 
 
 def result(*values, seed=1, visits=(10, 9, 8, 7, 6)):
-    """Return a result of a two-seat game whose candidates give seat 0 these shares."""
+    """Return a result of a two-seat game with these shares of seat 0 for its candidates."""
     candidates = [
         Candidate([f"turn {i}"], visits[i], [value, 1 - value], [50.0, 50.0], 0.1, [])
         for i, value in enumerate(values)
