@@ -46,7 +46,7 @@ class TurnEvaluation:
     expected_scores_before, expected_scores_after : list of float
         Expected final scores, in the game's points, from the same searches as `before` and `after`.
     scores : list of int
-        Points of each seat after the turn.
+        Points on the table after the turn.
     iterations : int
         Iterations of the searches run for this turn. A search that the turn before already ran counts there.
     seconds : float

@@ -79,7 +79,7 @@ class Applied:
     position : Position
         After the turn.
     scores, scored : list of int
-        Current points of each seat, and the points that each seat scored by the turn.
+        Points of each seat as they stand, and what the turn brought it.
     to_move : int or None
         The seat to move; None if the game is over or a random event is due.
     is_over : bool

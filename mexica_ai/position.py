@@ -120,7 +120,7 @@ class Position:
 
     @property
     def scores(self) -> list[int]:
-        """Current points of each seat."""
+        """Points of each seat, as they stand."""
         return self._codec.scores(self._state)
 
     @property
@@ -167,8 +167,8 @@ class Position:
         GameOverError
             If the game is over.
         PositionError
-            If the turn uncovers something that the position does not know. Mexica: reason UPCOMING_UNKNOWN,
-            if the turn ends period 1 and the second period's tokens are unknown.
+            If the turn uncovers what the position does not know. Mexica: reason UPCOMING_UNKNOWN, if the turn
+            ends period 1 and the second period's tokens are unknown.
         """
         self._state = self._play(split_turn(turn), whole_turn=True)
 

@@ -172,7 +172,7 @@ class GameCodec(Protocol):
     # --- what a position says
 
     def scores(self, state: State) -> list[int]:
-        """Return the current points of each seat. Default: those of the compiled core, as integers."""
+        """Return the points of each seat as they stand. Default: those of the compiled core, as integers."""
         return [int(points) for points in state.scores()]
 
     def has_one_world(self, state: State) -> bool:

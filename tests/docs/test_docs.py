@@ -157,7 +157,7 @@ def test_json_examples_are_positions_and_records(page):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page, "python", "cython"))])
 def test_excerpts_stand_in_their_files(page):
-    """Every line of an excerpt, except `...`, is in the file that it names, in this order."""
+    """Every line of an excerpt, but `...`, stands in the file it names, in this order."""
     for number, code in blocks(page, "python", "cython"):
         path = excerpt_of(code)
         if path is None:

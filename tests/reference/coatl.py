@@ -149,7 +149,7 @@ class State:
 
     @classmethod
     def from_json(cls, position: dict) -> "State":
-        """Return the state of a full position; cards that are nowhere else are in the deck."""
+        """Return the state of a full position; pieces and cards that are nowhere else count as hidden."""
         seats = [
             Seat(
                 stored={kind: list(seat["stored"][_plural(kind)]) for kind in KINDS},

@@ -45,7 +45,7 @@ def choose(rng, legal):
 
 
 def advance(rng, reference, state, legal=None):
-    """Play a random action or event in both games."""
+    """Let something happen, in both games."""
     if reference.pending:
         action = reference.random_event(rng)
     else:

@@ -58,7 +58,7 @@ CASES = [
     for name in registry.names()
     for index, (players, _) in enumerate(STARTS[name])
 ]
-STRIDE = {"coatl": 5, "mexica": 5}  # states between two expensive checks
+STRIDE = {"coatl": 5, "mexica": 5}  # states between two looks at what is expensive
 SAMPLE = 10  # actions looked at closely per state
 
 
