@@ -44,7 +44,7 @@ class TurnEvaluation:
         The share of the win, in [0, 1], that the seat gave away by the turn; exactly 0 if the turn leads to
         the same position as the choice. See `evaluate_record` for how it is measured.
     expected_scores_before, expected_scores_after : list of float
-        Expected final scores, in the game's points, from the same searches as `before` and `after`.
+        Expected final scores, of the same searches as `before` and `after`.
     scores : list of int
         Points on the table after the turn.
     iterations : int

@@ -394,8 +394,8 @@ def new_game(
     seed : int, optional
         0 <= seed < 2**63; the same seed deals the same game. Drawn from the operating system if None.
     **options
-        Options of the game; its codec lists them (`registry.get(game).codec.options`). Mexica: `pool`, a list
-        of at least 15 token sizes, and `neutral_levels`, the levels of the neutral temples with two seats.
+        The game's own; its codec lists them (`registry.get(game).codec.options`). Mexica: `pool`, a list of
+        at least 15 token sizes, and `neutral_levels`, the levels of the neutral temples with two seats.
         Coatl: `sacrifice_tokens` (default true) and `strict_ends` (default false). Nim: `piles` and
         `plies_per_turn`. None means the default.
 

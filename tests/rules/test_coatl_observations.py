@@ -1,4 +1,4 @@
-"""What a seat of Coatl remembers of cards that it has seen and no longer sees.
+"""What a seat of Coatl remembers once cards that it knew went out of its sight.
 
 After a discard from a hand, or a renewal of the deck, a card may be known to be in one of two places, or not
 to be in a hand. The reference's log of the whole game tells which worlds are possible; those drawn must be
