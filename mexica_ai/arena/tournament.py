@@ -19,6 +19,7 @@ from typing import Any
 
 from numpy.random import SeedSequence
 
+from mexica_ai.engines.process import DEFAULT_MARGIN_S
 from mexica_ai.engines.specs import EngineSpec, parse_spec
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import DEFAULT_TIME_S
@@ -28,7 +29,6 @@ FORMATS = ("round-robin", "gauntlet")
 ON_FAILURE = ("forfeit", "retry")
 LETTERS = string.ascii_uppercase  # engine numbers in patterns
 MAX_ENGINES = len(LETTERS)
-DEFAULT_MARGIN_S = 2.0
 DEFAULT_PATIENCE_S = 600.0
 
 # Streams of the tournament's seed, so that draws for one purpose do not affect draws for another.

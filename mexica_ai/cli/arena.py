@@ -71,6 +71,8 @@ Example:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    from mexica_ai.arena.tournament import DEFAULT_MARGIN_S, DEFAULT_PATIENCE_S
+
     commands = parser.add_subparsers(title="commands", metavar="report", dest="action")
     report = commands.add_parser(
         "report",
@@ -150,16 +152,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     limits.add_argument(
         "--margin",
         type=common.argument(seconds),
-        default=2.0,
+        default=DEFAULT_MARGIN_S,
         metavar="SECONDS",
-        help="by how much a turn may exceed its time before the engine is ended and forfeits (default: 2)",
+        help="by how much a turn may exceed its time before the engine is ended and forfeits "
+        f"(default: {DEFAULT_MARGIN_S:g})",
     )
     limits.add_argument(
         "--patience",
         type=common.argument(seconds),
-        default=600.0,
+        default=DEFAULT_PATIENCE_S,
         metavar="SECONDS",
-        help="how long a turn without any limit of time may take (default: 600)",
+        help=f"how long a turn without any limit of time may take (default: {DEFAULT_PATIENCE_S:g})",
     )
     how = parser.add_argument_group("how it is played")
     how.add_argument(
