@@ -1,4 +1,4 @@
-# The commands of the README. `make install` is the set-up that all the others share.
+# The commands of the README. `make install` is the set-up that most others need.
 .PHONY: install demo test test-quick bench lint debug-test sanitize wheel-test clean
 .DELETE_ON_ERROR:
 
@@ -37,7 +37,7 @@ demo: install
 test: install
 	$(BIN)/$(PYTEST)
 
-# In a minute, what a change is most likely to break.
+# The tests that a change most likely breaks; about a minute.
 test-quick: install
 	$(BIN)/$(PYTEST) -m 'not slow'
 
@@ -49,7 +49,7 @@ lint: install
 	$(BIN)/ruff check .
 	.ci/lint-protos
 
-# The core with bounds checks, overflow checks and check() after every action, in an environment of its own.
+# The core with bounds checks, overflow checks and check() after every action, in a separate environment.
 debug-test: $(DEBUG_VENV)/.installed
 	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/$(PYTEST)
 
@@ -60,8 +60,8 @@ $(DEBUG_VENV)/.installed: $(SOURCES) pyproject.toml $(shell find mexica_ai serve
 	CEXT_DEBUG=1 CEXT_TESTS=1 $(DEBUG_VENV)/bin/python -m pip install --quiet '.[test]'
 	@touch $@
 
-# The core under gcc's sanitizers, one after the other, each in an environment of its own; `make sanitize-thread` is
-# one of them. DRIVE are options of tests/sanitize/drive.py, such as DRIVE='--seconds 120 --seed 1000'.
+# The core under gcc's sanitizers, each in a separate environment; `make sanitize-thread` runs one of them. DRIVE is
+# a list of options of tests/sanitize/drive.py, such as DRIVE='--seconds 120 --seed 1000'.
 sanitize: sanitize-address sanitize-thread
 
 sanitize-%: .venv-%/.installed
@@ -77,7 +77,7 @@ sanitize-%: .venv-%/.installed
 LIBRARIES_address := libasan libubsan
 LIBRARIES_thread := libtsan
 
-# A portable wheel, installed and used outside the checkout.
+# A portable wheel, installed and tested outside the checkout.
 wheel-test:
 	@sh .ci/check-machine $(PYTHON)
 	.ci/wheel-test $(PYTHON)

@@ -1,12 +1,11 @@
-"""Build script: the one table of extension modules, and the protobuf code generated at build time.
+"""Build script: the table of extension modules, and the generation of the protobuf code.
 
 Environment:
 
 ``MEXICA_AI_NATIVE=1``  compile for this machine's processor (``-march=native``); portable otherwise.
 ``CEXT_DEBUG=1``        bounds checks, overflow checks, and ``check()`` after every action.
 ``CEXT_SANITIZE=kind``  ``address`` (with undefined behaviour) or ``thread``: one of gcc's sanitizers, whose
-                        library must be loaded before Python is (``make sanitize``); ``CEXT_DEBUG`` does not
-                        count then.
+                        library must be loaded before Python (``make sanitize``); overrides ``CEXT_DEBUG``.
 ``CEXT_TESTS=1``        build and install the package ``test_games``, the games that only tests play. Editable
                         installs and ``build_ext --inplace`` always build it.
 ``CEXT_SKIP=1``         leave out the compiled modules, for an editable install where ``build_ext --inplace``
@@ -23,7 +22,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_py import build_py
 
-# Every compiled module, in dependency order. A new game adds its lines here and in mexica_ai/registry.py.
+# All compiled modules, in dependency order. A new game adds its modules here and its name in mexica_ai/registry.py.
 MODULES = [
     "cext.core.rng",
     "cext.core.game",
@@ -77,23 +76,23 @@ if SANITIZE and SANITIZE not in SANITIZERS:
 DEBUG = os.environ.get("CEXT_DEBUG") == "1" and not SANITIZE
 NATIVE = os.environ.get("MEXICA_AI_NATIVE") == "1"
 WITH_TESTS = os.environ.get("CEXT_TESTS") == "1" or bool({"editable_wheel", "--inplace"} & set(sys.argv))
-# Both cythonize and build_ext compare nothing but time stamps, so every variant has files of its own.
+# cythonize and build_ext compare only time stamps, so every variant has its own folder.
 VARIANT = SANITIZE or ("debug" if DEBUG else "release")
 BUILD_DIR = f"build/{VARIANT}-{'native' if NATIVE else 'portable'}"
-# A wheel holds all of this folder, so what is for the tests has one of its own.
+# A wheel contains all of this folder, so builds with the tests' modules have a separate one.
 BUILD_LIB = f"{BUILD_DIR}/{'lib-tests' if WITH_TESTS else 'lib'}"
 
-# Warnings about passing 64-byte vectors by value do not apply: such functions are all inlined.
-# Without contracted multiply-adds every build computes the same numbers, and searches alike.
+# -Wno-psabi: warnings about passing 64-byte vectors by value do not apply, since these functions are inlined.
+# -ffp-contract=off: without contracted multiply-adds, all builds compute the same numbers.
 compile_args = ["-std=gnu11", "-Wno-psabi", "-pthread", "-ffp-contract=off"]
 link_args = ["-pthread"]
 if SANITIZE:
     compile_args += ["-O1", "-g", "-fno-omit-frame-pointer", *SANITIZERS[SANITIZE]]
     link_args += SANITIZERS[SANITIZE]
 elif DEBUG:
-    # Traps need no sanitizer runtime inside the interpreter. Python compiles with -fwrapv, which would make
-    # signed overflow legal and its check void. Cython's own overflowcheck is of no use here: it also refuses
-    # unsigned overflow, on which hashes and random numbers rest, and cannot return a vector where it does.
+    # Traps need no sanitizer runtime inside the interpreter. Python's flags contain -fwrapv, which would make
+    # signed overflow legal and disable its check. Cython's overflowcheck cannot be used: it also rejects
+    # unsigned overflow, which hashes and random numbers need, and it does not support vectors.
     compile_args += ["-O1", "-g", "-DCEXT_DEBUG=1", "-fno-wrapv", "-fsanitize-undefined-trap-on-error",
                      "-fsanitize=bounds,shift,signed-integer-overflow,integer-divide-by-zero"]
 else:
@@ -149,7 +148,7 @@ setup(
     ext_modules=[] if os.environ.get("CEXT_SKIP") == "1" else cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",
-        emit_linenums=bool(SANITIZE),  # reports then name lines of the .pyx files
+        emit_linenums=bool(SANITIZE),  # so that reports name lines of the .pyx files
         compiler_directives={
             "language_level": 3,
             "embedsignature": True,

@@ -1,4 +1,4 @@
-"""Says by its exit status whether all that the tests need can be imported; silent if it can."""
+"""Exits with status 0 if every module that the tests need can be imported, else with 1 and a message."""
 
 import importlib
 import sys

@@ -1,11 +1,11 @@
-"""Measures what the arena costs: the time of a game beyond what its engines have used.
+"""Measures the overhead of the arena: the time of a game that its engines did not use.
 
     python benchmarks/bench_arena.py [--time 0.1] [--blocks 1] [--players 2] [--json]
 
 Plays a match of mcts against itself, one game at a time in a worker process, with a journal on disk. The
-arena's cost is the time of the match less what was measured around the engines' answers: dealing, checking
-and playing turns, the record, its way to the parent, the disk. Starting the worker, once, is told by itself.
-The budget is 2 % of a game with 0.1 s turns.
+overhead is the time of the match minus the time measured around the engines' answers: dealing, checking and
+playing turns, sending the record to the parent, and writing it to the disk. The start of the worker is
+reported separately. The budget is 2 % of a game with 0.1 s turns.
 """
 
 import argparse
@@ -28,7 +28,7 @@ BUDGET_PERCENT = 2.0
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--time", type=positive(float), default=0.1, help="seconds a turn")
+    parser.add_argument("--time", type=positive(float), default=0.1, help="seconds per turn")
     parser.add_argument("--blocks", type=positive(int), default=1)
     parser.add_argument("--players", type=positive(int), default=2)
     parser.add_argument("--game", default="mexica")
@@ -48,7 +48,7 @@ def main():
 
 
 def warm_up(tournament):
-    """What a worker does first here: starting it is not to be counted as a game's cost."""
+    """Load in a worker what it loads once, so that this does not count as the cost of a game."""
     new_game(tournament.game, players=tournament.players, seed=0)
 
 

@@ -2,9 +2,9 @@
 
     python benchmarks/bench_rules.py [--game mexica] [--json] [--seconds 1] [--repeats 7] [--deals 4]
 
-A playout is the game's random one, from the second turn of each seat (Mexica: the end of the placement) to
-the end of the game, through `apply_action`; one thread. Each repeat measures everything once, in turn, so
-that a noisy neighbour does not hit one figure alone; the medians of the repeats are printed.
+A playout is the game's random playout from the second turn of each seat (Mexica: the end of the placement) to
+the end of the game, through `apply_action`, in one thread. Each repeat measures every figure once, so that
+noise from other processes affects all of them; the medians of the repeats are printed.
 """
 
 import argparse
@@ -29,8 +29,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--game", choices=registry.names(), default="mexica")
     parser.add_argument("--seconds", type=positive(float), default=1.0, help="of each measurement, about")
-    parser.add_argument("--repeats", type=positive(int), default=7, help="whose median is printed")
-    parser.add_argument("--deals", type=positive(int), default=4, help="openings for each seat count")
+    parser.add_argument("--repeats", type=positive(int), default=7, help="repeats; their median is printed")
+    parser.add_argument("--deals", type=positive(int), default=4, help="openings per number of seats")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     figures = describe_machine() | vars(args)
@@ -86,9 +86,9 @@ def play(states, count):
 
 
 def calibrated(run, seconds, unit):
-    """Return how often to do something for it to take about so long: a multiple of `unit`.
+    """Return the count, a multiple of `unit`, for which `run(count)` takes about `seconds`.
 
-    `run` does it a given number of times and returns the seconds taken.
+    `run` repeats an operation `count` times and returns the seconds taken.
     """
     count = unit
     taken_s = run(count)

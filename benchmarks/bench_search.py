@@ -1,17 +1,17 @@
-"""Measures the search: iterations and nodes a second by threads, memory, lateness, how soon it stops.
+"""Measures the search: iterations and nodes per second by threads, memory, lateness, time to stop.
 
     python benchmarks/bench_search.py [--json] [--threads 1,2] [--seconds 2] [--repeats 7]
                                       [--calls 200] [--position examples/mexica_midgame.json]
 
-Threads are compared with one thread in three ways, by their iterations/s. "Equal time": in runs of the same
-length, for which the budget is. "Equal work": until as many iterations are done as one thread does in that
-time, so that the trees are of the same size; an iteration takes longer in a larger one. "Separate": as many
-searches of one thread each, at the same time, which share nothing; what these lose is lost to cores that
-share power, caches or memory.
-All these runs are interleaved: each repeat does every one once, in an order that rotates, and its ratio is
-to the one-thread run of the same repeat. Medians of the repeats are printed.
-Lateness is how long after its budget `best_turn` returns; stopping is the time from `stop()` to the return
-of `run()`, when all threads have ended.
+Several threads are compared with one thread in three ways, by iterations/s. "Equal time": runs of the same
+length; the budget is for these. "Equal work": runs of as many iterations as one thread does in that time, so
+that the trees have the same size, since an iteration takes longer in a larger tree. "Separate": several
+one-thread searches at the same time, which share nothing; their loss is due to cores that share power, caches
+or memory.
+All these runs are interleaved: each repeat does each of them once, in rotating order, and compares it with
+the one-thread run of the same repeat. Medians of the repeats are printed.
+Lateness is how long after its budget `best_turn` returns. The time to stop is from `stop()` to the return of
+`run()`, when all threads have ended.
 """
 
 import argparse
@@ -40,15 +40,15 @@ RUN_BEFORE_STOP_S = 0.05
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--threads", type=thread_counts, default=[1, 2], help="counts, joined by commas; 1 always"
+        "--threads", type=thread_counts, default=[1, 2], help="thread counts, separated by commas; always includes 1"
     )
     parser.add_argument("--seconds", type=positive(float), default=2.0, help="of a run that measures speed")
-    parser.add_argument("--repeats", type=positive(int), default=7, help="whose median is printed")
+    parser.add_argument("--repeats", type=positive(int), default=7, help="repeats; their median is printed")
     parser.add_argument(
         "--calls", type=positive(int), default=200, help="short searches for lateness and stopping"
     )
     parser.add_argument("--time", type=positive(float), default=0.05, help="seconds of a short search")
-    parser.add_argument("--memory", type=positive(int), default=1024, help="MiB for a search")
+    parser.add_argument("--memory", type=positive(int), default=1024, help="MiB per search")
     parser.add_argument("--position", default=str(MIDGAME), help="a position's JSON file")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
@@ -71,7 +71,7 @@ def main():
 
 
 def thread_counts(text):
-    """Read `1,2,4`; 1 is always among them, since the others are measured against it."""
+    """Read counts such as `1,2,4`; add 1, with which the others are compared."""
     counts = [int(part) for part in text.split(",")]
     if not all(1 <= count <= 256 for count in counts):
         raise ValueError
@@ -81,11 +81,11 @@ def thread_counts(text):
 def measure_speed(state, threads, seconds, repeats, memory_mb):
     """Return rates by thread count, and ratios to one thread in the three ways."""
     by_time = {"time_s": seconds}
-    # The first of them loads what is loaded once.
+    # The first run loads what is loaded once.
     firsts = [run_together(state, 1, 1, by_time, memory_mb, seed)[0] for seed in range(3)]
     work = statistics.median(run["iterations"] for run in firsts)
     by_work = {"iterations": work}
-    # Searches at a time, threads of each, their limit.
+    # Number of searches, threads per search, limit.
     kinds = {("time", n): (1, n, by_time) for n in threads}
     kinds |= {("work", n): (1, n, by_work) for n in threads}
     kinds |= {("separate", n): (n, 1, by_time) for n in threads if n > 1}
@@ -150,7 +150,7 @@ def run_together(state, count, threads, limit, memory_mb, seed):
 
 
 def measure_memory(state, memory_mb=8):
-    """Return the bytes a node, its edges and its share of the table take: what fills a small memory."""
+    """Return the bytes per node, with its edges and its share of the table: memory over nodes when full."""
     search = new_search(state, memory_mb=memory_mb, seed=1, early_stop=0)
     search.run(time_s=60)
     return round(memory_mb * 2**20 / search.result(1)["nodes"], 1)
@@ -206,7 +206,7 @@ def print_table(figures):
             f"{figures['ratio_of_separate_searches'][key]:>10.2f}{budget}"
         )
     print(f"\nequal work: {figures['work_iterations']:,.0f} iterations")
-    print(f"memory: {figures['bytes_per_node']:.0f} bytes a node, with its edges and its share of the table")
+    print(f"memory: {figures['bytes_per_node']:.0f} bytes per node, with its edges and its share of the table")
     print(f"\nms over {figures['calls']} searches{'threads':>23}{'min':>9}{'p50':>9}{'p99':>9}{'max':>9}")
     print_quantiles(f"answer after {figures['time']:g} s, late by", figures["late_ms"], LATE_BUDGET_MS)
     print_quantiles("stop() to the end of run()", figures["stop_ms"], STOP_BUDGET_MS)

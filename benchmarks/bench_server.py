@@ -3,18 +3,18 @@
     python benchmarks/bench_server.py [--seconds 1200 | --calls 10000] [--clients 64] [--slots 2] [--heavy 0]
                                       [--json]
 
-Each client asks again and again: mostly BestTurn with a budget of 0.1 to 1 s and a deadline of one to four
-budgets, sometimes an Analyze with the same, or one that it cancels after the first answer, which counts
-apart. A client that is rejected waits as long as the server asks it to, but at most two seconds. Most are
-rejected at once, some after they waited for a slot in vain. These clients are one process with one event
-loop; how late it comes to a timer tells how much of their figures is their own. One more client, a process of
-its own, asks what needs no search. All share the machine with the server, so the figures include their own
-wait for a core. Deadlines are judged at the clients. The server's log tells which of the missed calls it had
-answered in time.
+Each client makes one call after another: mostly BestTurn with a budget of 0.1 to 1 s and a deadline of one to
+four budgets, sometimes an Analyze with the same limits, or an Analyze that it cancels after the first answer,
+which is counted separately. A rejected client waits as long as the server asks, but at most two seconds. Most
+rejections come at once, some after a wait for a slot. These clients are one process with one event loop; the
+lateness of its timers shows how much of the latencies is due to the clients themselves. One more client, in
+its own process, makes light calls, which need no search. All clients share the machine with the server, so
+the latencies include their waits for a core. Deadlines are checked at the clients. The server's log shows
+which of the missed calls it had answered in time.
 
-With --heavy N, N more clients ask for what needs memory: searches that fill their trees, valuations of whole
-games, and requests of 1 MiB that are refused. Their latencies say nothing. Compare the peak of the server's
-resident memory with what it is configured for: the trees of all searches together, and what it had at first.
+With --heavy N, N more clients make calls that need memory: searches that fill their trees, evaluations of
+whole games, and requests of 1 MiB that are rejected. Their latencies mean nothing. Compare the peak of the
+server's resident memory with the configured memory of all trees plus its memory at the start.
 """
 
 import argparse
@@ -45,18 +45,18 @@ from mexica_ai import wire
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 SAMPLE_S = 5.0
-BEAT_S = 0.01  # between looks at how late the clients' loop is
+BEAT_S = 0.01  # interval of the timer that measures the lateness of the clients' loop
 SEARCHES = ("BestTurn", "Analyze")
 LIGHT_S = 0.03  # between two light calls
 MAX_PAUSE_S = 2.0
 MARGIN_S = 5.0  # deadline of calls without a budget
 CANCELLED = "Analyze, cancelled"
-SLOW_MS = 50.0  # of calls that are rejected
-# What needs memory.
-FILL_S = 30.0  # fills a tree of 64 MB on a core that others want too
+SLOW_MS = 50.0  # rejections that take longer are counted
+# Calls that need memory.
+FILL_S = 30.0  # enough to fill a tree of 64 MB on a shared core
 RECORD_LIMITS = engine_pb2.Limits(iterations=300)
-NUM_REFUSED = 10  # requests in a row
-NUM_TURNS = 2000  # of a request that is refused, as many as a server takes
+NUM_REFUSED = 10  # consecutive requests
+NUM_TURNS = 2000  # turns of a request that is rejected; the most that a server accepts
 LONG_ACTION = "x" * 505
 
 

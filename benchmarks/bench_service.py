@@ -1,4 +1,4 @@
-"""Measures the gRPC service over loopback: round trips, lateness, the end of searches that nobody waits for.
+"""Measures the gRPC service over loopback: round trips, lateness, the end of searches whose callers are gone.
 
     python benchmarks/bench_service.py [--json] [--calls 200] [--threads 1]
 
@@ -31,7 +31,7 @@ from mexica_ai.server.searches import Searches
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 LONG_S = 60.0
-FEWEST = 2  # endings of each kind, for the quantiles
+FEWEST = 2  # least number of endings of each kind, for the quantiles
 METHOD = f"/{engine_pb2.DESCRIPTOR.services_by_name['EngineService'].full_name}/BestTurn"
 # Sends the request it reads, and waits for the answer.
 CLIENT = """
@@ -39,7 +39,7 @@ import sys, grpc
 with grpc.insecure_channel(sys.argv[1]) as channel:
     channel.unary_unary(sys.argv[2])(sys.stdin.buffer.read())
 """
-RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: what closes the socket sends RST
+RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: closing the socket sends RST
 
 
 def main():

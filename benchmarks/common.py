@@ -1,4 +1,4 @@
-"""What the benchmarks share: the machine's description, opening positions, summaries of repeated figures."""
+"""Code shared by the benchmarks: the machine's description, opening positions, summaries of figures."""
 
 import platform
 import random
@@ -9,7 +9,7 @@ import mexica_ai as ai
 
 
 def describe_machine():
-    """Return the names of the processor and of the Python that runs this."""
+    """Return the names of the processor and of the Python implementation."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -20,7 +20,7 @@ def describe_machine():
 
 
 def opening(players, seed, game="mexica"):
-    """Return a position after a first turn of each seat, at random: pillis are placed, prophecies kept."""
+    """Return a position after a random first turn of each seat: pillis are placed, prophecies kept."""
     position = ai.new_game(game, players=players, seed=seed)
     rng = random.Random(seed)
     for _ in range(players):
@@ -37,7 +37,7 @@ def quantiles(values, digits=2):
 
 
 def positive(kind):
-    """Return an argument type: a number of this kind, above 0."""
+    """Return an argparse type for finite numbers of this kind above 0."""
 
     def number(text):
         value = kind(text)
@@ -45,5 +45,5 @@ def positive(kind):
             raise ValueError
         return value
 
-    number.__name__ = f"positive {kind.__name__}"  # argparse puts it in its message
+    number.__name__ = f"positive {kind.__name__}"  # used in argparse's messages
     return number

@@ -1,10 +1,10 @@
-"""The other way to use threads: a tree for each, merged at the end; a program for the arena.
+"""Root parallelization, the other way to use threads: one tree per thread, merged at the end.
 
     mexica-ai arena --concurrency 1 --time 0.25 --engine mcts,threads=2 \\
         --engine 'cmd:"python benchmarks/one_tree_a_thread.py 2"'
 
-Each thread searches by itself with a seed of its own; ends of the turn that several have reached count with
-the visits of all, their values by these visits.
+An external engine for the arena. Each thread searches independently with its own seed. If several threads
+have the same candidate, their visits are added and their values averaged by visits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MERGED = 200  # candidates of each tree that are merged
 
 
 class TreesEngine(MctsEngine):
-    """One tree a thread (root parallelization: Chaslot, Winands, van den Herik, 2008)."""
+    """One tree per thread (root parallelization: Chaslot, Winands, van den Herik, 2008)."""
 
     def _best_turn(self, position, limits, *, seed, candidates, stop):
         n = limits.threads
@@ -78,7 +78,7 @@ def _together(one, two):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("threads", type=int, help="trees, one a thread")
+    parser.add_argument("threads", type=int, help="number of threads, each with its own tree")
     arguments = parser.parse_args()
-    specs.KINDS["trees"] = specs.EngineKind("__main__:TreesEngine", "one tree a thread")
+    specs.KINDS["trees"] = specs.EngineKind("__main__:TreesEngine", "one tree per thread")
     sys.exit(main(["engine", "--engine", f"trees,threads={arguments.threads}"]))

@@ -2,8 +2,7 @@
 
     mexica-ai best examples/mexica_midgame.json --engine cmd:"python examples/engine_random.py"
 
-Only `mexica_ai.Position` is used, to know the legal actions; an engine in any other language brings its own
-rules.
+It uses only `mexica_ai.Position`, for the legal actions; an engine in another language needs its own rules.
 """
 
 import json
@@ -14,7 +13,7 @@ from mexica_ai import MexicaAIError, Position
 
 
 def random_turn(position: Position, rng: random.Random) -> list[str]:
-    """Return random legal actions up to the end of the turn; every turn ends, since action points do."""
+    """Return random legal actions up to the end of the turn; action points bound every turn."""
     turn = []
     seat = position.to_move
     position = position.copy()
@@ -40,5 +39,5 @@ def answer(request: dict) -> dict:
 
 for line in sys.stdin:
     request = json.loads(line)
-    if "stop" not in request:  # it answers at once, so there is never anything to stop
+    if "stop" not in request:  # requests are answered at once, so there is nothing to stop
         print(json.dumps(answer(request)), flush=True)

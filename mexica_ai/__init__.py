@@ -56,7 +56,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    """Return what a single game adds to the package (`registry.EXTRAS`); it is loaded on first use."""
+    """Return a name that one game adds to the package (`registry.EXTRAS`); it is imported on first use."""
     if name not in registry.EXTRAS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(_import_module(registry.EXTRAS[name]), name)

@@ -1,4 +1,4 @@
-"""Going through a played game: what each turn was worth, and what the engine would have played."""
+"""Evaluation of a played game: what each turn was worth, and what the engine would have played."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from mexica_ai.results import Result
 from mexica_ai.search import run_search
 from mexica_ai.strict import parse_json, quote
 
-NUM_CANDIDATES = 100  # of each search; the turn played is sought among them
-FAIR_SHARE = 0.02  # of the choice's visits, from which on the value of a candidate can be compared with it
+NUM_CANDIDATES = 100  # candidates of each search; the played turn is looked up among them
+MIN_VISIT_SHARE = 0.02  # of the choice's visits: with fewer, a candidate's value is not compared with it
 
 
 @dataclass(frozen=True)
 class TurnEvaluation:
-    """What the engine says of a turn that was played. All lists of numbers have one entry a seat.
+    """The engine's evaluation of one played turn. All lists of numbers have one entry per seat.
 
     Parameters
     ----------
     turn_index : int
         Index of the turn in the record, from 0.
     seat : int
-        Who played it.
+        The seat that played it.
     turn : list of str
         The turn, as in the record.
     before : list of float
-        Expected share of the win before the turn, if the mover plays the engine's choice.
+        Expected share of the win before the turn, if the seat to move plays the engine's choice.
     after : list of float
-        Expected share of the win after the turn, by a search of the position that it led to; the true share
-        after a turn that ended the game.
+        Expected share of the win after the turn, from a search of the position it led to; the true share if
+        the turn ended the game.
     choice : list of str
-        The engine's own turn; spelled as `turn` where both lead to the same position.
+        The engine's own turn; spelled like `turn` if both lead to the same position.
     choice_value : list of float
-        Expected share of the win after the choice, by the search that chose it.
+        Expected share of the win after the choice, from the search that chose it.
     loss : float
-        The mover's share of the win that the turn gave away, not below 0; exactly 0 where the turn leads to
-        the position of the choice. See `evaluate_record` for how it is measured.
+        The share of the win, in [0, 1], that the seat gave away by the turn; exactly 0 if the turn leads to
+        the same position as the choice. See `evaluate_record` for how it is measured.
     expected_scores_before, expected_scores_after : list of float
         Expected final scores, of the same searches as `before` and `after`.
     scores : list of int
         Points on the table after the turn.
     iterations : int
-        Of the searches done for this turn. What was known from the turn before counts there.
+        Iterations of the searches run for this turn. A search that the turn before already ran counts there.
     seconds : float
         Time of these searches.
     """
@@ -68,7 +68,7 @@ class TurnEvaluation:
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return the evaluation as a JSON object, its keys named like the attributes."""
+        """Return the evaluation as a JSON object whose keys are the attributes' names."""
         return asdict(self)
 
 
@@ -84,38 +84,38 @@ def evaluate_record(
     turns: Iterable[int] | None = None,
     search: Callable[..., Result] = run_search,
 ) -> Iterator[TurnEvaluation]:
-    """Value the turns of a played game, each as soon as its searches are done.
+    """Evaluate the turns of a played game; yield each evaluation as soon as its searches are done.
 
-    Every position of the game is searched once, with the same limits and from the seat to move, which is told
-    no more than it may know. Everything is checked before the first search. What a turn before a random event
-    was worth is measured after another outcome, drawn by chance: a turn is not to blame for its luck.
+    Each position of the game is searched once, with the same limits, from the view of the seat to move. All
+    input is checked before the first search. A turn followed by a random event is evaluated after another,
+    newly drawn outcome of that event, so that luck does not count for or against the turn.
 
-    A search thinks better of its own choice than the next search does, which looks for the best reply: by
-    some 0.05 after a thousand iterations. So the loss is no difference of `choice_value` and `after`. It
-    compares what one search says of both turns, where it looked at the turn played often enough
-    (`FAIR_SHARE`), or else `after` with what a search of the position after the choice says, which is one
-    search more. So n turns take n + 1 searches, and one for each turn that was hardly looked at.
+    A search rates its own choice higher than the next search does, which looks for the best reply: by about
+    0.05 after a thousand iterations. So the loss is not `choice_value` minus `after`. If the search visited
+    the played turn often enough (`MIN_VISIT_SHARE`), the loss is the difference of the two values that this
+    search found. Otherwise one more search values the position after the choice, and the loss is the
+    difference to `after`. So n turns take n + 1 searches, and one more for each turn with few visits.
 
     Parameters
     ----------
     record : dict, str or bytes
-        The record of a finished or unfinished game, or its text. Where it says nothing of the outcome (no
-        `termination`, `scores` and `winners` null), its turns may end anywhere.
+        The record of a finished or unfinished game, or its text. If it states no outcome (no `termination`,
+        `scores` and `winners` null), its turns may stop anywhere.
     time_s : float, optional
         Seconds for each search; 1 if neither this nor `iterations` is given.
     iterations : int, optional
-        Descents of each search.
+        Iterations of each search.
     threads, memory_mb : int
         As in `mexica_ai.best_turn`.
     seed : int, optional
-        Seed of each of the searches, so that `best_turn` repeats any of them.
+        Seed of each search; `best_turn` with the same seed repeats any of them.
     stop : threading.Event, optional
-        Ends the evaluation when it is set. The turn being searched is dropped, as half a search says little.
+        Setting it ends the evaluation. The turn that is being searched is dropped.
     turns : iterable of int, optional
-        Indices, from 0, of the turns to value, in any order; all by default. Random events among them are
-        passed over.
+        Indices, from 0, of the turns to evaluate, in any order; all by default. Random events among them are
+        skipped.
     search : callable
-        Searches in place of `mexica_ai.search.run_search`, with the same arguments and result.
+        Replaces `mexica_ai.search.run_search`; same arguments and result.
 
     Yields
     ------
@@ -125,9 +125,9 @@ def evaluate_record(
     Raises
     ------
     NotationError, UnknownGameError, PositionError, IllegalActionError
-        Those of `mexica_ai.replay`; NotationError, reason OUT_OF_RANGE, for a turn that is not there.
+        As `mexica_ai.replay`; NotationError, reason OUT_OF_RANGE, if the record has no turn of an index.
     SearchError
-        If a limit makes no sense.
+        If a limit is invalid.
     """
     if time_s is None and iterations is None:
         time_s = DEFAULT_TIME_S
@@ -157,18 +157,17 @@ class _Stopped(Exception):  # noqa: N818
 
 
 def check_played(record: object) -> None:
-    """Raise the error of `mexica_ai.replay` if a record, as an object, cannot be replayed.
+    """Raise the error of `mexica_ai.replay` if a record, given as an object, cannot be replayed.
 
-    Where it says nothing of the outcome (no `termination`, `scores` and `winners` null), its turns may end
-    anywhere.
+    If it states no outcome (no `termination`, `scores` and `winners` null), its turns may stop anywhere.
     """
-    claims_nothing = (
+    has_no_outcome = (
         isinstance(record, dict)
         and "termination" not in record
         and record.get("scores", 0) is None
         and record.get("winners", 0) is None
     )
-    if not claims_nothing:
+    if not has_no_outcome:
         replay(record)
         return
     try:
@@ -179,12 +178,12 @@ def check_played(record: object) -> None:
 
 
 def seat_turns(record: dict[str, Any]) -> list[int]:
-    """Return the indices of the turns of a record that seats played: all but the random events.
+    """Return the indices of the turns of a record that a seat played: all but the random events.
 
     Parameters
     ----------
     record : dict
-        One that `check_played` has passed.
+        A record that `check_played` accepts.
     """
     position = Position.from_json(record["start"])
     played = []
@@ -209,7 +208,7 @@ def _checked_indices(turns, number):
 
 
 def _evaluate(position, played, asked, search_position):
-    known = None  # what is known of the position, where the turn before has asked for it
+    known = None  # result of a search of the position, if the turn before already ran one
     for index, turn in enumerate(played[: max(asked, default=-1) + 1]):
         following = position.copy()
         following.push(turn)
@@ -224,15 +223,15 @@ def _evaluate(position, played, asked, search_position):
 
 
 def _evaluate_turn(index, turn, position, following, known, search_position):
-    """Return the evaluation of a turn, and what is known now of the position after it."""
+    """Return the evaluation of a turn, and the result of the search of the position after it, if any."""
     done = []
 
-    def value_of(place):
-        """Return what is expected of a position: shares of the win, final scores, and the result if any."""
-        place = _settled(place, index)
-        if place.is_over:
-            return place.state.returns(), place.state.scores(), None
-        done.append(search_position(place))
+    def value_of(other):
+        """Return the expected shares of the win and final scores of a position, and the result, if any."""
+        other = _after_events(other, index)
+        if other.is_over:
+            return other.state.returns(), other.state.scores(), None
+        done.append(search_position(other))
         return done[-1].value, done[-1].expected_scores, done[-1]
 
     seat = position.to_move
@@ -268,8 +267,8 @@ def _evaluate_turn(index, turn, position, following, known, search_position):
     return evaluation, found
 
 
-def _settled(position, seed):
-    """Return the position after the random events that come first, if any."""
+def _after_events(position, seed):
+    """Return the position after the random events that are due, if any."""
     position = position.copy()
     while position.is_chance:
         position.draw(seed)
@@ -277,10 +276,10 @@ def _settled(position, seed):
 
 
 def _candidate(position, result, following):
-    """Return the candidate that leads to a position, if it was visited often enough to be compared."""
+    """Return the candidate that leads to a position, if it has enough visits to be compared."""
     most = max(candidate.visits for candidate in result.candidates)
     for candidate in result.candidates:
-        if candidate.visits < FAIR_SHARE * most:
+        if candidate.visits < MIN_VISIT_SHARE * most:
             continue
         if _after(position, candidate.turn) == following:
             return candidate

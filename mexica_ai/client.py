@@ -47,8 +47,8 @@ from mexica_ai.results import Result
 from mexica_ai.strict import check_options, parse_json, quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
-# How long a call waits beyond the time of its search, for a free slot above all; and the time of a search
-# whose length only the server knows.
+# How long a call may take beyond the time of its search, mainly to wait for a slot; and the assumed time of a
+# search whose limits the server sets.
 WAIT_S = 30.0
 UNKNOWN_TIME_S = 60.0
 
@@ -81,12 +81,12 @@ class Applied:
     scores, scored : list of int
         Points of each seat as they stand, and what the turn brought it.
     to_move : int or None
-        The seat whose turn it is, None when the game is over.
+        The seat to move; None if the game is over or a random event is due.
     is_over : bool
     winners : list of int
-        The seats that have won; empty while the game runs.
+        The seats that have won; empty until the game is over.
     events : list of list of str
-        The random events that the server drew after the turn, each as `Position.push` takes it.
+        The random events that the server drew after the turn, each in the form that `Position.push` takes.
     """
 
     position: Position
@@ -100,7 +100,7 @@ class Applied:
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """A call that can be made.
+    """The description of a call.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Call(Generic[T]):
 
 
 class _Asking(Protocol[P, T_co]):
-    """What a type checker sees of a method with one answer."""
+    """The type of a method with one answer, for type checkers."""
 
     @overload
     def __get__(self, client: Client, owner: type[Client]) -> Callable[P, T_co]: ...
@@ -134,7 +134,7 @@ class _Asking(Protocol[P, T_co]):
 
 
 class _Streaming(Protocol[P, T_co]):
-    """What a type checker sees of a method with a stream of answers."""
+    """The type of a method with a stream of answers, for type checkers."""
 
     @overload
     def __get__(self, client: Client, owner: type[Client]) -> Callable[P, Iterator[T_co]]: ...
@@ -143,7 +143,7 @@ class _Streaming(Protocol[P, T_co]):
 
 
 def _asks(describe: Callable[Concatenate[Any, P], Call[T]]) -> _Asking[P, T]:
-    """Make a method that describes a call into one that makes it, and returns the answer."""
+    """Turn a method that describes a call into one that makes the call and returns the answer."""
 
     @functools.wraps(describe)
     def method(client: Any, *args: Any, **kwargs: Any) -> Any:
@@ -153,7 +153,7 @@ def _asks(describe: Callable[Concatenate[Any, P], Call[T]]) -> _Asking[P, T]:
 
 
 def _streams(describe: Callable[Concatenate[Any, P], Call[T]]) -> _Streaming[P, T]:
-    """Make a method that describes a call into one that makes it, and returns an iterator of answers."""
+    """Turn a method that describes a call into one that makes the call and returns an iterator of answers."""
 
     @functools.wraps(describe)
     def method(client: Any, *args: Any, **kwargs: Any) -> Any:
@@ -294,7 +294,7 @@ class _Calls:
 
     @_asks
     def stop_analysis(self, analysis_id: str, *, timeout_s: float = WAIT_S) -> Call[int]:
-        """Have running analyses with this name send their last result now; return how many there are."""
+        """Make running analyses with this name send their last result now; return their number."""
         request = engine_pb2.StopAnalysisRequest(analysis_id=analysis_id)
         return Call("StopAnalysis", request, lambda answer: int(answer.num_stopped), timeout_s)
 
@@ -403,7 +403,7 @@ class _Calls:
         Raises
         ------
         NotationError
-            It cannot even be put into a message: an unknown key, or a value of the wrong type.
+            The object does not fit into a message: it has an unknown key, or a value of the wrong type.
         """
         request = engine_pb2.ValidatePositionRequest(position=wire.message_from_json(data))
         return Call("ValidatePosition", request, _read_violations, timeout_s)
@@ -424,7 +424,7 @@ class _Calls:
 
     @_asks
     def engine_info(self, *, timeout_s: float = WAIT_S) -> Call[dict[str, Any]]:
-        """Return what GetEngineInfoResponse holds, as a dict with the names of its fields."""
+        """Return the fields of GetEngineInfoResponse as a dict."""
         return Call("GetEngineInfo", engine_pb2.GetEngineInfoRequest(), _read_info, timeout_s)
 
     def _read_result(self, answer: Any) -> Result:
@@ -448,8 +448,8 @@ class _Calls:
 class Client(_Calls):
     """A connection to a server, opened with the first call; safe to share between threads.
 
-    Calls that fail because a server is busy or goes away are tried again, at most five times in all, and go
-    round all the addresses of the target: the published `service_config`.
+    Calls that fail because a server is busy or shuts down are retried, with at most five attempts in all, at
+    all addresses of the target in turn, as the published `service_config` says.
 
     Parameters
     ----------
@@ -457,11 +457,11 @@ class Client(_Calls):
         The server's address, `HOST:PORT`; several replicas as gRPC names them, such as
         ``ipv4:10.0.0.1:50051,10.0.0.2:50051`` or ``dns:///engine.example.org:50051``.
     token : str, optional
-        Bearer token. Use it with TLS, or on this machine.
+        Bearer token. Use it only with TLS, or on the same machine.
     root_certificates : path-like or True, optional
-        Speak TLS, and trust the authorities in this PEM file; True: those of gRPC.
+        Use TLS, and trust the authorities in this PEM file; True: those of gRPC.
     certificate, key : path-like, optional
-        The client's own, PEM, for a server that wants one.
+        The client's certificate and key, PEM, for a server that requires them.
 
     Examples
     --------
@@ -491,10 +491,10 @@ class Client(_Calls):
         except grpc.RpcError as error:
             raise self._error(error) from None
         finally:
-            running.cancel()  # does nothing to a call that has ended; else we were interrupted
+            running.cancel()  # has no effect on a call that has ended; else we were interrupted
 
     def _stream(self, call: Call[T]) -> Iterator[T]:
-        # The call begins now, not with the first step of the iterator.
+        # The call starts now, not with the first step of the iterator.
         running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
         return self._read_stream(running, call)
 
@@ -515,9 +515,9 @@ class Client(_Calls):
 
 
 class AsyncClient(_Calls):
-    """`Client` for asyncio: made, used and closed in one event loop.
+    """`Client` for asyncio; make, use and close it in one event loop.
 
-    It takes the same parameters and has the same methods, to be awaited; those that yield are for
+    It has the same parameters and the same methods, as coroutines; those that yield are used with
     ``async for``. Cancelling a task stops its search.
     """
 
@@ -562,7 +562,7 @@ class AsyncClient(_Calls):
 
 
 def service_config() -> dict[str, Any]:
-    """Return the published service config: retries with backoff, and all replicas in turn."""
+    """Return the published service config: retries with backoff, and round robin over all replicas."""
     text = (resources.files("mexica_ai") / "service_config.json").read_text(encoding="utf-8")
     return cast("dict[str, Any]", json.loads(text))
 
@@ -603,7 +603,7 @@ def _search(
     level: int | None,
     weights: str | None,
 ) -> dict[str, Any]:
-    """Return the fields that requests to search share, checked as a search of our own would check them."""
+    """Return the fields that requests to search share, checked as a local search checks them."""
     if type(candidates) is not int or not 1 <= candidates < 2**31:
         raise SearchError(
             f"candidates: given {quote(candidates)}; expected an integer above 0",
@@ -724,7 +724,7 @@ def _error(error: Any, target: str) -> MexicaAIError:
     with contextlib.suppress(ValueError):  # a status that contradicts the call's
         status = rpc_status.from_call(error)
     for detail in status.details if status else ():
-        # Unpack leaves its argument as it is if the detail is of another type.
+        # Unpack does not change its argument if the detail is of another type.
         detail.Unpack(info)
         detail.Unpack(faults)
         detail.Unpack(retry)
@@ -748,11 +748,11 @@ def _error(error: Any, target: str) -> MexicaAIError:
 
 
 def _violation(fault: Any) -> Violation:
-    """Return the fault that a FieldViolation or a message Violation tells."""
+    """Return the violation that a FieldViolation or a message Violation reports."""
     path = _local_paths(fault.field)
     return Violation(path, fault.reason, f"{path}: {fault.description}")
 
 
 def _local_paths(text: str) -> str:
-    """Rewrite paths in the request to paths in the position's JSON form: that is what the caller has."""
+    """Rewrite paths in the request to paths in the position's JSON form, which the caller knows."""
     return re.sub(r"^position(\.[a-z_]+)?(?=[.:\[]|$)", "$", text)

@@ -1,13 +1,13 @@
 """Levels of play, 1 to 10, for opponents that people can enjoy.
 
-A level below the highest searches less, and takes a turn that is nearly as good as the best one it has
-found: the shares of the win that the search expects of its candidates get a random error, and the best of
-those that were close before is played. The lowest also get an error on their priors, which tell a search what
-to look at first. So a weak level overlooks things and wavers, the lowest a good deal, but it does not throw a
-game away for fun. Nor do these follow their turns to the ends (`whole_turns`). Only the highest learns what
-single actions are worth (`history`): a short search has little to learn from.
+A level below the highest searches less and plays a turn that is nearly as good as the best one found: a
+random error is added to the candidates' expected shares of the win, and of those that were close to the best
+before, the one that is best now is played. The lowest levels also get an error on the priors, which decide
+what the search visits first, and do not search to the ends of their turns (`whole_turns`). So a weak level
+overlooks good turns, but does not lose on purpose. Only the highest level uses `history`: a short search has
+too few visits to learn the values of single actions.
 
-How far the levels are apart is in benchmarks/STRENGTH.md.
+benchmarks/STRENGTH.md says how far apart the levels are.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from mexica_ai.limits import Limits
 from mexica_ai.results import Result
 from mexica_ai.strict import quote
 
-POOL = 12  # candidates among which a level chooses
-SEEN = 0.05  # and which had so many of the most visited one's visits; others come from too few to be believed
-NEAR = 2.0  # how many deviations below the best share a candidate may be
-# Options of the levels below the highest, and of those with noise on the priors: with these a search sees
-# less of what it could play.
+MAX_CHOICES = 12  # candidates that a level chooses among, at most
+MIN_VISIT_SHARE = 0.05  # of the most visited candidate's visits; the value of one with fewer is unreliable
+MAX_DEVIATIONS = 2.0  # how many standard deviations below the best share a candidate may be
+# Search options of all levels below the highest, and of those with noise on the priors: these make the search
+# visit fewer different turns.
 LOWER = {"history": 0.0}
 NARROW = LOWER | {"whole_turns": 0.0, "exploration": 0.3, "exploration_in_turn": 0.15, "playout_weight": 0.5}
 
 
 @dataclass(frozen=True)
 class Level:
-    """What makes a level.
+    """The settings of a level.
 
     Attributes
     ----------
     iterations : int or None
-        Of a search at most.
+        Maximum number of iterations of a search; None: no maximum.
     deviation : float
-        Standard deviation of the error on a candidate's expected share of the win.
+        Standard deviation of the error on a candidate's expected share of the win, which is in [0, 1].
     prior_noise : float
-        Scale of the error on the logarithm of its own actions' priors, which orders what the search looks at.
+        Scale of the error on the logarithm of the priors of its own actions; 0 for none.
     """
 
     iterations: int | None
@@ -64,7 +64,7 @@ HIGHEST = max(LEVELS)
 
 
 def check(level: int) -> None:
-    """Raise `SearchError` unless there is such a level."""
+    """Raise `SearchError` unless `level` is an integer from 1 to 10."""
     if type(level) is not int or level not in LEVELS:
         raise SearchError(
             f"level: given {quote(level)}; expected an integer from 1 to {HIGHEST}",
@@ -82,7 +82,7 @@ def limits_of(level: int, limits: Limits) -> Limits:
 
 
 def search_options(level: int) -> dict[str, float]:
-    """Return the options of a level's search that are not the default."""
+    """Return the search options in which a level differs from the default."""
     if level == HIGHEST:
         return {}
     noise = LEVELS[level].prior_noise
@@ -90,9 +90,20 @@ def search_options(level: int) -> dict[str, float]:
 
 
 def choose(level: int, result: Result, seat: int, candidates: int) -> Result:
-    """Return a search's result as a level plays it: with the turn that it takes first among `candidates`.
+    """Return the result with the turn that the level plays as its first candidate.
 
-    The same seed of the search chooses the same turn from the same candidates.
+    The same seed and the same candidates give the same choice.
+
+    Parameters
+    ----------
+    level : int
+        1 to 10.
+    result : Result
+        Of the search; should list `MAX_CHOICES` candidates or more.
+    seat : int
+        The seat to move.
+    candidates : int
+        How many candidates the returned result lists at most.
     """
     deviation = LEVELS[level].deviation
     found = list(result.candidates)
@@ -100,10 +111,10 @@ def choose(level: int, result: Result, seat: int, candidates: int) -> Result:
         random_ = random.Random(f"level {level}, seed {result.seed}")
         best = found[0].value[seat]
         most = max(candidate.visits for candidate in found)
-        pool = [found[0], *(candidate for candidate in found[1:POOL] if candidate.visits >= SEEN * most)]
-        # A share above that of the first comes from too few visits, too.
-        shares = [min(candidate.value[seat], best) for candidate in pool]
+        choices = [found[0], *(c for c in found[1:MAX_CHOICES] if c.visits >= MIN_VISIT_SHARE * most)]
+        # A share above that of the most visited candidate is unreliable, too.
+        shares = [min(candidate.value[seat], best) for candidate in choices]
         noisy = [share + random_.gauss(0, deviation) for share in shares]
-        near = [i for i, share in enumerate(shares) if share >= best - NEAR * deviation]
+        near = [i for i, share in enumerate(shares) if share >= best - MAX_DEVIATIONS * deviation]
         found.insert(0, found.pop(max(near, key=noisy.__getitem__)))
     return replace(result, candidates=found[:candidates])

@@ -1,7 +1,7 @@
-"""How long a search may run, the seed that it runs with, and the defaults of both.
+"""Limits of a search, its seed, and the defaults of all search arguments.
 
-What asks for a search takes its defaults from here. `Limits` is the one place that checks limits: public
-functions make one of their arguments and pass it on.
+Everything that starts a search takes its defaults from here. Limits are checked only in `Limits`: public
+functions build one from their arguments and pass it on.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from mexica_ai.errors import SearchError
 from mexica_ai.strict import quote
 
-DEFAULT_TIME_S = 1.0  # of a search that is given neither a time nor a number of iterations
+DEFAULT_TIME_S = 1.0  # of a search with neither a time nor a number of iterations
 DEFAULT_MEMORY_MB = 1024
 DEFAULT_THREADS = 1
-DEFAULT_CANDIDATES = 5  # that a result lists at most
+DEFAULT_CANDIDATES = 5  # a result lists at most
 DEFAULT_INTERVAL_S = 0.5  # between two results of an analysis
 MAX_TIME_S = 100_000_000  # three years
 MAX_THREADS = 256
@@ -26,26 +26,26 @@ MAX_INT64 = 2**63 - 1
 
 @dataclass(frozen=True)
 class Limits:
-    """What a search may use for one whole turn; whichever limit is reached first ends it.
+    """The limits of a search for one whole turn; the limit that is reached first ends it.
 
     Parameters
     ----------
     time_s : float, optional
         Wall-clock seconds, more than 0 and at most 100,000,000.
     iterations : int, optional
-        Descents in all threads together, at least 1.
+        Iterations of all threads together, at least 1.
     memory_mb : int
         Memory for the nodes of the search, in MiB, 1-1,000,000.
     threads : int
         Native threads, 1-256.
     unlimited : bool
-        Allow neither `time_s` nor `iterations`: the search then runs until it is stopped, settled or out of
-        memory.
+        Whether both `time_s` and `iterations` may be None: the search then runs until it is stopped, settled
+        or out of memory.
 
     Raises
     ------
     SearchError
-        Reason INVALID_LIMITS, naming the field.
+        A limit is out of range, or of the wrong type; reason INVALID_LIMITS. The message names the field.
     """
 
     time_s: float | None = None
@@ -84,20 +84,20 @@ class Limits:
 
 
 def time_from_clock(remaining_s: float, increment_s: float) -> float:
-    """Return the time for one turn of a game with a clock: a twentieth of the rest and the increment.
+    """Return the seconds to use for one turn: a twentieth of the remaining time, plus the increment.
 
-    Never more than half of what remains, never less than 0.01 s.
+    At most half of the remaining time, and at least 0.01 s.
     """
     return max(0.01, min(remaining_s / 20 + increment_s, remaining_s / 2))
 
 
 def resolve_seed(seed: int | None) -> int:
-    """Return `seed`, or one from the operating system's entropy if it is None; 0 <= seed < 2**63.
+    """Return `seed`, or a random seed from the operating system if it is None; 0 <= seed < 2**63.
 
     Raises
     ------
     SearchError
-        Reason INVALID_SEED, if it is no such integer.
+        The seed is not an integer in that range; reason INVALID_SEED.
     """
     if seed is None:
         return int.from_bytes(os.urandom(8), "little") >> 1
@@ -111,5 +111,5 @@ def resolve_seed(seed: int | None) -> int:
 
 
 def is_time(value: object) -> bool:
-    """Return whether a value is a number of seconds above 0, at most `MAX_TIME_S`."""
+    """Return whether a value is a number of seconds above 0 and at most `MAX_TIME_S`."""
     return type(value) in (int, float) and 0 < value <= MAX_TIME_S

@@ -1,4 +1,4 @@
-"""Writing pictures (extra `plot`): where they may be written, and in which forms."""
+"""Writing figures to files (extra `plot`): checks of the path, and the file formats."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ from mexica_ai.errors import NotationError
 
 
 def check_path(path: str) -> None:
-    """Raise NotationError if no picture can be written there: an unknown ending, or no folder to write to."""
+    """Check that a picture can be written to a path.
+
+    Raises
+    ------
+    NotationError
+        The file name's ending is unknown, or the path cannot be written; reason BAD_USAGE.
+    """
     known = Figure().canvas.get_supported_filetypes()
-    if _form(path) not in known:
+    if _format_of(path) not in known:
         raise NotationError(
             f"plot: cannot write {path!r}; expected a name that ends in one of {', '.join(sorted(known))}",
             reason="BAD_USAGE",
@@ -31,19 +37,19 @@ def check_path(path: str) -> None:
 
 
 def save(figure: Figure, path: str) -> None:
-    """Write a figure in the form that the ending of `path` names; the same figure gives the same SVG.
+    """Write a figure in the format that the ending of `path` names; the same figure gives the same SVG.
 
     Raises
     ------
     NotationError
-        See `check_path`.
+        As `check_path`.
     OSError
         The file cannot be written.
     """
     check_path(path)
     with matplotlib.rc_context({"svg.hashsalt": "mexica-ai"}):
-        figure.savefig(path, format=_form(path))
+        figure.savefig(path, format=_format_of(path))
 
 
-def _form(path: str) -> str:
+def _format_of(path: str) -> str:
     return Path(path).suffix.removeprefix(".").lower()

@@ -1,4 +1,4 @@
-"""A position as users hold it: read from JSON or newly dealt, shown as text, moved on by turns."""
+"""Positions as users handle them: read from JSON or newly dealt, shown as text, changed by playing turns."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Position:
     """One position of one game.
 
     Make one with `mexica_ai.load`, `mexica_ai.new_game` or `Position.from_json`. Two positions are equal if
-    they are the same position of the same game, however they were reached. A position changes by `push` and
-    `push_action` only; do not change one that serves as a key of a dictionary.
+    they are the same position of the same game, no matter how they were reached. Only `push`, `push_action`
+    and `draw` change a position; do not change one that is a key of a dictionary.
     """
 
     def __init__(self, game: str, state: State) -> None:
@@ -44,16 +44,16 @@ class Position:
         data : dict, str or bytes
             The object with the keys `game`, `version` and those of the game.
         path : str
-            How errors name the object: the beginning of their JSON paths.
+            Where the object stands; JSON paths in errors begin with it.
 
         Raises
         ------
         NotationError
-            If it cannot be read; `violations` lists what is wrong where.
+            If it cannot be read; `violations` lists every fault with its path.
         UnknownGameError
             If there is no such game.
         PositionError
-            If it breaks an invariant; `violations` lists every one.
+            If it breaks invariants; `violations` lists all of them.
         """
         if isinstance(data, (str, bytes)):
             data = parse_json(data, path)
@@ -99,7 +99,7 @@ class Position:
 
     @property
     def to_move(self) -> int | None:
-        """The seat to move; None when the game is over, or a random event comes first."""
+        """The seat to move; None if the game is over or a random event comes first."""
         return None if self.is_over or self.is_chance else self._state.current_player
 
     @property
@@ -109,12 +109,12 @@ class Position:
 
     @property
     def is_chance(self) -> bool:
-        """Whether a random event comes before the next turn: `draw` it, or `push` what happened."""
+        """Whether a random event comes before the next turn: `draw` an outcome, or `push` the actual one."""
         return self._state.current_player == CHANCE
 
     @property
     def viewer(self) -> int | None:
-        """The seat of whose view this is the position, None if nothing is hidden in it."""
+        """The seat whose view of the game this is; None for a full position, in which nothing is hidden."""
         return self._codec.viewer(self._state)
 
     @property
@@ -124,36 +124,36 @@ class Position:
 
     @property
     def winners(self) -> list[int]:
-        """The seats that have won, ascending; empty while the game runs."""
+        """The seats that have won, ascending; empty until the game is over."""
         if not self.is_over:
             return []
         return [seat for seat, share in enumerate(self._state.returns()) if share > 0]
 
     @property
     def has_one_world(self) -> bool:
-        """Whether nothing that is still to be drawn is left open by the position."""
+        """Whether the position determines everything that will still be drawn, apart from its order."""
         return self._codec.has_one_world(self._state)
 
     def legal_actions(self) -> list[str]:
-        """Return the legal actions, sorted as strings; empty when the game is over or a random event comes.
+        """Return the legal actions, sorted as strings; empty if the game is over or a random event is due.
 
         Raises
         ------
         PositionError
-            Reason NOT_ITS_VIEW, if this is the view of a seat that is not to move: it cannot know them.
+            If this is the view of a seat that is not to move, which cannot know them; reason NOT_ITS_VIEW.
         """
         if self.to_move is not None:
             require_seat_to_move(self)
         return sorted(map(self._codec.format_action, self._state.legal_actions()))
 
     def push(self, turn: str | list[str]) -> None:
-        """Play a whole turn, or leave the position as it is.
+        """Play a whole turn. After an error the position is unchanged.
 
         Parameters
         ----------
         turn : list of str, or str
-            The turn's actions, the last of which ends it; as one string, joined by ``"; "``. Where a random
-            event comes first (`is_chance`), that alone.
+            The turn's actions; the last one ends the turn. As one string, they are joined by ``"; "``. If a
+            random event is due (`is_chance`), the outcome of the event alone.
 
         Raises
         ------
@@ -161,7 +161,8 @@ class Position:
             If an action cannot be read.
         IllegalActionError
             If an action is not legal, or the turn ends too early or not at all; `action_index` says where.
-            In the view of a seat it is legal if it is for some of the cards that the seat does not see.
+            In a seat's view, an action is legal if it is legal for some deal of the cards that the seat does
+            not see.
         GameOverError
             If the game is over.
         PositionError
@@ -171,17 +172,17 @@ class Position:
         self._state = self._play(split_turn(turn), whole_turn=True)
 
     def draw(self, seed: int | None = None) -> list[str]:
-        """Draw the random event that comes next, and return it as `push` would take it.
+        """Draw the outcome of the random event that is due, and return it in the form that `push` takes.
 
         Parameters
         ----------
         seed : int, optional
-            Of the draw.
+            Seed of the draw, 0 <= seed < 2**63; drawn from the operating system if None.
 
         Raises
         ------
         SearchError
-            If none is due (`is_chance`).
+            If no random event is due (see `is_chance`); reason NO_CHANCE.
         """
         state, seed = self._state.copy(), resolve_seed(seed)
         if not self.is_chance:
@@ -195,12 +196,12 @@ class Position:
         return [text]
 
     def view(self, seat: int) -> Position:
-        """Return what a seat may see of the position; a copy, where nothing is hidden from anybody.
+        """Return a seat's view of the position; a copy of it if the game hides nothing.
 
         Raises
         ------
         PositionError
-            If there is no such seat, or this is the view of another one.
+            If there is no such seat, or this is the view of another seat.
         """
         if not self._codec.has_views:
             return self.copy()
@@ -208,7 +209,7 @@ class Position:
         return Position(self.game, self._codec.parse_position(data, "position"))
 
     def push_action(self, text: str) -> None:
-        """Play one action, or leave the position as it is. Raises the errors of `push`."""
+        """Play one action. After an error the position is unchanged. Raises the errors of `push`."""
         self._state = self._play([text], whole_turn=False)
 
     def _play(self, turn, *, whole_turn):
@@ -248,17 +249,14 @@ class Position:
         return state
 
     def _may_be_legal(self, state, action):
-        """Return whether an action is legal, for some of the cards in place of those that are unknown.
-
-        Those are dealt so that it is.
-        """
+        """Return whether an action is legal for some deal of the hidden cards; if so, leave `state` with it."""
         viewer = self.viewer
         if viewer in (None, state.current_player):
             return state.is_legal(action)
         return self._codec.deal_for(state, viewer, action)
 
     def _illegal(self, state, text, path):
-        """Return the error for an action that is not legal; it lists legal ones that come close."""
+        """Return the error for an action that is not legal; it lists legal ones with the same verb."""
         if state.current_player == CHANCE:
             example = self._codec.format_action(self._codec.draw_outcome(state, 0))
             return IllegalActionError(
@@ -307,14 +305,15 @@ class Position:
 
 
 def require_seat_to_move(position: Position) -> None:
-    """Raise an error unless a seat is to move, and what it may do can be seen from the position.
+    """Check that a seat is to move and that the position shows what this seat sees.
 
     Raises
     ------
     GameOverError
         If the game is over.
     PositionError
-        Reason CHANCE_PENDING, if a random event comes first; NOT_ITS_VIEW, if this is what another seat sees.
+        If a random event comes first (reason CHANCE_PENDING), or if this is the view of another seat
+        (NOT_ITS_VIEW).
     """
     if position.is_over:
         raise GameOverError("the game is over; expected a position in which a seat is to move")
@@ -326,20 +325,20 @@ def require_seat_to_move(position: Position) -> None:
         )
     if position.viewer not in (None, position.to_move):
         raise PositionError(
-            f"the position is what seat {position.viewer} sees; expected what seat {position.to_move} sees, "
-            "who is to move, or the full position",
+            f"the position is the view of seat {position.viewer}; expected the view of seat "
+            f"{position.to_move}, which is to move, or the full position",
             reason="NOT_ITS_VIEW",
             path="position.viewer",
         )
 
 
 def split_turn(turn: str | list[str]) -> list[str]:
-    """Return a turn's action texts, from a list of them or from one string that joins them by ``"; "``.
+    """Return the texts of a turn's actions, given as a list or as one string joined by ``"; "``.
 
     Raises
     ------
     NotationError
-        If it is neither, or empty.
+        If `turn` is neither, or empty.
     """
     actions = turn.split(TURN_SEPARATOR) if isinstance(turn, str) else turn
     if not isinstance(actions, (list, tuple)) or not actions:

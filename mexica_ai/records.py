@@ -1,4 +1,4 @@
-"""Played games as JSON records: reading them strictly, and replaying them."""
+"""Game records: played games as JSON, read strictly and replayed."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ _SHAPE = {
 
 
 def replay(record: dict[str, Any] | str | bytes, *, path: str = "$") -> Position:
-    """Replay a record, check that its outcome is what the rules say, and return the position at its end.
+    """Replay a record, check its outcome against the rules, and return the position at its end.
 
     Parameters
     ----------
     record : dict, str or bytes
         The record's JSON object, or its text.
     path : str
-        How errors name the record.
+        Where the record stands; JSON paths in errors begin with it.
 
     Raises
     ------
     NotationError, UnknownGameError, PositionError
-        If the record or its start cannot be read or is not valid, the game is not where `termination` says,
-        or `scores` or `winners` are not those of the replayed game (reasons UNFINISHED, FINISHED,
-        SCORES_MISMATCH, WINNERS_MISMATCH).
+        If the record or its start cannot be read or is invalid, if `termination` does not fit the replayed
+        game (reasons UNFINISHED, FINISHED), or if `scores` or `winners` differ from those of the replayed
+        game (SCORES_MISMATCH, WINNERS_MISMATCH).
     IllegalActionError
         If a turn is not legal. This and the other errors of a turn carry `turn_index` and `action_index`.
     """
@@ -69,7 +69,7 @@ def replay(record: dict[str, Any] | str | bytes, *, path: str = "$") -> Position
 
 
 def check_record(record: object, path: str = "$") -> None:
-    """Raise NotationError if this has not the form of a record; whether it can be replayed is not checked."""
+    """Raise NotationError if this does not have the form of a record. Does not replay it."""
     check_shape(record, _SHAPE, path)
     if record["version"] != VERSION:
         raise NotationError(
@@ -120,7 +120,7 @@ def _check_outcome(record, position, path):
     termination = record.get("termination", "finished")
     if (termination == "forfeit") != ("forfeit" in record):
         raise NotationError(
-            f"{path}.forfeit: expected exactly with the termination forfeit; the termination is "
+            f"{path}.forfeit: expected with the termination forfeit and no other; the termination is "
             f"{termination}",
             reason="FORFEIT_MISMATCH",
             path=f"{path}.forfeit",

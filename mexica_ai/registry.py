@@ -1,4 +1,4 @@
-"""The games: the one place in Python that lists them (``setup.py`` has the table of compiled modules)."""
+"""The list of the games; no other Python module names them (``setup.py`` lists their compiled modules)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,19 @@ EXTRAS = dict.fromkeys(("Removal", "TokenRemoval", "consider_removal"), "mexica_
 
 
 class GameEntry(NamedTuple):
-    """A game and what belongs to it.
+    """A game and everything that belongs to it.
 
-    `game` is the compiled one; `codec` is everything else that the package needs of it (see
-    `mexica_ai.games.codec.GameCodec`); `weights_spec` and `training`, if not None, say what
-    `mexica-ai train` can fit (`cext.core.weights.WeightsSpec`) and with which corrections.
+    Attributes
+    ----------
+    name : str
+    game : cext.core.game.Game
+        The compiled rules.
+    codec : mexica_ai.games.codec.GameCodec
+        Everything else that the package needs from the game.
+    weights_spec : cext.core.weights.WeightsSpec or None
+        The layout of the game's weights; None if it has none.
+    training : module or None
+        The corrections that `mexica-ai train` fits; None if the game has no weights.
     """
 
     name: str
@@ -40,10 +48,10 @@ class GameEntry(NamedTuple):
     training: ModuleType | None
 
     def weights(self) -> Weights | None:
-        """Return the weights that ship, read once; None if the game has none.
+        """Return the weights that ship with the game, read once; None if it has none.
 
-        Where they cannot be read, a RuntimeWarning says why, and they are the hand-made estimate: whoever
-        wants to fit new ones must be able to play.
+        If they cannot be read, issue a RuntimeWarning with the cause and return the hand-made estimate
+        instead: fitting new weights needs games, so the game must be playable without them.
         """
         return _shipped(self.name)
 
@@ -54,7 +62,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> GameEntry:
-    """Return the game of that name.
+    """Return the game with this name.
 
     Raises
     ------
@@ -95,12 +103,12 @@ def _shipped(name):
 
 
 def load_weights_file(path: str | os.PathLike[str]) -> Weights:
-    """Read a file of weights; it says itself of which game they are.
+    """Read a file of weights; the file names its game.
 
     Raises
     ------
     NotationError
-        Reason BAD_WEIGHTS: the file cannot be read, is not weights of one of the games, or is damaged.
+        The file cannot be read, does not hold weights of a known game, or is damaged; reason BAD_WEIGHTS.
     """
     specs = [spec for name in _NAMES if (spec := _load(name).weights_spec) is not None]
     return load_weights(path, specs)

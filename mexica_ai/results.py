@@ -1,4 +1,4 @@
-"""What a search answers."""
+"""The result of a search."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Candidate:
-    """A turn that the search considered. All lists of numbers have one entry a seat.
+    """A turn that the search considered. All lists of numbers have one entry per seat.
 
     Parameters
     ----------
     turn : list of str
-        Its actions, in one canonical spelling of the position it leads to.
+        Its actions. Of the turns that lead to the same position, always the same one.
     visits : int
-        Iterations that passed through the position at its end.
+        Iterations that passed through the position at the end of the turn.
     value : list of float
         Estimated share of the win of each seat, in [0, 1], summing to 1.
     expected_scores : list of float
         Estimated final score of each seat, in the game's points.
     prior : float
-        What the game's policy thought of the turn before the search.
+        Probability that the game's policy gave the turn before the search, in [0, 1].
     line : list of list of str
-        The turns that the search expects next.
+        The principal variation: the turns that the search expects next.
     """
 
     turn: list[str]
@@ -36,25 +36,25 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Result:
-    """The best turn, and what the search knows about it.
+    """The best turn, and the statistics of the search.
 
     Parameters
     ----------
     candidates : list of Candidate
-        At least one. Distinct positions at the end of the turn, most visited first, or the best first where
-        all of them end the game; of a level below 10 the turn that it plays, then the others.
+        At least one. They lead to different positions. The most visited comes first, or the best if all of
+        them end the game. A level below 10 puts the turn that it plays first.
     iterations : int
-        Descents (each with one back-up).
+        Iterations done: one descent and one back-up each.
     nodes : int
         Nodes in the search's graph.
     distinct_turns : int
-        Distinct positions at the end of the turn that the search has reached.
+        Distinct end-of-turn positions that the search has reached.
     seconds : float
         Wall-clock time used.
     stop_reason : str
         time, iterations, memory, stopped, forced, solved or settled; empty while the search still runs.
     seed : int
-        What the search ran with; with one thread and a limit of iterations it repeats the result.
+        Seed of the search; with one thread and a limit of iterations it reproduces the result.
     threads : int
         Native threads that searched.
     """
@@ -84,6 +84,6 @@ class Result:
         return self.candidates[0].expected_scores
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result as a JSON object, its keys named like the attributes."""
+        """Return the result as a JSON object whose keys are the attributes' names."""
         best = {"turn": self.turn, "value": self.value, "expected_scores": self.expected_scores}
         return best | asdict(self)

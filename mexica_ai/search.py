@@ -1,7 +1,7 @@
-"""Asking the search for a turn: `best_turn` waits for the answer, `analyze` shows it growing.
+"""The search from Python: `best_turn` waits for the result, `analyze` yields intermediate results.
 
-Both translate between positions and the compiled search (`cext.core.search`), which does the work in native
-threads. `run_search` and `watch_search` are the same for engines: with `Limits`, and an event that stops the
+Both translate between positions and the compiled search (`cext.core.search`), which runs in native threads.
+`run_search` and `watch_search` do the same for engines: they take `Limits`, and an event that stops the
 search.
 """
 
@@ -32,7 +32,7 @@ from mexica_ai.position import Position, require_seat_to_move
 from mexica_ai.results import Candidate, Result
 from mexica_ai.strict import quote
 
-STOP_POLL_S = 0.002  # how late the thread that waits for a stop notices the end of its search at most
+STOP_POLL_S = 0.002  # longest time after which the thread that waits for a stop notices the search's end
 
 
 def best_turn(
@@ -47,7 +47,7 @@ def best_turn(
     level: int = levels.HIGHEST,
     weights: Weights | str | os.PathLike[str] | None = None,
 ) -> Result:
-    """Search the best turn for the seat to move.
+    """Search for the best turn of the seat to move.
 
     Parameters
     ----------
@@ -56,21 +56,22 @@ def best_turn(
     time_s : float, optional
         Seconds for the whole turn; 1 if neither this nor `iterations` is given.
     iterations : int, optional
-        Descents in all. With one thread, the same seed and iterations give the same result.
+        Iterations of all threads together. With one thread, the same seed and iterations give the same
+        result.
     threads : int
-        Native threads.
+        Native threads, 1-256.
     memory_mb : int
-        Memory for the nodes of the search, in MiB.
+        Memory for the nodes of the search, in MiB, 1-1,000,000.
     seed : int, optional
         0 <= seed < 2**63; drawn from the operating system if None, and reported in the result.
     candidates : int
-        How many turns the result lists at most.
+        How many turns the result lists at most, 1-10,000.
     level : int
-        Strength of play, 1 to 10 (`mexica_ai.levels`): 10 plays the best turn it finds in all the time it
-        is given, lower levels search less and waver among turns that are nearly as good.
+        Strength of play, 1 to 10 (`mexica_ai.levels`): 10 uses all the time it is given and plays the best
+        turn it finds; lower levels search less and choose among turns that are nearly as good.
     weights : Weights or path-like, optional
-        What the search judges positions with: a file that `mexica-ai train` has written, or what
-        `mexica_ai.registry.load_weights_file` made of one. By default those that ship.
+        Weights of the evaluation and the policy: a file that `mexica-ai train` wrote, or the value that
+        `mexica_ai.registry.load_weights_file` returns for one. By default those that ship.
 
     Returns
     -------
@@ -81,12 +82,13 @@ def best_turn(
     GameOverError
         If the game is over.
     PositionError
-        If a random event comes before the next turn (reason CHANCE_PENDING), or the position is what another
-        seat sees (NOT_ITS_VIEW).
+        If a random event comes before the next turn (reason CHANCE_PENDING), or the position is the view of
+        another seat (NOT_ITS_VIEW).
     SearchError
-        If a limit makes no sense, or the weights are of another game (reason INVALID_WEIGHTS).
+        If a limit is invalid (reason INVALID_LIMITS), the seed is (INVALID_SEED), or the weights belong to
+        another game (INVALID_WEIGHTS).
     NotationError
-        If the file of weights is not one (reason BAD_WEIGHTS).
+        If the file of weights cannot be read or is damaged (reason BAD_WEIGHTS).
     """
     if time_s is None and iterations is None:
         time_s = DEFAULT_TIME_S
@@ -107,11 +109,11 @@ def analyze(
     interval_s: float = DEFAULT_INTERVAL_S,
     weights: Weights | str | os.PathLike[str] | None = None,
 ) -> Iterator[Result]:
-    """Search the best turn, and yield what is known every `interval_s` seconds.
+    """Search for the best turn and yield the result so far every `interval_s` seconds.
 
-    The parameters and errors are those of `best_turn`, but without `time_s` and `iterations` the search runs
-    until it is stopped. The last result, and only that, has a `stop_reason`. Closing the iterator stops the
-    search.
+    The other parameters and the errors are those of `best_turn`, but with neither `time_s` nor `iterations`
+    the search runs until it is stopped. Only the last result has a `stop_reason`. Closing the iterator stops
+    the search.
     """
     limits = Limits(time_s, iterations, memory_mb, threads, unlimited=True)
     return watch_search(
@@ -138,8 +140,8 @@ def run_search(
 ) -> Result:
     """Search within `limits` and return the result; see `best_turn`.
 
-    Setting `stop`, from any thread, ends the search with the best turn found so far. `search_class` is a
-    compiled search with the interface of `cext.core.search.Search`, which is the default.
+    Setting `stop`, from any thread, ends the search; the result is the best turn found so far. `search_class`
+    makes a compiled search with the interface of `cext.core.search.Search`, the default.
     """
     levels.check(level)
     limits = levels.limits_of(level, limits)
@@ -177,7 +179,7 @@ def watch_search(
     weights: Weights | str | os.PathLike[str] | None = None,
     search_class: Callable[..., Any] = Search,
 ) -> Iterator[Result]:
-    """Search within `limits` and yield results as they grow; see `analyze` and `run_search`."""
+    """Search within `limits` and yield intermediate results; see `analyze` and `run_search`."""
     if not is_time(interval_s):
         raise SearchError(
             f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0, at most "
@@ -214,7 +216,7 @@ def _watch(position, search, limits, candidates, level, interval_s, stop):
             if not partial.stop_reason:
                 yield partial
     finally:
-        # Also when the caller closes the iterator or presses Ctrl-C.
+        # Also if the caller closes the iterator, or on Ctrl-C.
         search.stop()
         for worker in workers:
             worker.join()
@@ -224,7 +226,7 @@ def _watch(position, search, limits, candidates, level, interval_s, stop):
 
 
 def _result(position, search, level, candidates):
-    found = search.result(candidates if level == levels.HIGHEST else max(candidates, levels.POOL))
+    found = search.result(candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES))
     return levels.choose(level, _to_result(position.game, found), position.to_move, candidates)
 
 
@@ -247,14 +249,14 @@ def _new_search(position, limits, seed, candidates, level, weights, search_class
 
 
 def weights_for(game: str, weights: Weights | str | os.PathLike[str] | None) -> Weights | None:
-    """Return the weights to search a game with: those given, read if it is a file, or those that ship.
+    """Return the weights for a search of a game: `weights`, loaded if it is a path, or those that ship.
 
     Raises
     ------
     NotationError
-        The file is not one of weights (reason BAD_WEIGHTS).
+        The file cannot be read or does not hold valid weights (reason BAD_WEIGHTS).
     SearchError
-        The weights are of another game (reason INVALID_WEIGHTS).
+        The weights belong to another game (reason INVALID_WEIGHTS).
     """
     if weights is None:
         return registry.get(game).weights()
@@ -270,7 +272,7 @@ def weights_for(game: str, weights: Weights | str | os.PathLike[str] | None) -> 
 
 
 def _to_result(game: str, found: dict[str, Any]) -> Result:
-    """Return the compiled search's answer with its actions as text."""
+    """Return the compiled search's result with its actions as text."""
     format_action = registry.get(game).codec.format_action
 
     def format_turn(actions):

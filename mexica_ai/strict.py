@@ -1,9 +1,9 @@
-"""Strict reading of JSON: one parser of JSON text and one checker of shapes, shared by positions and records.
+"""Strict reading of JSON: a parser of JSON text and a checker of shapes, shared by positions and records.
 
 A *shape* says what a JSON value must look like: `int`, `str`, `bool`, `float` (any finite number), a `Text`,
-a `Choice`, `dict` (any object), `Nullable(shape)`, `[shape]` (a list of any length) or a dict from keys to
-shapes, where a key that ends in ``?`` may be left out. Nothing is converted: an integer is an integer,
-neither ``"3"`` nor ``3.0`` nor ``true``.
+`choice(...)`, `dict` (any object), `Nullable(shape)`, `[shape]` (a list of any length) or a dict from keys to
+shapes, where a key that ends in ``?`` is optional. Nothing is converted: ``"3"``, ``3.0`` and ``true`` are
+not integers.
 """
 
 import functools
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from mexica_ai.errors import NotationError, Violation
 
-# Enough for a person to mend an input; a hostile one with a million faults must not fill the memory or a log.
+# Enough to correct an input by hand. An input with a million faults must not fill the memory or a log.
 MAX_VIOLATIONS = 100
 
 _TYPE_NAMES = {
@@ -31,7 +31,7 @@ _compiled = functools.cache(re.compile)
 
 
 class Text(NamedTuple):
-    """A shape: a string that matches `pattern` as a whole; `expected` describes it in messages."""
+    """A shape: a string that matches all of `pattern`; `expected` describes it in messages."""
 
     pattern: str
     expected: str
@@ -50,7 +50,7 @@ def choice(*words):
 
 
 def quote(value):
-    """Return `value` for a message: JSON, on one line, in ASCII, and short whatever it is."""
+    """Return `value` as short ASCII text on one line for a message: JSON, or a description if it is long."""
     if isinstance(value, str):
         return json.dumps(value) if len(value) <= 60 else f'{json.dumps(value[:57])[:-1]}..."'
     if value is None or isinstance(value, bool):
@@ -74,13 +74,13 @@ def parse_json(text, path="$"):
     text : str or bytes
         Bytes must be UTF-8.
     path : str
-        How messages name the input.
+        The name of the input in messages.
 
     Raises
     ------
     NotationError
-        If the text is no JSON: also for duplicate keys, NaN and Infinity, numbers too long to read, invalid
-        UTF-8 and nesting too deep.
+        If the text is not JSON. Duplicate keys, NaN and Infinity, integers with too many digits, invalid
+        UTF-8 and deep nesting are errors, too.
     """
 
     def build_object(pairs):
@@ -89,7 +89,7 @@ def parse_json(text, path="$"):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
             raise NotationError(
-                f"{path}: the key {quote(twice)} stands twice in one object; expected every key once",
+                f"{path}: the key {quote(twice)} occurs twice in one object; expected every key once",
                 reason="DUPLICATE_KEY",
                 path=path,
             )
@@ -119,25 +119,25 @@ def parse_json(text, path="$"):
 
 
 def _member(path, key):
-    """Return the path of an object's member, or of the object if the key is nothing to write into a path."""
+    """Return the path of an object's member, or of the object if the key is not an identifier."""
     return (
         f"{path}.{key}" if isinstance(key, str) and re.fullmatch("[A-Za-z_][A-Za-z0-9_]{0,60}", key) else path
     )
 
 
 class Findings:
-    """Collects what is wrong with an input, so that one error can report all of it."""
+    """Collects the faults of an input, so that one error can report all of them."""
 
     def __init__(self):
         self.violations = []
 
     def add(self, path, reason, message):
-        """Note one violation; the path is put before `message`, which says what was given and expected."""
+        """Add one violation. Its text is the path and `message`, which says what was given and expected."""
         if len(self.violations) < MAX_VIOLATIONS:
             self.violations.append(Violation(path, reason, f"{path}: {message}"))
 
     def raise_as(self, error_class):
-        """Raise `error_class` with all violations, the first as its message; do nothing if there are none."""
+        """Raise `error_class` with all violations, if there are any; its message is that of the first."""
         if not self.violations:
             return
         first, more = self.violations[0], len(self.violations) - 1
@@ -147,7 +147,7 @@ class Findings:
         )
 
     def check_range(self, path, value, low, high):
-        """Note a violation and return False if the integer is not in low..high."""
+        """Add a violation and return False if the integer is not in low..high, else return True."""
         if low <= value <= high:
             return True
         expected = f"an integer from {low} to {high}" if low < high else low
@@ -155,7 +155,7 @@ class Findings:
         return False
 
     def check_shape(self, path, value, shape):
-        """Note every place where `value` does not have `shape` (see the module)."""
+        """Add a violation for every place where `value` does not have `shape` (see the module)."""
         if type(value) is shape and shape is not float:
             return
         if isinstance(shape, dict):
@@ -165,7 +165,7 @@ class Findings:
                 self._wrong_type(path, value, "a list")
                 return
             (each,) = shape
-            # Most entries are short texts, by the hundred: those that fit need no path.
+            # Most lists hold hundreds of short texts: build no path for those that match.
             fits = _compiled(each.pattern).fullmatch if isinstance(each, Text) else None
             for index, entry in enumerate(value):
                 if not (fits and type(entry) is str and fits(entry)):
@@ -205,7 +205,7 @@ class Findings:
 
 
 def check_shape(value, shape, path):
-    """Raise NotationError, with every place listed, if `value` does not have `shape`."""
+    """Raise NotationError, listing every violation, if `value` does not have `shape`."""
     findings = Findings()
     findings.check_shape(path, value, shape)
     findings.raise_as(NotationError)
@@ -224,16 +224,16 @@ def check_options(game: str, given: Iterable[str], known: Collection[str]) -> No
 
 
 def match_action(text: object, forms: dict[str, tuple[str, str]], example: str, path: str) -> dict[str, str]:
-    """Take the text of an action apart.
+    """Split the text of an action into its operands.
 
     Parameters
     ----------
     text : object
-        What was given: a verb and its operands, separated by single spaces.
+        The input; expected is a verb and its operands, separated by single spaces.
     forms : dict
         For each verb the regular expression of the whole text, and an example of it.
     example : str
-        An action, for the message about what is no text.
+        An action, for the message about input that is not a string.
     path : str
         Where the text stands, for messages.
 
@@ -245,7 +245,8 @@ def match_action(text: object, forms: dict[str, tuple[str, str]], example: str, 
     Raises
     ------
     NotationError
-        WRONG_TYPE, UNKNOWN_VERB or BAD_OPERANDS.
+        The text is not a string (reason WRONG_TYPE), its verb is unknown (UNKNOWN_VERB), or the operands do
+        not match the verb's expression (BAD_OPERANDS).
     """
     if not isinstance(text, str):
         raise NotationError(
@@ -264,7 +265,7 @@ def match_action(text: object, forms: dict[str, tuple[str, str]], example: str, 
 
 
 def not_an_action(text: str, path: str, reason: str, expected: str) -> NotationError:
-    """Return the error for a text that is no action."""
+    """Return the error for a text that is not an action."""
     return NotationError(
         f"{path}: {quote(text)} is not an action; expected {expected}", reason=reason, path=path
     )

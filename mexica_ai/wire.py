@@ -1,8 +1,8 @@
-"""Between protobuf messages and the package's own values; client and server use nothing else.
+"""Conversion between protobuf messages and the package's own values, for the client and the server.
 
 A position's message has the field names of its JSON form, so the two are converted field by field, and the
-strict codec of the JSON form (`Position.from_json`) does all the checking. What the wire cannot say as JSON
-does is mended by the game's codec (`GameCodec.from_message`).
+strict reader of the JSON form (`Position.from_json`) checks everything. The game's codec corrects what
+protobuf cannot express (`GameCodec.from_message`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mexica_ai.v1 import engine_pb2
 
 _STOP_REASON = "STOP_REASON_"
 
-# No position comes near these; without them a small request could keep a processor busy for long.
+# Far more than any position needs. Without these limits a small request could take very long to check.
 MAX_BYTES = 1 << 16
 MAX_ENTRIES = 1024
 
@@ -39,12 +39,13 @@ CARRIED = frozenset(
 
 
 def check_size(message: Message, path: str = "") -> None:
-    """Refuse a message that is too large to be worth reading, before anything is made of it.
+    """Reject a message that is too large, before it is converted.
 
     Raises
     ------
     NotationError
-        Reason TOO_LONG: it has more than `MAX_BYTES` bytes, or a list in it more than `MAX_ENTRIES` entries.
+        It has more than `MAX_BYTES` bytes, or a list in it has more than `MAX_ENTRIES` entries; reason
+        TOO_LONG.
     """
     if message.ByteSize() > MAX_BYTES:
         raise NotationError(
@@ -71,7 +72,7 @@ def _check_lists(message, path):
 
 
 def require_carried(game: str) -> None:
-    """Raise UnknownGameError unless the wire carries a game, which must have its messages in the proto."""
+    """Raise UnknownGameError if the proto has no messages for a game."""
     if game not in CARRIED:
         raise UnknownGameError(
             f"the service has no messages for the game {quote(game)}; expected one of "
@@ -82,24 +83,23 @@ def require_carried(game: str) -> None:
 def position_to_message(position: Position, *, hides: bool = False) -> engine_pb2.Position:
     """Return the message of a position.
 
-    With `hides` without what nobody may know yet; of a game with hidden hands, as the seat to move sees it
-    (`GameCodec.redact`).
+    With `hides`, leave out what is hidden from the seat to move (`GameCodec.redact`).
 
     Raises
     ------
     UnknownGameError
-        If the wire does not carry the game.
+        If the proto has no messages for the game.
     """
     require_carried(position.game)
     data = position.to_json()
     if hides:
         data = registry.get(position.game).codec.redact(data)
-    # A tenth of the time of json_format.ParseDict, which checks what is known to be valid here.
+    # Ten times as fast as json_format.ParseDict, whose checks are not needed here.
     return engine_pb2.Position(**{data.pop("game"): data})
 
 
 def message_from_json(data: dict[str, Any]) -> engine_pb2.Position:
-    """Return the message of a position's JSON object, which need not be valid.
+    """Return the message of a position's JSON object, which may be invalid.
 
     Raises
     ------
@@ -125,17 +125,17 @@ def position_from_message(message: engine_pb2.Position, path: str = "position") 
     Parameters
     ----------
     message : mexica_ai.v1.Position
-        Not trusted.
+        Untrusted.
     path : str
-        How errors name the message: the beginning of their paths, such as ``position.mexica.seats[0].pilli``.
+        Where the message stands; paths in errors begin with it, as ``position.mexica.seats[0].pilli`` does.
 
     Raises
     ------
     NotationError
-        If a field is missing or cannot be read, or no game is set (which a game that this version does not
-        know looks like, too).
+        If a field is missing or cannot be read, or no game is set. A game that this version does not know
+        counts as not set.
     PositionError
-        If it breaks an invariant; `violations` lists every one.
+        If it breaks invariants; `violations` lists all of them.
     """
     check_size(message, path)
     game = message.WhichOneof("game")
@@ -144,8 +144,9 @@ def position_from_message(message: engine_pb2.Position, path: str = "position") 
         raise NotationError(
             f"{path}: no position of a known game; expected one of {known}", reason="MISSING_GAME", path=path
         )
-    # Lists have no presence on the wire and are always there; a scalar or a message only if it was set, so
-    # that the codec notices a forgotten one. All numbers of positions are 32-bit, which stay integers here.
+    # Lists have no presence, so they are always in `data`. A scalar or a message is there only if it was set,
+    # so that the codec notices a missing one. All numbers in positions have 32 bits, which
+    # MessageToDict keeps as integers.
     data = json_format.MessageToDict(
         getattr(message, game), preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
@@ -154,7 +155,7 @@ def position_from_message(message: engine_pb2.Position, path: str = "position") 
 
 
 def record_of(start: Position, turns: Iterable[engine_pb2.Turn]) -> dict[str, Any]:
-    """Return the record of a game, finished or not, that began so and had these turns."""
+    """Return the record of a game, finished or not, with this start and these turns."""
     return {
         "game": start.game,
         "version": VERSION,
@@ -166,7 +167,7 @@ def record_of(start: Position, turns: Iterable[engine_pb2.Turn]) -> dict[str, An
 
 
 def evaluation_to_message(evaluation: TurnEvaluation) -> engine_pb2.EvaluateRecordResponse:
-    """Return the message of what the engine says of a turn."""
+    """Return the message of the evaluation of a turn."""
     return engine_pb2.EvaluateRecordResponse(
         turn_index=evaluation.turn_index,
         seat=evaluation.seat,
@@ -186,7 +187,7 @@ def evaluation_to_message(evaluation: TurnEvaluation) -> engine_pb2.EvaluateReco
 def evaluation_from_message(
     message: engine_pb2.EvaluateRecordResponse, turn: list[str]
 ) -> TurnEvaluation:
-    """Read what the engine says of a turn, which the message itself does not repeat."""
+    """Read the evaluation of a turn from its message, which does not contain the turn itself."""
     return TurnEvaluation(
         turn_index=message.turn_index,
         seat=message.seat,
@@ -240,7 +241,7 @@ def result_to_message(
 
 
 def result_from_message(message: engine_pb2.SearchResult) -> Result:
-    """Read a result from its message. A stop reason that this version does not know reads ``unknown``."""
+    """Read a result from its message. A stop reason that this version does not know becomes ``unknown``."""
     known = engine_pb2.StopReason.DESCRIPTOR.values_by_number.get(message.stop_reason)
     stop_reason = known.name.removeprefix(_STOP_REASON).lower() if known else "unknown"
     candidates = [
@@ -254,7 +255,7 @@ def result_from_message(message: engine_pb2.SearchResult) -> Result:
         )
         for candidate in message.candidates
     ]
-    if not candidates:  # another server may say no more than its turn
+    if not candidates:  # other servers may send only the turn
         candidates = [
             Candidate(
                 turn=list(message.turn),

@@ -1,4 +1,4 @@
-"""A server: the servicer, health checking and reflection on one grpc.aio server, with a graceful end."""
+"""A server: the servicer, health checking and reflection on one grpc.aio server, with graceful shutdown."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from mexica_ai.server.metrics import make_metrics
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME, EngineService
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
-LINGER_S = 0.5  # at most, between NOT_SERVING and the end of service
-FLUSH_S = 0.5  # what answers on their way, and streams of health watchers, get at the end
-SPARE_STREAMS = 100  # calls on one connection that neither search nor wait
+LINGER_S = 0.5  # longest time between NOT_SERVING and the end of service
+FLUSH_S = 0.5  # time at the end for unsent answers and streams of health watchers
+SPARE_STREAMS = 100  # calls on one connection that neither search nor wait for a slot
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", MAX_REQUEST_BYTES),
     ("grpc.so_reuseport", 0),  # else a second server on the port would silently take half of the calls
-    # Who is gone without a word holds a slot or a place in the queue for so long at most.
+    # A client that vanishes without closing its connection keeps its slot or its place in the queue until
+    # keepalive fails.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.server_handshake_timeout_ms", 10_000),  # a connection that never gets beyond TLS is closed
+    ("grpc.server_handshake_timeout_ms", 10_000),  # closes connections that do not finish the TLS handshake
 ]
 _DESCRIPTORS = (engine_pb2.DESCRIPTOR, health_pb2.DESCRIPTOR, reflection_pb2.DESCRIPTOR)
 METHODS = frozenset(
@@ -38,7 +39,7 @@ METHODS = frozenset(
     for method in service.methods
 )
 
-LARGE = frozenset({f"/{SERVICE_NAME}/EvaluateRecord"})  # methods whose requests hold more than a position
+LARGE = frozenset({f"/{SERVICE_NAME}/EvaluateRecord"})  # methods with requests larger than a position
 
 
 class Server:
@@ -60,7 +61,7 @@ class Server:
     Raises
     ------
     SearchError
-        Reason INVALID_CONFIG: a file that the configuration names cannot be used, or a package is missing.
+        A file of the configuration cannot be used, or a package is missing; reason INVALID_CONFIG.
     """
 
     def __init__(self, config: ServerConfig, search: Callable[..., Result] | None = None) -> None:
@@ -73,7 +74,7 @@ class Server:
         self.service.metrics = self.metrics
         self.address = config.address
         # maximum_concurrent_rpcs stays unset: it would reject health checks while all slots are taken.
-        # More calls on one connection than can search and wait would only take memory.
+        # Calls on one connection beyond those that can search or wait would only use memory.
         max_streams = config.slots + config.max_waiting + SPARE_STREAMS
         self._server = grpc.aio.server(
             interceptors=[LogsCalls(self.metrics, METHODS), Authenticates(tokens), RefusesUnreadable(LARGE)],
@@ -91,7 +92,7 @@ class Server:
         Raises
         ------
         OSError
-            An address cannot be listened on.
+            The server cannot listen on an address.
         """
         try:
             if self._credentials is None:
@@ -107,9 +108,9 @@ class Server:
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
 
     async def drain(self) -> None:
-        """End gracefully: report NOT_SERVING, finish or stop running searches, send the answers, close."""
+        """Shut down gracefully: report NOT_SERVING, finish or stop running searches, send answers, close."""
         await self._health.enter_graceful_shutdown()
-        # Clients take some time to hear of it, and until then their calls are answered.
+        # Clients notice this after some time; until then their calls are answered.
         await asyncio.sleep(min(LINGER_S, self._config.grace_s / 4))
         await self.service.close(self._config.grace_s)
         await self._server.stop(FLUSH_S)
@@ -118,7 +119,7 @@ class Server:
 
 
 def check(config: ServerConfig) -> None:
-    """Raise what would keep a server of this configuration from being made; see Server."""
+    """Raise the error with which `Server` would reject this configuration, if any."""
     server_credentials(config)
     if config.tokens_file:
         Tokens(config.tokens_file)

@@ -1,4 +1,4 @@
-"""Who may call: TLS, client certificates and bearer tokens."""
+"""Authentication: TLS, client certificates and bearer tokens."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from mexica_ai.server.config import ServerConfig, refuse
 from mexica_ai.strict import quote
 
 CALLER: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_caller", default="")
-"""Who makes the call that is being answered: a token's name, or else the client certificate's common name."""
+"""The caller of the current call: the name of its token, or else the common name of its certificate."""
 
-OPEN_PREFIX = "/grpc.health.v1.Health/"  # methods that anybody may call
-RECHECK_S = 1.0  # how often the file of tokens is looked at, at most
+OPEN_PREFIX = "/grpc.health.v1.Health/"  # methods that need no token
+RECHECK_S = 1.0  # shortest time between two checks whether a file has changed
 MIN_TOKEN_CHARS = 16
 MAX_TOKENS = 1000
 MAX_FILE_BYTES = 1 << 20
@@ -48,8 +48,9 @@ class Tokens:
     """The bearer tokens of a file, which is read again when it changes.
 
     Each line is ``NAME TOKEN``; empty lines and lines that begin with ``#`` are skipped. A name has 1 to 64
-    letters, digits and ``._-``; a token at least 16 visible ASCII characters. A changed file that cannot be
-    read leaves the tokens as they are, and logs a warning: write a new file and rename it.
+    letters, digits and ``._-``; a token at least 16 visible ASCII characters. If a changed file cannot be
+    read, the tokens stay as they are and a warning is logged. To replace the file, write a new one and rename
+    it.
 
     Parameters
     ----------
@@ -58,18 +59,18 @@ class Tokens:
     Raises
     ------
     SearchError
-        Reason INVALID_CONFIG, path ``tokens_file``: the file cannot be read, or breaks a rule.
+        The file cannot be read or breaks a rule; reason INVALID_CONFIG, path ``tokens_file``.
     """
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._state = _file_state(path)  # taken first: a change while reading is found by the next look
+        self._state = _file_state(path)  # before reading, so that the next check finds a change meanwhile
         self._tokens = _read_tokens(path)
-        self._looked_at = time.monotonic()
+        self._checked_s = time.monotonic()
 
     def name_of(self, token: str) -> str | None:
-        """Return the name of a token, None if it is none; in a time that tells nothing about the tokens."""
-        self._look()
+        """Return the name of a token, None if it is unknown; the time taken reveals nothing about the tokens."""
+        self._reload_if_changed()
         digest = hashlib.sha256(token.encode(errors="replace")).digest()
         found = None
         for known in self._tokens:
@@ -77,11 +78,11 @@ class Tokens:
                 found = known.name
         return found
 
-    def _look(self) -> None:
+    def _reload_if_changed(self) -> None:
         now = time.monotonic()
-        if now < self._looked_at + RECHECK_S:
+        if now < self._checked_s + RECHECK_S:
             return
-        self._looked_at = now
+        self._checked_s = now
         state = _file_state(self._path)
         if state == self._state:
             return
@@ -89,7 +90,7 @@ class Tokens:
         try:
             self._tokens = _read_tokens(self._path)
         except SearchError as error:
-            _logger.warning("the tokens stay as they were: %s", error)
+            _logger.warning("the tokens are unchanged: %s", error)
         else:
             _logger.info("read %d tokens again", len(self._tokens))
 
@@ -103,7 +104,7 @@ def _file_state(path: str) -> tuple[int, int, int] | None:
 
 
 def _read_tokens(path: str) -> list[_Token]:
-    # Messages name lines and never quote them: they hold secrets, even if these are misplaced.
+    # Messages name lines but never quote them, since any part of a line may be a secret.
     where = f"given {quote(path)}"
     content = _read_file("tokens_file", path)
     if not content.isascii():
@@ -119,7 +120,7 @@ def _read_tokens(path: str) -> list[_Token]:
             refuse("tokens_file", f"{here}: {len(words)} words; expected NAME TOKEN")
         name, token = words
         if not _NAME.fullmatch(name):
-            refuse("tokens_file", f"{here}: no such name; expected 1 to 64 letters, digits and ._-")
+            refuse("tokens_file", f"{here}: invalid name; expected 1 to 64 letters, digits and ._-")
         if not _TOKEN.fullmatch(token):
             refuse(
                 "tokens_file",
@@ -137,29 +138,29 @@ def _read_tokens(path: str) -> list[_Token]:
 
 
 class Authenticates(grpc.aio.ServerInterceptor):
-    """Lets through who may call, and sets `CALLER`; answers others UNAUTHENTICATED.
+    """Rejects unauthenticated calls with UNAUTHENTICATED, and sets `CALLER` for the others.
 
     Parameters
     ----------
     tokens : Tokens, optional
-        With them every method but health checks needs the metadata ``authorization: Bearer TOKEN``. Without
-        them all calls are let through, and `CALLER` is the common name of the client's certificate, if it
-        has one.
+        If given, every method except health checks needs the metadata ``authorization: Bearer TOKEN``. If
+        not, all calls are accepted, and `CALLER` is the common name of the client's certificate, if it has
+        one.
     """
 
     def __init__(self, tokens: Tokens | None) -> None:
         self._tokens = tokens
 
     async def intercept_service(self, continuation, handler_call_details):
-        """Return the handler of a call, or one that refuses it."""
+        """Return the handler of a call, or one that rejects it."""
         name = None
         if self._tokens and not handler_call_details.method.startswith(OPEN_PREFIX):
             token = _bearer_token(handler_call_details.invocation_metadata)
             if not token:
-                return _refusing("NO_TOKEN", "no token is given")
+                return _rejecting("NO_TOKEN", "no token is given")
             name = self._tokens.name_of(token)
             if name is None:
-                return _refusing("WRONG_TOKEN", "the token is none of this server's")
+                return _rejecting("WRONG_TOKEN", "this server does not know the token")
         handler = await continuation(handler_call_details)
 
         @contextlib.asynccontextmanager
@@ -171,7 +172,7 @@ class Authenticates(grpc.aio.ServerInterceptor):
 
 
 def _bearer_token(metadata) -> str:
-    """Return the token that metadata hold, "" if there is not exactly one."""
+    """Return the token in the metadata, "" if there is not exactly one."""
     values = [value for key, value in metadata or () if key == "authorization"]
     if len(values) != 1 or not isinstance(values[0], str):
         return ""
@@ -180,16 +181,16 @@ def _bearer_token(metadata) -> str:
 
 
 def _common_name(context) -> str:
-    # Only what TLS has verified gets there.
+    # The context holds only names of verified certificates.
     names = context.auth_context().get("x509_common_name") or [b""]
     return names[0].decode(errors="replace")[:MAX_NAME_CHARS]
 
 
-def _refusing(reason: str, problem: str) -> grpc.RpcMethodHandler:
+def _rejecting(reason: str, problem: str) -> grpc.RpcMethodHandler:
     """Return a handler that answers UNAUTHENTICATED.
 
-    It is a stream_stream handler whatever the method: such a one reads no message of the caller's first, and
-    to the caller the answer is the same.
+    It is a stream_stream handler for every method: this kind answers without reading a message first, and the
+    caller sees no difference.
     """
 
     async def answer(requests, context):
@@ -207,47 +208,47 @@ def _refusing(reason: str, problem: str) -> grpc.RpcMethodHandler:
 
 
 class _Certificates:
-    """What a server encrypts with, read again when a file changes: certificates are renewed all the time."""
+    """The certificates and the key of a server, read again when a file changes, as after a renewal."""
 
     def __init__(self, config: ServerConfig) -> None:
         self._config = config
         self._paths = [config.tls_certificate, config.tls_key, config.tls_client_ca]
-        self._states = self._look()
-        self._looked_at = time.monotonic()
+        self._states = self._file_states()
+        self._checked_s = time.monotonic()
         self.current = _read_certificates(config)
 
     def renewed(self) -> grpc.ServerCertificateConfiguration | None:
-        """Return what new connections are to use, None if that is as before; called by gRPC's threads."""
+        """Return the configuration for new connections, None if unchanged; called by gRPC's threads."""
         now = time.monotonic()
-        if now < self._looked_at + RECHECK_S:
+        if now < self._checked_s + RECHECK_S:
             return None
-        self._looked_at = now
-        states = self._look()
+        self._checked_s = now
+        states = self._file_states()
         if states == self._states:
             return None
         self._states = states
         try:
             self.current = _read_certificates(self._config)
         except SearchError as error:
-            _logger.warning("the certificates stay as they were: %s", error)
+            _logger.warning("the certificates are unchanged: %s", error)
             return None
         _logger.info("read the certificates again")
         return self.current
 
-    def _look(self) -> list[tuple[int, int, int] | None]:
+    def _file_states(self) -> list[tuple[int, int, int] | None]:
         return [_file_state(path) for path in self._paths if path is not None]
 
 
 def server_credentials(config: ServerConfig) -> grpc.ServerCredentials | None:
-    """Return what a server encrypts with, None if it does not.
+    """Return the TLS credentials of a server, None if it does not use TLS.
 
-    Changed files are used for new connections; while they do not fit together the old ones are, and a warning
-    is logged.
+    New connections use changed files. If the changed files are invalid or do not match each other, new
+    connections use the old certificates, and a warning is logged.
 
     Raises
     ------
     SearchError
-        Reason INVALID_CONFIG, path the field of a file that cannot be used.
+        A file cannot be used; reason INVALID_CONFIG, path the field of that file.
     """
     if config.tls_certificate is None:
         return None
@@ -270,7 +271,7 @@ def _read_certificates(config: ServerConfig) -> grpc.ServerCertificateConfigurat
 
 
 def _check_certificates(config: ServerConfig, authorities: bytes | None) -> None:
-    """Find out now what gRPC would not tell, or only when the first client connects."""
+    """Check the files now: gRPC would report faults only when a client connects, or not at all."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(config.tls_certificate)

@@ -1,8 +1,8 @@
-"""From the package's exceptions to gRPC statuses: one table, and the details that go with them.
+"""Conversion of the package's exceptions to gRPC statuses with details.
 
-Every status carries a google.rpc.ErrorInfo (domain ``mexica_ai``, the exception's `reason`, and its class
-under the metadata key ``error``); INVALID_ARGUMENT also a google.rpc.BadRequest with one violation for each
-fault; RESOURCE_EXHAUSTED and UNAVAILABLE a google.rpc.RetryInfo, if it is known when a retry makes sense.
+Every status has a google.rpc.ErrorInfo (domain ``mexica_ai``, the exception's `reason`, and its class under
+the metadata key ``error``). INVALID_ARGUMENT also has a google.rpc.BadRequest with one violation per fault;
+RESOURCE_EXHAUSTED and UNAVAILABLE have a google.rpc.RetryInfo if the time for a retry is known.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ from mexica_ai.server.auth import DOMAIN
 from mexica_ai.server.logs import REQUEST_ID
 from mexica_ai.server.slots import BusyError
 
-# By the exception's class, the most special first; then by the reason of a SearchError. Anything else is
-# INTERNAL.
+# By the exception's class, subclasses first; then by the reason of a SearchError. Anything else is INTERNAL.
 _CODE_BY_CLASS = {
     GameOverError: grpc.StatusCode.FAILED_PRECONDITION,
     NotationError: grpc.StatusCode.INVALID_ARGUMENT,
@@ -53,7 +52,7 @@ _CODE_BY_REASON = {
     "SHUTTING_DOWN": grpc.StatusCode.UNAVAILABLE,
 }
 
-# Statuses travel in HTTP/2 trailers, of which peers accept 8 KiB by default. The message goes there twice.
+# Statuses are sent in HTTP/2 trailers, which are limited to 8 KiB by default and contain the message twice.
 MAX_MESSAGE_CHARS = 500
 MAX_DESCRIPTION_CHARS = 300
 MAX_STATUS_BYTES = 4096
@@ -64,7 +63,7 @@ _logger = logging.getLogger("mexica_ai.server")
 def answers_errors(method: Callable[..., Awaitable]) -> Callable[..., Awaitable]:
     """Decorate a servicer's method that returns one answer: its exceptions become statuses.
 
-    What is no error of the caller's is answered by INTERNAL with an id, and logged in full under that id.
+    Errors that are not the caller's fault become INTERNAL with an id, and are logged in full with that id.
     """
 
     @functools.wraps(method)
@@ -96,22 +95,22 @@ def streams_errors(method: Callable[..., AsyncIterator]) -> Callable[..., AsyncI
 
 
 class RefusesUnreadable(grpc.aio.ServerInterceptor):
-    """Answers bytes that are no request message, or too many, by INVALID_ARGUMENT.
+    """Answers requests that cannot be parsed or are too long with INVALID_ARGUMENT.
 
-    gRPC itself would answer UNKNOWN with the text of an exception, and log a traceback. What is too long is
-    not even read.
+    gRPC itself would answer UNKNOWN with the text of an exception, and log a traceback. Requests that are too
+    long are not parsed.
 
     Parameters
     ----------
     large : collection of str
-        The methods whose requests may be as long as gRPC lets them be; others have `wire.MAX_BYTES` at most.
+        Methods whose requests are limited only by gRPC; others may have at most `wire.MAX_BYTES` bytes.
     """
 
     def __init__(self, large: Collection[str] = ()) -> None:
         self._large = frozenset(large)
 
     async def intercept_service(self, continuation, handler_call_details):
-        """Return the handler of a call, its request read by us if there is exactly one."""
+        """Return the handler of a call; if the method takes one request, with a checked deserializer."""
         handler = await continuation(handler_call_details)
         if handler is None or handler.request_streaming:
             return handler
@@ -127,7 +126,7 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
                 return handler.request_deserializer(data)
             except DecodeError:
                 return NotationError(
-                    f"request: {len(data)} bytes that are no such message; expected the message of "
+                    f"request: {len(data)} bytes that cannot be parsed; expected the request message of "
                     f"{handler_call_details.method}"
                 )
 
@@ -141,7 +140,7 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
 
 
 def status_of(error: Exception) -> status_pb2.Status:
-    """Return the status that tells a caller of an exception."""
+    """Return the status that reports an exception to the caller."""
     code = _code_of(error)
     if code is None:
         return _internal_status(error)
@@ -160,7 +159,7 @@ def status_of(error: Exception) -> status_pb2.Status:
 
 
 def _class_name(error: Exception) -> str:
-    """Return the name of the class that clients know: one of the package's own."""
+    """Return the name of the exception's class, or of its base class, that the package defines."""
     return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == MexicaAIError.__module__)
 
 
@@ -185,10 +184,10 @@ def _internal_status(error: Exception) -> status_pb2.Status:
 
 
 def _add_violations(status: status_pb2.Status, violations: list[Violation]) -> None:
-    """Add as many of the violations as fit, at least the first."""
+    """Add the violations that fit, at least the first."""
     faults = error_details_pb2.BadRequest()
     for path, reason, message in violations:
-        # The field is named once, in `field`; the package's messages begin with it.
+        # The package's messages begin with the path, which `field` already states.
         description = _shorten(message.removeprefix(f"{path}: "), MAX_DESCRIPTION_CHARS)
         fault = error_details_pb2.BadRequest.FieldViolation(
             field=path, description=description, reason=reason

@@ -1,4 +1,4 @@
-"""What the interceptors share: wrapped handlers of calls, and the id of a call."""
+"""Code shared by the interceptors: wrapping of call handlers, and the id of a call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import grpc
 
 REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_request_id", default="")
-"""The id of the call that is being answered."""
+"""The id of the current call."""
 
 Around = Callable[[Any, grpc.aio.ServicerContext], AbstractAsyncContextManager[None]]
 
@@ -20,17 +20,17 @@ Around = Callable[[Any, grpc.aio.ServicerContext], AbstractAsyncContextManager[N
 def wrap(
     handler: grpc.RpcMethodHandler, around: Around, deserialize: Callable[[bytes], Any] | None = None
 ) -> grpc.RpcMethodHandler:
-    """Return a handler that answers as `handler` does, inside of `around(request, context)`.
+    """Return a handler that runs `handler` inside the context `around(request, context)`.
 
     Parameters
     ----------
     handler : grpc.RpcMethodHandler
-        Of any of the four kinds; its method a coroutine function or an async generator function.
+        Of any of the four kinds. Its method is a coroutine function or an async generator function.
     around : callable
-        Makes an async context manager for a call. It runs in the call's task, so that context variables that
-        it sets are seen by the method. It must not reset them: an abandoned stream is closed in another task.
+        Makes an async context manager for a call. It runs in the call's task, so the method sees the context
+        variables that it sets. It must not reset them, since an abandoned stream is closed in another task.
     deserialize : callable, optional
-        Reads requests in place of the handler's own.
+        Replaces the handler's own deserializer.
     """
     if handler.request_streaming:
         kind = "stream_stream" if handler.response_streaming else "stream_unary"

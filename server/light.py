@@ -1,7 +1,8 @@
-"""Places for calls that need no search but some time: a few at once, and callers in turn.
+"""Places for light calls: calls that do not search but take some processor time.
 
-One caller's many calls keep another's only one waiting for as long as those that run, and no longer. Once the
-queue is full, a call of a caller with few in it takes the place of the last one of the caller with most.
+A few light calls run at once; the others wait, and the callers take turns. So a caller with a single call
+waits only for the calls that run, however many calls another caller has queued. If the queue is full, a call
+of a caller with few queued calls replaces the last one of the caller with most.
 """
 
 from __future__ import annotations
@@ -20,25 +21,25 @@ class LightPlaces:
     Parameters
     ----------
     places : int
-        Calls at the same time.
+        Number of calls at the same time.
     max_waiting_per_caller, max_waiting : int
-        Calls that may wait for a place, of one caller and of all.
+        Number of calls that may wait for a place, of one caller and of all.
     """
 
     def __init__(self, places: int, max_waiting_per_caller: int, max_waiting: int) -> None:
         self._free = places
         self._max_waiting_per_caller = max_waiting_per_caller
         self._max_waiting = max_waiting
-        # By caller; the one whose turn it is comes first.
+        # By caller, in the order of their turns.
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
     async def take(self, caller: str) -> None:
-        """Wait for a place, which is to be given back by `give_back`.
+        """Wait for a place; free it with `give_back`.
 
         Raises
         ------
         BusyError
-            Reason TOO_MANY_WAITING: too many calls wait already, of this caller or of all.
+            Too many calls, of this caller or of all, are already waiting; reason TOO_MANY_WAITING.
         """
         if self._free:
             self._free -= 1
@@ -61,7 +62,7 @@ class LightPlaces:
             raise
 
     def _make_room(self, num_own: int) -> None:
-        """Turn away the last call of the caller with most, if that leaves it with no fewer than who comes."""
+        """Reject the last call of the caller with most, unless the new call's caller would then have more."""
         most = max(self._waiting.values(), key=len, default=())
         if len(most) <= num_own + 1:
             raise _too_many(f"{self._max_waiting} calls")
@@ -70,7 +71,7 @@ class LightPlaces:
             last.set_exception(_too_many(f"{self._max_waiting} calls"))
 
     def give_back(self) -> None:
-        """Free a place for the next caller whose turn it is."""
+        """Free a place for the next caller."""
         while self._waiting:
             caller = next(iter(self._waiting))
             own = self._waiting.pop(caller)
@@ -84,4 +85,4 @@ class LightPlaces:
 
 
 def _too_many(which: str) -> BusyError:
-    return BusyError(f"{which} wait to be answered already", reason="TOO_MANY_WAITING", retry_s=RETRY_S)
+    return BusyError(f"{which} are already waiting", reason="TOO_MANY_WAITING", retry_s=RETRY_S)

@@ -1,7 +1,7 @@
-"""The log of a server: one line a call, as text or as JSON, with nothing in it that is not escaped.
+"""The log of a server: one line per call, as text or as JSON, with everything escaped.
 
-Lines carry their fields in `record.fields`, a dict; the formatters write them. The id and the caller of the
-call that is being answered are added to every line that is logged meanwhile.
+Log records have their fields in `record.fields`, a dict, which the formatters write. The id and the caller of
+the current call are added to every line.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _logger = logging.getLogger("mexica_ai.server.calls")
 
 
 class LogsCalls(grpc.aio.ServerInterceptor):
-    """Logs and measures every call, and gives it an id, which the trailing metadata tell the caller.
+    """Logs and measures every call, and gives it an id, which the trailing metadata return to the caller.
 
-    The id is that of the request's metadata ``x-request-id``, if it has up to 64 letters, digits and
-    ``._-``; else it is drawn. Health checks that succeed are logged at the level DEBUG only.
+    The id is that of the request's metadata ``x-request-id`` if it consists of 1 to 64 letters, digits and
+    ``._-``; else it is drawn. Successful health checks are logged at the level DEBUG only.
 
     Parameters
     ----------
     metrics : Metrics
     methods : collection of str
-        The methods that exist, such as ``/grpc.health.v1.Health/Check``; others are measured as one.
+        The existing methods, such as ``/grpc.health.v1.Health/Check``; all others count as one.
     """
 
     def __init__(self, metrics: Metrics, methods: Collection[str]) -> None:
@@ -52,22 +52,22 @@ class LogsCalls(grpc.aio.ServerInterceptor):
         self._methods = frozenset(methods)
 
     async def intercept_service(self, continuation, handler_call_details):
-        """Return the handler of a call, watched."""
+        """Return the handler of a call with logging around it."""
         begin = time.monotonic()
         method = handler_call_details.method
         request_id = _request_id(handler_call_details.invocation_metadata)
         handler = await continuation(handler_call_details)
         if handler is None:
-            self._note(request_id, method, "UNIMPLEMENTED", begin)
+            self._log(request_id, method, "UNIMPLEMENTED", begin)
             return None
 
         @contextlib.asynccontextmanager
         async def around(_request, context) -> AsyncIterator[None]:
             REQUEST_ID.set(request_id)
-            code, peer = "", context.peer()  # later there may be no connection to ask
+            code, peer = "", context.peer()  # now, since the connection may be gone later
             try:
-                # Not the initial metadata: a call that has got some is not retried. Errors carry the id in
-                # their details.
+                # Not the initial metadata, since gRPC does not retry a call that has received some. The
+                # details of an error contain the id, too.
                 context.set_trailing_metadata(((ID_KEY, request_id),))
                 yield
             except grpc.aio.AbortError:
@@ -78,14 +78,14 @@ class LogsCalls(grpc.aio.ServerInterceptor):
                 code = "DEADLINE_EXCEEDED" if is_late else "CANCELLED"
                 raise
             except BaseException:
-                code = "UNKNOWN"  # which is what gRPC makes of it
+                code = "UNKNOWN"  # gRPC's status for other exceptions
                 raise
             finally:
-                self._note(request_id, method, code or _code_name(context.code()), begin, peer)
+                self._log(request_id, method, code or _code_name(context.code()), begin, peer)
 
         return handlers.wrap(handler, around)
 
-    def _note(self, request_id: str, method: str, code: str, begin: float, peer: str = "") -> None:
+    def _log(self, request_id: str, method: str, code: str, begin: float, peer: str = "") -> None:
         seconds = time.monotonic() - begin
         self._metrics.call(method if method in self._methods else OTHER, code, seconds)
         is_quiet = code == "OK" and method.startswith(OPEN_PREFIX)
@@ -108,7 +108,7 @@ def _request_id(metadata) -> str:
 
 
 def _code_name(code: Any) -> str:
-    """Return the name of a status code as a context gives it: a number, or None for OK."""
+    """Return the name of the status code of a context: a StatusCode, a number, or None for OK."""
     if isinstance(code, grpc.StatusCode):
         return code.name
     return _CODE_NAMES.get(code or 0, "UNKNOWN")
@@ -118,25 +118,25 @@ _CODE_NAMES = {code.value[0]: code.name for code in grpc.StatusCode}
 
 
 def escape(text: str) -> str:
-    """Return a text of visible ASCII and spaces: what else is in it is written as in Python's strings."""
+    """Return a text with all characters but visible ASCII and spaces escaped as in Python strings."""
     if text.isascii() and text.isprintable():
         return text
     return text.encode("unicode_escape").decode("ascii")
 
 
 class TextFormatter(logging.Formatter):
-    """``TIME LEVEL LOGGER: MESSAGE key=value ...``; lines of a traceback follow, each indented."""
+    """``TIME LEVEL LOGGER: MESSAGE key=value ...``, then the lines of a traceback, each indented."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the lines of a record."""
         parts = [_time(record), record.levelname, f"{record.name}:", escape(record.getMessage())]
         parts += [f"{key}={_text_value(value)}" for key, value in _fields(record).items()]
-        # A line of an exception's message could look like one of the log; indented, it does not.
+        # Indented, since a line of an exception's message could look like a line of the log.
         return "\n  | ".join([" ".join(parts), *map(escape, _traceback(record))])
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object in a line: time, level, logger, message, the fields, and exception if there is one."""
+    """One JSON object per line: time, level, logger, message, the fields, and any exception."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
@@ -173,12 +173,12 @@ def _traceback(record: logging.LogRecord) -> list[str]:
 
 
 def configure(config: ServerConfig, stream: TextIO | None = None) -> None:
-    """Have this process log as a configuration says, to standard error unless there is a `stream`."""
+    """Set up the log of this process by a configuration; it goes to `stream`, by default standard error."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter() if config.log_format == "json" else TextFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    # Other libraries tell at the lower levels what is of no use here.
+    # Messages of other libraries below WARNING are of no use here.
     root.setLevel(max(logging.WARNING, _level(config)))
     logging.getLogger("mexica_ai").setLevel(_level(config))
 

@@ -12,8 +12,8 @@ from typing import Any
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig, is_loopback
 
-SWITCH_INTERVAL_S = 0.001  # how long a thread may keep Python's lock while others want it; 5 ms by default
-END_S = 1.0  # what the tasks that are left after a drain get, at most
+SWITCH_INTERVAL_S = 0.001  # how long a thread may keep the GIL while others want it; Python's default: 5 ms
+END_S = 1.0  # longest wait for the tasks that are left after draining
 
 _logger = logging.getLogger("mexica_ai.server")
 
@@ -21,13 +21,13 @@ _logger = logging.getLogger("mexica_ai.server")
 def serve(config: ServerConfig | None = None, **fields: Any) -> int:
     """Serve until SIGTERM or SIGINT, then drain; a second signal stops the searches that still run.
 
-    Prints ``listening on HOST:PORT`` when ready. Call it in the main thread. Logging is the caller's to set
-    up, for example by `mexica_ai.server.logs.configure`.
+    Prints ``listening on HOST:PORT`` when ready. Must be called in the main thread. The caller sets up
+    logging, for example by `mexica_ai.server.logs.configure`.
 
     Parameters
     ----------
     config : ServerConfig, optional
-        By default one made of `fields`.
+        By default `ServerConfig(**fields)`.
 
     Returns
     -------
@@ -37,9 +37,9 @@ def serve(config: ServerConfig | None = None, **fields: Any) -> int:
     Raises
     ------
     SearchError
-        Reason INVALID_CONFIG.
+        The configuration cannot be used; reason INVALID_CONFIG.
     OSError
-        The address cannot be listened on.
+        The server cannot listen on the address.
     """
     asyncio.run(_serve(config or ServerConfig(**fields)))
     return 0
@@ -68,9 +68,9 @@ async def _serve(config: ServerConfig) -> None:
 
 
 async def _end_tasks() -> None:
-    """Let the handlers of calls that drain has ended run to their end, some steps of the loop later.
+    """Wait until the handlers of the calls that draining ended have finished.
 
-    The end of asyncio.run would cancel those that still run, for which grpc.aio prints a traceback.
+    Otherwise asyncio.run would cancel them at its end, and grpc.aio prints a traceback for that.
     """
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if others:
@@ -78,9 +78,9 @@ async def _end_tasks() -> None:
 
 
 def _tune() -> None:
-    """Have this process answer soon: what holds Python's lock for long would keep all calls waiting."""
+    """Shorten the times for which a thread or the garbage collector holds the GIL and delays all calls."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    # What was made until now stays. Looking through it again and again would take some 30 ms each time.
+    # The objects made so far stay alive. Without freeze, each full collection would take about 30 ms for them.
     gc.collect()
     gc.freeze()
 
@@ -97,4 +97,4 @@ def _log_start(server: Server, config: ServerConfig) -> None:
     _logger.info("listening", extra={"fields": fields})
     if not is_loopback(config.host) and not (config.tls_certificate and has_callers):
         missing = "authentication" if config.tls_certificate else "encryption"
-        _logger.warning("insecure: others can reach this server, and there is no %s", missing)
+        _logger.warning("insecure: other machines can reach this server, and it has no %s", missing)

@@ -1,4 +1,4 @@
-"""What a server counts and measures, for Prometheus to read."""
+"""The metrics of a server, for Prometheus."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from mexica_ai.server.config import ServerConfig, format_address, refuse
 
-MAX_LABELS = 64  # values of a label; those that come later are counted as "other"
+MAX_LABELS = 64  # values of a label; later ones are counted as "other"
 OTHER = "other"
 _WAIT_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
 _MARGIN_BUCKETS = (-0.1, -0.01, 0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.3, 1, 10)
@@ -15,7 +15,7 @@ _CALL_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
 
 
 class Metrics:
-    """What a server tells of itself; here nobody listens. The methods may be called from any thread.
+    """The interface of metrics; this class discards them. The methods may be called from any thread.
 
     Attributes
     ----------
@@ -26,45 +26,46 @@ class Metrics:
     address = ""
 
     def queue_wait(self, seconds: float) -> None:
-        """Note how long a call has waited for a search slot, whether or not it got one."""
+        """Record how long a call has waited for a search slot, whether or not it got one."""
 
     def search_started(self) -> None:
-        """Note that a search has begun."""
+        """Record the start of a search."""
 
     def search_ended(self, iterations: int, deadline_margin_s: float | None) -> None:
-        """Note that a search has ended.
+        """Record the end of a search.
 
         Parameters
         ----------
         iterations : int
-            Of this search; 0 if it failed.
+            Iterations of this search; 0 if it failed.
         deadline_margin_s : float, optional
-            What was left of the caller's deadline; None if there is no deadline.
+            Seconds left until the caller's deadline; None if there is no deadline.
         """
 
     def rejected(self, reason: str) -> None:
-        """Note that a call was rejected, for a reason such as TOO_MANY_WAITING."""
+        """Record that a call was rejected, with a reason such as TOO_MANY_WAITING."""
 
     def cancelled(self) -> None:
-        """Note that a caller has cancelled its call."""
+        """Record that a caller has cancelled its call."""
 
     def call(self, method: str, code: str, seconds: float) -> None:
-        """Note that a call has been answered: its method, its status code, and how long it took."""
+        """Record an answered call: its method, its status code, and how long it took."""
 
     def start(self) -> None:
-        """Serve the metrics."""
+        """Start to serve the metrics over HTTP."""
 
     def close(self) -> None:
-        """Serve them no longer."""
+        """Stop serving the metrics."""
 
 
 class PrometheusMetrics(Metrics):
-    """Metrics in a registry of their own.
+    """Metrics in a Prometheus registry.
 
     Parameters
     ----------
-    host, port
-        Where `start` serves them over HTTP.
+    host : str
+    port : int
+        The address at which `start` serves them over HTTP.
 
     Raises
     ------
@@ -94,7 +95,7 @@ class PrometheusMetrics(Metrics):
         self._margin = make(
             histogram,
             "deadline_margin_seconds",
-            "What was left of the caller's deadline when its search ended",
+            "Time left until the caller's deadline when its search ended",
             buckets=_MARGIN_BUCKETS,
         )
         self._rejections = make(counter, "rejections", "Calls that were rejected", ["reason"])
@@ -130,7 +131,7 @@ class PrometheusMetrics(Metrics):
         self._call_seconds.labels(method).observe(seconds)
 
     def start(self) -> None:
-        """Serve the metrics; OSError if the address cannot be listened on."""
+        """Start to serve the metrics; raise OSError if this address cannot be used."""
         try:
             self._http_server, _ = self._prometheus.start_http_server(
                 self._port, self._host, registry=self.registry
@@ -148,7 +149,7 @@ class PrometheusMetrics(Metrics):
 
 
 class _Labels:
-    """Values of a label that came first; every value takes memory for as long as the server lives."""
+    """The first `MAX_LABELS` values of a label; bounded, since each value uses memory for ever."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -169,7 +170,8 @@ def make_metrics(config: ServerConfig) -> Metrics:
     Raises
     ------
     SearchError
-        Reason INVALID_CONFIG, path ``metrics_port``: it is set, and prometheus_client is not installed.
+        `metrics_port` is set, but prometheus_client is not installed; reason INVALID_CONFIG, path
+        ``metrics_port``.
     """
     if config.metrics_port is None:
         return Metrics()

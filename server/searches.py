@@ -1,13 +1,13 @@
-"""The searches of a server: stopped at once, at a lower priority, and answered in time.
+"""The searches of a server: they stop at once, run at a lower priority, and are answered in time.
 
-`run` and `watch` are `run_search` and `watch_search` of `mexica_ai.search`, but for three things:
+`run` and `watch` differ from `run_search` and `watch_search` of `mexica_ai.search` in three ways:
 
-* Nothing polls for a stop. A thread that looks for it hundreds of times a second takes Python's lock as
-  often, and the calls that do not search need that.
-* Only native threads have a lower priority. A thread of Python's that came after others while it held
-  Python's lock would keep all calls waiting.
-* Where the processors are so busy that a search gets none when its time is up, the result is read without
-  waiting for its end. Who goes on waits for that by `join`.
+* Nothing polls for a stop. A polling thread would take the GIL hundreds of times a second and delay the light
+  calls.
+* Only native threads have a lower priority. A Python thread with a low priority that held the GIL would
+  delay all calls.
+* If the processors are so busy that a search does not end when its time is up, the result is read without
+  waiting for the end. `join` waits for it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from mexica_ai.limits import Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Result
 
-NICENESS = 15  # of the native threads, more than that of others
-LATE_S = 0.01  # how long after its time a search's end is awaited
+NICENESS = 15  # added to the niceness of the native threads
+LATE_S = 0.01  # how long to wait for the end of a search after its time
 
 
 class Stop(threading.Event):
@@ -35,7 +35,7 @@ class Stop(threading.Event):
         self._search: Any = None
 
     def set(self) -> None:
-        """End the search that runs, and those that begin later."""
+        """End the running search, and any that starts later."""
         super().set()
         running = self._search
         if running is not None:
@@ -43,9 +43,9 @@ class Stop(threading.Event):
 
     @contextlib.contextmanager
     def ending(self, running: Any) -> Iterator[None]:
-        """While inside, `set` ends this search."""
+        """Let `set` end this search while inside the context."""
         self._search = running
-        if self.is_set():  # perhaps before there was a search to end
+        if self.is_set():  # perhaps set before the search started
             running.stop()
         try:
             yield
@@ -54,7 +54,7 @@ class Stop(threading.Event):
 
 
 class Searches:
-    """Runs searches in the threads that ask for them."""
+    """Runs searches in the threads that call it."""
 
     def __init__(self) -> None:
         self._of_thread = threading.local()
@@ -70,7 +70,7 @@ class Searches:
         return search.watch_search(position, limits, search_class=make, **options)
 
     def join(self) -> None:
-        """Wait for the end of the search that this thread has asked for last, whose result may be known."""
+        """Wait for the end of this thread's last search, whose result may have been read earlier."""
         last, self._of_thread.last = getattr(self._of_thread, "last", None), None
         if last is not None:
             last.join()
@@ -81,7 +81,7 @@ class Searches:
 
 
 class _Search:
-    """A compiled search that a `Stop` ends, and whose end `run` does not always wait for."""
+    """A compiled search that a `Stop` can end; `run` waits at most `LATE_S` for its end."""
 
     def __init__(self, stop: Stop, state: Any, /, **options: Any) -> None:
         self._search = search.Search(state, niceness=NICENESS, **options)

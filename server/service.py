@@ -1,10 +1,10 @@
-"""The servicer of `mexica_ai.v1.EngineService`: it translates, hands out search slots and keeps time.
+"""The servicer of `mexica_ai.v1.EngineService`: it translates messages, assigns search slots and keeps time.
 
-What needs no search and little time is answered in the event loop, the rest of that by a few light workers.
-Searches run in threads of their own, where they release the GIL and start native threads. A slot is taken
-before a search starts and given back when its threads have ended, whether or not anybody still waits for the
-answer. Should they get no processor to end on, the answer does not wait for them, but the next search does:
-beside them it would get no processor either, and answer what it had not searched.
+Light calls, which do not search, are answered in the event loop if they are short, else by a few light
+workers. Searches run in separate threads, where they release the GIL and start native threads. A search takes
+a slot before it starts and frees it when its threads have ended, even if the caller is gone. If the processors
+are so busy that the threads do not end in time, the answer does not wait for them, but the next search in the
+slot does: it would get no processor time either.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 SERVICE_NAME = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
-MAX_REQUEST_BYTES = 1 << 20  # a position takes under 4 KiB, the record of a game some tens
-SMALL_BYTES = 1 << 12  # of requests that the event loop answers itself; positions take about 500
-# What a search with a limit of iterations should take: by the speed of those before, and some more.
+MAX_REQUEST_BYTES = 1 << 20  # a position has less than 4 KiB, the record of a game a few dozen
+SMALL_BYTES = 1 << 12  # largest request that the event loop answers itself; positions have about 500 bytes
+# The expected time of a search with a limit of iterations: from the speed of earlier searches, times a factor.
 FIRST_RATE = 5000.0
 RATE_STEP = 0.1
 ENOUGH_ITERATIONS = 100
 DURATION_FACTOR = 3.0
 NO_THREADS_RETRY_S = 1.0
-FULL_CALLERS = 4  # so many callers at once may have as many light calls waiting as each may have
-# Between two rejected calls whose position is read for a forced turn: that takes three times as long as to
-# reject the call.
+FULL_CALLERS = 4  # number of callers whose queues of light calls can be full at the same time
+# Shortest time between two rejected calls whose positions are checked for a forced turn: a check takes three
+# times as long as a rejection.
 FORCED_CHECK_S = 0.25
-RECORD_RETRY_S = 0.5  # how often at least a record's search asks for a place in a full queue
-# Beyond the server's cap an unlimited search may be in somebody's way: how often it looks.
+RECORD_RETRY_S = 0.5  # longest time before a record's search tries again to enter a full queue
+# How often an unlimited search beyond the server's cap checks whether other calls wait.
 YIELD_POLL_S = 0.02
 
 _ANALYSIS_ID = re.compile(r"[A-Za-z0-9._-]{0,64}")
@@ -74,7 +74,7 @@ _ANALYSIS_ID = re.compile(r"[A-Za-z0-9._-]{0,64}")
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a request asks to be searched; checked."""
+    """A checked request to search."""
 
     position: Position
     limits: engine_pb2.Limits
@@ -124,16 +124,16 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._light = ThreadPoolExecutor(config.light_workers, thread_name_prefix="light")
         per_caller = config.max_waiting_per_caller
         self._light_places = LightPlaces(config.light_workers, per_caller, FULL_CALLERS * per_caller)
-        # A search of one iteration takes a millisecond or two, and must not wait for what takes a hundred.
+        # A search of one iteration takes a millisecond or two, so it must not wait for calls that take 100 ms.
         self._single_workers = ThreadPoolExecutor(1, thread_name_prefix="single")
         per_caller = max(config.max_waiting, per_caller)
         self._single_places = LightPlaces(1, per_caller, FULL_CALLERS * per_caller)
         self._next_forced_check = 0.0
-        # Threads that go through records mostly wait for a slot.
+        # Threads that evaluate records mostly wait for a slot.
         self._records = ThreadPoolExecutor(config.slots + config.max_waiting, thread_name_prefix="record")
         self._searches: dict[asyncio.Future, Stop] = {}  # running -> what stops it
         self._analyses: dict[tuple[str, str], set[asyncio.Event]] = {}  # (caller, name) -> what ends them
-        # Searches get their share of the total, so that all of them together never need more.
+        # Each search gets its share of the total, so that all of them together never need more.
         self._memory_mb = min(config.memory_mb, config.total_memory_mb // config.slots)
         self._is_closed = False
         self._iterations_per_s = FIRST_RATE  # of one search; a mean of those before
@@ -149,7 +149,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 
     @streams_errors
     async def Analyze(self, request, context):  # noqa: N802
-        """Search a position, and tell what is known at an interval; see engine.proto."""
+        """Search a position, and send the result so far at an interval; see engine.proto."""
         if not _ANALYSIS_ID.fullmatch(request.analysis_id):
             raise NotationError(
                 f"analysis_id: given {quote(request.analysis_id)}; expected up to 64 letters, digits and ._-",
@@ -190,7 +190,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 
     @streams_errors
     async def EvaluateRecord(self, request, context):  # noqa: N802
-        """Value each turn of a game; see engine.proto."""
+        """Evaluate each turn of a game; see engine.proto."""
         if len(request.turns) > self._config.max_record_turns:
             raise NotationError(
                 f"turns: has {len(request.turns)} entries; expected {self._config.max_record_turns} at most",
@@ -238,11 +238,11 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             evaluations, number = await self._submit(self._records, begin)
             for _ in range(number):
                 evaluation = await self._submit(self._records, next, evaluations, None)
-                if evaluation is None:  # a search was stopped, which only the server's end does
+                if evaluation is None:  # a search was stopped: the server is shutting down
                     raise shutting_down()
                 yield wire.evaluation_to_message(evaluation)
         except MexicaAIError as error:
-            error.path = error.path.removeprefix("$.")  # paths in the record are those in the request
+            error.path = error.path.removeprefix("$.")  # paths in the record are also paths in the request
             raise
         finally:
             stop.set()
@@ -272,7 +272,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     async def _search_patiently(
         self, asked: _Asked, context, stop: Stop, caller: str
     ) -> Result:
-        """Search in a slot, and come back later if there is none: one of many searches of a long call."""
+        """Search in a slot, and retry if the queue is full; for one of the many searches of a long call."""
         due = time.monotonic() + PATIENCE_S
         while True:
             try:
@@ -287,13 +287,13 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     async def _search_in_slot(
         self, asked: _Asked, context, stop: Stop, caller: str, due: float = float("inf")
     ) -> Result:
-        """Wait for a slot, search in it, and return what was found."""
+        """Wait for a slot, search in it, and return the result."""
         ticket = await self._take_slot(asked, context, caller, due)
-        # Only now, so that what was spent waiting is taken off.
+        # Only now, so that the time spent waiting is subtracted.
         limits = self._limits_in_slot(asked, context, ticket)
         search = self._start(ticket, context, stop, limits, self._run, asked, limits, stop)
         try:
-            # Shielded: a thread cannot be cancelled, and its end must still be noticed.
+            # Shielded: a thread cannot be cancelled, and its end must still be handled.
             result = await asyncio.shield(search)
         except asyncio.CancelledError:
             stop.set()
@@ -304,7 +304,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     async def _analyze(
         self, asked: _Asked, context, interval_s: float, stopping: asyncio.Event
     ) -> AsyncIterator[Result]:
-        """Search in a slot, and yield results as they grow, the last one with a stop reason."""
+        """Search in a slot, and yield intermediate results; the last one has a stop reason."""
         if asked.is_forced:
             yield await self._search_once(asked, context)
             return
@@ -315,7 +315,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         limits = self._limits_in_slot(asked, context, ticket)
         loop = asyncio.get_running_loop()
         stop = Stop()
-        # A slow reader gets the newest result, and nothing is kept for it beside that.
+        # Only the newest result is kept for a slow reader.
         newest: list[Result] = []
         news = asyncio.Event()
 
@@ -362,7 +362,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 helper.cancel()
 
     async def _take_slot_unless(self, stopping: asyncio.Event, asked: _Asked, context) -> Ticket | None:
-        """Wait for a slot, or return None if the caller wants to end before there is one."""
+        """Wait for a slot; return None if the caller stops the analysis before there is one."""
         taking = asyncio.ensure_future(self._take_slot(asked, context, CALLER.get()))
         asked_to_stop = asyncio.ensure_future(stopping.wait())
         try:
@@ -381,7 +381,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         stop.set()
 
     async def _make_way(self, stop: Stop) -> None:
-        """Stop an unlimited search once it is past the cap and somebody waits."""
+        """Stop an unlimited search once it is past the cap and another call waits."""
         await asyncio.sleep(self._config.max_time_s)
         while not self._slots.num_waiting:
             await asyncio.sleep(YIELD_POLL_S)
@@ -399,7 +399,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         )
 
     async def _read(self, request, context, unlimited: bool = False) -> _Asked:
-        """Read what two requests have in common; the position last, and only if the call is let in."""
+        """Read the fields that two requests share; the position last, and only if the call is accepted."""
         seed = _seed(request)
         level = request.level or levels.HIGHEST
         levels.check(level)
@@ -416,10 +416,10 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         return _Asked(position, request.limits, seed, num_candidates, level, weights, unlimited, is_forced)
 
     def _is_seen_forced(self, message: engine_pb2.Position) -> bool:
-        """Return whether a position that is rejected has only one turn, which needs no slot.
+        """Return whether the position of a rejected call has only one legal turn, which needs no slot.
 
-        A few of them a second are looked at, so that a flood of them costs little, and who tries again has
-        his forced turn soon.
+        Only a few positions per second are checked, so that many rejected calls cost little. Callers that
+        retry still get a forced turn soon.
         """
         now = time.monotonic()
         if self._is_closed or now < self._next_forced_check or message.ByteSize() > SMALL_BYTES:
@@ -452,17 +452,17 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             raise
 
     def _deadline(self, context) -> float | None:
-        """Return when a search of this call has to end, None if it has no deadline."""
+        """Return the monotonic time at which a search of this call must end, None without a deadline."""
         remaining_s = context.time_remaining()
         if remaining_s is None:
             return None
         return time.monotonic() + remaining_s - self._margin.of(remaining_s)
 
     def _expected_s(self, asked: engine_pb2.Limits, level: int, unlimited: bool) -> float:
-        """Return how long a search should take at most: what decides whether others can wait for it."""
+        """Return the longest expected time of a search, which decides whether other calls can wait for it."""
         limits = levels.limits_of(level, self._limits(asked, None))
         if unlimited and not asked.time_s:
-            return self._config.max_time_s  # from when on it makes way
+            return self._config.max_time_s  # later it ends if another call waits
         if limits.iterations is None:
             return limits.time_s
         return min(limits.time_s, DURATION_FACTOR * limits.iterations / self._iterations_per_s)
@@ -477,7 +477,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     def _limits(
         self, asked: engine_pb2.Limits, remaining_s: float | None, unlimited: bool = False
     ) -> Limits:
-        """Return the limits of a search that starts now: what was asked for, capped."""
+        """Return the limits of a search that starts now: those of the request, capped."""
         config = self._config
         max_time_s = float("inf") if unlimited else config.max_time_s
         if remaining_s is not None:
@@ -488,7 +488,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 )
         default_time_s = max_time_s if asked.iterations or unlimited else config.default_time_s
         time_s = asked.time_s or default_time_s
-        # Limits refuses what is below 0 or not a number, so both have to get past the caps.
+        # Check before the caps: they would hide a negative time or NaN.
         if asked.time_s:
             Limits(time_s=time_s)
         time_s = min(time_s, max_time_s)
@@ -503,12 +503,12 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     def _start(
         self, ticket: Ticket, context, stop: Stop, limits: Limits, run: Callable[..., Result], *args: Any
     ) -> asyncio.Future[Result]:
-        """Search in a worker thread; the slot, already taken, is given back at the search's end.
+        """Start a search in a worker thread; its end frees the slot.
 
         Returns
         -------
         asyncio.Future
-            The result, which may be there before the end.
+            The result, which may be set before the search has ended.
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Result] = loop.create_future()
@@ -525,7 +525,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         try:
             search = self._submit(self._workers, work)
         except BusyError:
-            stop.set()  # what could not be started is still queued, for the next worker that is free
+            stop.set()  # the task is still queued for the next free worker, and must then end at once
             self._slots.give_back(ticket)
             raise
         self._searches[search] = stop
@@ -536,7 +536,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         def note_answer(_):
             nonlocal iterations, left_s
             left_s = context.time_remaining()
-            # Asking for the exception counts it as seen, even if the caller is gone and nobody awaits it.
+            # Reading the exception marks it as retrieved, even if the caller is gone and nothing awaits it.
             if not answer.exception():
                 iterations = answer.result().iterations
                 self._note_result(answer.result(), time.monotonic() - due)
@@ -580,7 +580,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             if not stops:
                 self._analyses.pop((caller, name), None)
 
-    # --- what needs no search
+    # --- light calls
 
     @answers_errors
     async def NewGame(self, request, context):  # noqa: N802
@@ -605,7 +605,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 
     @answers_errors
     async def ConsiderRemoval(self, request, context):  # noqa: N802
-        """Say what the engine thinks of removing tokens; see engine.proto."""
+        """Answer whether the engine agrees to remove tokens; see engine.proto."""
         return await self._in_light_worker(context, consider_tokens, request)
 
     @answers_errors
@@ -653,10 +653,10 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     async def _lightly(
         self, context, function: Callable, request: Any, *args: Any, is_quick: bool = True
     ) -> Any:
-        """Return what a function makes of a request: at once if that is small, else in a light worker.
+        """Return `function(request, *args)`; small requests are answered here, others in a light worker.
 
-        With `is_quick` false it is a worker anyway. Two changes of threads cost more time than a usual
-        position, above all while all cores search.
+        If `is_quick` is false, always use a worker. For a typical position, switching to a worker and back
+        costs more than the work itself, above all while all cores search.
         """
         if is_quick and request.ByteSize() <= SMALL_BYTES:
             return function(request, *args)
@@ -669,7 +669,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self, places: LightPlaces, pool: ThreadPoolExecutor, context, function: Callable, *args: Any
     ) -> Any:
         with self._noting_rejections():
-            # Who has no name is told from others by the connection.
+            # The connection identifies callers without a name.
             await places.take(CALLER.get() or context.peer())
         try:
             answer = self._submit(pool, function, *args)
@@ -677,14 +677,14 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             places.give_back()
             raise
         answer.add_done_callback(lambda done: self._place_left(places, done))
-        # Shielded: a worker does not stop for a call that is cancelled, and has its place until it ends.
+        # Shielded: cancelling a call does not stop its worker, which keeps its place until it ends.
         return await asyncio.shield(answer)
 
     @staticmethod
     def _place_left(places: LightPlaces, answer: asyncio.Future) -> None:
         places.give_back()
         if not answer.cancelled():
-            answer.exception()  # counts as seen, even if nobody awaits the answer
+            answer.exception()  # marks it as retrieved, even if nothing awaits the answer
 
     def _submit(self, pool: ThreadPoolExecutor, function: Callable, *args: Any) -> asyncio.Future:
         try:

@@ -1,11 +1,11 @@
-"""Search slots: a fixed number of searches at a time, and a bounded queue for the others.
+"""Search slots: a fixed number of searches at the same time, and a bounded queue for the others.
 
-The queue is ordered by deadline. Who has none, or makes one search of many, counts as having one in
-`PATIENCE_S`: others that always come with less time would else keep it out for ever. But a caller whose
-searches run already comes after those with fewer, so that nobody's many calls keep out anybody's only one. A
-call is let in only if it and all who wait can start so early that their time is left; others are rejected at
-once, and told after how long a retry makes sense. Else an overloaded server would begin every search at the
-last moment, and answer many too late.
+The queue is ordered by deadline. A call without a deadline, or a series of searches, counts as due in
+`PATIENCE_S`; else calls with short deadlines could keep it out for ever. Callers with fewer running searches
+come first, so that one caller's many calls do not keep out another's only call. A call is accepted only if it
+and all waiting calls can start early enough for their searches. Others are rejected at once, with the time
+after which a retry makes sense. Otherwise an overloaded server would start every search at the last moment
+and answer many of them too late.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 
 from mexica_ai.errors import SearchError
 
-MIN_SEARCH_S = 0.01  # below this a search is not worth a start
-PATIENCE_S = 10.0  # after which what is in no hurry comes before what asked later
+MIN_SEARCH_S = 0.01  # shortest time worth a search
+PATIENCE_S = 10.0  # a call without a deadline counts as due after this time
 
 
 class BusyError(SearchError):
-    """No slot for this call. `retry_s`: after how many seconds a retry makes sense."""
+    """No slot for this call. `retry_s` is the number of seconds after which a retry makes sense."""
 
     def __init__(self, problem: str, *, reason: str, retry_s: float) -> None:
         super().__init__(f"{problem}; expected a retry after {retry_s:.1f} s", reason=reason)
@@ -33,7 +33,7 @@ class BusyError(SearchError):
 
 @dataclass(eq=False)
 class Ticket:
-    """A search that runs or waits. Times are of `time.monotonic`; `due` orders those that wait."""
+    """A search that runs or waits. Times are on the monotonic clock; `due` orders the queue."""
 
     caller: str
     deadline: float | None
@@ -51,9 +51,9 @@ class SearchSlots:
     Parameters
     ----------
     slots : int
-        Searches at the same time.
+        Number of searches at the same time.
     max_waiting, max_waiting_per_caller : int
-        Calls that may wait for a slot, of all callers and of each that has a name.
+        Number of calls that may wait for a slot, of all callers and of each caller with a name.
     """
 
     def __init__(self, slots: int, max_waiting: int, max_waiting_per_caller: int) -> None:
@@ -67,29 +67,29 @@ class SearchSlots:
 
     @property
     def num_waiting(self) -> int:
-        """Calls that wait."""
+        """Number of waiting calls."""
         return len(self._waiting)
 
     async def take(
         self, caller: str, budget_s: float, deadline: float | None, due: float = float("inf")
     ) -> Ticket:
-        """Wait for a slot, at most until there would be no time left to search.
+        """Wait for a slot, at most until no time would be left to search.
 
         Parameters
         ----------
         caller : str
         budget_s : float
-            How long the search will take at most.
+            Longest time of the search, in seconds.
         deadline : float, optional
-            When the search has to end.
+            Monotonic time at which the search must end.
         due : float, optional
-            The deadline by which it is ordered if it has none, or a later one; at most in `PATIENCE_S` if it
-            has none.
+            Monotonic time by which the queue orders the call, if earlier than the deadline, or than
+            `PATIENCE_S` from now if there is no deadline.
 
         Returns
         -------
         Ticket
-            To be given back by `give_back`.
+            The caller frees it with `give_back`.
 
         Raises
         ------
@@ -121,9 +121,9 @@ class SearchSlots:
         return ticket
 
     def check(self, caller: str, budget_s: float, deadline: float | None) -> None:
-        """Raise what `take` would raise at once while no slot is free: what is rejected need not be read.
+        """If no slot is free, raise the error that `take` would raise at once, before the request is read.
 
-        While one is free there is time to read a call, and some need no slot.
+        Does nothing while a slot is free: then there is time to read the request, which may need no slot.
         """
         if self._is_closed or len(self._running) >= self._slots:
             self._ticket(caller, budget_s, deadline)
@@ -131,12 +131,12 @@ class SearchSlots:
     def _ticket(
         self, caller: str, budget_s: float, deadline: float | None, due: float = float("inf")
     ) -> Ticket:
-        """Return the ticket of a call that is let in."""
+        """Return the ticket of an accepted call."""
         now = time.monotonic()
         due = min(due, now + PATIENCE_S if deadline is None else deadline)
         ticket = Ticket(caller, deadline, budget_s, due, next(self._numbers))
         if deadline is not None:
-            # The whole budget, or half of a time that is shorter than the budget anyway.
+            # Leave the whole budget, or half of the time left if that is shorter.
             ticket.start_by = deadline - min(budget_s, (deadline - now) / 2)
         if self._is_closed:
             raise shutting_down()
@@ -145,16 +145,16 @@ class SearchSlots:
                 "the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S
             )
         if len(self._running) >= self._slots:
-            self._refuse_in_vain(ticket, now)
+            self._check_queue(ticket, now)
         return ticket
 
     @staticmethod
     def _give_up_at(ticket: Ticket) -> float:
-        # When half of what it would have had is gone: later, nobody would hear the rejection in time.
+        # When half of its search time is gone; a later rejection would not arrive in time.
         return max(ticket.start_by, (ticket.start_by + ticket.deadline) / 2 - MIN_SEARCH_S)
 
     def give_back(self, ticket: Ticket) -> None:
-        """Free a slot for the next."""
+        """Free a slot for the next call."""
         self._running.discard(ticket)
         while self._waiting and len(self._running) < self._slots:
             running = Counter(other.caller for other in self._running)
@@ -164,7 +164,7 @@ class SearchSlots:
                 best.granted.set_result(self._start(best))
 
     def close(self) -> None:
-        """Turn away who waits, and who comes."""
+        """Reject all waiting and all later calls."""
         self._is_closed = True
         for ticket in self._waiting:
             if not ticket.granted.done():
@@ -179,7 +179,7 @@ class SearchSlots:
         self._running.add(ticket)
         return ticket
 
-    def _refuse_in_vain(self, ticket: Ticket, now: float) -> None:
+    def _check_queue(self, ticket: Ticket, now: float) -> None:
         starts = self._starts(ticket)
         wait_s = max(0.0, dict(starts)[ticket] - now)
         if len(self._waiting) >= self._max_waiting:
@@ -191,7 +191,7 @@ class SearchSlots:
         own = sum(other.caller == ticket.caller for other in self._waiting)
         if ticket.caller and own >= self._max_waiting_per_caller:
             raise BusyError(
-                f"{own} calls of this caller wait for a search slot already",
+                f"{own} calls of this caller already wait for a search slot",
                 reason="TOO_MANY_WAITING",
                 retry_s=wait_s,
             )
@@ -204,12 +204,12 @@ class SearchSlots:
             )
 
     def _wait_s(self, ticket: Ticket) -> float:
-        """Return how long a ticket will wait at most, as things are."""
+        """Return the longest time that a ticket will wait, in seconds."""
         starts = dict(self._starts(ticket))
         return max(0.0, starts[ticket] - time.monotonic())
 
     def _starts(self, ticket: Ticket) -> list[tuple[Ticket, float]]:
-        """Return when each that waits, and this ticket, would start if all used their whole budgets."""
+        """Return the start times of this ticket and all waiting ones if all searches use their budgets."""
         now = time.monotonic()
         ends = [max(now, other.ends_at) for other in self._running]
         ends += [now] * (self._slots - len(ends))
@@ -230,5 +230,5 @@ def _was_granted(ticket: Ticket) -> bool:
 
 
 def shutting_down() -> BusyError:
-    """Return the error for calls that a server which shuts down does not answer."""
+    """Return the error for calls to a server that is shutting down."""
     return BusyError("the server is shutting down", reason="SHUTTING_DOWN", retry_s=1.0)

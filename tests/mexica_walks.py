@@ -1,4 +1,4 @@
-"""Steered random walks over Mexica positions, and what is noteworthy about their steps.
+"""Steered random walks over Mexica positions, and the rare events in their steps.
 
 Purely random play rarely founds a district, never pens anybody in and hardly ever sees a tie. So the walks
 start from `scramble`, which throws bridges, temples, tokens and pillis over carved islands, and go on by
@@ -291,7 +291,7 @@ def _scramble_counts(rng, table):
 
 
 def events(before: dict, action: str, after: dict) -> list[str]:
-    """Return the names of what is noteworthy about a step."""
+    """Return the names of the rare events in a step."""
     verb, *operands = action.split()
     table, later = Table(before), Table(after)
     seat = before["to_move"]

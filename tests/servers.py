@@ -1,4 +1,4 @@
-"""Servers for tests, and a stand-in for the search that waits instead of computing."""
+"""Servers for tests, and a fake search that waits instead of computing."""
 
 import asyncio
 import threading

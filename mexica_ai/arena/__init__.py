@@ -1,7 +1,7 @@
-"""The arena: tournaments between engines, with statistics that can be trusted.
+"""The arena: tournaments between engines, and their statistics.
 
-Read in this order: `tournament` (who plays whom, on which seats, with which seeds), `play` (one game),
-`journal` (the file of finished games), `pool` (processes that play), `runner` (the main loop), `outcomes` and
-`statistics` (what the games say), `report` and `plot` (for people and programs). The command is
-`mexica_ai.cli.arena`; docs/arena.md describes it.
+Read in this order: `tournament` (the schedule: engines, seats and seeds of each game), `play` (one game),
+`journal` (the file of finished games), `pool` (worker processes), `runner` (the main loop), `outcomes` and
+`statistics` (estimates from the games), `report` and `plot` (output). The command is `mexica_ai.cli.arena`;
+docs/arena.md describes it.
 """

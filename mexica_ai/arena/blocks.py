@@ -1,7 +1,7 @@
 """The games of a tournament as arrays, and their means over blocks.
 
-The unit of all statistics is the block: one deal in all its seatings. Its games depend on each other, blocks
-do not. Shapes: G games, S seats, B complete blocks.
+The unit of all statistics is the block: one deal played in all its seatings. Games of the same block are
+correlated, blocks are independent. Shapes: G games, S seats, B complete blocks.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from mexica_ai.arena.outcomes import Outcome
 
 @dataclass(frozen=True)
 class BlockMeans:
-    """What one engine reached in each block in which it played.
+    """The means of one engine over each block in which it played.
 
     Parameters
     ----------
     values : array of float, shape (blocks,)
-        Mean over all its seats in all games of the block. Taken over seats, not games: with two engines the
-        sums of shares of A and B over ABB and AAB are then weighed alike, and A is above 1/S exactly when B
-        is below.
+        Mean over all its seats in all games of the block. The mean is over seats, not games, so that with two
+        engines ABB and AAB have equal weight, and A is above 1/S exactly if B is below.
     low, high : float
-        The least and the greatest value that a block can have.
+        The least and the greatest possible value of a block.
     games : float
-        Its games in a block, on average.
+        Its average number of games per block.
     """
 
     values: np.ndarray
@@ -61,7 +60,7 @@ class Games:
             if len(outcome.engines) != self.seats:
                 sizes = f"{self.seats} and with {len(outcome.engines)} seats"
                 raise ValueError(f"games with {sizes} cannot be counted together")
-        # A block takes its place when its last game ends.
+        # Blocks are ordered by the end of their last games.
         last = {outcome.block: index for index, outcome in enumerate(self.outcomes)}
         number = {block: index for index, block in enumerate(sorted(last, key=last.__getitem__))}
         shape = (len(self.outcomes), self.seats)
@@ -75,22 +74,22 @@ class Games:
         self.margins = np.array(margins, dtype=float).reshape(shape)
 
     def with_pattern(self, pattern: str) -> Games:
-        """Return the games of one pattern, from complete blocks only."""
+        """Return the games of one pattern; only those of complete blocks."""
         return Games([outcome for outcome in self.outcomes if outcome.pattern == pattern])
 
     def on_seats(self, engine: int | None = None, seat: int | None = None) -> np.ndarray:
-        """Return where an engine sits (None: any), on a seat (None: any); bool, shape (G, S)."""
+        """Return a mask of the seats of an engine (None: any) that are `seat` (None: any); bool, (G, S)."""
         chosen = np.ones_like(self.engines, dtype=bool) if engine is None else self.engines == engine
         if seat is not None:
             chosen = chosen & (np.arange(self.seats) == seat)
         return chosen
 
     def share_means(self, chosen: np.ndarray) -> BlockMeans:
-        """Return the share of the win per chosen seat and block; k seats of a game share at most one win."""
+        """Return the mean share of the win of the chosen seats per block."""
         return self._means(self.shares, chosen, lambda k: (1.0 * (k == self.seats), 1.0 * (k > 0)))
 
     def rank_means(self, chosen: np.ndarray) -> BlockMeans:
-        """Return the mean rank of the chosen seats per block; k of them hold k different places."""
+        """Return the mean rank of the chosen seats per block."""
         return self._means(
             self.ranks, chosen, lambda k: (k * (k + 1) / 2, k * (2 * self.seats - k + 1) / 2)
         )
@@ -102,6 +101,7 @@ class Games:
         )
 
     def _means(self, values, chosen, bounds) -> BlockMeans:
+        """Return the means of the chosen values; `bounds(k)` is the least and greatest sum of k seats' values."""
         seats = chosen.sum(axis=1)
         played = seats > 0
         if not played.any():
@@ -112,7 +112,7 @@ class Games:
             return np.bincount(block, of_game, minlength=self.num_blocks)
 
         total = per_block(seats)
-        there = total > 0
-        low, high = (np.mean(per_block(bound)[there] / total[there]) for bound in bounds(seats))
+        is_used = total > 0
+        low, high = (np.mean(per_block(bound)[is_used] / total[is_used]) for bound in bounds(seats))
         sums = per_block(np.where(chosen, values, 0.0).sum(axis=1)[played])
-        return BlockMeans(sums[there] / total[there], low, high, len(block) / there.sum())
+        return BlockMeans(sums[is_used] / total[is_used], low, high, len(block) / is_used.sum())

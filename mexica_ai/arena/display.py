@@ -1,4 +1,4 @@
-"""The table that grows in the terminal while a tournament runs."""
+"""The live table in the terminal while a tournament runs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ REFRESH_S = 0.5
 
 
 class Display:
-    """Shows the progress of a tournament on a console; nothing if that is no terminal.
+    """Shows the progress of a tournament on a console; nothing if the console is not a terminal.
 
-    With more than two engines the table has openskill's ratings, which follow the games as they come; the
-    final report fits strengths to all of them.
+    With more than two engines the table shows openskill's ratings, updated after each game; the final report
+    fits strengths to all games.
     """
 
     def __init__(self, console: Console, sprt: statistics.Sprt | None = None) -> None:
@@ -50,7 +50,7 @@ class Display:
             self._live.stop()
 
     def show(self, progress: Progress) -> None:
-        """Take in the games that are new, and redraw if the last time is long enough ago."""
+        """Add the new games, and redraw if the last redraw was long enough ago."""
         if not self._live:
             return
         tournament = progress.tournament
@@ -68,7 +68,7 @@ class Display:
         began_s = time.monotonic()
         self._live.update(self._draw(progress), refresh=True)
         cost_s = time.monotonic() - began_s
-        self._next_s = began_s + max(REFRESH_S, 50 * cost_s)  # long tournaments take long to sum up
+        self._next_s = began_s + max(REFRESH_S, 50 * cost_s)  # drawing takes longer the more games there are
 
     def _draw(self, progress: Progress) -> Group:
         done, total, speed = len(progress.records), progress.num_games, progress.games_per_hour

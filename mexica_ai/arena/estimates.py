@@ -1,4 +1,4 @@
-"""A figure with its interval."""
+"""An estimate with its confidence interval."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and its 95 % interval.
+    """A mean and its 95 % confidence interval.
 
     Parameters
     ----------
     mean : float or None
-        None where there is nothing to take the mean of.
+        None if there are no values.
     low, high : float or None
-        None with fewer than two blocks.
+        Ends of the interval; None with fewer than two blocks.
     """
 
     mean: float | None

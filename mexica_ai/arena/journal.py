@@ -1,9 +1,8 @@
-"""The journal: a file of game records, one a line, to which each game is added as soon as it has ended.
+"""The journal: a file of game records, one per line, to which each game is appended as soon as it has ended.
 
-A line counts once it ends: what a killed process left of its last line is recognised by the missing end, or
-because it is no JSON, and cut off; that game is played again. Nothing else is ever cut: a file that somebody
-else has written is refused. Each record says which tournament it belongs to, so that journals can be joined,
-split and merged like any text.
+Only complete lines count. If a process was killed while it wrote the last line, the line has no newline or is
+not JSON: it is cut off, and that game is played again. Nothing else is ever cut off: a file that is not a
+journal is rejected. Each record contains its tournament, so journals can be concatenated and split.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _ARENA_SHAPE = {
 
 @dataclass(frozen=True)
 class Journal:
-    """What a journal holds.
+    """The content of a journal.
 
     Parameters
     ----------
@@ -41,9 +40,9 @@ class Journal:
     games : list of (Tournament, dict)
         The records, in the order of the file, each with its tournament.
     size : int
-        Bytes up to the end of the last whole record.
+        Bytes up to the end of the last complete record.
     rest : bytes
-        What follows: nothing, or the torn last line.
+        The incomplete last line; empty if there is none.
     """
 
     path: str
@@ -53,7 +52,7 @@ class Journal:
 
     @property
     def is_torn(self) -> bool:
-        """Whether something follows that is no whole record."""
+        """Whether the last line is incomplete."""
         return bool(self.rest)
 
 
@@ -63,42 +62,44 @@ def read_journal(path: str) -> Journal:
     Raises
     ------
     NotationError
-        The file cannot be read, or holds anything but records of tournaments' games and a torn last line.
+        The file cannot be read, or contains anything but game records of tournaments and an incomplete last
+        line.
     """
     try:
         with open(path, "rb") as file:
             journal = _parse(path, file.read())
     except OSError as error:
         raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
-    if not journal.games and not _could_begin(journal.rest, b'{"game":"'):
-        raise _foreign(path)
+    if not journal.games and not _is_torn_start(journal.rest, b'{"game":"'):
+        raise _not_a_journal(path)
     return journal
 
 
 class JournalWriter:
-    """A journal open for writing; nobody else can open it meanwhile. Use as a context manager.
+    """A journal open for writing, locked against other writers. Use as a context manager.
 
     Parameters
     ----------
     path : str
     tournament : Tournament
     resume : bool
-        Go on with the file if there is one; `games` has what it holds, and a torn end is cut off.
+        Continue an existing file: read its records into `games` and cut off an incomplete last line.
 
     Attributes
     ----------
     games : list of dict
-        The records that the file had.
+        The records that were already in the file.
     tournament : Tournament
         As the file's records state it, if it has any: `names` and the order of keys in specs may differ.
     was_torn : bool
+        Whether an incomplete last line was cut off.
 
     Raises
     ------
     NotationError
-        The file cannot be opened, is in use, holds something (without `resume`, or something that no
-        tournament has written: reason JOURNAL_EXISTS), cannot be read, or belongs to another tournament
-        (reason OTHER_TOURNAMENT).
+        The file cannot be opened (reason UNREADABLE_FILE), is in use (JOURNAL_IN_USE), is not empty and
+        `resume` is false, or is not a journal (JOURNAL_EXISTS), or belongs to another tournament
+        (OTHER_TOURNAMENT).
     """
 
     def __init__(self, path: str, tournament: Tournament, *, resume: bool = False) -> None:
@@ -126,8 +127,7 @@ class JournalWriter:
             ) from None
         if os.fstat(self._fd).st_size > 0 and not resume:
             raise NotationError(
-                f"the journal {path} holds something already; expected a new file, or --resume to go on "
-                "with it",
+                f"the journal {path} is not empty; expected a new file, or --resume to continue it",
                 reason="JOURNAL_EXISTS",
             )
         with open(path, "rb") as file:
@@ -140,14 +140,14 @@ class JournalWriter:
                 )
         if journal.games:
             self.tournament = journal.games[0][0]
-        elif not _could_begin(journal.rest, _beginning(tournament)):
-            raise _foreign(path)
+        elif not _is_torn_start(journal.rest, _line_start(tournament)):
+            raise _not_a_journal(path)
         self.games = [record for _, record in journal.games]
         self.was_torn = journal.is_torn
         if journal.is_torn:
             os.ftruncate(self._fd, journal.size)
         os.fsync(self._fd)
-        with contextlib.suppress(OSError):  # that the file exists is to last, too; not every file system can
+        with contextlib.suppress(OSError):  # sync the directory entry, too; not every file system can
             folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY | os.O_CLOEXEC)
             try:
                 os.fsync(folder)
@@ -155,7 +155,7 @@ class JournalWriter:
                 os.close(folder)
 
     def append(self, record: dict[str, Any]) -> None:
-        """Add a record; on return it has reached the disk."""
+        """Append a record; it is on the disk when this returns."""
         rest = memoryview(_encode(record) + b"\n")
         while rest:
             rest = rest[os.write(self._fd, rest) :]
@@ -177,7 +177,7 @@ def _parse(path: str, data: bytes) -> Journal:
             return Journal(path, games, size, line + b"\n")
         games.append(_parse_line(line, f"{path}:{index + 1}", seen))
         size += len(line) + 1
-    if _is_json(rest):  # only its end is missing; but then it must be one of ours
+    if _is_json(rest):  # only the newline is missing: it must be a valid record
         _parse_line(rest, f"{path}:{len(lines) + 1}", seen)
     return Journal(path, games, size, rest)
 
@@ -190,13 +190,13 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _could_begin(rest: bytes, beginning: bytes) -> bool:
-    """Return whether `rest` is what a crash may leave of the first line: part of it, or zeros."""
-    return rest.startswith(beginning) or beginning.startswith(rest) or not rest.strip(b"\0\n")
+def _is_torn_start(rest: bytes, start: bytes) -> bool:
+    """Return whether a crash may have left `rest` of a first line that begins with `start`, or zeros."""
+    return rest.startswith(start) or start.startswith(rest) or not rest.strip(b"\0\n")
 
 
-def _beginning(tournament: Tournament) -> bytes:
-    """Return how the lines of a tournament begin: `play_game` puts the keys in this order."""
+def _line_start(tournament: Tournament) -> bytes:
+    """Return the bytes that all lines of a tournament begin with: `play_game` puts the keys in this order."""
     record = {"game": tournament.game, "version": VERSION, "arena": {"tournament": tournament.to_json()}}
     return _encode(record).removesuffix(b"}}")
 
@@ -205,9 +205,9 @@ def _encode(record: dict[str, Any]) -> bytes:
     return json.dumps(record, separators=(",", ":")).encode()
 
 
-def _foreign(path: str) -> NotationError:
+def _not_a_journal(path: str) -> NotationError:
     return NotationError(
-        f"{path} holds something that no tournament has written; expected a journal, or a new file",
+        f"{path} is not the journal of a tournament; expected a journal, or a new file",
         reason="JOURNAL_EXISTS",
     )
 
@@ -217,7 +217,7 @@ def _parse_line(line: bytes, where: str, seen: dict[str, Tournament]) -> tuple[T
     check_record(record, where)
     if "arena" not in record:
         raise NotationError(
-            f"{where}: a game record without the key arena; expected one that a tournament has written",
+            f"{where}: a game record without the key arena; expected a record of a tournament",
             reason="MISSING_KEY",
             path=f"{where}.arena",
         )
@@ -241,18 +241,18 @@ def _parse_line(line: bytes, where: str, seen: dict[str, Tournament]) -> tuple[T
 
 
 def _difference(theirs: Tournament, ours: Tournament) -> str:
-    """Return what is played differently, "" if nothing is; what engines are called does not matter."""
+    """Return the first difference that affects play, "" if there is none; names of engines do not matter."""
     theirs, ours = theirs.to_json(), ours.to_json()
     for key in ours:
         if key not in ("names", "engines", "weights") and ours[key] != theirs[key]:
-            return f"its {key} is {_show(theirs[key])}, asked for is {_show(ours[key])}"
+            return f"its {key} is {_show(theirs[key])}, expected {_show(ours[key])}"
     if list(map(canonical_spec, theirs["engines"])) != list(map(canonical_spec, ours["engines"])):
-        return f"its engines is {_show(theirs['engines'])}, asked for is {_show(ours['engines'])}"
+        return f"its engines are {_show(theirs['engines'])}, expected {_show(ours['engines'])}"
     for spec, known, asked in zip(
         ours["engines"], theirs.get("weights") or (), ours.get("weights") or (), strict=False
     ):
         if known != asked:
-            return f"its {spec} plays with weights {known}, asked for are weights {asked}"
+            return f"its {spec} plays with weights {known}, expected weights {asked}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The outcome of one game of a tournament: all that the statistics need to know of it."""
+"""The outcome of one game of a tournament: the input of the statistics."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Outcome:
-    """One finished, or forfeited, game. All tuples have one entry a seat.
+    """One finished or forfeited game. All tuples have one entry per seat.
 
     Parameters
     ----------
     block : int
         Number of the block in the tournament: the games of a block share one deal.
     pattern : str
-        Which engines sit at the table, such as "AB", "ABB", "AAB": patterns are also reported by themselves.
+        The engines of the game without their seats, such as "AB", "ABB", "AAB". Reports also list each
+        pattern separately.
     engines : tuple of int
         Engine number on each seat.
     shares : tuple of float
@@ -22,7 +23,7 @@ class Outcome:
     ranks : tuple of float
         Rank of each seat, from 1; ties get the mean of their places.
     margins : tuple of float or None
-        Own score less the best other one, of each seat; None after a forfeit.
+        Score of each seat minus the best score of the others, in points; None after a forfeit.
     forfeit : int, optional
         The seat that forfeited.
     """

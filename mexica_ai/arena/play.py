@@ -1,10 +1,9 @@
-"""One game of a tournament: engines on their seats, their time, and what happens when one of them fails.
+"""One game of a tournament: the engines on their seats, their clocks, and forfeits.
 
-`play_game` runs in a worker process, answers with a record, and never raises because of an engine: a crash,
-a hang, an answer that cannot be read and an illegal turn are forfeits. What no Python code can stop, native
-code of this process that neither answers nor hears its stop flag, ends the process; whoever runs the games
-then plays this one again with `isolated`, every engine in a process of its own, and so learns whose fault it
-is.
+`play_game` runs in a worker process, returns a record, and never raises because of an engine: a crash, a
+hang, an unreadable answer and an illegal turn are forfeits. Native code in this process that ignores its stop
+flag cannot be stopped, so the watchdog ends the whole process. The runner then plays the game again with
+`isolated`, each engine in a process of its own, which shows which engine hangs.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ from mexica_ai.position import Position, new_game
 from mexica_ai.records import VERSION
 
 RETRIES = 2  # further attempts with on_failure="retry"
-TICK_S = 0.05  # how late an engine is told to stop, at most
-CHECK_S = 0.1  # for the turn that a server is asked for to see whether it is there
-DEAF_S = 10.0  # after its time, the margin and this, code that does not even hear the stop flag is killed
+TICK_S = 0.05  # longest delay between the end of an engine's time and its stop flag
+CHECK_S = 0.1  # for the turn that a server must answer before the tournament begins
+KILL_AFTER_S = 10.0  # after an engine's time and margin: code that still ignores its stop flag is killed
 # The `reason` of a forfeit, by the reason of the engine's error.
 REASONS = {
     "ENGINE_START": "cannot be started",
@@ -51,7 +50,7 @@ REASONS = {
     "UNAVAILABLE": "no connection",
     "RESOURCE_EXHAUSTED": "too busy",
 }
-_OUTER_KEYS = ("time", "iterations", "name")  # keys that stay outside when an engine is isolated
+_OUTER_KEYS = ("time", "iterations", "name")  # keys of the outer spec, of the process, if an engine is isolated
 
 
 @dataclass(frozen=True)
@@ -75,9 +74,9 @@ def play_game(task: Task) -> dict[str, Any]:
     """Play one game and return its record.
 
     The record's `arena` object has the keys `tournament` (see `Tournament.to_json`), `block`, `number`,
-    `seating`, `isolated`, `seats` (of each: turns, iterations, seconds, and how late its answers were, in all
-    and at most) and `failures`: seat, reason, detail, number of the turn and position of each, also of
-    attempts that were begun anew.
+    `seating`, `isolated`, `seats` (per seat: turns, iterations, seconds, and by how many seconds its answers
+    exceeded the limits, in total and at most) and `failures` (of each failure, also in attempts before a
+    retry: seat, reason, detail, number of the turn and position).
     """
     failures: list[dict[str, Any]] = []
     attempts = 1 + (RETRIES if task.tournament.on_failure == "retry" else 0)
@@ -90,14 +89,14 @@ def play_game(task: Task) -> dict[str, Any]:
 
 
 def check_engines(tournament: Tournament) -> None:
-    """Start each engine once, and end it: one that never can would forfeit every game.
+    """Start each engine once, and end it, to find engines that would forfeit every game.
 
-    Programs must greet and know the game; servers must answer, with a turn that they may choose at once.
+    A program must answer the greeting and play the game; a server must answer one turn.
 
     Raises
     ------
     SearchError, NotationError
-        Of the first engine that cannot play.
+        The error of the first engine that cannot play.
     """
     position = new_game(tournament.game, players=tournament.players, seed=tournament.deal_seed(0))
     for text in dict.fromkeys(tournament.engines):
@@ -121,7 +120,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
     record: dict[str, Any] = {
         "game": tournament.game,
         "version": VERSION,
-        # Early: the beginning of a line, all that is left of a torn one, says whose it is.
+        # Early in the record, so that even the beginning of a torn line identifies the tournament.
         "arena": {
             "tournament": tournament.to_json(),
             "block": game.block,
@@ -137,7 +136,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
         **_weights_of_seats(task),
         "seeds": [tournament.engine_seed(game, seat) for seat in range(tournament.players)],
         "times": [],
-        "build": describe_build(),  # of whoever plays, on whichever machine,
+        "build": describe_build(),  # of the worker, perhaps on another machine
         "started_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "termination": "finished",
     }
@@ -149,13 +148,13 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
                     stack.enter_context(seat)
                 while not position.is_over:
                     if position.is_chance:
-                        # The same games by block, whoever plays them, as far as the same turns are played.
+                        # From the block's seed: after the same turns, all its games draw the same outcomes.
                         seed = turn_seed(tournament.deal_seed(game.block), len(record["turns"]))
                         record["turns"].append(position.draw(seed))
                     else:
                         record["turns"].append(seats[position.to_move].play(position))
             finally:
-                for seat in seats:  # all are told before the first one is waited for
+                for seat in seats:  # tell all of them before waiting for the first
                     seat.end_input()
         record["scores"], record["winners"] = position.scores, position.winners
     except _EngineFailure as failure:
@@ -171,16 +170,16 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _weights_of_seats(task: Task) -> dict[str, Any]:
-    """Return the key `weights` of a record: with which ones each seat plays, if that is known."""
+    """Return the key `weights` of a record, the weights of each seat; no key if they are not known."""
     known = task.tournament.weights
     return {} if known is None else {"weights": [known[engine] for engine in task.game.seating]}
 
 
 @functools.cache
 def describe_build() -> str:
-    """Return the version of this package, and a digest of its code, compiled and not, and weights.
+    """Return the version of this package and a digest of its code (compiled and Python) and weights.
 
-    Of this process: what it has found once stays, since it will not load its code again.
+    Cached, since the process does not reload its code.
     """
     import cext
     import mexica_ai
@@ -224,30 +223,30 @@ class _Seat:
             self._engine = _start(self._spec)
         except Exception as error:
             if getattr(error, "reason", "") == "BAD_WEIGHTS":
-                raise  # of this machine: no fault of the engine
+                raise  # the file is bad on this machine: not a fault of the engine
             raise self._failure(error) from error
         found = self._engine.weights_id(self._game)
         if self._weights is not None and found not in (None, self._weights):
             raise SearchError(
-                f"engine {self._spec}: plays with weights {found}; expected weights {self._weights}, as the "
-                "tournament began",
+                f"engine {self._spec}: plays with weights {found}; expected weights {self._weights}, as at the "
+                "tournament's start",
                 reason="OTHER_WEIGHTS",
             )
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        # An engine that cannot even be ended has done its harm; the game is as it is.
+        # A failure to close the engine does not change the game.
         with contextlib.suppress(Exception):
             self._engine.close()
 
     def end_input(self) -> None:
-        """Tell a program to end; closing waits for it."""
+        """Tell a program to end, without waiting for it; `__exit__` waits."""
         if isinstance(self._engine, ProcessEngine):
             with contextlib.suppress(Exception):
                 self._engine.end_input()
 
     def play(self, position: Position) -> list[str]:
-        """Ask the engine for its turn and play it; raise `_EngineFailure` if there is none, or too late."""
+        """Ask the engine for its turn and play it; raise `_EngineFailure` if it fails or answers too late."""
         limits = self._limits()
         seed = turn_seed(self._seed, self.used["turns"])
         if self._clock and isinstance(self._engine, ProcessEngine):
@@ -262,10 +261,10 @@ class _Seat:
                     position.view(self._seat), limits, seed=seed, candidates=1, stop=stop
                 )
         except Exception as error:
-            self._note(time.perf_counter() - began, limits)
+            self._add_usage(time.perf_counter() - began, limits)
             raise self._failure(error, is_late=stop.is_set()) from error
         elapsed_s = time.perf_counter() - began
-        self._note(elapsed_s, limits, result.iterations)
+        self._add_usage(elapsed_s, limits, result.iterations)
         if elapsed_s > allowed_s:
             raise _EngineFailure(
                 self._seat,
@@ -293,11 +292,11 @@ class _Seat:
             return
         self._remaining_s -= elapsed_s
         if self._remaining_s < 0:
-            detail = f"engine {self._engine.name} has overdrawn its clock by {-self._remaining_s:.3f} s"
+            detail = f"engine {self._engine.name} exceeded its clock by {-self._remaining_s:.3f} s"
             raise _EngineFailure(self._seat, "out of time", detail)
         self._remaining_s += self._clock[1]
 
-    def _note(self, elapsed_s: float, limits: Limits, iterations: int = 0) -> None:
+    def _add_usage(self, elapsed_s: float, limits: Limits, iterations: int = 0) -> None:
         late_s = 0.0 if limits.time_s is None else max(0.0, elapsed_s - limits.time_s)
         self.used["turns"] += 1
         self.used["iterations"] += iterations
@@ -313,15 +312,15 @@ class _Seat:
 
 
 def _start(spec: EngineSpec) -> Engine:
-    """Make the engine of a seat. Programs die with this thread, which plays the game and then ends them."""
+    """Make the engine of a seat. Programs are killed if this thread, which plays the game, dies."""
     return ProcessEngine(spec, dies_with_thread=True) if spec.kind == "cmd" else make_engine(spec)
 
 
 def _prepared(spec: EngineSpec, tournament: Tournament, isolated: bool) -> EngineSpec:
-    """Return the spec that the engine of a seat is made from; its limits come with each request."""
+    """Return the spec from which the engine of a seat is made; its limits come with each request."""
     options = dict(spec.options)
     if tournament.clock:
-        options.pop("time", None)  # what the clock leaves may be less
+        options.pop("time", None)  # the clock may leave less time
     if isolated and spec.kind not in ("cmd", "grpc"):
         inner = dataclasses.replace(
             spec, options={key: value for key, value in options.items() if key not in _OUTER_KEYS}
@@ -335,35 +334,36 @@ def _prepared(spec: EngineSpec, tournament: Tournament, isolated: bool) -> Engin
     return dataclasses.replace(spec, options=options)
 
 
-# Waiting for an engine
+# Timeouts of engines
 
 
 class _Watchdog:
-    """Watches the engines at work in this process: tells them to stop, and ends the process if they are deaf.
+    """Watches the running searches of this process: sets their stop flags, and kills the process if needed.
 
-    A thread looks every `TICK_S`; one a process, since starting one for each turn would cost more than all
-    else here. faulthandler's thread, which needs no lock of the interpreter, is set to the earliest of the
-    moments at which an engine counts as deaf; so it also ends a process in which nobody else can run.
+    One thread per process checks every `TICK_S`, since a new thread for each turn would cost too much. The
+    process is killed by faulthandler's thread, which does not need the interpreter's lock, so it works even if
+    an engine holds that lock. It is set to the earliest time at which a search must have ended.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._turns: dict[int, tuple[float, float, threading.Event]] = {}  # late and deaf from then on; stop
-        self._fuse_s: float | None = None  # what faulthandler is set to, on the monotonic clock
+        # By search: when its stop flag is set, when the process is killed (monotonic), and the flag.
+        self._turns: dict[int, tuple[float, float, threading.Event]] = {}
+        self._armed_s: float | None = None  # monotonic time that faulthandler is set to
         self._thread: threading.Thread | None = None
 
     @contextlib.contextmanager
     def watch(self, allowed_s: float, margin_s: float) -> Iterator[threading.Event]:
-        """Give an event that is set after `allowed_s`; `DEAF_S` and a margin later the process ends."""
+        """Give an event that is set after `allowed_s`; after `margin_s` and `KILL_AFTER_S` more, kill the process."""
         stop = threading.Event()
-        late_s = time.monotonic() + allowed_s
-        deaf_s = late_s + margin_s + DEAF_S
+        stop_s = time.monotonic() + allowed_s
+        kill_s = stop_s + margin_s + KILL_AFTER_S
         with self._lock:
-            self._turns[id(stop)] = late_s, deaf_s, stop
-            if self._fuse_s is None or self._fuse_s > deaf_s:
-                self._set_fuse(deaf_s)
+            self._turns[id(stop)] = stop_s, kill_s, stop
+            if self._armed_s is None or self._armed_s > kill_s:
+                self._arm(kill_s)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._look, daemon=True)
+                self._thread = threading.Thread(target=self._run, daemon=True)
                 self._thread.start()
         try:
             yield stop
@@ -371,32 +371,33 @@ class _Watchdog:
             with self._lock:
                 del self._turns[id(stop)]
 
-    def _look(self) -> None:
+    def _run(self) -> None:
         while True:
             time.sleep(TICK_S)
             now = time.monotonic()
             with self._lock:
-                for late_s, _, stop in self._turns.values():
-                    if now >= late_s:
+                for stop_s, _, stop in self._turns.values():
+                    if now >= stop_s:
                         stop.set()
-                first = min((deaf_s for _, deaf_s, _ in self._turns.values()), default=None)
-                if first is None or self._fuse_s is None or first - self._fuse_s > 1:
-                    self._set_fuse(first)
+                first = min((kill_s for _, kill_s, _ in self._turns.values()), default=None)
+                if first is None or self._armed_s is None or first - self._armed_s > 1:
+                    self._arm(first)
 
-    def _set_fuse(self, at_s: float | None) -> None:
+    def _arm(self, at_s: float | None) -> None:
+        """Set faulthandler to kill the process at a monotonic time; None: never."""
         left_s = None if at_s is None else max(0.001, at_s - time.monotonic())
-        if left_s is None or left_s > 1e6:  # its clock cannot count for years
+        if left_s is None or left_s > 1e6:  # faulthandler's timeout has a maximum
             at_s = None
-            if self._fuse_s is not None:
+            if self._armed_s is not None:
                 faulthandler.cancel_dump_traceback_later()
         else:
-            faulthandler.dump_traceback_later(left_s, exit=True, file=_nowhere())
-        self._fuse_s = at_s
+            faulthandler.dump_traceback_later(left_s, exit=True, file=_devnull())
+        self._armed_s = at_s
 
 
 _watchdog = _Watchdog()
 
 
 @functools.cache
-def _nowhere() -> IO[str]:
+def _devnull() -> IO[str]:
     return open(os.devnull, "w")

@@ -1,4 +1,4 @@
-"""Pictures of a tournament (extra `plot`): how strong the engines are, and what each seat scores."""
+"""Plots of a tournament (extra `plot`): strengths of the engines, and final scores by seat."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ COLOR = "#2a6f97"
 
 
 def draw(found: dict[str, Any], collected: Collected, path: str) -> None:
-    """Write a picture of what `report.evaluate` has found; the ending of `path` says in which form.
+    """Plot the figures of `report.evaluate` to a file; the ending of `path` names the format.
 
     Raises
     ------
     NotationError
-        See `mexica_ai.pictures.check_path`.
+        As `mexica_ai.pictures.check_path`.
     OSError
         The file cannot be written.
     """

@@ -1,7 +1,7 @@
 """Worker processes on this machine, behind the interface of `concurrent.futures`.
 
-Each worker is a pool of its own with one process: when that process dies, exactly one game is lost, and it is
-known which.
+Each worker is a separate pool with one process. So if a process dies, exactly one game is lost, and it is
+known which one.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from typing import Any
 
 from mexica_ai.engines.process import EXIT_TIMEOUT_S
 
-END_S = 2.0 + EXIT_TIMEOUT_S  # what workers get to end their engines, all at once, before they are killed
+END_S = 2.0 + EXIT_TIMEOUT_S  # time for all workers to end their engines before they are killed
 
 
 class GamePool(Executor):
-    """An executor whose calls each have a process to themselves; as many processes as calls at a time.
+    """An executor that runs each call in a process of its own; there are as many processes as running calls.
 
-    A call whose process dies raises BrokenProcessPool (SystemExit, if it was told to end by SIGTERM), and no
-    other call notices. `shutdown` does not wait for calls that are still running: it ends them, and the
-    programs that they have started.
+    A call whose process dies raises BrokenProcessPool, or SystemExit if SIGTERM ended it; other calls are not
+    affected. `shutdown` does not wait for running calls: it ends them and the programs that they started.
     """
 
     def __init__(self) -> None:
@@ -36,7 +35,7 @@ class GamePool(Executor):
         self._all: set[ProcessPoolExecutor] = set()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
-        """Call a function in a process of its own. Both must be such that pickle can carry them."""
+        """Call a function in a process of its own. The function and its arguments must be picklable."""
         while True:
             worker = self._idle.pop() if self._idle else self._new_worker()
             try:
@@ -48,8 +47,8 @@ class GamePool(Executor):
             return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End all processes, at work or not."""
-        workers = list(self._all)  # a copy: a call that ends meanwhile takes its worker out
+        """End all processes, busy or idle."""
+        workers = list(self._all)  # a copy, since calls that end meanwhile change the set
         processes = [process for worker in workers for process in _processes(worker)]
         for process in processes:
             process.terminate()
@@ -67,7 +66,7 @@ class GamePool(Executor):
         self._idle.clear()
 
     def _new_worker(self) -> ProcessPoolExecutor:
-        # Spawned, since a fork would copy whatever threads hold.
+        # Spawned, since a fork would copy locks that other threads hold.
         context = multiprocessing.get_context("spawn")
         worker = ProcessPoolExecutor(1, context, begin_worker)
         self._all.add(worker)
@@ -86,11 +85,11 @@ def _processes(worker: ProcessPoolExecutor) -> list[multiprocessing.Process]:
 
 
 def begin_worker() -> None:
-    """Prepare this process, just started, for playing games.
+    """Prepare a newly started worker process for playing games.
 
-    Ctrl-C is left to the parent: by a handler that does nothing, since programs started from here would
-    inherit that a signal is ignored. SIGTERM ends the game in an orderly way, with the programs it has
-    started. Nobody else would tell a worker that its parent was killed, so it looks itself.
+    The parent handles Ctrl-C, so the worker's handler does nothing; ignoring the signal would not do, since
+    child processes would inherit that. SIGTERM ends the game and the programs that it started. A thread
+    watches the parent and ends the worker if the parent is killed.
     """
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -99,8 +98,8 @@ def begin_worker() -> None:
 
 def _end_with_parent() -> None:
     multiprocessing.parent_process().join()
-    # The first one ends the game, with its engines; later ones the wait for another game. To the main thread,
-    # so that it wakes from whatever it waits for.
+    # The first signal ends the game and its engines, later ones end the wait for another game. They go to the
+    # main thread to wake it from any blocking call.
     deadline = time.monotonic() + END_S
     while time.monotonic() < deadline:
         signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)

@@ -1,10 +1,10 @@
-"""Strengths of engines from the order of arrival, for any number of seats and engines.
+"""Strengths of engines from the ranks in games, for any number of seats and engines.
 
-Main function: `fit_plackett_luce`; `LiveRatings` follows a tournament game by game and is only roughly right.
+Main function: `fit_plackett_luce`. `LiveRatings` updates game by game and is only approximate.
 
 The model: the first place goes to a seat with probability proportional to the strength of its engine, the
 second likewise among the remaining seats, and so on. Shapes: E engines, C choices (different sets of seats
-among which a place was decided), B blocks, R resamples.
+that competed for a place), B blocks, R resamples.
 
 Sources: Luce, "Individual choice behavior" (1959); Plackett, "The analysis of permutations", Applied
 Statistics 24 (1975); Hunter, "MM algorithms for generalized Bradley-Terry models", Annals of Statistics 32
@@ -26,8 +26,8 @@ from mexica_ai.arena.blocks import Games
 from mexica_ai.arena.estimates import Estimate
 from mexica_ai.arena.outcomes import Outcome
 
-ELO = 400 / math.log(10)  # points of the scale in one unit of the logarithm of a strength
-PRIOR_GAMES = 2.0  # of each engine against an imagined one of average strength, one won and one lost
+ELO = 400 / math.log(10)  # Elo points per unit of the logarithm of a strength
+PRIOR_GAMES = 2.0  # of each engine against a virtual engine of average strength: one won, one lost
 
 
 def fit_plackett_luce(
@@ -40,8 +40,8 @@ def fit_plackett_luce(
 ) -> list[Estimate]:
     """Return the strengths of the engines by maximum likelihood, with 95 % intervals.
 
-    On the scale of Elo (400 points are a factor of ten in strength), with mean 0: a difference of two engines
-    says how often one comes in before the other, however many seats there are.
+    On the Elo scale (400 points are a factor of ten in strength), with mean 0. The difference of two engines
+    says how often one ranks above the other, for any number of seats.
 
     Parameters
     ----------
@@ -50,24 +50,24 @@ def fit_plackett_luce(
     num_engines : int
         An engine without a game has strength 0 and no interval.
     bootstrap : int
-        Resamples of the blocks.
+        Number of resamples of the blocks.
     seed : int
-        Of the resamples; consumed, not advanced.
+        Seed of the resamples.
     games_per_block : int, optional
         Blocks with fewer games are left out. By default every block counts as complete.
 
     Notes
     -----
-    Ties: each seat that has a share of the win counts as first with that weight; ties behind it count as all
-    their orders with equal weights. So a shared win is half of one and half of the other. The same engine on
-    several seats: each seat competes with its engine's strength; places decided among seats of one engine say
-    nothing. Seats are taken as equal, since every block has all of them.
+    Ties: each seat with a share of the win counts as first with that weight; ties below count as all their
+    orders with equal weights. So a win shared by two is half a win of each. An engine on several seats: each
+    seat competes with its engine's strength; places among seats of one engine are ignored. Seats are treated
+    as equal, since every block has all seatings.
 
-    The prior is one block more, in which each engine wins one game and loses one against an imagined engine
-    of average strength. So neither an engine that always wins nor groups that have never met run away.
+    The prior is one more block, in which each engine wins one game and loses one against a virtual engine of
+    average strength. It keeps the strengths finite if an engine always wins, or if groups never met.
 
     Intervals: the Bayesian bootstrap, in which each block (and the prior) gets a random weight from the
-    exponential distribution; percentiles, widened for few blocks as Student's t is.
+    exponential distribution; percentiles, widened for few blocks like Student's t.
     """
     # Slow to import.
     from scipy.optimize import minimize
@@ -97,27 +97,27 @@ def fit_plackett_luce(
     weights = np.random.default_rng(seed).standard_exponential((bootstrap, num_blocks + 1))
     resampled = _maximize(fit.x, weights @ block_wins, weights @ block_counts, choices)
     resampled = ELO * (resampled - resampled.mean(axis=1, keepdims=True))
-    # The variance of such a resample is (B - 1) / (B + 1) of what it should be; and t instead of z.
+    # The variance of these resamples is too small by (B - 1) / (B + 1); also use t instead of z.
     tail = ndtr(-math.sqrt((num_blocks + 1) / (num_blocks - 1)) * stdtrit(num_blocks - 1, 0.975))
     lows, highs = np.quantile(resampled, [tail, 1 - tail], axis=0, method="weibull")
-    there = np.isin(np.arange(num_engines), games.engines)
+    has_played = np.isin(np.arange(num_engines), games.engines)
     return [
         Estimate(float(mean), float(low), float(high)) if known else Estimate(float(mean))
-        for mean, low, high, known in zip(strengths, lows, highs, there, strict=True)
+        for mean, low, high, known in zip(strengths, lows, highs, has_played, strict=True)
     ]
 
 
 def _sufficient(games: Games, num_engines: int):
-    """Return all that the likelihood needs to know of the blocks.
+    """Return the sufficient statistics of the blocks for the likelihood.
 
     Returns
     -------
     wins : array of float, shape (B, E)
-        Places that went to an engine.
+        Places that each engine won.
     counts : array of float, shape (B, C)
         How often each choice was made. The last E choices are those of the prior.
     choices : array of int, shape (C, E + 1)
-        Seats of each engine that were to choose from; the last engine is the imagined one.
+        Number of seats of each engine in the choice; the last engine is the virtual one.
     """
     numbers: dict[tuple[int, ...], int] = {}
     entries: list[tuple[int, int, float]] = []
@@ -139,7 +139,7 @@ def _sufficient(games: Games, num_engines: int):
 
 @lru_cache(maxsize=4096)
 def _decisions(engines, shares, ranks):
-    """Return (engine, sorted engines it was chosen from, weight) for every place of a game."""
+    """Return (engine, sorted engines that competed, weight) for every place of a game."""
     found: dict[tuple[int, tuple[int, ...]], float] = {}
     seats = range(len(engines))
     for first in seats:
@@ -150,20 +150,20 @@ def _decisions(engines, shares, ranks):
         ties = [[seat for seat in others if ranks[seat] == place] for place in places]
         orders = list(product(*map(permutations, ties)))
         for order in orders:
-            line = [engines[seat] for seat in (first, *(seat for tie in order for seat in tie))]
-            for place, engine in enumerate(line):
-                choice = tuple(sorted(line[place:]))
+            ranking = [engines[seat] for seat in (first, *(seat for tie in order for seat in tie))]
+            for place, engine in enumerate(ranking):
+                choice = tuple(sorted(ranking[place:]))
                 if choice[0] != choice[-1]:
                     found[engine, choice] = found.get((engine, choice), 0.0) + shares[first] / len(orders)
     return [(engine, choice, weight) for (engine, choice), weight in found.items()]
 
 
 def _log_likelihood(strengths, wins, counts, choices):
-    """Return the logarithm of the likelihood; strengths (E,) are logarithms, the imagined engine's is 0."""
+    """Return the log-likelihood; strengths (E,) are logarithms, that of the virtual engine is 0."""
     padded = np.append(strengths, 0.0)
     peak = padded.max()
     masses = choices @ np.exp(padded - peak)
-    # The imagined engine wins as many of its games as it loses, at strength 0.
+    # The virtual engine's own wins add nothing: the logarithm of its strength is 0.
     return wins @ strengths - counts @ (np.log(masses) + peak)
 
 
@@ -179,12 +179,12 @@ def _derivatives(strengths, wins, counts, choices):
 
 
 def _maximize(start, wins, counts, choices):
-    """Return the maxima (R, E) of the likelihoods of R resamples, by Newton's method from one near them."""
+    """Return the maxima (R, E) of the likelihoods of R resamples, by Newton's method from `start` (E,)."""
     strengths = np.tile(start, (len(wins), 1))
     for _ in range(100):
         gradient, information = _derivatives(strengths, wins, counts, choices)
         step = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
-        # The likelihood is concave, but far from a parabola beyond one unit.
+        # The likelihood is concave, but not close to quadratic beyond one unit.
         step /= np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True))
         strengths += step
         if np.abs(step).max() < 1e-8:
@@ -193,9 +193,9 @@ def _maximize(start, wins, counts, choices):
 
 
 class LiveRatings:
-    """Ratings that follow the games, for a table during the tournament (openskill's Plackett-Luce).
+    """Ratings updated after each game, for the table during a tournament (openskill's Plackett-Luce).
 
-    They depend on the order of the games and their sigma knows nothing of blocks: the final table is
+    They depend on the order of the games, and their sigma ignores blocks; the final table uses
     `fit_plackett_luce`.
 
     Parameters
@@ -212,9 +212,9 @@ class LiveRatings:
         self._ratings = [self._model.rating() for _ in range(num_engines)]
 
     def update(self, outcome: Outcome) -> None:
-        """Take in one game.
+        """Update the ratings with one game.
 
-        An engine on several seats is rated on each as if alone; the changes of mu are added up and those of
+        An engine on several seats is rated on each seat separately; the changes of mu are added and those of
         sigma multiplied.
         """
         before = [self._ratings[engine] for engine in outcome.engines]

@@ -1,7 +1,7 @@
-"""What the games of journals say: figures computed from records alone, as tables, JSON or CSV.
+"""Reports on journals: figures computed from the records alone, as tables, JSON or CSV.
 
-Main function: `evaluate`. Blocks that are not complete are left out of all statistics, since seat and deal do
-not cancel out in them; forfeits, times and failures are counted over all games.
+Main function: `evaluate`. Incomplete blocks are left out of all statistics, since the effects of seat and
+deal do not cancel out in them. Forfeits, times and failures are counted over all games.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern
 from mexica_ai.errors import NotationError
 
-MAX_PATTERNS = 12  # of which the table shows each; JSON has all
+MAX_PATTERNS = 12  # with more, the table does not list them; JSON has all
 BOOTSTRAP = 1000
 
 
 @dataclass
 class Collected:
-    """The games of one or more tournaments of the same game and number of seats, engines numbered through.
+    """The games of tournaments of the same game and number of seats, with common engine numbers.
 
     Parameters
     ----------
     game : str
     players : int
     names, specs : list of str
-        Of the engines.
+        The engines' names and specs.
     weights : list of (str or None)
-        With which weights they play, see `Engine.weights_id`.
+        The engines' weights, see `Engine.weights_id`.
     outcomes : list of Outcome
         The games of complete blocks, in the order in which they ended.
     usage : list of dict
-        What each engine has used and how often it failed, over all games.
+        Time, iterations and failures of each engine over all games.
     seat_scores : list of list of float
         Final scores on each seat, of games without a forfeit.
     num_games, num_repeated : int
-        All games; records that were left out since the same game was there before.
+        Number of games, and of repeated records of the same game, which do not count.
     builds : dict
-        How many games each build has played.
+        Number of games played by each build.
     """
 
     game: str = ""
@@ -62,9 +62,9 @@ class Collected:
 
 
 def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
-    """Gather records; each game of each tournament counts once.
+    """Collect records; each game of each tournament counts once.
 
-    Engines with the same spec, weights and clock are the same engine, in whichever tournament they play.
+    Engines with the same spec, weights and clock are the same engine in all tournaments.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
     numbers: dict[tuple, int] = {}  # of engines
     blocks: dict[tuple[int, int], int] = {}
     seen = set()
-    pending: list[tuple[int, int, Outcome]] = []  # block, games of a whole block, outcome
+    pending: list[tuple[int, int, Outcome]] = []  # block, games of a complete block, outcome
     for tournament, record in games:
         if (collected.game or tournament.game, collected.players or tournament.players) != (
             tournament.game,
@@ -105,15 +105,15 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
         _count_usage(collected, seating, record)
         block = blocks.setdefault(key[:2], len(blocks))
         pending.append((block, len(tournament.block(arena["block"])), outcome_of(record, block, seating)))
-    there = collections.Counter(block for block, _, _ in pending)
-    collected.outcomes = [outcome for block, whole, outcome in pending if there[block] == whole]
+    played = collections.Counter(block for block, _, _ in pending)
+    collected.outcomes = [outcome for block, total, outcome in pending if played[block] == total]
     return collected
 
 
 def outcome_of(record: dict[str, Any], block: int, seating: tuple[int, ...]) -> Outcome:
     """Return the outcome of a record.
 
-    After a forfeit the offender is last; the others share the win and the other places equally.
+    After a forfeit, the seat that forfeited is last; the others share the win and the other places equally.
     """
     seats = len(seating)
     if record["termination"] == "forfeit":
@@ -236,7 +236,7 @@ def sprt_json(sprt: statistics.Sprt, state: statistics.SprtState) -> dict[str, A
 
 
 def _patterns(collected: Collected) -> dict[str, list[dict[str, Any]]]:
-    """Return by pattern what its engines reached; with two seats also by how much one is better."""
+    """Return the figures of the engines by pattern; with two seats also Elo and the superiority."""
     patterns: dict[str, list[dict[str, Any]]] = {}
     for which, summaries in statistics.by_pattern(collected.outcomes, len(collected.names)).items():
         outcomes = [outcome for outcome in collected.outcomes if outcome.pattern == which]
@@ -259,7 +259,7 @@ def _patterns(collected: Collected) -> dict[str, list[dict[str, Any]]]:
 
 
 def _list(estimate: statistics.Estimate) -> list[float | None]:
-    """Return an estimate as [mean, low, high]; what is not known or not finite is null."""
+    """Return an estimate as [mean, low, high]; unknown and infinite numbers are null."""
     numbers = (estimate.mean, estimate.low, estimate.high)
     return [None if number is None or not math.isfinite(number) else round(number, 6) for number in numbers]
 
@@ -268,14 +268,14 @@ def _list(estimate: statistics.Estimate) -> list[float | None]:
 
 
 def format_report(found: dict[str, Any], form: str) -> str:
-    """Write what `evaluate` has found as "table", "json" or "csv"."""
+    """Return the figures of `evaluate` as text; `form` is "table", "json" or "csv"."""
     if form == "json":
         return json.dumps(found) + "\n"
     return format_csv(found) if form == "csv" else format_table(found)
 
 
 def format_csv(found: dict[str, Any]) -> str:
-    """Write a line for each engine, estimates in three columns."""
+    """Return a CSV line per engine; an estimate takes three columns."""
     rows = []
     for engine in found["engines"]:
         row = {}
@@ -296,7 +296,7 @@ def format_csv(found: dict[str, Any]) -> str:
 
 
 def format_table(found: dict[str, Any]) -> str:
-    """Write the figures for people."""
+    """Return the figures as tables for people."""
     if found["games"] == 0:
         return "no games\n"
     incomplete = found["games"] - found["games_counted"]
@@ -374,7 +374,7 @@ def _pattern_table(patterns: dict[str, list[dict[str, Any]]]) -> list[str]:
 
 
 def format_sprt(sprt: dict[str, Any]) -> str:
-    """Write the state of a sequential test in one line."""
+    """Return the state of a sequential test as one line."""
     verdict = {"H0": "H0 accepted", "H1": "H1 accepted", None: "no decision yet"}[sprt["decision"]]
     return (
         f"SPRT: {verdict}; LLR {sprt['llr']:+.2f} ({sprt['lower']:.2f}, {sprt['upper']:.2f}) after "

@@ -1,8 +1,8 @@
-"""The main loop of a tournament: hands games to an executor and keeps what comes back.
+"""The main loop of a tournament: submits games to an executor and collects their records.
 
-Everything that matters happens in one thread of one process: a game is counted and written to the journal
-when its record arrives here, whichever worker played it and however often it was begun. `run` knows executors
-only by the interface of `concurrent.futures`.
+One thread of one process counts each game and writes it to the journal when its record arrives, no matter
+which worker played it and how many attempts it took. `run` uses only the executor interface of
+`concurrent.futures`.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from mexica_ai.strict import quote
 
 __all__ = ["Progress", "describe_build", "describe_lost", "run"]
 
-TRIES = 3  # a game whose worker died so often is given up; from the second try on its engines are isolated
-TICK_S = 0.1  # how often a stop is looked for, and the display called
+TRIES = 3  # attempts at a game whose worker dies; from the second on, its engines are isolated
+TICK_S = 0.1  # interval at which `stop` is checked and `display` called
 
 
 @dataclass
 class Progress:
-    """How far a tournament has come.
+    """The progress of a tournament.
 
     Parameters
     ----------
     tournament : Tournament
     num_games : int
-        All games to be played, those of earlier sessions included.
+        All games to play, including those of earlier sessions.
     records : list of dict
-        Of finished games, in the order in which they ended.
+        Records of the finished games, in the order in which they ended.
     session_games : int
         How many of them this session has played.
     lost : list of (Game, str)
-        Games given up, since whoever played them died, and of what.
+        Games given up because their workers died, each with the last error.
     began_s : float
-        When the session began, on the monotonic clock.
+        Start of the session, on the monotonic clock.
     ended_by : str
-        "" while it runs; then "finished", "stopped" (from outside) or "decided" (by the sequential test).
+        "" while it runs; then "finished", "stopped" (by `stop`) or "decided" (by the sequential test).
     """
 
     tournament: Tournament
@@ -59,7 +59,7 @@ class Progress:
 
     @property
     def games_per_hour(self) -> float:
-        """Games of this session by its length."""
+        """Average speed of this session."""
         return 3600 * self.session_games / max(1e-9, time.monotonic() - self.began_s)
 
 
@@ -75,7 +75,7 @@ def run(
     stop: threading.Event | None = None,
     play: Callable[[Task], dict[str, Any]] = play_game,
 ) -> Progress:
-    """Play the games of a tournament that its journal does not hold yet.
+    """Play the games of a tournament that are not in its journal yet.
 
     Parameters
     ----------
@@ -84,37 +84,36 @@ def run(
     executor : Executor
         Plays the games; not shut down.
     concurrency : int
-        Games at a time.
+        Number of games at the same time.
     journal : JournalWriter, optional
-        Its games count as played; new ones are added.
+        Its games count as played; new ones are appended.
     is_decided : callable
-        Called after each block that is completed, until it is True: this ends the tournament, and games under
-        way are dropped.
+        Called after each completed block. True ends the tournament; running games are dropped.
     display : callable
         Called about every `TICK_S` seconds.
     stop : threading.Event, optional
-        Setting it ends the tournament likewise.
+        Setting it ends the tournament in the same way.
     play : callable
-        Plays a `Task` and returns its record; pickle must be able to carry it.
+        Plays a `Task` and returns its record; must be picklable.
 
     Raises
     ------
     SearchError
-        Reason EXECUTOR_FAILED: the executor takes no more games. The journal has all that were finished.
+        The executor accepts no more games (reason EXECUTOR_FAILED). The journal has all finished games.
     """
     stop = stop or threading.Event()
     if journal:
-        tournament = journal.tournament  # the same, but all lines of a journal are to state it alike
-    games_per_block = len(tournament.block(0))  # as of every other
+        tournament = journal.tournament  # the same tournament, in the form that the journal's lines use
+    games_per_block = len(tournament.block(0))  # the same for all blocks
     progress = Progress(tournament, num_blocks * games_per_block)
-    there: collections.Counter[int] = collections.Counter()  # games of each block
+    finished: collections.Counter[int] = collections.Counter()  # games of each block
     played = set()
     for record in journal.games if journal else ():
         key = record["arena"]["block"], record["arena"]["number"]
         if key not in played and key[0] < num_blocks:
             played.add(key)
             progress.records.append(record)
-            there[key[0]] += 1
+            finished[key[0]] += 1
     if is_decided(progress):
         progress.ended_by = "decided"
         return progress
@@ -124,11 +123,11 @@ def run(
         for game in tournament.games(num_blocks)
         if (game.block, game.number) not in played
     )
-    again: collections.deque[Task] = collections.deque()  # of workers that died
+    again: collections.deque[Task] = collections.deque()  # whose workers died
     deaths: collections.Counter[Game] = collections.Counter()
     running: dict[Future, Task] = {}
     while not progress.ended_by:
-        # 1. Keep everybody busy.
+        # 1. Submit games until `concurrency` of them run.
         while len(running) < concurrency:
             task = again.popleft() if again else next(waiting, None)
             if task is None:
@@ -143,11 +142,11 @@ def run(
             break
         # 2. Wait for a game to end.
         done, _ = wait(running, timeout=TICK_S, return_when=FIRST_COMPLETED)
-        # 3. Keep what it brings. Nothing between here and the journal can lose it.
+        # 3. Write its record to the journal before anything else.
         for future in done:
             task = running.pop(future)
             error = _error_of(future)
-            if error is not None:  # not of an engine: the worker died, or was ended, or the cluster gave up
+            if error is not None:  # not an engine's: the worker died or was killed, or the cluster gave up
                 deaths[task.game] += 1
                 if deaths[task.game] < TRIES:
                     again.append(dataclasses.replace(task, isolated=True))
@@ -159,9 +158,9 @@ def run(
                 journal.append(record)
             progress.records.append(record)
             progress.session_games += 1
-            there[task.game.block] += 1
-            # 4. Look at the test, if a block is complete. Games that have ended too are kept nevertheless.
-            is_complete = there[task.game.block] == games_per_block
+            finished[task.game.block] += 1
+            # 4. Check the test if the block is complete. Other games that have ended are still kept.
+            is_complete = finished[task.game.block] == games_per_block
             if is_complete and not progress.ended_by and is_decided(progress):
                 progress.ended_by = "decided"
         if not progress.ended_by and stop.is_set():
@@ -173,7 +172,7 @@ def run(
 
 
 def _error_of(future: Future) -> BaseException | None:
-    """Return what a call that has ended raised: also SystemExit, of a worker that was told to end."""
+    """Return the exception of a finished call, if any; SystemExit if its worker received SIGTERM."""
     return CancelledError() if future.cancelled() else future.exception()
 
 

@@ -1,6 +1,6 @@
-"""The sequential probability ratio test on block scores.
+"""The sequential probability ratio test (SPRT) on block scores.
 
-Main function: `Sprt.state`. The score of a block is the share of the win per seat of engine 0 ("A"): see
+Main function: `Sprt.state`. The score of a block is the share of the win per seat of engine 0 ("A"), see
 `statistics`. Shapes: B blocks, V different scores.
 
 Sources: Wald, "Sequential tests of statistical hypotheses", Annals of Mathematical Statistics 16 (1945); Van
@@ -22,17 +22,17 @@ import numpy as np
 from mexica_ai.arena.blocks import Games
 from mexica_ai.arena.outcomes import Outcome
 
-# Weight of the prior of log_likelihood_ratios, in blocks. In 1,000 to 2,000 simulated tests each at alpha =
-# beta = 5 % (2-4 seats, nine shapes of blocks) 0.001 erred up to 5.5 %, 0.25 up to 5.3 % with 1-12 % more
-# games, 1 up to 4.7 % with 4-30 % more (2026-11).
+# Weight of the prior of log_likelihood_ratios, in blocks. Error rates at alpha = beta = 5 %, at most, in 1,000
+# to 2,000 simulated tests each (2-4 seats, nine shapes of blocks; 2026-11): 5.5 % with 0.001; 5.3 % with 0.25
+# and 1-12 % more games; 4.7 % with 1 and 4-30 % more games.
 PRIOR_BLOCKS = 0.25
 MAX_ELO = 2000.0  # a share of 1 in 100,000
-_BISECTIONS = 32  # the ratio is stationary in what is sought, so half of the digits are enough
+_BISECTIONS = 32  # half of the digits suffice, since the ratio is stationary at the solution
 
 
 @dataclass(frozen=True)
 class SprtState:
-    """Where a test stands.
+    """The state of a test.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class SprtState:
     decision : "H0", "H1" or None
         None while the test goes on.
     blocks : int
-        Complete blocks of engine 0 up to the decision; later ones are not looked at.
+        Complete blocks of engine 0 up to the decision; later ones are ignored.
     """
 
     llr: float
@@ -62,14 +62,14 @@ class Sprt:
     share0, share1 : float
         In (0, 1), share0 below share1.
     alpha : float
-        Wanted probability of H1 where H0 is true, in (0, 0.5).
+        Accepted probability of deciding for H1 if H0 is true, in (0, 0.5).
     beta : float
-        Wanted probability of H0 where H1 is true, in (0, 0.5).
+        Accepted probability of deciding for H0 if H1 is true, in (0, 0.5).
 
     Raises
     ------
     ValueError
-        Numbers out of these ranges.
+        A number is out of its range.
     """
 
     share0: float
@@ -129,15 +129,15 @@ class Sprt:
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
     def check_reachable(self, highest: float) -> None:
-        """Raise ValueError unless a block can have a score above share1, of `highest` at most."""
+        """Raise ValueError if share1 is not below `highest`, the greatest possible score of a block."""
         if self.share1 >= highest:
             raise ValueError(f"SPRT: share1 is {self.share1:g}, but a block gives at most {highest:g} a seat")
 
     def state(self, outcomes: Sequence[Outcome], *, games_per_block: int | None = None) -> SprtState:
-        """Return where the test stands after these games.
+        """Return the state of the test after these games.
 
-        Looks after every block, in the order in which they were completed, and keeps the first decision:
-        games that were under way when it fell change nothing, so that a journal gives the same answer later.
+        Checks after every block, in the order in which they were completed, and keeps the first decision.
+        Games that ended after the decision change nothing, so a journal always gives the same answer.
 
         Parameters
         ----------
@@ -149,11 +149,11 @@ class Sprt:
         Raises
         ------
         ValueError
-            share1 is more than a block can give: with two of three seats an engine has at most 1/2 a seat.
+            A block cannot reach share1: with two of three seats, an engine has at most 1/2 per seat.
 
         Notes
         -----
-        O(B V) a call.
+        O(B V) per call.
         """
         games = Games(outcomes, games_per_block)
         means = games.share_means(games.on_seats(0))
@@ -176,11 +176,11 @@ class Sprt:
     def log_likelihood_ratios(self, scores, highest: float = 1.0) -> np.ndarray:
         """Return the logarithm of the generalised likelihood ratio after each block.
 
-        The scores are a multinomial sample with unknown probabilities. Each hypothesis gets those of maximum
-        likelihood among all that have its mean. The prior is PRIOR_BLOCKS observations, split among the least
-        and the greatest possible score such that their mean lies midway between the hypotheses: the most
-        scattered block there can be, in favour of neither. It keeps the ratio small while the few scores seen
-        are alike by chance, and gives both means a meaning from the first block on.
+        The scores are a multinomial sample with unknown probabilities. Each hypothesis gets the probabilities
+        of maximum likelihood among those with its mean. The prior is PRIOR_BLOCKS observations, split between
+        the least and the greatest possible score so that their mean is midway between the hypotheses: it has
+        the greatest possible variance and favours neither. It keeps the ratio small while the few scores so
+        far happen to be equal, and makes both means possible from the first block on.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class Sprt:
         array of float, shape (..., B)
         """
         self.check_reachable(highest)
-        # Scores that differ by rounding only are one value.
+        # Scores that differ only by rounding count as equal.
         scores = np.round(np.asarray(scores, dtype=float), 9)
         values = np.unique(np.append(scores, [0.0, highest]).round(9))
         counts = np.cumsum(scores[..., None] == values, axis=-2, dtype=float)
@@ -206,10 +206,10 @@ class Sprt:
 
 
 def _tilt(values, counts, mean):
-    """Return what the observed frequencies are divided by to get the likeliest ones with this mean.
+    """Return the divisors that turn the observed frequencies into the most likely ones with this mean.
 
-    1 + x (value - mean), with x such that the mean comes out (Van den Bergh, Proposition 1.1); shape of
-    counts.
+    They are 1 + x (value - mean), with x chosen to give the mean (Van den Bergh, Proposition 1.1); same shape
+    as `counts`.
     """
     away = values - mean
     low = np.full(counts.shape[:-1], -1 / away[-1])

@@ -1,10 +1,10 @@
 """Win shares, ranks and margins of a tournament with 95 % intervals, from the variance between its blocks.
 
 Main functions: `summarize`, `by_pattern`, `seat_advantage`. The sequential test is in `sprt`, strengths from
-the order of arrival in `ratings`; both can be imported from here.
+ranks in `ratings`; both can be imported from here.
 
-An engine's share is the share of the win *per seat* on which it sits: equal engines have 1/seats, also where
-one of them sits on several seats. Shapes: B complete blocks.
+An engine's share is its share of the win *per seat*: equal engines have 1/seats, even if one of them is on
+several seats. Shapes: B complete blocks.
 
 Sources: Student, "The probable error of a mean", Biometrika 6 (1908); Wilson, "Probable inference, the law of
 succession, and statistical inference", JASA 22 (1927); the same with an effective sample size: Dean and
@@ -47,25 +47,25 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class EngineSummary:
-    """What one engine reached.
+    """The results of one engine.
 
     Parameters
     ----------
     engine : int
         Its number.
     games, forfeits : int
-        All its finished games, also those of incomplete blocks, and how many of them it forfeited.
+        Its finished games, including those of incomplete blocks, and how many of them it forfeited.
     blocks : int
-        Complete blocks with it, from which the estimates come.
+        Complete blocks with the engine; all estimates are from these.
     expected_share : float
-        Of equal engines: 1/seats.
+        The share of equal engines: 1/seats.
     share : Estimate
-        Share of the win per seat of the engine.
+        Share of the win per seat, in [0, 1].
     rank : Estimate
         Mean rank, from 1.
     margin : Estimate
-        Own score less the best other one, in points, over the games without a forfeit. The best other one
-        may be the engine itself on another seat.
+        Own score minus the best score of the other seats, in points, over the games without a forfeit. The
+        other seat may be the engine's own.
     seat_shares : tuple of Estimate
         The share on each seat.
     """
@@ -84,14 +84,14 @@ class EngineSummary:
 def summarize(
     outcomes: Sequence[Outcome], num_engines: int, *, games_per_block: int | None = None
 ) -> list[EngineSummary]:
-    """Return what each engine reached, in the order of their numbers.
+    """Return the results of each engine, in the order of their numbers.
 
     Parameters
     ----------
     outcomes : sequence of Outcome
         Finished games, all with the same number of seats.
     num_engines : int
-        How many engines there are; some may not have played yet.
+        Number of engines; some may not have played yet.
     games_per_block : int, optional
         Blocks with fewer games count only in `games` and `forfeits`. By default every block counts as
         complete.
@@ -107,9 +107,9 @@ def summarize(
 def by_pattern(
     outcomes: Sequence[Outcome], num_engines: int, *, games_per_block: int | None = None
 ) -> dict[str, list[EngineSummary]]:
-    """Return `summarize` of the games of each pattern; patterns in the order of their first game.
+    """Return `summarize` of the games of each pattern; patterns are in the order of their first game.
 
-    `games_per_block` is the number over all patterns.
+    `games_per_block` counts the games of all patterns.
     """
     games = Games(outcomes, games_per_block)
     return {
@@ -153,7 +153,7 @@ def _summaries(outcomes, games, num_engines):
 
 
 def seat_advantage(outcomes: Sequence[Outcome], *, games_per_block: int | None = None) -> list[Estimate]:
-    """Return the share of the win of each seat, whoever sits there; 1/seats where no seat is better."""
+    """Return the share of the win of each seat over all engines; 1/seats if no seat is better."""
     games = Games(outcomes, games_per_block)
     return [_estimate(games.share_means(games.on_seats(seat=seat))) for seat in range(games.seats)]
 
@@ -161,8 +161,8 @@ def seat_advantage(outcomes: Sequence[Outcome], *, games_per_block: int | None =
 def elo(estimate: Estimate) -> Estimate:
     """Return a share of the win with two seats as a difference in Elo.
 
-    400 log10(share / (1 - share)), the logistic curve of fishtest and cutechess; 0 and 1 are -inf and inf.
-    The interval is that of the share, so it covers equally often.
+    400 log10(share / (1 - share)), the logistic curve of fishtest and cutechess; 0 and 1 become -inf and inf.
+    The ends of the interval are converted, so the coverage is that of the share.
     """
 
     def convert(share):
@@ -178,10 +178,10 @@ def elo(estimate: Estimate) -> Estimate:
 def likelihood_of_superiority(
     outcomes: Sequence[Outcome], engine: int = 0, *, games_per_block: int | None = None
 ) -> float:
-    """Return how likely it is that an engine's share per seat is above that of equal engines.
+    """Return the likelihood, in [0, 1], that an engine's share per seat is above that of equal engines.
 
-    One less the p-value of the one-sided test that belongs to the interval of the share: above 97.5 % exactly
-    where the interval lies above 1/seats. 0.5 with fewer than two blocks.
+    It is 1 minus the p-value of the one-sided test that corresponds to the interval of the share: above
+    97.5 % exactly if the interval lies above 1/seats. 0.5 with fewer than two blocks.
     """
     games = Games(outcomes, games_per_block)
     means = games.share_means(games.on_seats(engine))
@@ -190,7 +190,7 @@ def likelihood_of_superiority(
         return 0.5
     mean, size = _effective_size(means.values, means.low, means.high, means.games)
     expected = (1 / games.seats - means.low) / (means.high - means.low)
-    if expected >= 1:  # it sits everywhere
+    if expected >= 1:  # the engine is on all seats
         return 0.5
     return float(stdtr(num_blocks - 1, (mean - expected) / math.sqrt(expected * (1 - expected) / size)))
 
@@ -210,10 +210,10 @@ def block_interval(values, low=-math.inf, high=math.inf, games=1.0):
 
     Without bounds: Student's interval, mean -+ t s / sqrt(B).
 
-    With bounds this interval would be too short near them, and of no length when all blocks are alike. So the
-    means are scaled to [0, 1] and Wilson's interval is taken with Student's t and an effective number of
-    observations: as many wins and losses as would have the variance that the blocks have. All blocks won thus
-    counts as B wins. Far from the bounds and with many blocks it is Student's interval.
+    With bounds, this interval would be too short near them, and of width 0 if all blocks are equal. So the means
+    are scaled to [0, 1] and Wilson's interval is used with Student's t and an effective sample size: the
+    number of independent wins and losses whose mean has the variance of the blocks' mean. If all blocks are
+    won, this is B wins. Far from the bounds and with many blocks, it is Student's interval.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def block_interval(values, low=-math.inf, high=math.inf, games=1.0):
     low, high : float
         Bounds of a block mean, or infinite.
     games : float
-        Games in a block, from which it is seen how little the prior shall weigh.
+        Games per block; the more there are, the less weight the prior has.
 
     Returns
     -------
@@ -230,10 +230,10 @@ def block_interval(values, low=-math.inf, high=math.inf, games=1.0):
 
     Notes
     -----
-    Measured on simulated matches (shapes of tests/arena/test_arena_statistics.py): 94-97 % cover the truth from 50
-    blocks on, also with 94 % of wins. With 25 blocks it is up to 98 %, with 10 blocks 96-99 %, and up to 99
-    and 100 % where one seat nearly always wins or the deal decides: rather too long than too short. Margins
-    have no bounds: where they are the same in all blocks, the interval has no length.
+    Coverage, measured on simulated matches (shapes of tests/arena/test_arena_statistics.py): 94-97 % from 50
+    blocks on, even with 94 % of wins; up to 98 % with 25 blocks; 96-99 % with 10 blocks, and up to 99 and
+    100 % if one seat nearly always wins or the deal decides. So it errs on the long side. Margins have no
+    bounds: if they are equal in all blocks, the interval has width 0.
     """
     values = np.asarray(values, dtype=float)
     num_blocks = values.shape[-1]
@@ -252,10 +252,10 @@ def block_interval(values, low=-math.inf, high=math.inf, games=1.0):
 
 
 def _effective_size(values, low, high, games):
-    """Return the scaled mean and how many independent wins and losses would vary as the blocks do.
+    """Return the scaled mean, and the number of independent wins and losses with the blocks' variance.
 
-    The ratio of the blocks' variance to that of a single win or loss gets a prior of 1, which takes a block
-    as one observation, with the weight of half a drawn game. It decides when all blocks are alike.
+    The ratio of the blocks' variance to that of a single win or loss has a prior of 1 (a block counts as one
+    observation) with the weight of half a drawn game. The prior decides if all blocks are equal.
     """
     scaled = (np.asarray(values) - low) / (high - low)
     num_blocks = scaled.shape[-1]

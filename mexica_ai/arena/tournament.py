@@ -1,9 +1,9 @@
-"""Who plays whom: the games of a tournament, in blocks, and the seeds of everything random in them.
+"""The schedule of a tournament: its games, in blocks, and the seeds of everything random in them.
 
-A *block* is one deal played on all seatings of one line-up, so that seat and deal cancel out. A *line-up* is
-the engines at a table, without their seats, and is named by its pattern: "ABB" is one A and two B. A block of
-two engines has both line-ups of three or four seats. The schedule follows from the tournament alone: any game
-of any block can be looked up without playing those before it.
+A *block* is one deal played on all seatings of one line-up, so that the effects of seat and deal cancel out.
+A *line-up* is the engines of a game without their seats; it is named by its pattern: "ABB" is one A and two
+B. With two engines and three or four seats, a block has both line-ups. The schedule depends on the tournament
+alone: any game of any block can be computed without those before it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 
 from numpy.random import SeedSequence
 
+from mexica_ai.engines.process import DEFAULT_MARGIN_S
 from mexica_ai.engines.specs import EngineSpec, parse_spec
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import DEFAULT_TIME_S
@@ -28,10 +29,9 @@ FORMATS = ("round-robin", "gauntlet")
 ON_FAILURE = ("forfeit", "retry")
 LETTERS = string.ascii_uppercase  # engine numbers in patterns
 MAX_ENGINES = len(LETTERS)
-DEFAULT_MARGIN_S = 2.0
 DEFAULT_PATIENCE_S = 600.0
 
-# Streams of the tournament's seed: what is drawn for one purpose never changes what is drawn for another.
+# Streams of the tournament's seed, so that draws for one purpose do not affect draws for another.
 _DEAL, _SEATINGS, _ENGINE = range(3)
 
 _SHAPE = {
@@ -52,7 +52,7 @@ _SHAPE = {
 
 @dataclass(frozen=True)
 class Game:
-    """A game of the schedule: `seating` has the engine number of each seat."""
+    """A game of the schedule; `seating` is the engine number of each seat."""
 
     block: int
     number: int
@@ -61,34 +61,34 @@ class Game:
 
 @dataclass(frozen=True)
 class Tournament:
-    """All that decides what is played; how many blocks, how fast and where is not part of it.
+    """Everything that determines the games. The number of blocks, the workers and their speed do not.
 
     Parameters
     ----------
     game : str
     players : int
-        Seats of a game.
+        Number of seats.
     engines : tuple of str
-        Specs with all their limits, so that each says alone how strong it plays; at least two.
+        Specs with all their limits, so that a spec alone determines the strength; at least two.
     names : tuple of str
-        What reports call them.
+        Their names in reports.
     seed : int
         0 <= seed < 2**63.
     format : str
         "round-robin", or "gauntlet": only line-ups with engine 0.
     sample : int, optional
-        With more than two engines: so many seatings of each line-up instead of all of them.
+        With more than two engines: the number of seatings of each line-up to play; all if None.
     clock : tuple of (float, float), optional
-        Seconds for the whole game and seconds added after each turn, of each seat.
+        Seconds of each seat for the whole game, and seconds added after each of its turns.
     margin_s : float
-        What an engine may take beyond its time before it forfeits.
+        Seconds by which an engine may exceed its time before it forfeits.
     patience_s : float
-        What a turn without any limit of time may take.
+        Limit in seconds for a turn that has no other limit of time.
     on_failure : str
-        "forfeit", or "retry": the game is begun anew, `play.RETRIES` times.
+        "forfeit", or "retry": the game is restarted up to `play.RETRIES` times.
     weights : tuple of (str or None), optional
-        With which weights each engine plays, see `Engine.weights_id`; None if that is not known, as in
-        journals of early versions.
+        The weights of each engine, see `Engine.weights_id`; None if they are not known, as in journals of
+        early versions.
     """
 
     game: str
@@ -105,7 +105,7 @@ class Tournament:
     weights: tuple[str | None, ...] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON object that stands in each record of a journal."""
+        """Return the JSON object that each record of a journal contains."""
         data = dataclasses.asdict(self)
         if self.weights is None:
             del data["weights"]
@@ -113,7 +113,7 @@ class Tournament:
 
     @classmethod
     def from_json(cls, data: dict[str, Any], path: str = "$") -> Tournament:
-        """Read what `to_json` wrote; raise NotationError if it is something else."""
+        """Read an object of `to_json`; raise NotationError if it is not one."""
         check_shape(data, _SHAPE, path)
         values = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
         if not 2 <= len(data["engines"]) == len(data["names"]) <= MAX_ENGINES:
@@ -132,7 +132,7 @@ class Tournament:
 
     @cached_property
     def lineups(self) -> tuple[tuple[int, ...], ...]:
-        """Engine numbers in ascending order. With more than two engines, each block has the next one."""
+        """The line-ups: engine numbers in ascending order. With more than two engines, a block plays one."""
         num_engines, seats = len(self.engines), self.players
         if num_engines == 2 and seats == 2:
             return ((0, 1),)
@@ -140,7 +140,7 @@ class Tournament:
             return ((0, *[1] * (seats - 1)), (*[0] * (seats - 1), 1))
         if num_engines >= seats:
             every = combinations(range(num_engines), seats)
-        else:  # each plays, some of them on several seats
+        else:  # every engine plays, some on several seats
             every = (
                 lineup
                 for lineup in combinations_with_replacement(range(num_engines), seats)
@@ -150,7 +150,7 @@ class Tournament:
 
     @property
     def num_lineups(self) -> int:
-        """How many blocks it takes until every line-up has played: 1 with two engines."""
+        """Number of blocks after which every line-up has played; 1 with two engines."""
         return 1 if len(self.engines) == 2 else len(self.lineups)
 
     def block(self, block: int) -> list[Game]:
@@ -182,7 +182,7 @@ class Tournament:
 
 
 def turn_seed(engine_seed: int, turn: int) -> int:
-    """Return the seed of a search: the `turn`-th, from 0, of the engine of that seed."""
+    """Return the seed of an engine's search for its `turn`-th turn, from 0."""
     return _first_number(engine_seed, (turn,))
 
 
@@ -192,12 +192,12 @@ def pattern(seating: tuple[int, ...]) -> str:
 
 
 def complete_spec(text: str, time_s: float | None, iterations: int | None, has_clock: bool) -> EngineSpec:
-    """Return a spec with the limits of the command line where it does not set them itself, keys sorted.
+    """Return a spec with its keys sorted, and with the limits of the command line that it does not set.
 
     Raises
     ------
     NotationError
-        The spec cannot be read, or has a seed: seeds are the tournament's.
+        The spec cannot be read, or has a seed, which only the tournament may set.
     """
     spec = parse_spec(text)
     if "seed" in spec.options:
@@ -215,16 +215,16 @@ def complete_spec(text: str, time_s: float | None, iterations: int | None, has_c
 
 
 def canonical_spec(text: str) -> str:
-    """Return a spec with its keys sorted; specs that differ in nothing else name the same engine."""
+    """Return a spec with its keys sorted, so that equal engines have equal specs."""
     try:
         spec = parse_spec(text)
-    except NotationError:  # of another version, which may know more
+    except NotationError:  # perhaps written by a newer version
         return text
     return str(dataclasses.replace(spec, options=dict(sorted(spec.options.items()))))
 
 
 def unique_names(typed: list[str], completed: list[EngineSpec]) -> list[str]:
-    """Return what to call the engines: as labelled or typed; completed or numbered where that is equal."""
+    """Return the engines' names: labels or specs as typed; equal ones are completed, then numbered."""
     names = [spec.options.get("name", text) for text, spec in zip(typed, completed, strict=True)]
     pairs = zip(names, completed, strict=True)
     names = [str(spec) if names.count(name) > 1 else name for name, spec in pairs]
@@ -248,9 +248,9 @@ def _all_seatings(lineup: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def _drawn_seatings(lineup: tuple[int, ...], rng: random.Random) -> Iterator[tuple[int, ...]]:
-    """Yield every seating once: one that is drawn, its rotations, another one, and so on.
+    """Yield every seating once in random order, each followed by its rotations.
 
-    So as many seatings as seats put every engine on every seat equally often.
+    So the first S seatings, for S seats, put every engine on every seat equally often.
     """
     every = list(_all_seatings(lineup))
     rng.shuffle(every)

@@ -1,4 +1,4 @@
-"""`mexica-ai analyze`: the candidates of a position as they grow."""
+"""`mexica-ai analyze`: print the candidates while the search runs."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from mexica_ai.limits import DEFAULT_INTERVAL_S, Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Result
 
-SUMMARY = "watch the candidates grow"
+SUMMARY = "search and print the candidates as they change"
 DESCRIPTION = f"""\
-Search a position and print the candidate turns again and again while they grow,
-until a limit is reached or Ctrl-C is pressed; the last print is the final
-result. Without --time and --iterations only Ctrl-C (or a search that has
-nothing more to find) ends it. On a terminal the table is redrawn in place.
+Search a position and print the candidate turns at regular intervals, until a
+limit is reached or Ctrl-C is pressed; the last table is the final result.
+Without --time and --iterations the search runs until Ctrl-C, until its result
+is final, or until its memory is full. On a terminal the table is redrawn in
+place.
 
 {common.ENGINES_HELP}
-Only mcts can be watched; the others print nothing but their final result.
+Only mcts shows intermediate results; the others print only the final one.
 
 Examples:
   mexica-ai analyze game.json
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_candidates_option(parser)
     add_interval_option(parser)
     common.add_json_option(
-        parser, "print one JSON object a line; only the last has a stop_reason that is not empty"
+        parser, "print one JSON object per line; only the last has a stop_reason that is not empty"
     )
 
 
@@ -51,7 +52,7 @@ def add_interval_option(parser: argparse.ArgumentParser) -> None:
         type=common.argument(seconds),
         default=DEFAULT_INTERVAL_S,
         metavar="SECONDS",
-        help=f"time between two prints (default: {DEFAULT_INTERVAL_S})",
+        help=f"time between two tables (default: {DEFAULT_INTERVAL_S})",
     )
 
 
@@ -74,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def print_results(results: Iterator[Result], position: Position, is_json: bool) -> None:
-    """Print results as they come, then the best turn."""
+    """Print each result as it arrives, then the best turn."""
     if is_json:
         for result in results:
             print(json.dumps(result.to_json()), flush=True)
@@ -86,7 +87,7 @@ def print_results(results: Iterator[Result], position: Position, is_json: bool) 
 
 
 def _show(results: Iterator[Result]) -> Result:
-    """Print results as they come; return the last one."""
+    """Print each result as it arrives; return the last one."""
     with _screen() as draw:
         for result in results:
             draw(
@@ -99,7 +100,7 @@ def _show(results: Iterator[Result]) -> Result:
 
 @contextlib.contextmanager
 def _screen():
-    """Give a function that shows a text: in place of the one before on a terminal, below it elsewhere."""
+    """Give a function that shows a text: on a terminal it replaces the previous one, else it is appended."""
     if not sys.stdout.isatty():
         yield lambda text: print(text, flush=True)
         return

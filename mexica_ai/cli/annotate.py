@@ -1,4 +1,4 @@
-"""`mexica-ai annotate`: what each turn of a played game was worth."""
+"""`mexica-ai annotate`: evaluate each turn of a played game."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from mexica_ai.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, resolve_seed
 from mexica_ai.strict import parse_json
 
 EXIT_INTERRUPTED = 130
-DUBIOUS, BLUNDER = 0.05, 0.15  # losses from which on a turn is marked
+DUBIOUS, BLUNDER = 0.05, 0.15  # least losses of turns marked ? and ??
 MAX_NUMBER = 10**9
 
-SUMMARY = "value the turns of a played game"
+SUMMARY = "evaluate the turns of a played game"
 DESCRIPTION = f"""\
-Search the positions of a game, finished or not, and print of each turn the
-mover's expected share of the win before and after it, what the turn gave away
-(loss), and what the engine would have played instead. Turns are numbered from
-1, random events among them, which get no row. A loss of {DUBIOUS} or more is marked
-?, one of {BLUNDER} or more ??.
+Search the positions of a game, finished or not. For each turn print the mover's
+expected share of the win before and after it, the share that the turn gave away
+(loss), and the turn that the engine would have played. Turns are numbered from
+1; random events have numbers, too, but no rows. A loss of {DUBIOUS} or more is
+marked ?, one of {BLUNDER} or more ??.
 
-Rows appear as they are found, a summary by seat at the end; --worst prints the
-worst turns only, at the end. Every position gets the whole --time, so a game
-takes about as long as its turns, times that, times one and a half. Ctrl-C ends
-it with what is known so far, and exit code 130.
+Each row is printed when it is ready, and a summary by seat at the end; --worst
+prints only the worst turns, at the end. Every search gets the whole --time, so
+a game takes about 1.5 times the number of its turns times --time. Ctrl-C ends
+the search, prints the summary so far and exits with code 130.
 
 Examples:
   mexica-ai annotate game.jsonl --time 2 --threads 4
@@ -41,7 +41,7 @@ Examples:
   mexica-ai annotate game.jsonl --worst 5
 """
 
-HEADER = "turn  seat  share of the win    loss     turn; below it what the engine would have played"
+HEADER = "turn  seat  share of the win    loss     turn; below it the engine's turn, if different"
 MARGIN = " " * 43
 
 
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_record_options(parser: argparse.ArgumentParser) -> None:
-    """Add what says which turns of which record to value, and how to print it."""
+    """Add the options that choose the record and its turns, and the output."""
     parser.add_argument("record", metavar="RECORD", help="a file of records, or - for standard input")
     number = common.argument(whole_number(1, MAX_NUMBER))
     parser.add_argument(
@@ -65,10 +65,10 @@ def add_record_options(parser: argparse.ArgumentParser) -> None:
         help="only these turns, from 1 (default: all)",
     )
     parser.add_argument(
-        "--worst", type=number, metavar="N", help="print the N turns with the greatest loss only, at the end"
+        "--worst", type=number, metavar="N", help="print only the N turns with the greatest loss, at the end"
     )
     common.add_json_option(
-        parser, "print one JSON object a turn: turn_index (from 0), seat, turn, before, after, loss, ..."
+        parser, "print one JSON object per turn: turn_index (from 0), seat, turn, before, after, loss, ..."
     )
 
 
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
 def present(
     evaluations: Iterator[TurnEvaluation], record: dict, args: argparse.Namespace, last_line: str = ""
 ) -> int:
-    """Print evaluations as the options of `add_record_options` ask for; return the exit code."""
+    """Print evaluations in the form that `add_record_options` selects; return the exit code."""
     asked = turn_indices(args.turns, record) or range(len(record["turns"]))
     num_turns = len(set(asked).intersection(seat_turns(record)))
     found = []
@@ -106,7 +106,7 @@ def present(
         def show() -> None:
             progress.show(
                 f"annotating, {len(found)} of {num_turns} turns, {time.monotonic() - started:.0f} s "
-                "(Ctrl-C: what is known so far)"
+                "(Ctrl-C: results so far)"
             )
 
         for evaluation in common.in_thread(evaluations, show):
@@ -137,12 +137,12 @@ def turn_range(text: str) -> tuple[int, int]:
 
 
 def turn_indices(turns: tuple[int, int] | None, record: object) -> range | None:
-    """Return the indices of the turns asked for, None for all of them."""
+    """Return the indices of the turns in a range of `turn_range`; None for all turns."""
     if turns is None:
         return None
     first, last = turns
     played = record.get("turns") if isinstance(record, dict) else None
-    if isinstance(played, list) and last > len(played):  # what is no list is refused as a record
+    if isinstance(played, list) and last > len(played):  # anything else is an error when the record is read
         raise NotationError(
             f"--turns: given {first}-{last}; the record has {len(played)} turns", reason="OUT_OF_RANGE"
         )
@@ -150,7 +150,7 @@ def turn_indices(turns: tuple[int, int] | None, record: object) -> range | None:
 
 
 def read_record(path: str, game: int) -> tuple[bytes, str]:
-    """Return the text of a record of a file, and how messages name it."""
+    """Return the text of the `game`-th record of a file, from 1, and its name in messages."""
     name = common.source_name(path)
     with common.open_input(path) as file:
         records = list(islice(read_records(file), game))
@@ -181,7 +181,7 @@ def _mark(loss: float) -> str:
 
 
 def _summary(found: Sequence[TurnEvaluation], record: dict) -> list[str]:
-    """Return the summary, a line a seat; `??` do not count as `?` too."""
+    """Return the summary, one line per seat; a turn marked `??` does not count as `?`."""
     lines = ["seat  turns  mean loss     ?    ??" + "  engine" * bool(record.get("engines"))]
     for seat in sorted({evaluation.seat for evaluation in found}):
         losses = [evaluation.loss for evaluation in found if evaluation.seat == seat]

@@ -30,19 +30,19 @@ CONNECT_S = 10.0  # to a scheduler
 
 SUMMARY = "play a tournament between engines"
 DESCRIPTION = f"""\
-Play engines against each other and print who is stronger, with 95 % intervals.
+Play engines against each other and print their strengths with 95 % intervals.
 
 The unit is a block: one deal, played on all seatings, so that neither seat nor
-deal favours anybody. A block of two engines A and B is 2 games with two seats
-(A on each), 6 with three (one A and two B, two A and one B, on each seat) and
-8 with four (one A, three A). With more engines, each combination of as many
-engines as seats has its own blocks, of all their seatings or of --sample.
+deal favours an engine. With two engines A and B, a block has 2 games with two
+seats (A on each), 6 with three (one A and two B, two A and one B, on each seat)
+and 8 with four (one A, three A). With more engines, each combination of as many
+engines as seats has its own blocks, with all seatings or --sample of them.
 
-An engine that crashes, hangs, answers nonsense or plays an illegal turn
-forfeits that game; the tournament goes on. With --journal every finished game
-is kept at once, and the same command with --resume plays what is missing, also
-after a crash or Ctrl-C. `mexica-ai arena report JOURNAL...` prints the figures
-of journals again.
+An engine that crashes, hangs, sends an unreadable answer or plays an illegal
+turn forfeits that game; the tournament goes on. With --journal every finished
+game is saved at once, and the same command with --resume plays the missing
+games, also after a crash or Ctrl-C. `mexica-ai arena report JOURNAL...` prints
+the figures of journals again.
 
 Examples:
   mexica-ai arena --engine mcts --engine uct --time 0.2 --blocks 50 --concurrency 2
@@ -52,17 +52,17 @@ Examples:
 
 {common.ENGINES_HELP}
 
-Exit code: 0 when all games are played, 1 if some could not be played or there
-was another failure, 2 for bad input, 130 after Ctrl-C (with the table so far).
-With --sprt: 0 if H1 is accepted, 3 if H0 is, also if some games could not be
-played; 4 if all blocks are played without a decision.
+Exit code: 0 if all games were played, 1 if some could not be played or after
+another failure, 2 for bad input, 130 after Ctrl-C (with the table so far).
+With --sprt: 0 if H1 is accepted, 3 if H0 is, even if some games could not be
+played; 4 if all blocks were played without a decision.
 """
 
 REPORT_SUMMARY = "print the figures of journals"
 REPORT_DESCRIPTION = """\
-Compute all figures from journals again. Several may be given, also of different
-tournaments of the same game and number of seats: engines with the same spec are
-then the same engine, and a game that occurs twice counts once.
+Compute all figures from journals again. The journals may be of different
+tournaments if these have the same game and number of seats: engines with the
+same spec count as the same engine, and a game that occurs twice counts once.
 
 Example:
   mexica-ai arena report monday.jsonl tuesday.jsonl --format csv
@@ -71,6 +71,8 @@ Example:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    from mexica_ai.arena.tournament import DEFAULT_MARGIN_S, DEFAULT_PATIENCE_S
+
     commands = parser.add_subparsers(title="commands", metavar="report", dest="action")
     report = commands.add_parser(
         "report",
@@ -79,11 +81,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    report.add_argument("journals", nargs="+", metavar="JOURNAL", help="a file that --journal has written")
-    # Without defaults, which would hide what was given before `report`.
+    report.add_argument("journals", nargs="+", metavar="JOURNAL", help="a file written with --journal")
+    # Without defaults, which would override options given before `report`.
     _add_output_options(report, argument_default=argparse.SUPPRESS)
 
-    who = parser.add_argument_group("who plays what")
+    who = parser.add_argument_group("engines and games")
     who.add_argument(
         "--engine", action="append", metavar="SPEC", help="an engine, see above; at least two: A, B, ..."
     )
@@ -98,14 +100,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=common.argument(whole_number(2, 4)),
         default=2,
         metavar="N",
-        help="seats of a game (default: 2)",
+        help="number of seats (default: 2)",
     )
     who.add_argument(
         "--blocks",
         type=common.argument(whole_number(1, 10**9)),
         default=10,
         metavar="N",
-        help="blocks; with more than two engines: of each combination (default: 10)",
+        help="number of blocks; with more than two engines: of each combination (default: 10)",
     )
     who.add_argument(
         "--tournament",
@@ -117,56 +119,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sample",
         type=common.argument(whole_number(1, 24)),
         metavar="N",
-        help="with more than two engines: N seatings of each combination, not all; as many as seats (or a "
-        "multiple) put every engine on every seat equally often",
+        help="with more than two engines: play only N seatings of each combination; a multiple of the number "
+        "of seats puts every engine on every seat equally often",
     )
     who.add_argument(
         "--seed",
         type=common.argument(KEYS["seed"]),
         default=1,
         metavar="N",
-        help="of the deals and of all engines, 0 to 2**63 - 1 (default: 1)",
+        help="seed of the deals and of all engines, 0 to 2**63 - 1 (default: 1)",
     )
     limits = parser.add_argument_group("time")
     limits.add_argument(
         "--time",
         type=common.argument(KEYS["time"]),
         metavar="SECONDS",
-        help="a turn, unless the spec says otherwise (default: 1, without --iterations and --clock)",
+        help="time per turn, unless the spec sets it (default: 1, without --iterations and --clock)",
     )
     limits.add_argument(
         "--iterations",
         type=common.argument(KEYS["iterations"]),
         metavar="N",
-        help="a turn, unless the spec says otherwise; with --time, whichever ends first",
+        help="iterations per turn, unless the spec sets them; with --time, whichever is reached first",
     )
     limits.add_argument(
         "--clock",
         type=common.argument(_clock),
         metavar="BANK[+INC]",
-        help="seconds of each seat for the whole game, and seconds added after each of its turns; who "
-        "overdraws it forfeits",
+        help="seconds of each seat for the whole game, and seconds added after each of its turns; a seat that "
+        "runs out of time forfeits",
     )
     limits.add_argument(
         "--margin",
         type=common.argument(seconds),
-        default=2.0,
+        default=DEFAULT_MARGIN_S,
         metavar="SECONDS",
-        help="what a turn may take beyond its time before the engine is ended and forfeits (default: 2)",
+        help="by how much a turn may exceed its time before the engine is ended and forfeits "
+        f"(default: {DEFAULT_MARGIN_S:g})",
     )
     limits.add_argument(
         "--patience",
         type=common.argument(seconds),
-        default=600.0,
+        default=DEFAULT_PATIENCE_S,
         metavar="SECONDS",
-        help="the same for a turn without any limit of time, in all (default: 600)",
+        help=f"how long a turn without any limit of time may take (default: {DEFAULT_PATIENCE_S:g})",
     )
     how = parser.add_argument_group("how it is played")
     how.add_argument(
         "--on-failure",
         choices=("forfeit", "retry"),
         default="forfeit",
-        help="retry: begin a game anew, twice at most, before the engine that fails forfeits it",
+        help="retry: restart a game, twice at most, before the engine that fails forfeits it (default: forfeit)",
     )
     how.add_argument(
         "--concurrency",
@@ -179,7 +182,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--journal", metavar="FILE", help="add each finished game to this file, a line each")
     how.add_argument(
-        "--resume", action="store_true", help="go on with the journal if it exists: play what it has not"
+        "--resume", action="store_true", help="if the journal exists, play only the games that it lacks"
     )
     _add_output_options(parser)
     parser.set_defaults(format="table")
@@ -192,9 +195,9 @@ def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None
     output.add_argument(
         "--sprt",
         metavar="A,B,ALPHA,BETA",
-        help="sequential test of the first of two engines: two seats: Elo of H0 and of H1, such as "
-        "-5,0,0.05,0.05; more seats (or after share:) its share of the win per seat; a tournament ends as "
-        "soon as it decides",
+        help="sequential test of the first of two engines. With two seats, A and B are its Elo under H0 and "
+        "H1, as in -5,0,0.05,0.05; with more seats (or after share:) its shares of the win per seat. The "
+        "tournament ends at the decision",
     )
     output.add_argument(
         "--format", choices=("table", "json", "csv"), help="of the result (default: table)"
@@ -202,7 +205,7 @@ def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None
     output.add_argument(
         "--plot",
         metavar="FILE",
-        help="draw ratings (of two engines: shares of the win) and scores, as .png, .svg or .pdf",
+        help="plot the ratings (with two engines: shares of the win) and the scores, as .png, .svg or .pdf",
     )
 
 
@@ -222,7 +225,7 @@ def _run_report(args: argparse.Namespace) -> int:
     journals = [read_journal(path) for path in args.journals]
     for journal in journals:
         if journal.is_torn:
-            _note(f"{journal.path}: the last line is torn and not counted")
+            _note(f"{journal.path}: the last line is incomplete and not counted")
     games = [game for journal in journals for game in journal.games]
     collected = collect(games)
     sprt = _sprt(args, games[0][0], len(collected.names)) if games else None
@@ -247,7 +250,7 @@ def _run_tournament(args: argparse.Namespace) -> int:
     watch = _Test(sprt, tournament)
     if args.resume and not args.journal:
         raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
-    if args.cluster is None:  # there programs are started on the workers only
+    if args.cluster is None:  # a cluster starts programs on its workers, not here
         check_engines(tournament)
     with contextlib.ExitStack() as stack:
         journal = None
@@ -255,9 +258,9 @@ def _run_tournament(args: argparse.Namespace) -> int:
             journal = JournalWriter(args.journal, tournament, resume=args.resume)
             stack.enter_context(journal)
             if journal.was_torn:
-                _note(f"{args.journal}: the last line was torn; its game is played again")
+                _note(f"{args.journal}: the last line was incomplete; its game is played again")
             if {record.get("build") for record in journal.games} - {describe_build()}:
-                _note(f"{args.journal}: begun with another build of mexica-ai")
+                _note(f"{args.journal}: started with another build of mexica-ai")
         # Before the executor, so that it is there until that is shut down.
         stop = stack.enter_context(common.stop_on_interrupt())
         executor, concurrency = stack.enter_context(_executor(args))
@@ -289,7 +292,7 @@ def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
         _note(f"interrupted after {len(progress.records)} of {progress.num_games} games")
         return EXIT_INTERRUPTED
     decision = found["sprt"]["decision"] if "sprt" in found else None
-    if decision is not None:  # games that could not be played change nothing about it
+    if decision is not None:  # games that could not be played do not change it
         return {"H1": 0, "H0": EXIT_H0}[decision]
     if progress.lost:
         return EXIT_LOST
@@ -297,7 +300,7 @@ def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
 
 
 def make_tournament(args: argparse.Namespace) -> Tournament:
-    """Return the tournament that the arguments describe; raise NotationError if they make no sense."""
+    """Return the tournament that the arguments describe; raise NotationError if they are invalid."""
     from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, complete_spec, unique_names
 
     typed = args.engine or []
@@ -311,7 +314,7 @@ def make_tournament(args: argparse.Namespace) -> Tournament:
             "--sample is for more than two engines: a block of two has all its seatings", reason="BAD_USAGE"
         )
     completed = [complete_spec(text, args.time, args.iterations, args.clock is not None) for text in typed]
-    new_game(args.game, players=args.players, seed=0)  # refuses what the game cannot seat
+    new_game(args.game, players=args.players, seed=0)  # raises if the game does not allow this number
     return Tournament(
         game=args.game,
         players=args.players,
@@ -329,7 +332,7 @@ def make_tournament(args: argparse.Namespace) -> Tournament:
 
 
 class _Test:
-    """The sequential test, asked after each block."""
+    """The sequential test, checked after each block."""
 
     def __init__(self, sprt: Sprt | None, tournament: Tournament) -> None:
         self._sprt = sprt

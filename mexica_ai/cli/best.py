@@ -14,12 +14,12 @@ from mexica_ai.results import Result
 
 SUMMARY = "find the best turn"
 DESCRIPTION = f"""\
-Search the best turn for the seat to move, and print the board, the turn, the
-candidates and what the search did.
+Search for the best turn of the seat to move, and print the board, the turn, the
+candidates and the statistics of the search.
 
-The search takes one second unless told otherwise by --time or --iterations.
-Ctrl-C ends it with the best turn so far. `value` is the expected share of the
-win and `score` the expected final score of each seat, from seat 0.
+The search takes one second unless --time or --iterations is given. Ctrl-C ends
+it with the best turn so far. `value` is the expected share of the win and
+`score` the expected final score of each seat, from seat 0.
 
 {common.ENGINES_HELP}
 
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def wait_for(search: Iterator[Result], text: str, hint: str) -> Result:
-    """Run a search that yields one result, and show meanwhile `text`, the time and `hint`."""
+    """Run a search that yields one result; meanwhile show `text`, the elapsed time and `hint`."""
     started = time.monotonic()
     with common.Progress(text) as progress:
         (result,) = common.in_thread(

@@ -1,4 +1,4 @@
-"""`mexica-ai client`: all calls of a running server."""
+"""`mexica-ai client`: the calls of a running server."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from mexica_ai.strict import parse_json
 if TYPE_CHECKING:
     from mexica_ai.client import Client
 
-SUMMARY = "ask a running server"
+SUMMARY = "call a running server"
 DESCRIPTION = """\
-Ask a server (`mexica-ai serve`). The calls print what the commands without a
-server print, and the server caps what is asked of it. Ctrl-C cancels a call.
+Call a server (`mexica-ai serve`). Each call prints the same as the command of
+that name without a server. The server caps the limits. Ctrl-C cancels a call.
 
 Examples:
   mexica-ai client best game.json --server localhost:50051 --time 2
@@ -35,7 +35,7 @@ Examples:
   mexica-ai client apply game.json "walk H5; end" --draw --json
   MEXICA_AI_TOKEN=... mexica-ai client info --server engine.example.org:443 --tls
 """
-STOP_S = 2.0  # how long a server may take to hear of a Ctrl-C
+STOP_S = 2.0  # timeout of the call that stops an analysis on Ctrl-C
 DEFAULT_SERVER = "127.0.0.1:50051"
 TOKEN_VARIABLE = "MEXICA_AI_TOKEN"
 
@@ -64,19 +64,19 @@ def _add_connection_options(parser):
         "--server",
         default=DEFAULT_SERVER,
         metavar="HOST:PORT",
-        help=f"the server's address, or what gRPC takes for several (default: {DEFAULT_SERVER})",
+        help=f"the server's address, or a gRPC target of several servers (default: {DEFAULT_SERVER})",
     )
     options.add_argument(
         "--token-file",
         metavar="FILE",
         help=f"a file with the bearer token (default: the environment variable {TOKEN_VARIABLE}, if set)",
     )
-    options.add_argument("--tls", action="store_true", help="speak TLS, trusting the usual authorities")
+    options.add_argument("--tls", action="store_true", help="use TLS and trust the usual authorities")
     options.add_argument(
-        "--tls-ca", metavar="FILE", help="speak TLS, trusting the authorities in this PEM file"
+        "--tls-ca", metavar="FILE", help="use TLS and trust the authorities in this PEM file"
     )
     options.add_argument("--tls-certificate", metavar="FILE", help="the client's certificate, PEM")
-    options.add_argument("--tls-key", metavar="FILE", help="and its key")
+    options.add_argument("--tls-key", metavar="FILE", help="the key of --tls-certificate, PEM")
 
 
 @contextlib.contextmanager
@@ -153,15 +153,15 @@ def _declare_analyze(parser):
     parser.add_argument(
         "--unlimited",
         action="store_true",
-        help="search on until Ctrl-C, `mexica-ai client stop`, or until others wait for the slot",
+        help="search until Ctrl-C, `mexica-ai client stop`, or until another request needs the slot",
     )
     parser.add_argument("--id", default="", metavar="NAME", help="name for `mexica-ai client stop`")
-    common.add_json_option(parser, "print one JSON object a line, as `mexica-ai analyze --json` does")
+    common.add_json_option(parser, "print one JSON object per line, as `mexica-ai analyze --json` does")
 
 
 def _analyze(args, client):
     position = common.read_position(args.position)
-    # A server that is told to stop still sends its last result; a cancelled call would not.
+    # On Ctrl-C, stop the analysis instead of cancelling the call, so that the last result still arrives.
     name = args.id or f"cli-{os.getpid()}-{os.urandom(4).hex()}"
     results = client.analyze(
         position,
@@ -171,22 +171,22 @@ def _analyze(args, client):
         analysis_id=name,
         **_search_options(args),
     )
-    # Of several servers another one may be asked, which does not know of it.
+    # With several servers, the stop may reach another one, which does not run this analysis.
     with _on_interrupt(lambda: client.stop_analysis(name, timeout_s=STOP_S)):
         print_results(common.in_thread(results), position, args.json)
 
 
 @contextlib.contextmanager
 def _on_interrupt(ask):
-    """Let the first Ctrl-C do this, if it can; else, and the second time, it is a KeyboardInterrupt."""
+    """Call `ask` on the first Ctrl-C; if it returns 0 or fails, and on the second, raise KeyboardInterrupt."""
 
     def on_interrupt(_signal, _frame):
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            is_heard = ask()
+            has_stopped = ask()
         except SearchError:
-            is_heard = False
-        if not is_heard:
+            has_stopped = False
+        if not has_stopped:
             raise KeyboardInterrupt
 
     previous = signal.signal(signal.SIGINT, on_interrupt)
@@ -217,10 +217,10 @@ def _declare_apply(parser):
         "turn",
         metavar="TURN",
         nargs="?",
-        help='the turn, its actions joined by "; " (with --draw, where a random event comes first: none)',
+        help='the turn, its actions joined by "; " (with --draw, if a random event is due: none)',
     )
     parser.add_argument(
-        "--draw", action="store_true", help="draw the random events that come then, until a seat is to move"
+        "--draw", action="store_true", help="then draw the random events that are due, until a seat is to move"
     )
     parser.add_argument(
         "--seed",
@@ -342,17 +342,17 @@ def _info(args, client):
 
 _CALLS = {
     "best": ("find the best turn", _declare_best, _best),
-    "analyze": ("watch the candidates grow", _declare_analyze, _analyze),
+    "analyze": ("search and print the candidates as they change", _declare_analyze, _analyze),
     "stop": ("end a running analysis, which then prints its last result", _declare_stop, _stop),
     "new": ("deal a new game", new.add_arguments, _new),
     "apply": ("play a turn and print the next position", _declare_apply, _apply),
     "legal": ("list the legal actions", _declare_position, _legal),
     "validate": (
-        "list what is wrong with a position; exit code 2 if anything is",
+        "list the faults of a position; exit code 2 if there are any",
         _declare_position,
         _validate,
     ),
-    "annotate": ("value each turn of a game", _declare_annotate, _annotate),
+    "annotate": ("evaluate each turn of a game", _declare_annotate, _annotate),
     "removal": ("ask whether tokens can be removed; exit code 1 if not", _declare_removal, _removal),
     "games": ("list the games", _declare_nothing, _games),
     "info": ("describe the engine", _declare_nothing, _info),

@@ -1,4 +1,4 @@
-"""What the subcommands share: reading positions, the options of a search, work that can be interrupted."""
+"""Code shared by the subcommands: reading positions, search options, progress, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def add_search_options(
     threads_default: str = str(DEFAULT_THREADS),
     has_level: bool = True,
 ) -> None:
-    """Add the options that limit and steer a search; those not given are None."""
+    """Add the options of a search; those not given are None."""
     options = parser.add_argument_group("search")
     options.add_argument(
         "--time",
@@ -60,7 +60,7 @@ def add_search_options(
         "--iterations",
         type=argument(KEYS["iterations"]),
         metavar="N",
-        help="limit for the iterations of the search; with --time, whichever ends first",
+        help="limit for the iterations of the search; with --time, whichever is reached first",
     )
     options.add_argument(
         "--memory",
@@ -79,7 +79,7 @@ def add_search_options(
             "--level",
             type=argument(KEYS["level"]),
             metavar="N",
-            help=f"strength of play of mcts, 1 to {levels.HIGHEST} (default: {levels.HIGHEST}, all it can)",
+            help=f"strength of play of mcts, 1 to {levels.HIGHEST} (default: {levels.HIGHEST}, full strength)",
         )
     options.add_argument(
         "--seed",
@@ -115,7 +115,13 @@ def add_engine_option(parser: argparse.ArgumentParser) -> None:
 
 
 def search_defaults(args: argparse.Namespace, spec: EngineSpec) -> dict[str, Any]:
-    """Return the options of a search and `--weights` as the defaults of `make_engine` for a spec."""
+    """Return the search options and `--weights` as defaults for `make_engine`.
+
+    Raises
+    ------
+    SearchError
+        The engine's kind does not take an option that was given.
+    """
     for key, what in (("level", "levels"), ("weights", "weights")):
         if getattr(args, key) is not None and key not in KINDS[spec.kind].keys:
             raise SearchError(f"--{key}: the engine {spec.kind} has no {what}", reason="INVALID_LIMITS")
@@ -124,7 +130,7 @@ def search_defaults(args: argparse.Namespace, spec: EngineSpec) -> dict[str, Any
 
 
 def argument(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """Return the type of an argument that a parser of `mexica_ai.engines.specs` reads."""
+    """Return an argparse type that uses a parser of `mexica_ai.engines.specs`."""
 
     def convert(text: str) -> T:
         try:
@@ -136,7 +142,7 @@ def argument(parse: Callable[[str], T]) -> Callable[[str], T]:
 
 
 def source_name(path: str) -> str:
-    """Return how messages name an input."""
+    """Return the name of an input in messages."""
     return "standard input" if path == "-" else path
 
 
@@ -158,7 +164,7 @@ def open_input(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
 
 @contextlib.contextmanager
 def located(where: str) -> Iterator[None]:
-    """Put `where` before the message of any error of ours that is raised inside."""
+    """Put `where` before the message of any MexicaAIError that is raised inside."""
     try:
         yield
     except MexicaAIError as error:
@@ -176,7 +182,7 @@ def read_position(path: str) -> Position:
 
 @contextlib.contextmanager
 def stop_on_interrupt() -> Iterator[threading.Event]:
-    """Give an event that the first Ctrl-C sets; only the second one raises KeyboardInterrupt."""
+    """Give an event that the first Ctrl-C sets; the second one raises KeyboardInterrupt."""
     stop = threading.Event()
 
     def on_interrupt(_signal: int, _frame: object) -> None:
@@ -192,12 +198,12 @@ def stop_on_interrupt() -> Iterator[threading.Event]:
 
 
 def in_thread(results: Iterator[T], tick: Callable[[], None] = lambda: None) -> Iterator[T]:
-    """Yield what an iterator yields, run in a thread of its own: this one shows progress and hears Ctrl-C.
+    """Run an iterator in another thread and yield its results, so that this thread can handle Ctrl-C.
 
     Parameters
     ----------
     results : iterator
-        After a KeyboardInterrupt it is left to end with the process.
+        After a KeyboardInterrupt its thread is abandoned and ends with the process.
     tick : callable
         Called about every `TICK_S` seconds while waiting.
     """
@@ -208,7 +214,7 @@ def in_thread(results: Iterator[T], tick: Callable[[], None] = lambda: None) -> 
             for result in results:
                 outcomes.put((True, result))
             outcomes.put((False, None))
-        except BaseException as error:  # whatever it is, it is raised in the thread that waits
+        except BaseException as error:  # raised again in the waiting thread
             outcomes.put((False, error))
 
     threading.Thread(target=work, daemon=True).start()
@@ -228,7 +234,7 @@ def in_thread(results: Iterator[T], tick: Callable[[], None] = lambda: None) -> 
 
 @contextlib.contextmanager
 def needing(packages: str) -> Iterator[None]:
-    """Turn a failed import of what only some commands need into an error that says what to install."""
+    """Turn a failed import of an optional package into an error that says what to install."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -238,19 +244,19 @@ def needing(packages: str) -> Iterator[None]:
 
 
 def check_picture(path: str) -> None:
-    """Raise an error if no picture can be written there, before the work that it is to show is done."""
+    """Raise an error now, before the long work, if no picture can be written to a path later."""
     with needing("matplotlib (the extra plot)"):
         from mexica_ai import pictures
     pictures.check_path(path)
 
 
 class Progress:
-    """One line on standard error that says how long work goes on; nothing if that is no terminal."""
+    """A progress line on standard error; nothing if standard error is not a terminal."""
 
     def __init__(self, text: str) -> None:
         self._status = None
         if sys.stderr.isatty():
-            from rich.console import Console  # slow to import, and seldom needed
+            from rich.console import Console  # slow to import
 
             self._status = Console(stderr=True, markup=False, highlight=False).status(text)
 

@@ -1,6 +1,7 @@
-"""`mexica-ai engine`: an engine that speaks the stdio protocol (docs/cli.md), for other programs to drive.
+"""`mexica-ai engine`: an engine for other programs, which speaks the stdio protocol (docs/cli.md).
 
-A thread reads the requests, the main thread answers them in their order. So a stop is heard during a search.
+A thread reads the requests and the main thread answers them in order, so that a stop can arrive during a
+search.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from mexica_ai.strict import Nullable, check_shape, parse_json, quote
 
 SUMMARY = "answer requests of another program (stdio protocol)"
 DESCRIPTION = f"""\
-Read one JSON request a line from standard input and answer each with one JSON
+Read one JSON request per line from standard input and answer each with one JSON
 line on standard output; docs/cli.md describes the protocol. The end of the
-input ends the program, also in the middle of a search, whose best turn so far
-is still answered.
+input ends the program. A running search is stopped, and its best turn so far is
+still answered.
 
---time and --iterations hold for requests that bring neither limits nor a clock;
-keys of the engine's spec override what a request asks for.
+--time and --iterations are for requests with neither limits nor a clock; keys
+of the engine's spec override the limits of a request.
 
 {common.ENGINES_HELP}
 
@@ -42,7 +43,7 @@ Example:
 
 PROTOCOL_VERSION = 1
 MAX_LINE = 1 << 20  # bytes; a request is a few kilobytes
-MAX_WAITING = 64  # requests; behind that the reader waits, and so does the program that sends them
+MAX_WAITING = 64  # queued requests; with more, the reader blocks, and then the program that sends them
 
 _NUMBER = Nullable(float)
 _REQUEST_SHAPE = {
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass
 class _Request:
-    """A line that waits for its answer; `error` says what is wrong with it."""
+    """A request that waits for its answer; `error` is not empty if it is invalid."""
 
     data: dict = field(default_factory=dict)
     error: str = ""
@@ -88,7 +89,7 @@ class _Server:
         self._lock = threading.Lock()  # guards _unanswered
 
     def read(self, fd: int) -> None:
-        """Queue what arrives, until the input ends; a stop is meant for all that is not answered yet."""
+        """Queue requests until the input ends. A stop applies to all requests not answered yet."""
         for line in _lines(fd):
             if len(line) > MAX_LINE:
                 request = _Request(error=f"request: a line of more than {MAX_LINE} bytes")
@@ -109,7 +110,7 @@ class _Server:
                 stop.set()
 
     def answer(self) -> None:
-        """Answer what is queued, until the input ends."""
+        """Answer queued requests until the input ends."""
         while (request := self._waiting.get()) is not None:
             print(json.dumps(self._answer(request)), flush=True)
             with self._lock:
@@ -127,7 +128,7 @@ class _Server:
             return {"id": request_id, **self._search(request)}
         except MexicaAIError as error:
             return {"id": request_id, "error": str(error)}
-        except Exception as error:  # a fault of ours must not take the others' requests down
+        except Exception as error:  # a bug must not affect other requests
             traceback.print_exc()
             return {"id": request_id, "error": f"internal error: {error!r}"}
 
@@ -135,7 +136,7 @@ class _Server:
         if data != {"hello": PROTOCOL_VERSION}:
             raise NotationError(
                 f'request: given {json.dumps(data)[:100]}; expected {{"hello": {PROTOCOL_VERSION}}}, '
-                "the one version of the protocol"
+                "the only version of the protocol"
             )
         return {
             "hello": PROTOCOL_VERSION,
@@ -175,7 +176,7 @@ class _Server:
 
 
 def _time_from_clock(clock: dict) -> float:
-    """Return the time for one turn of a game with a clock: docs/cli.md states the rule."""
+    """Return the seconds for one turn of a game with a clock, by the rule in docs/cli.md."""
     for key, value in clock.items():
         if not 0 <= value <= MAX_TIME_S:
             raise NotationError(
@@ -204,10 +205,9 @@ def _parse_line(line: bytes) -> _Request:
 
 
 def _lines(fd: int) -> Iterator[bytes]:
-    """Yield the lines of a file descriptor, without their ends; of one that is too long only its beginning.
+    """Yield the lines of a file descriptor, without newlines; of a line that is too long only the beginning.
 
-    Not `sys.stdin`: the lock of its buffer would be held for ever by a thread that still reads when the
-    program ends.
+    Does not use `sys.stdin`: a thread that still reads when the program ends would hold its lock for ever.
     """
     buffer = b""
     is_skipping = False

@@ -1,4 +1,4 @@
-"""`mexica-ai legal`: the legal actions of a position, or of a stream of them."""
+"""`mexica-ai legal`: list the legal actions of one position, or of each position of a stream."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from mexica_ai.position import Position
 
 SUMMARY = "list the legal actions"
 DESCRIPTION = """\
-List the legal actions of a position, sorted as text, one a line.
+List the legal actions of a position, sorted as text, one per line.
 
-With - as POSITION, read one position a line from standard input and answer each
-line at once with one JSON list of actions. A line that cannot be used is
-answered by {"error": "..."} in its place; the others are answered all the same,
-and the exit code is 2 in the end.
+With - as POSITION, read one position per line from standard input and answer
+each line at once with one JSON list of actions. The answer to an invalid line
+is {"error": "..."}; the other lines are still answered, and the exit code is 2.
 
 Examples:
   mexica-ai legal game.json
@@ -30,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "position",
         metavar="POSITION",
-        help="a file with one position as JSON, or - for one position a line on standard input",
+        help="a file with one position as JSON, or - for one position per line on standard input",
     )
-    common.add_json_option(parser, "print one JSON list also for a file")
+    common.add_json_option(parser, "print one JSON list for a file, too")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""The command `mexica-ai`: reads arguments, runs a subcommand, turns errors into a line and an exit code."""
+"""The command `mexica-ai`: parses arguments, runs a subcommand, reports errors in one line and exits."""
 
 from __future__ import annotations
 
@@ -48,23 +48,24 @@ COMMANDS = {
 EPILOG = """\
 A POSITION is a JSON file, or - for standard input. Results go to standard
 output, errors to standard error in one line. Exit code: 0, or 2 for bad input,
-1 for a failure, 130 if interrupted. `mexica-ai COMMAND --help` tells more.
+1 for a failure, 130 if interrupted. `mexica-ai COMMAND --help` describes a
+command.
 
 Example: mexica-ai new --players 3 --seed 7 | mexica-ai best - --time 2
 """
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are bad input like any other."""
+    """A parser that raises its errors as NotationError, like other bad input."""
 
     def error(self, message: str) -> NoReturn:
         raise NotationError(f"{message} (see `{self.prog} --help`)", reason="BAD_USAGE")
 
 
 class _CommandParser(_Parser):
-    """The parser of a command, which declares its arguments when it is used.
+    """The parser of a command; it declares its arguments when it is first used.
 
-    So no command imports what only the arguments of another need, such as pydantic for `serve`.
+    So a command does not import what only another command's arguments need, such as pydantic for `serve`.
     """
 
     declare: Callable[[argparse.ArgumentParser], None] | None = None
@@ -116,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # boards hold characters that not every terminal knows
+            stream.reconfigure(errors="replace")  # not every terminal can show all characters of boards
     try:
         args = build_parser().parse_args(argv)
         code = args.run(args)
@@ -132,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain("interrupted", kind="")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has had enough.
+        # The reader of our output has closed it, as `head` does.
         _drop_output()
         return EXIT_OK
     except OSError as error:
@@ -142,7 +143,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _drop_output() -> None:
-    """Send what is still to be written nowhere: Python flushes once more at its end and would complain."""
+    """Redirect standard output to /dev/null, so that Python's last flush does not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,4 +1,4 @@
-"""`mexica-ai new`: deal a new game. What can be chosen for each game is what its codec says (`Option`)."""
+"""`mexica-ai new`: deal a new game. The codec of each game declares its options (`Option`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Examples:
 
 
 def _examples() -> Iterator[str]:
-    """Yield the lines of the help that show the options of the games, those of the default game first."""
+    """Yield the help's examples of the games' options, those of the default game first."""
     for name in sorted(registry.names(), key=lambda name: name != registry.DEFAULT):
         chosen = "" if name == registry.DEFAULT else f"--game {name} "
         for example in registry.get(name).codec.examples:
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def game_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of the games that were given."""
+    """Return those options of the games that were given."""
     names = {option.name for game in registry.names() for option in registry.get(game).codec.options}
     return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
 

@@ -15,10 +15,10 @@ from mexica_ai.position import Position
 
 SUMMARY = "count action sequences (to check the rules)"
 DESCRIPTION = """\
-Count the sequences of exactly N legal actions from a position; a sequence that
-the game ends sooner is not counted. Two sets of rules that agree in these
-counts are very likely the same; --divide splits the count by first action to
-find where they differ.
+Count the sequences of exactly N legal actions from a position. Sequences that
+end the game earlier do not count. Two implementations of the rules with equal
+counts very likely agree; --divide splits the count by first action, to find
+where they differ.
 
 Examples:
   mexica-ai perft game.json --depth 2

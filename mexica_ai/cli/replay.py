@@ -17,12 +17,13 @@ from mexica_ai.strict import parse_json
 SUMMARY = "check game records"
 DESCRIPTION = """\
 Replay each game record of the files and check its scores and winners. A file
-holds one JSON record a line, or a single record over several lines; - is
+holds one JSON record per line, or a single record over several lines; - is
 standard input.
 
-A good record prints its scores and winners. A bad one prints on standard error
-the turn and the action that fail (counted from 0, as in the record's "turns")
-and why; the others are checked all the same, and the exit code is 2.
+For a valid record, print its scores and winners. For an invalid one, print on
+standard error the turn and the action that fail (counted from 0, as in the
+record's "turns") and the cause. The others are still checked, and the exit code
+is 2.
 
 Examples:
   mexica-ai replay games.jsonl
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="a file of records, or - for standard input")
     common.add_json_option(
         parser,
-        "print one JSON object a record: file, line, turns, scores, winners, termination; or file, line, "
+        "print one JSON object per record: file, line, turns, scores, winners, termination; or file, line, "
         "error, reason, turn_index, action_index",
     )
 
@@ -52,20 +53,20 @@ def run(args: argparse.Namespace) -> int:
                         answer = _check(text)
                         _print(common.source_name(path), line_number, answer, args.json)
                         code = 2 if "error" in answer else code
-            except MexicaAIError as error:  # the other files are checked all the same
+            except MexicaAIError as error:  # the other files are still checked
                 print(f"mexica-ai: error: {error}", file=sys.stderr)
                 code = 2
     return code
 
 
 def read_records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the records' texts and the lines where they begin; blank lines are passed over."""
+    """Yield for each record the number of its first line and its text; blank lines are skipped."""
     first = 1
     while (line := file.readline()).isspace():
         first += 1
     rest: Iterable[bytes] = file
     if line and _parse(line) is None:
-        # A single record over several lines, or a bad line before others? A line of the former is no record.
+        # Either a single record over several lines, none of which is a record, or a bad line before others.
         rest = file.readlines()
         if not any(isinstance(record := _parse(text), dict) and "turns" in record for text in rest):
             yield first, line + b"".join(rest)
@@ -76,7 +77,7 @@ def read_records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def _parse(text: bytes) -> Any:
-    """Return the JSON value of a text, or None if it is none."""
+    """Return the JSON value of a text, or None if the text is not JSON."""
     try:
         return parse_json(text)
     except NotationError:
@@ -84,7 +85,7 @@ def _parse(text: bytes) -> Any:
 
 
 def _check(text: bytes) -> dict:
-    """Return what is to be said about a record."""
+    """Replay a record and return the answer to print."""
     try:
         record = parse_json(text, "$")
         position = replay(record)
@@ -113,7 +114,7 @@ def _print(name: str, line_number: int, answer: dict, is_json: bool) -> None:
     if is_json:
         print(json.dumps({"file": name, "line": line_number, **answer}))
     elif "error" in answer:
-        sys.stdout.flush()  # so that the lines keep their order where both streams end up in one place
+        sys.stdout.flush()  # keeps the order of lines if both streams go to the same place
         print(f"mexica-ai: error: {name}:{line_number}: {answer['error']}", file=sys.stderr)
     else:
         scores = " ".join(map(str, answer["scores"]))

@@ -1,4 +1,4 @@
-"""Search results as text for people: plain lines, the same on a terminal and in a file."""
+"""Search results as plain text, the same on a terminal and in a file."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from mexica_ai.results import Candidate, Result
 
 
 def format_turn(turn: Sequence[str]) -> str:
-    """Write a turn as one line."""
+    """Return a turn as one line of text."""
     return "; ".join(turn)
 
 
 def format_candidates(candidates: Sequence[Candidate]) -> list[str]:
-    """Return a table of candidate turns, best first, a line each; values and scores by seat."""
+    """Return the lines of a table of candidates, best first; values and scores are listed by seat."""
     rows = [["", "visits", "value", "score", "turn"]]
     for rank, candidate in enumerate(candidates, 1):
         rows.append(
@@ -41,7 +41,7 @@ def format_candidates(candidates: Sequence[Candidate]) -> list[str]:
 
 
 def format_statistics(result: Result) -> str:
-    """Return one line about the effort behind a result."""
+    """Return one line with the statistics of a search."""
     speed = f" ({result.iterations / result.seconds:.0f}/s)" if result.seconds > 0 else ""
     ended = f"ended by: {result.stop_reason}" if result.stop_reason else "searching"
     return (
@@ -51,7 +51,7 @@ def format_statistics(result: Result) -> str:
 
 
 def format_expected_line(result: Result) -> list[str]:
-    """Return what the search expects after its best turn, a turn each line; empty if it says nothing."""
+    """Return the principal variation after the best turn, one turn per line; empty if there is none."""
     return [format_turn(turn) for turn in result.candidates[0].line] if result.candidates else []
 
 

@@ -10,15 +10,15 @@ from mexica_ai.cli import common
 SUMMARY = "answer requests over gRPC"
 DESCRIPTION = """\
 Serve mexica_ai.v1.EngineService over gRPC, with health checking and reflection,
-until SIGTERM or Ctrl-C; searches that run are finished first, unless the signal
-comes twice. Prints "listening on HOST:PORT" when it is ready, and logs to
-standard error. An address other than a loopback one needs both encryption
-(--tls-certificate, --tls-key) and authentication (--tokens-file or
---tls-client-ca), or else --insecure.
+until SIGTERM or Ctrl-C. Running searches are finished first; a second signal
+cancels them. The server prints "listening on HOST:PORT" when it is ready, and
+logs to standard error. An address other than a loopback address needs both
+encryption (--tls-certificate, --tls-key) and authentication (--tokens-file or
+--tls-client-ca), or --insecure.
 
-Each option may also be set in the environment, as MEXICA_AI_MAX_TIME_S, or in a
-file, as max_time_s = 60.0; --check-config prints these names. A flag goes before
-the environment, and that before the file.
+Each option can also be set in the environment, such as MEXICA_AI_MAX_TIME_S, or
+in a file, such as max_time_s = 60.0; --check-config prints these names. A flag
+overrides the environment, which overrides the file.
 
 Examples:
   mexica-ai serve
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check-config",
         action="store_true",
-        help="print what all sources together give, as TOML, and serve nothing",
+        help="print the resulting configuration as TOML and exit",
     )
     for field, flag in flags().items():
         if flag.metavar:
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     from mexica_ai.server.config import flags, load_config, to_toml
 
     config = load_config(args.config, os.environ, {field: getattr(args, field) for field in flags()})
-    # The core of gRPC would write lines of its own into the log, one for every failed TLS handshake.
+    # gRPC's core would write its own lines to standard error, one for every failed TLS handshake.
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     with common.needing(_PACKAGES):
         from mexica_ai.server import app, logs, main

@@ -1,4 +1,4 @@
-"""`mexica-ai show`: draw a position."""
+"""`mexica-ai show`: print a position as text."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import json
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
 
-SUMMARY = "draw a position"
+SUMMARY = "print a position as text"
 DESCRIPTION = """\
-Check a position and draw it as text; with --viewer only what that seat may see.
+Check a position and print it as text; with --viewer only what that seat sees.
 
 Examples:
   mexica-ai show game.json
@@ -26,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--viewer",
         type=common.argument(whole_number(0, 3)),
         metavar="SEAT",
-        help="hide what this seat does not see, where seats see different things (default: hide nothing)",
+        help="hide what this seat does not see, in games with hidden information (default: hide nothing)",
     )
-    common.add_json_option(parser, "print the position as JSON in its canonical form, on one line")
+    common.add_json_option(parser, "print the position as JSON in canonical form, on one line")
 
 
 def run(args: argparse.Namespace) -> int:

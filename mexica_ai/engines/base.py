@@ -1,6 +1,6 @@
-"""What every engine has in common: the interface, and how a spec's keys meet the limits of a call.
+"""The base class of all engines: the interface, and how a spec's keys override the limits of a call.
 
-An engine kind derives from `Engine` and writes `_best_turn`, which receives complete limits and a seed.
+An engine kind derives from `Engine` and implements `_best_turn`, which receives complete limits and a seed.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ class Engine(ABC):
     Parameters
     ----------
     spec : EngineSpec
-        What the engine was made from. Its keys override `defaults` and also what a call asks for.
+        The spec of the engine. Its keys override `defaults` and the arguments of a call.
     defaults : mapping, optional
-        Values for keys of the spec that are used where neither the spec nor a call says otherwise; None
-        counts as not given.
+        Values for keys that neither the spec nor a call gives. None counts as not given.
 
     Attributes
     ----------
@@ -62,28 +61,28 @@ class Engine(ABC):
         candidates: int = DEFAULT_CANDIDATES,
         stop: threading.Event | None = None,
     ) -> Result:
-        """Search the best turn for the seat to move and return it with what the search found.
+        """Search for the best turn of the seat to move, and return the result.
 
         Parameters
         ----------
         position : Position
             Not changed.
         limits : Limits, optional
-            By default those of the engine's defaults, and one second if they hold neither a time nor a number
-            of iterations. Keys of the spec override them one by one.
+            By default those of the engine's defaults, and one second if they give neither a time nor a number
+            of iterations. Each key of the spec overrides its limit.
         seed : int, optional
-            0 <= seed < 2**63; consumed, not advanced. Drawn if None. The result reports it.
+            0 <= seed < 2**63. By default the engine's default; drawn if there is none. The result reports it.
         candidates : int
             How many turns the result lists at most; at least 1.
         stop : threading.Event, optional
-            Setting it, from any thread, ends the search with the best turn found so far.
+            Setting it, from any thread, ends the search; the result is the best turn found so far.
 
         Raises
         ------
         GameOverError
-            The game is over: nobody is to move.
+            The game is over.
         PositionError
-            A random event comes first, or the position is what another seat sees.
+            A random event comes first, or the position is the view of another seat.
         SearchError
             The limits are invalid, or the engine failed.
         """
@@ -102,10 +101,10 @@ class Engine(ABC):
         stop: threading.Event | None = None,
         interval_s: float = DEFAULT_INTERVAL_S,
     ) -> Iterator[Result]:
-        """Yield what the search has found every `interval_s` seconds, and the final result last.
+        """Yield the result so far every `interval_s` seconds, and the final result last.
 
-        Only the last result has a `stop_reason`. An engine that cannot be watched yields nothing but the
-        final one. The parameters are those of `best_turn`.
+        Only the last result has a `stop_reason`. An engine without intermediate results yields only the
+        final one. The other parameters and the errors are those of `best_turn`.
         """
         limits, seed = self._budget(position, limits, seed)
         yield from self._analyze(
@@ -118,19 +117,20 @@ class Engine(ABC):
         )
 
     def weights_id(self, game: str) -> str | None:
-        """Return which weights the engine plays a game with: the first 12 digits of their SHA-256.
+        """Return the identifier of the weights that the engine uses for a game.
 
-        None if it uses none, or if only somebody else's program knows.
+        The identifier is the first 12 hexadecimal digits of their SHA-256. None if the engine uses no
+        weights, or runs outside this process.
 
         Raises
         ------
         SearchError
-            Its weights are of another game (reason INVALID_WEIGHTS).
+            Its weights belong to another game (reason INVALID_WEIGHTS).
         """
         return None
 
     def close(self) -> None:
-        """Release what the engine holds (a process, a connection). May be called twice."""
+        """Release the resources of the engine (a process, a connection). May be called twice."""
         return None
 
     def __enter__(self) -> Engine:
@@ -158,7 +158,7 @@ class Engine(ABC):
         yield self._best_turn(position, limits, seed=seed, candidates=candidates, stop=stop)
 
     def _budget(self, position: Position, limits: Limits | None, seed: int | None) -> tuple[Limits, int]:
-        """Return the limits and the seed of a call: the spec's keys, then the call's, then the defaults."""
+        """Return the limits and the seed: from the spec's keys, else the call, else the defaults."""
         require_seat_to_move(position)
         options = self.spec.options
         if limits is None:
@@ -176,10 +176,10 @@ class Engine(ABC):
 
 
 def find_fault(position: Position, turn: list[str]) -> MexicaAIError | None:
-    """Return why a turn that somebody else's engine answered is not legal, or None if it is."""
+    """Return the error of a turn that an external engine answered, or None if the turn is legal."""
     try:
         position.copy().push(turn)
     except MexicaAIError as error:
-        # Legal, but only the table can draw what follows it.
+        # The turn is legal, but the position does not know what is drawn after it.
         return error if error.reason != "UPCOMING_UNKNOWN" else None
     return None

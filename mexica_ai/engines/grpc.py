@@ -30,7 +30,7 @@ class GrpcEngine(Engine):
     Raises
     ------
     SearchError
-        The call failed (`reason` is the name of the gRPC status), or the server plays an illegal turn
+        The call failed (`reason` is the name of the gRPC status), or the server answered an illegal turn
         (ILLEGAL_TURN).
     """
 

@@ -29,13 +29,13 @@ from mexica_ai.search import run_search, watch_search, weights_for
 DEFAULT_WIDTH = 40  # of the beam
 
 
-class _WeighingEngine(Engine):
-    """An engine that judges positions with weights: those of the key `weights`, or those that ship."""
+class _WeightedEngine(Engine):
+    """An engine that evaluates positions with weights: those of the key `weights`, or those that ship."""
 
     def __init__(self, spec: EngineSpec, defaults: Mapping[str, Any] | None = None) -> None:
         super().__init__(spec, defaults)
         given = spec.options.get("weights", self._defaults.get("weights"))
-        # Read now: what cannot be read should not be found out in the middle of a game.
+        # Read now, so that a bad file is an error before the first game.
         self._weights = given if given is None or isinstance(given, Weights) else load_weights_file(given)
 
     def weights_id(self, game: str) -> str | None:
@@ -43,14 +43,14 @@ class _WeighingEngine(Engine):
         return None if weights is None else weights.version
 
 
-class MctsEngine(_WeighingEngine):
+class MctsEngine(_WeightedEngine):
     """The project's search; keys of the spec may set its level of play and its options."""
 
     def _search_class(self):
         options = {name: value for name, value in self.spec.options.items() if name in OPTIONS}
 
         def make(state, /, **given):
-            return Search(state, **(given | options))  # what the spec says comes before what the level does
+            return Search(state, **(given | options))  # options of the spec override those of the level
 
         return make
 
@@ -96,7 +96,7 @@ class MctsEngine(_WeighingEngine):
 
 
 class UctEngine(Engine):
-    """Textbook UCT over single actions, with playouts to the end of the game by the random policy."""
+    """Textbook UCT over single actions, with random playouts to the end of the game."""
 
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
@@ -104,8 +104,8 @@ class UctEngine(Engine):
         return run_search(position, limits, seed=seed, candidates=candidates, stop=stop, search_class=UCT)
 
 
-class BeamEngine(_WeighingEngine):
-    """The best whole turn by beam search with the game's evaluation; the key `width` is the beam's."""
+class BeamEngine(_WeightedEngine):
+    """The best whole turn by beam search with the game's evaluation; the key `width` is the beam width."""
 
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
@@ -122,19 +122,19 @@ class BeamEngine(_WeighingEngine):
         )
 
 
-class _InstantEngine(_WeighingEngine):
-    """A baseline that answers at once, within any limits, with the one turn that it considers."""
+class _InstantEngine(_WeightedEngine):
+    """A baseline that answers at once, whatever the limits, with the one turn that it considers."""
 
     @abstractmethod
     def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
-        """Return the actions of a turn, without changing the state."""
+        """Return the actions of a turn; do not change the state."""
 
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
     ) -> Result:
         started = time.perf_counter()
         after = position.state.copy()
-        # What its seat does not know counts as drawn, not as it is.
+        # The engine must not use what its seat cannot know.
         after.determinize(after.current_player, seed)
         weights = weights_for(position.game, self._weights)
         actions = self._turn(after, weights, seed)
@@ -157,17 +157,17 @@ class _InstantEngine(_WeighingEngine):
 
 
 class GreedyEngine(_InstantEngine):
-    """The action with the best evaluation after it, again and again, until none is better than the end."""
+    """Plays the action with the best evaluation after it, until no action is better than to end the turn."""
 
     def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
         return baselines.greedy_turn(state, weights=weights)
 
 
 class RandomEngine(_InstantEngine):
-    """The uniform random playout: a random kind of action, then a random action of that kind."""
+    """Plays like the uniform random playout: a random kind of action, then a random action of that kind."""
 
     def weights_id(self, game: str) -> None:
-        return None  # they judge where the turn leads, but do not choose it
+        return None  # weights value the position after the turn, but do not choose the turn
 
     def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
         return baselines.random_turn(state, seed)

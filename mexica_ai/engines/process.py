@@ -1,9 +1,9 @@
 """Engine kind `cmd`: an external program that speaks the stdio protocol (docs/cli.md, "The stdio protocol").
 
-One thread does everything: pipes are non-blocking and every wait has an end, so that a program that hangs,
-floods or dies costs its time plus a margin and no more. The program runs in a session of its own and is
-killed with its children. After a failure the next request starts it afresh. If the process that started it
-is killed itself, the end of the input tells the program; `dies_with_thread` helps those that do not listen.
+One thread does everything. Pipes are non-blocking and every wait has a timeout, so that a program that hangs,
+dies or writes without end costs at most its time plus a margin. The program runs in its own session and is
+killed together with its children. After a failure, the next request starts it again. If this process is
+killed, the program sees the end of its input; `dies_with_thread` also ends programs that ignore that.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from mexica_ai.results import Candidate, Result
 from mexica_ai.strict import check_shape
 
 PROTOCOL_VERSION = 1
-DEFAULT_MARGIN_S = 2.0  # what a program may take beyond its time before it is killed
-HELLO_TIMEOUT_S = 20.0  # an interpreter with heavy imports on a busy machine
-EXIT_TIMEOUT_S = 1.0  # what a program may take to end once its input has ended
+DEFAULT_MARGIN_S = 2.0  # that a program may exceed its time by before it is killed
+HELLO_TIMEOUT_S = 20.0  # enough for an interpreter with heavy imports on a busy machine
+EXIT_TIMEOUT_S = 1.0  # that a program may take to exit after the end of its input
 STOP_POLL_S = 0.005
 MAX_LINE = 1 << 20  # bytes; an answer is a few kilobytes
 STDERR_LINES = 20
@@ -51,7 +51,7 @@ _CANDIDATE_SHAPE = {
 
 
 class ProcessEngine(Engine):
-    """An external program as an engine; started, and greeted, when made.
+    """An external program as an engine. The constructor starts it and exchanges the greeting.
 
     Parameters
     ----------
@@ -59,15 +59,15 @@ class ProcessEngine(Engine):
     defaults : mapping, optional
     dies_with_thread : bool
         Let the kernel kill the program (on Linux; not its children) as soon as the thread that makes this
-        engine has ended, for whatever reason. For a thread that outlives the engine unless it is killed.
+        engine ends, for whatever reason. Use it in a thread that outlives the engine unless it is killed.
 
     Raises
     ------
     SearchError
-        The program cannot be started (reason ENGINE_START), died (ENGINE_DIED), does not answer in time
-        (ENGINE_TIMEOUT), does not keep to the protocol (ENGINE_PROTOCOL), reports an error (ENGINE_ERROR) or
-        plays an illegal turn (ILLEGAL_TURN). The message names the engine and ends with its last line on
-        stderr, if any.
+        The program cannot be started (reason ENGINE_START), died (ENGINE_DIED), did not answer in time
+        (ENGINE_TIMEOUT), violated the protocol (ENGINE_PROTOCOL), reported an error (ENGINE_ERROR), does not
+        play the game (UNKNOWN_GAME) or answered an illegal turn (ILLEGAL_TURN). The message names the engine
+        and ends with the program's last line on stderr, if any.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class ProcessEngine(Engine):
     ) -> None:
         super().__init__(spec, defaults)
         self._dies_with_thread = dies_with_thread
-        self._end_by_s: float | None = None  # on the monotonic clock, once the input has ended
+        self._end_by_s: float | None = None  # monotonic time at which it is killed, once its input is closed
         try:
             self._command = shlex.split(spec.target)
         except ValueError as error:
@@ -87,18 +87,18 @@ class ProcessEngine(Engine):
         self._margin_s: float = spec.options.get("margin", DEFAULT_MARGIN_S)
         self._process: subprocess.Popen | None = None
         self._last_id = 0
-        self.clock: dict[str, float] | None = None  # sent along with requests, for programs that plan ahead
+        self.clock: dict[str, float] | None = None  # sent with each request, if not None
         self.games: list[str] = []
         self._start()
 
     def end_input(self) -> None:
-        """Tell the program to end, without waiting: `close` then waits the less, so several end at once."""
+        """Close the program's input without waiting, so that several programs can end at the same time."""
         if self._process is not None and self._end_by_s is None:
             self._end_by_s = time.monotonic() + EXIT_TIMEOUT_S
             self._process.stdin.close()
 
     def close(self) -> None:
-        """End the program: its input first, then by force."""
+        """End the program: close its input, and kill it if it does not exit in time."""
         self.end_input()
         self._end(EXIT_TIMEOUT_S if self._end_by_s is None else self._end_by_s - time.monotonic())
 
@@ -124,7 +124,7 @@ class ProcessEngine(Engine):
         started = time.monotonic()
         time_s = math.inf if limits.time_s is None else limits.time_s
         if self.clock is not None:
-            time_s = self.clock["remaining_s"]  # how it divides that is its own affair
+            time_s = self.clock["remaining_s"]  # the program decides how much of it this turn takes
         timeout_s = time_s + self._margin_s
         answer = self._exchange(request, timeout_s, stop)
         seconds = time.monotonic() - started
@@ -174,7 +174,7 @@ class ProcessEngine(Engine):
         self.games = [game for game in games if isinstance(game, str)]
 
     def _exchange(self, request: dict, timeout_s: float, stop: threading.Event) -> dict:
-        """Send one request and return the answer; the process is ended if that fails or is interrupted."""
+        """Send one request and return the answer; if that fails or is interrupted, end the process."""
         try:
             return self._exchange_lines(json.dumps(request).encode() + b"\n", timeout_s, stop)
         except BaseException:
@@ -209,7 +209,7 @@ class ProcessEngine(Engine):
                         except BlockingIOError:
                             continue
                         except BrokenPipeError:
-                            outgoing = b""  # it is gone, or deaf: the end of its output will tell
+                            outgoing = b""  # it has exited or closed its input: wait for its output to end
                         if not outgoing:
                             selector.unregister(process.stdin)
                     elif key.fileobj is process.stderr:
@@ -221,7 +221,7 @@ class ProcessEngine(Engine):
                             return self._parse(line)
 
     def _read_line(self) -> bytes | None:
-        """Read what stdout holds; return the first whole line, None while there is none."""
+        """Read what is available on stdout; return the first complete line, or None if there is none yet."""
         chunk = os.read(self._process.stdout.fileno(), 65536)
         if not chunk:
             how = self._end(EXIT_TIMEOUT_S)
@@ -230,18 +230,18 @@ class ProcessEngine(Engine):
         line, newline, rest = self._buffer.partition(b"\n")
         if not newline:
             if len(line) > MAX_LINE:
-                raise self._failure(f"answers with a line of more than {MAX_LINE} bytes", "ENGINE_PROTOCOL")
+                raise self._failure(f"answered a line of more than {MAX_LINE} bytes", "ENGINE_PROTOCOL")
             return None
         if rest:
             raise self._failure(
-                f"answers more than was asked: {_one_line(rest.decode(errors='replace'))!r}",
+                f"answered more than one line: {_one_line(rest.decode(errors='replace'))!r}",
                 "ENGINE_PROTOCOL",
             )
         self._buffer = b""
         return line
 
     def _read_stderr(self) -> bool:
-        """Keep the last lines of what stderr holds; return whether it is still open."""
+        """Read what is available on stderr and keep the last lines; return whether it is still open."""
         try:
             chunk = os.read(self._process.stderr.fileno(), 65536)
         except BlockingIOError:
@@ -260,19 +260,16 @@ class ProcessEngine(Engine):
         return answer
 
     def _failure(self, problem: str, reason: str) -> SearchError:
-        """Return the error after which the process cannot be used any more."""
+        """End the process, which cannot be used any more, and return the error."""
         self._end(0)
         return self._error(problem, reason)
 
     def _error(self, problem: str, reason: str) -> SearchError:
-        last = f"; its last words: {_one_line(self._stderr[-1])!r}" if self._stderr else ""
+        last = f"; last line on stderr: {_one_line(self._stderr[-1])!r}" if self._stderr else ""
         return SearchError(f"engine {self.name} {problem}{last}", reason=reason, path="engine")
 
     def _end(self, timeout_s: float) -> str:
-        """End the process and its children, reap it, close the pipes; return how it ended.
-
-        It is left `timeout_s` to end by itself.
-        """
+        """Kill the process and its children unless it exits within `timeout_s`; return how it ended."""
         process = self._process
         if process is None:
             return ""
@@ -282,7 +279,7 @@ class ProcessEngine(Engine):
             while not (has_exited := _has_exited(process)) and time.monotonic() < deadline:
                 time.sleep(STOP_POLL_S)
         finally:
-            # Before the leader is reaped, so that its number cannot belong to anybody else yet.
+            # Before the leader is reaped, so that no other process can have its number yet.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             status = process.wait()
@@ -298,14 +295,14 @@ class ProcessEngine(Engine):
 
 
 def _prepare_to_die_with(parent: int) -> Callable[[], None] | None:
-    """Return what makes a new process die with the thread of `parent` that starts it; None where unknown."""
+    """Return a function that makes a new process die with the thread that starts it; None if unsupported."""
     if not sys.platform.startswith("linux"):
         return None
-    prctl = ctypes.CDLL(None).prctl  # looked up here: between fork and exec as little as can be
+    prctl = ctypes.CDLL(None).prctl  # looked up here, to do as little as possible between fork and exec
 
     def prepare() -> None:
         prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-        if os.getppid() != parent:  # too late to be told
+        if os.getppid() != parent:  # the parent died before prctl, so no signal will come
             os._exit(1)
 
     return prepare
@@ -319,30 +316,30 @@ def _has_exited(process: subprocess.Popen) -> bool:
 def _result(
     turn: list[str], info: object, num_candidates: int, seconds: float, stop_reason: str, seed: int
 ) -> Result:
-    """Return a program's answer as a result; of `info` is taken what has the form of a result's field."""
+    """Return a program's answer as a result; fields of `info` with a wrong shape are ignored."""
 
-    def taken(key: str, shape: object, default: Any) -> Any:
+    def field(key: str, shape: object, default: Any) -> Any:
         try:
             check_shape(info[key], shape, key)
             return info[key]
         except (KeyError, TypeError, NotationError):
             return default
 
-    value = taken("value", [float], [])
-    expected_scores = taken("expected_scores", [float], [])
-    iterations = taken("iterations", int, 0)
-    candidates = [Candidate(**fields) for fields in taken("candidates", [_CANDIDATE_SHAPE], [])]
+    value = field("value", [float], [])
+    expected_scores = field("expected_scores", [float], [])
+    iterations = field("iterations", int, 0)
+    candidates = [Candidate(**fields) for fields in field("candidates", [_CANDIDATE_SHAPE], [])]
     if not candidates or candidates[0].turn != turn:
         candidates = [Candidate(turn, iterations, value, expected_scores, 1.0, [])]
     return Result(
         candidates=candidates[:num_candidates],
         iterations=iterations,
-        nodes=taken("nodes", int, 0),
-        distinct_turns=taken("distinct_turns", int, 0),
+        nodes=field("nodes", int, 0),
+        distinct_turns=field("distinct_turns", int, 0),
         seconds=seconds,
-        stop_reason=taken("stop_reason", str, "") or stop_reason,
-        seed=taken("seed", int, seed),
-        threads=taken("threads", int, 1),
+        stop_reason=field("stop_reason", str, "") or stop_reason,
+        seed=field("seed", int, seed),
+        threads=field("threads", int, 1),
     )
 
 

@@ -1,6 +1,6 @@
 """Engine specs: the text that names an engine, `kind[:target][,key=value]...`, read strictly.
 
-The one list of engine kinds is `KINDS`. Examples: ``mcts``, ``mcts,time=2,threads=2``, ``mcts,level=3``,
+`KINDS` lists the engine kinds. Examples: ``mcts``, ``mcts,time=2,threads=2``, ``mcts,level=3``,
 ``random,seed=7``, ``grpc:localhost:50051,time=1``, ``cmd:"./my-engine --flag",name=mine``.
 """
 
@@ -30,10 +30,9 @@ class EngineSpec:
     kind : str
         One of `KINDS`.
     target : str or None
-        What the engine talks to: the command line of `cmd`, the address of `grpc`; unquoted. None for other
-        kinds.
+        The command line of `cmd`, or the address of `grpc`; unquoted. None for other kinds.
     options : dict
-        Typed values by key, only those given.
+        Typed values by key; only those given.
     """
 
     kind: str
@@ -45,11 +44,11 @@ class EngineSpec:
         return ",".join([head, *(f"{key}={_quoted(_text(value))}" for key, value in self.options.items())])
 
 
-# Parsers of values: their ValueError says what is expected. The command line uses them too.
+# Parsers of values. Their ValueError says what is expected. The command line uses them, too.
 
 
 def seconds(text: str) -> float:
-    """Read a time."""
+    """Read a time in seconds, above 0."""
     if not (re.fullmatch(r"\d+(\.\d*)?|\.\d+", text, re.ASCII) and is_time(value := float(text))):
         raise ValueError(f"a number of seconds above 0, at most {MAX_TIME_S}")
     return value
@@ -107,10 +106,9 @@ _ONE_THREAD = tuple(key for key in _BUDGET if key != "threads")
 
 @dataclass(frozen=True)
 class EngineKind:
-    """A kind of engine: where its class is, the keys it knows, and what its target is ("" if it takes none).
+    """A kind of engine: the path of its class, the keys it takes, and what its target is ("" for none).
 
-    `random` and `greedy` answer at once, within any budget, so they take the budget's keys as every engine
-    does.
+    `random` and `greedy` answer at once, so they ignore the limits; they take these keys like every engine.
     """
 
     path: str  # "module:class", imported when the first engine of the kind is made
@@ -154,13 +152,13 @@ KINDS = {
 def parse_spec(text: str) -> EngineSpec:
     """Read a spec, `kind[:target][,key=value]...`.
 
-    A target or a value that holds a comma stands in double or single quotes; in double quotes a backslash
-    makes a quote or a backslash literal.
+    A target or a value with a comma must be in double or single quotes. In double quotes, a backslash escapes
+    a quote or a backslash.
 
     Parameters
     ----------
     text : str
-        For instance ``mcts,time=2,threads=2``.
+        For example ``mcts,time=2,threads=2``.
 
     Returns
     -------
@@ -169,7 +167,7 @@ def parse_spec(text: str) -> EngineSpec:
     Raises
     ------
     NotationError
-        The kind or a key is not known, a key is given twice, or a value is not of its type.
+        The kind or a key is unknown, a key is given twice, or a value has the wrong type.
     """
 
     def error(problem: str, reason: str = "BAD_ENGINE_SPEC") -> NotationError:
@@ -183,7 +181,7 @@ def parse_spec(text: str) -> EngineSpec:
     target = None
     if text[at : at + 1] == ":":
         if not kind.target:
-            raise error(f"{head} takes no target, yet one follows the colon")
+            raise error(f"{head} takes no target; one is given after the colon")
         target, at = _scan_value(text, at + 1, error)
     if kind.target and not (target or "").strip():
         raise error(f"{head} needs {kind.target} as its target, {head}:TARGET")
@@ -216,18 +214,18 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
     spec : str or EngineSpec
         See `parse_spec`.
     **defaults
-        Values (time, iterations, threads, memory, level, seed, weights) where the spec has no such key, for
-        instance the options of a command line; None counts as not given. `weights` may be `Weights`, too.
+        Values (time, iterations, threads, memory, level, seed, weights) for keys that the spec does not give,
+        for example the options of a command line. None counts as not given. `weights` may also be `Weights`.
 
     Returns
     -------
     Engine
-        To be closed by the caller.
+        The caller closes it.
 
     Raises
     ------
     NotationError
-        The spec cannot be read, or its file of weights.
+        The spec or its file of weights cannot be read.
     SearchError
         The engine cannot be started.
     """
@@ -241,14 +239,14 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
 
 
 def weights_id(spec: EngineSpec, game: str) -> str | None:
-    """Return which weights the engine of a spec plays a game with, see `Engine.weights_id`.
+    """Return the identifier of the weights that the engine of a spec uses; see `Engine.weights_id`.
 
     Raises
     ------
     NotationError
         The file of weights cannot be read.
     SearchError
-        It is of another game.
+        The weights belong to another game.
     """
     if "weights" not in KINDS[spec.kind].keys:
         return None
@@ -257,7 +255,7 @@ def weights_id(spec: EngineSpec, game: str) -> str | None:
 
 
 def _scan_value(text: str, at: int, error: Callable[[str], NotationError]) -> tuple[str, int]:
-    """Read the value at index `at`, quoted or up to the next comma; return it and the index behind it."""
+    """Read the value at index `at`, quoted or up to the next comma; return it and the index after it."""
     if text[at : at + 1] not in ('"', "'"):
         value = re.compile(r"[^,]*").match(text, at)[0]
         return value, at + len(value)
@@ -272,7 +270,7 @@ def _scan_value(text: str, at: int, error: Callable[[str], NotationError]) -> tu
 
 
 def _quoted(text: str) -> str:
-    """Write a value so that `_scan_value` reads it back."""
+    """Return a value in the form that `_scan_value` reads back."""
     if "," not in text and text[:1] not in ('"', "'"):
         return text
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

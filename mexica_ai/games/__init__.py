@@ -1,1 +1,1 @@
-"""The Python side of each game: its text forms and its pictures. `mexica_ai.registry` lists the games."""
+"""The Python half of each game: text forms, new games, rendering. `mexica_ai.registry` lists the games."""

@@ -44,7 +44,7 @@ def make(*engines, players=2, **options):
 
 
 class Here(Executor):
-    """An executor that plays in this thread, as soon as it is asked."""
+    """An executor that plays at once, in this thread."""
 
     def submit(self, fn, /, *args, **kwargs):
         future = Future()
@@ -325,9 +325,9 @@ def test_a_clock_bounds_the_whole_game(tmp_path):
     assert request["clock"]["increment_s"] == 0.5
     assert request["limits"]["time_s"] == pytest.approx(request["clock"]["remaining_s"] / 20 + 0.5)
 
-    overdrawn = game_of(make(program("slow", 2, 0.4), "random", clock=(0.3, 0.0), margin_s=5.0))
-    assert overdrawn["forfeit"]["reason"] == "out of time"
-    assert "overdrawn its clock" in overdrawn["forfeit"]["detail"]
+    late = game_of(make(program("slow", 2, 0.4), "random", clock=(0.3, 0.0), margin_s=5.0))
+    assert late["forfeit"]["reason"] == "out of time"
+    assert "exceeded its clock" in late["forfeit"]["detail"]
 
 
 # Worker processes
@@ -341,7 +341,7 @@ def play_or_die(task):
 
 
 def play_or_end(task):
-    """Get the signal that asks a process to end, likewise."""
+    """Like `play_or_die`, with SIGTERM."""
     if task.game.seating[0] == 0 and not task.isolated:
         os.kill(os.getpid(), signal.SIGTERM)
     return play_game(task)
@@ -352,9 +352,9 @@ def die(task):
 
 
 def hang_in_native_code(task):
-    """As an engine that does not even hear the stop flag, unless engines are isolated."""
+    """Act like an engine that ignores its stop flag, unless engines are isolated."""
     if not task.isolated:
-        play.DEAF_S = 0.2
+        play.KILL_AFTER_S = 0.2
         with play._watchdog.watch(0.1, 0.1):
             time.sleep(1000)
     return play_game(task)
@@ -494,12 +494,12 @@ def test_a_journal_of_something_else_is_refused(tmp_path):
     path, tournament = tmp_path / "games.jsonl", make()
     write(path, tournament)
     before = path.read_bytes()
-    with pytest.raises(NotationError, match="holds something already"):
+    with pytest.raises(NotationError, match="is not empty"):
         JournalWriter(str(path), tournament)
     for other, mentions in [
-        (make(seed=8), "its seed is 7, asked for is 8"),
+        (make(seed=8), "its seed is 7, expected 8"),
         (make(players=3), "its players is 2"),
-        (make("random", "mcts"), 'its engines is \\["random,iterations=9", "greedy,iterations=9"\\]'),
+        (make("random", "mcts"), 'its engines are \\["random,iterations=9", "greedy,iterations=9"\\]'),
         (make(clock=(1.0, 0.0)), "its clock is null"),
     ]:
         with pytest.raises(NotationError, match=mentions):
@@ -542,7 +542,7 @@ def test_a_file_that_is_no_journal_is_never_changed(end, tmp_path):
             JournalWriter(str(path), tournament, resume=True)
         assert path.read_text() == line + end
     path.write_text("remember the milk" + end)
-    with pytest.raises(NotationError, match="that no tournament has written"):
+    with pytest.raises(NotationError, match="is not the journal of a tournament"):
         read_journal(str(path))
 
 
@@ -748,7 +748,7 @@ def test_two_sets_of_weights_play_each_other(two_sets, tmp_path, cli):
     assert [record["weights"] for record in records] == [[usual, by_hand], [by_hand, usual]]
     for record in records:
         assert replay(record).is_over
-        # Played again by one engine a seat, the turns are the same.
+        # Played again with one engine per seat, the turns are the same.
         position = Position.from_json(record["start"])
         seats = [make_engine(spec) for spec in record["engines"]]
         for turn in record["turns"]:
@@ -768,7 +768,7 @@ def test_a_journal_is_not_continued_with_other_weights(two_sets, tmp_path, cli):
     content = journal.read_bytes()
     two_sets[0].write_bytes(two_sets[1].read_bytes())
     assert cli(*command, "--blocks", "2", "--resume") == 2
-    assert f"plays with weights {usual}, asked for are weights {by_hand}" in cli.err
+    assert f"plays with weights {usual}, expected weights {by_hand}" in cli.err
     assert cli.err.count("\n") == 1
     assert journal.read_bytes() == content
 

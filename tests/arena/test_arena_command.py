@@ -83,7 +83,7 @@ def test_reports_merge_journals_and_count_games_once(cli, tmp_path):
     assert cli("report", first, second, first, "--plot", tmp_path / "x.svg") == 0
     assert "8 games in 4 blocks" in cli.out
     assert "4 games occur more than once" in cli.err
-    assert "2.jsonl: the last line is torn" in cli.err
+    assert "2.jsonl: the last line is incomplete" in cli.err
     assert (tmp_path / "x.svg").stat().st_size > 1000
     assert cli("report", tmp_path / "no") == 2
 
@@ -134,7 +134,7 @@ def test_a_server_plays_and_one_that_is_gone_forfeits(cli, tmp_path, monkeypatch
         server.terminate()
     assert [record["termination"] for record in records(journal)] == ["finished"] * 2
     journal.unlink()
-    monkeypatch.setattr(play, "check_engines", lambda tournament: None)  # as if it had gone after that
+    monkeypatch.setattr(play, "check_engines", lambda tournament: None)  # as if it had disappeared then
     assert cli(*args, spec, "--time", 0.2, "--journal", journal) == 0
     assert [record["forfeit"]["reason"] for record in records(journal)] == ["no connection"] * 2
 

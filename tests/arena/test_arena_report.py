@@ -1,4 +1,4 @@
-"""What `mexica-ai arena` refuses before it plays, what it says afterwards, and its reports on journals."""
+"""Errors of `mexica-ai arena` before the first game, its output, and its reports on journals."""
 
 import json
 import sys
@@ -26,7 +26,7 @@ def no_play(monkeypatch):
     monkeypatch.setattr(mexica_ai.arena.runner, "run", run)
 
 
-# What is refused before the first game.
+# Errors before the first game.
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_blocks_that_are_all_alike_do_not_make_an_interval_of_no_length():
     assert high == pytest.approx(1 - low)
 
 
-# Strengths and seat effects in units in which 1 is 174 Elo; a deal effect makes the games of a block alike.
+# Strengths and seat effects in units in which 1 is 174 Elo; a deal effect correlates the games of a block.
 SHAPES = {
     "2 seats, equal": (TWO, (0, 0), 30, {"deal": 1.0}),
     "2 seats, ties": (TWO, (0.6, 0), 50, {"deal": 1.0, "seat_effects": (0.5, 0), "points": 2}),

@@ -1,4 +1,4 @@
-"""Engine specs: what is read, what is refused and how, and what the keys do to the limits of a call."""
+"""Engine specs: parsing, errors, and how keys override the limits of a call."""
 
 import contextlib
 import time

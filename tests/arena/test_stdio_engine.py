@@ -79,7 +79,7 @@ def test_a_whole_conversation(drive):
     again = driver.ask({**request, "id": "a string will do"})
     assert (again["id"], again["turn"]) == ("a string will do", answer["turn"])
 
-    # Whatever is wrong with a line, it is answered, and the next one is served.
+    # An invalid line is answered with an error, and the next one is still served.
     for bad, mentions in [
         (b"nonsense", "JSON"),
         (b"", "JSON"),
@@ -112,7 +112,7 @@ def test_a_whole_conversation(drive):
         refused = driver.ask({"id": 9, **fields})
         assert refused["id"] == 9
         assert mentions in refused["error"]
-    driver.send(b"x" * 3_000_000)  # refused before it is whole
+    driver.send(b"x" * 3_000_000)  # rejected before it is complete
     assert "bytes" in driver.receive()["error"]
     assert driver.ask(request)["turn"] == answer["turn"]
 
@@ -216,10 +216,10 @@ def fake(tmp_path, body, *, options="margin=0.3", hello=HELLO_ANSWER) -> Engine:
 
 
 def children() -> set[int]:
-    """Return the process ids of our children, dead ones that nobody has reaped included."""
+    """Return the process ids of our children, including dead ones that are not reaped yet."""
     found = set()
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has gone meanwhile
+        with contextlib.suppress(OSError):  # it has ended meanwhile
             if int(stat.read_text().rpartition(")")[2].split()[1]) == os.getpid():
                 found.add(int(stat.parent.name))
     return found
@@ -283,7 +283,7 @@ REPLY = "sys.stdin.readline(); print({!r}, flush=True); sys.stdin.read()"
         (
             "sys.exit('out of cheese')",
             "ENGINE_DIED",
-            "ended with exit status 1; its last words: 'out of cheese'",
+            "ended with exit status 1; last line on stderr: 'out of cheese'",
         ),
         ("os.kill(os.getpid(), 11)", "ENGINE_DIED", "signal 11"),
         ("os.close(1); time.sleep(30)", "ENGINE_DIED", "did not end by itself"),
@@ -291,7 +291,7 @@ REPLY = "sys.stdin.readline(); print({!r}, flush=True); sys.stdin.read()"
         (
             "sys.stdin.readline()\nwhile True: os.write(1, b'x\\n' * 65536)",
             "ENGINE_PROTOCOL",
-            "answers more than was asked",
+            "answered more than one line",
         ),
         ("while True: os.write(2, b'x' * 65536)", "ENGINE_TIMEOUT", ""),
         (REPLY.format("hello!"), "ENGINE_PROTOCOL", "'hello!'"),

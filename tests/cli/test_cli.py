@@ -272,7 +272,7 @@ def test_progress_is_shown_on_a_terminal(game):
     try:
         while select.select([ours], [], [], 10)[0]:
             shown += os.read(ours, 65536)
-    except OSError:  # the terminal is gone
+    except OSError:  # the terminal is closed
         pass
     os.close(ours)
     out, _ = process.communicate(timeout=60)
@@ -479,7 +479,7 @@ def _examples():
 
 
 def _pattern(expected):
-    """Return a pattern where `...` stands for any text, and a line of it for any lines."""
+    """Return a pattern in which `...` matches any text, and a line of it any lines."""
     parts = [".*?" if part == "..." else re.escape(part) for part in re.split(r"(\.\.\.)", expected)]
     return re.compile("".join(parts) + r"\s*", re.DOTALL)
 

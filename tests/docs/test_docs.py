@@ -1,4 +1,4 @@
-"""The README and the pages of docs/ are true: their examples run, excerpts and lists agree with the code.
+"""The README and the pages of docs/ are correct: examples run, excerpts and lists agree with the code.
 
 The commands of docs/cli.md, with what they print, are tested by tests/cli/test_cli.py, the benchmarks by
 tests/docs/test_benchmarks.py. Searches are cut short here.
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 PAGES = ["README.md", "cext/README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 PAGES += ["benchmarks/README.md", "benchmarks/STRENGTH.md"]
-SEARCH_S = 0.1  # what the examples' time limits are replaced by
+SEARCH_S = 0.1  # replaces the time limits of the examples
 # Commands that are not run, by how they begin: set-up and long runs, tools of others, and the server, which a
 # fixture runs.
 NOT_RUN = (

@@ -61,7 +61,7 @@ def main():
 
 
 def fuzz(num_inputs, seed, report=False):
-    """Feed so many inputs; return how often each outcome came about, and the time of the slowest.
+    """Feed this number of inputs; return the count of each outcome, and the time of the slowest.
 
     Raises
     ------

@@ -70,7 +70,7 @@ class Coatl:
 
 @dataclass
 class Seat:
-    """What lies before a seat or is in its hand."""
+    """The cards and pieces of a seat, on the table and in hand."""
 
     stored: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
     hand: list[str] = field(default_factory=list)
@@ -149,7 +149,7 @@ class State:
 
     @classmethod
     def from_json(cls, position: dict) -> "State":
-        """Return the state of a position in which everything is known; what is nowhere else is hidden."""
+        """Return the state of a full position; pieces and cards that are nowhere else count as hidden."""
         seats = [
             Seat(
                 stored={kind: list(seat["stored"][_plural(kind)]) for kind in KINDS},
@@ -348,12 +348,12 @@ class State:
         return actions
 
     def _may_add_end(self, has_this: bool, has_other: bool, coatl: Coatl) -> bool:
-        """Tell whether a head (tail) may be added: one of each, never directly on a tail (head)."""
+        """Return whether a head (tail) may be added: one of each, never directly on a tail (head)."""
         is_lone_other = has_other and len(coatl.pieces) == 1
         return not has_this and not is_lone_other
 
     def _may_close(self, coatl: Coatl, word: str, *, closes: bool) -> bool:
-        """Tell whether a card is on the Coatl, or can be played at once on it as it will be."""
+        """Return whether a card is on the Coatl, or can be played at once on it as it will be."""
         return (not closes or bool(coatl.prophecies)
                 or any(prophecy_points(card, word) for card in self.seats[self.to_move].hand))
 
@@ -391,7 +391,7 @@ class State:
         return len(self.deck) + len(self.discarded) + sum(len(seat.discarded) for seat in self.seats)
 
     def _has_two_actions(self, seat: int) -> bool:
-        """Tell whether the last turn of a seat has two actions: those after the one with three Coatls."""
+        """Return whether the last turn of a seat has two actions: those after the one with three Coatls."""
         return self.ending is not None and self.ending["cause"] == "third" and seat > self.ending["seat"]
 
     # What an action does.
@@ -620,7 +620,7 @@ class State:
                 for card, number in sorted(Counter(cards).items())}
 
     def is_possible_event(self, text: str) -> bool:
-        """Tell whether the event that is due may have this outcome, spelled in canonical order."""
+        """Return whether the event that is due may have this outcome, spelled in canonical order."""
         verb, *operands = text.split(" ")
         if verb != self.pending:
             return False
@@ -673,7 +673,7 @@ class State:
 
     def _apply_reveal(self, *cards) -> None:
         from_deck, from_discards = self._split_revealed(list(cards))
-        # The action does not tell which cards came before a renewal, so nobody is taken to know it.
+        # The action does not show which cards came before a renewal, so no seat is assumed to know it.
         self._note(from_deck, "deck", "turned up", [])
         self.deck = _without(self.deck, from_deck)
         if from_discards:
@@ -735,7 +735,7 @@ class State:
         return tuple(sorted((place, card) for place, cards in places.items() for card in cards))
 
     def consistent(self, seat: int, assignment: dict) -> bool:
-        """Tell whether a position in which everything is known may be the true one, for all a seat has seen.
+        """Return whether a position in which everything is known may be the true one, for all a seat has seen.
 
         All that it has seen since `new_game` or `from_json` counts, but not what could be concluded from the
         choices of others (who passes can play no card). Exact: the log is taken back move by move, in all
@@ -817,7 +817,7 @@ def _ways_of_faces(start: State, moves: list[tuple], seat: int) -> list[dict[str
 
 
 def _is_way(world: tuple, ways: dict[str, set[tuple]]) -> bool:
-    """Tell whether each face of a world, but for those unmarked, is where it may be."""
+    """Return whether each face of a world, but for those unmarked, is where it may be."""
     places: dict[str, list[str]] = {}
     for place, card in world:
         places.setdefault(card, []).append(place)
@@ -825,7 +825,7 @@ def _is_way(world: tuple, ways: dict[str, set[tuple]]) -> bool:
 
 
 def _unmark(world: tuple, seat: int, faces_seen: set[str]) -> tuple:
-    """Return the world with "?" for the hidden cards that the seat never saw before: they are all alike."""
+    """Return the world with "?" for the hidden cards that the seat has never seen: these are equivalent."""
     in_sight = ("display", "public", "table", f"hand {seat}", f"discards {seat}")
     return tuple(sorted((place, card if place in in_sight or card in faces_seen else UNKNOWN)
                         for place, card in world))
@@ -853,7 +853,7 @@ def _deal(cards: list, number: int) -> list:
 
 
 def _without(items, *taken) -> list:
-    """Return the items that remain; all of what is taken must be among them."""
+    """Return the items that remain; all taken items must be among the given ones."""
     left = Counter(items)
     for item in itertools.chain(*taken):
         if not left[item]:
@@ -863,7 +863,7 @@ def _without(items, *taken) -> list:
 
 
 def _contains(items, wanted) -> bool:
-    """Tell whether the items hold the wanted ones, as often as they are wanted."""
+    """Return whether the items contain the wanted ones, with repetitions."""
     return not Counter(wanted) - Counter(items)
 
 

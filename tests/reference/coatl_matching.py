@@ -89,7 +89,7 @@ def _stops(elements: list[str], word: str, at: int, ends: Ends):
 
 
 def _is_not_next_to(colour: str, word: str, neighbour: int, ends: Ends) -> bool:
-    """Tell whether no piece of the colour lies there; if none may lie there yet, D7 or `strict` decides."""
+    """Return whether no piece of the colour lies there; if none may lie there yet, D7 or `strict` decides."""
     if 0 <= neighbour < len(word):
         return word[neighbour] != colour
     is_open = ends.left_open if neighbour < 0 else ends.right_open

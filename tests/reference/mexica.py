@@ -78,15 +78,15 @@ class Board:
                      list(self.pillis))
 
     def is_dry(self, space: str) -> bool:
-        """Tell whether a space is land without a canal."""
+        """Return whether a space is land without a canal."""
         return space != LAKE and space not in self.canals
 
     def is_open(self, space: str) -> bool:
-        """Tell whether no temple, token or pilli stands there."""
+        """Return whether a space has no temple, token or pilli."""
         return space not in self.temples and space not in self.tokens and space not in self.pillis
 
     def is_building_space(self, space: str) -> bool:
-        """Tell whether the space alone lets a canal, a temple or a token lie there (4A, 4B, 4D)."""
+        """Return whether the space alone lets a canal, a temple or a token lie there (4A, 4B, 4D)."""
         return self.is_dry(space) and space not in PALACE and self.is_open(space)
 
     def ramps(self, space: str, axis: str) -> list[str]:
@@ -121,7 +121,7 @@ class Board:
         return self.district_of(space) if self.is_dry(space) else set()
 
     def can_carry_bridge(self, space: str, axis: str) -> bool:
-        """Tell whether a bridge may be built there: on a canal without one, both ramps dry (4C)."""
+        """Return whether a bridge may be built there: on a canal without one, both ramps dry (4C)."""
         return (space in self.canals and space not in self.bridges
                 and all(self.is_dry(ramp) for ramp in self.ramps(space, axis)))
 
@@ -163,7 +163,7 @@ class Board:
         return [other for other in beside if other == LAKE or other in self.canals]
 
     def is_mobile(self, seat: int) -> bool:
-        """Tell whether the seat's pilli could walk or sail, whatever the action points (D4)."""
+        """Return whether the seat's pilli could walk or sail, whatever the action points (D4)."""
         return bool(self.walks(seat)) or bool(self.sails(seat))
 
     def lay(self, seat: int, action: str) -> None:
@@ -318,7 +318,7 @@ class Table:
                     if (board.is_dry(space) or space in board.bridges) and board.is_open(space))
 
     def pens_in(self, action: str) -> bool:
-        """Tell whether another seat's pilli could walk or sail before the action but not after it (D4)."""
+        """Return whether another seat's pilli could walk or sail before the action but not after it (D4)."""
         after = self.board.copy()
         after.lay(self.to_move, action)
         return any(self.board.is_mobile(seat) and not after.is_mobile(seat)
@@ -401,7 +401,7 @@ class Table:
             self._remove(size)
 
     def _has_room(self, district: set[str]) -> bool:
-        """Tell whether a token and a pilli find room; pawns do not count as obstacles (D5)."""
+        """Return whether a token and a pilli find room; pawns do not count as obstacles (D5)."""
         free = [space for space in district if space not in PALACE and space not in self.board.temples]
         return len(free) >= 2 or (len(free) == 1 and bool(district & PALACE))
 
@@ -493,14 +493,14 @@ def legal_actions(position: dict) -> list[str]:
 
 
 def is_legal(position: dict, action: str) -> bool:
-    """Tell whether an action may be played, `remove N` included: free, for a token on display (D8)."""
+    """Return whether an action may be played, `remove N` included: free, for a token on display (D8)."""
     if action.startswith("remove "):
         return position["phase"] == "play" and int(action.split()[1]) in position["calpulli"]["display"]
     return action in legal_actions(position)
 
 
 def apply(position: dict, action: str, draw: list[int] | None = None, *, unchecked: bool = False) -> dict:
-    """Return the position after an action, in canonical form; the one given stays as it is.
+    """Return the position after an action, in canonical form; the given one is not changed.
 
     Parameters
     ----------
@@ -537,12 +537,12 @@ def returns(position: dict) -> list[float]:
 
 
 def pens_in(position: dict, action: str) -> bool:
-    """Tell whether D4 alone speaks against an action (whatever the round)."""
+    """Return whether D4 alone speaks against an action (whatever the round)."""
     return Table(position).pens_in(action)
 
 
 def neutral_spaces() -> list[str]:
-    """Return where a neutral temple may stand at setup: not palace, not canal, not beside the lake (D1)."""
+    """Return the spaces for neutral temples at setup: not palace, not canal, not beside the lake (D1)."""
     return [space for space in LAND if space not in {*PALACE, *PRINTED_CANALS, *COAST}]
 
 

@@ -72,7 +72,7 @@ def state_of(data):
 
 
 def unseen_prophecies(data, seat):
-    """Return the cards that a seat does not see, each as often as it is somewhere."""
+    """Return the cards that a seat does not see, with repetitions."""
     seen = Counter([*data["display"], *data["discarded"]])
     for number, other in enumerate(data["seats"]):
         seen.update(other["hand"] + other["discarded"] if number == seat else other["shown"])
@@ -394,7 +394,7 @@ def test_the_worlds_drawn_may_be_the_true_one_for_all_a_seat_has_seen(players):
 
 
 def exchanged(data, seat, hidden="hand"):
-    """Return the position with a hidden card of a seat exchanged for one of the deck, its temple likewise."""
+    """Return the position with a hidden card of a seat exchanged for one of the deck, and also its temple."""
     data = copy.deepcopy(data)
     other = data["seats"][seat]
     deck = deck_of(data)

@@ -136,13 +136,13 @@ class Lockstep:
         return reference
 
     def remember(self, position, state):
-        """Check that a hash stands for one position, and a position for one hash."""
+        """Check that equal positions have equal hashes, and different positions different ones."""
         text = json.dumps(position)
         assert self.hash_of.setdefault(text, state.hash) == state.hash
         assert self.text_of.setdefault(state.hash, text) == text
 
     def check_views(self, rng, reference, state):
-        """Read anew, and as each seat sees it."""
+        """Check the position read from its JSON, and each seat's view."""
         assert notation.parse_position(reference.to_json(), "$").hash == state.hash
         for seat in range(state.num_players):
             view = reference.view(seat)

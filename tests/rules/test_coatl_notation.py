@@ -1,4 +1,4 @@
-"""Coatl's text forms: print and parse are inverse, and what cannot be is refused by its name and place."""
+"""Coatl's text forms: printing and parsing are inverse; invalid input is rejected with its reason and path."""
 
 import copy
 import json
@@ -132,7 +132,7 @@ def remove(path):
 
 
 def violations(data):
-    """Return the (path, reason) pairs for which a position is refused as broken."""
+    """Return the (path, reason) pairs of the invariants that a position breaks."""
     with pytest.raises(PositionError) as caught:
         notation.parse_fields(data, "$")
     assert caught.value.path == caught.value.violations[0].path
@@ -343,7 +343,7 @@ anything = st.recursive(
 
 
 def assert_only_domain_errors(read, data):
-    """Read, and check that what is refused is refused in one line that any terminal can show."""
+    """Read, and check that the message of any error is one line of printable ASCII."""
     try:
         return read(data)
     except MexicaAIError as caught:
@@ -543,7 +543,7 @@ def test_there_are_views_of_positions_only(data):
         notation.view(data, 0)
 
 
-# --- positions that are refused
+# --- invalid positions
 
 BROKEN = [
     # Ranges
@@ -651,7 +651,7 @@ BROKEN = [
     (set_at("seats 2 temples", ["T07", "T08"]), "$.seats[2].temples", "TEMPLES_COUNT"),
     (set_at("seats 2 temples", []), "$.seats[2].temples", "TEMPLES_COUNT"),
     (set_at("seats 2 shown_temples", ["T07"]), "$.seats[2].shown_temples", "TEMPLES_COUNT"),
-    # Who may know what
+    # What each seat may know
     (set_at("seats 0 hand", ["P03", "?"]), "$.seats[0].hand", "VIEWER_MISMATCH"),
     (set_at("seats 0 temples", ["?"]), "$.seats[0].temples", "VIEWER_MISMATCH"),
     (set_at("viewer", 0), "$.seats[1].hand", "VIEWER_MISMATCH"),
@@ -714,7 +714,7 @@ BROKEN_ELSEWHERE = [
     (VALID["over"], set_at("pending", "reveal"), "$.pending", "PENDING_MISMATCH"),
 ]
 BROKEN_MEMORY = [
-    # memory, the entry that is refused
+    # memory, the invalid entry
     (["discard 1 P11"], 0),
     (["deal 0 P03"], 0),
     (["unsure 3 P40", "discard 3 P11"], 0),
@@ -853,7 +853,7 @@ def leaves(data):
 
 
 def mutate(data, rng):
-    """Change one place of a JSON value, mostly into what stands elsewhere in it."""
+    """Change one place of a JSON value, mostly to a value from another place."""
     parent, key, value = None, None, data
     while isinstance(value, (dict, list)) and value and (parent is None or rng.random() < 0.9):
         parent = value

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 SCALE = int(os.environ.get("MEXICA_AI_WALKS", "1"))
 LEAST_P = 1e-3  # the draws are seeded, so a test passes always or never
-UNSEEN = ("discard", "deal", "private")  # entries of which only their seat knows the card
+UNSEEN = ("discard", "deal", "private")  # entries whose card only their seat knows
 
 # Players who draw, discard and play much, so that the deck runs out again and again.
 LEANING = {"draw deck": 8, "draw": 4, "future": 3, "discard": 12, "play": 20, "add": 6, "start": 3, "take": 3,
@@ -95,7 +95,7 @@ def look(rng, state, reference):
         assert notation.parse_position(drawn) == world
         for other in range(state.num_players):
             assert has_world(notation.parse_position(notation.view(drawn, other)))
-        # Neither the true cards nor what stands in for them decides what is drawn.
+        # Neither the true cards nor those dealt in their place affect the draw.
         for same in (as_seen, notation.parse_position(drawn)):
             same.determinize(viewer, seed)
             for other in range(state.num_players):
@@ -510,7 +510,7 @@ def test_a_view_hides_what_its_seat_has_not_seen(remembered):
 
 
 def test_no_entry_can_be_changed_unnoticed(remembered):
-    """Leave each entry out, double it, change its seat or card: refused unless that can have happened."""
+    """Remove or repeat each entry, or change its seat or card: an error unless that can have happened."""
     memory = remembered["memory"]
     changes = refused = 0
     for index, entry in enumerate(memory):
@@ -599,7 +599,7 @@ def test_what_another_seat_does_in_a_view_fits_what_the_viewer_has_seen(seed):
 
 
 def view_actions(view):
-    """Return actions that are legal with whatever cards stand in for the unknown ones."""
+    """Return actions that are legal for every deal of the unknown cards."""
     return [notation.format_action(action) for action in view.state.legal_actions()]
 
 

@@ -229,7 +229,7 @@ def test_legal(cli, midgame):
     answers = list(map(json.loads, out.splitlines()))
     assert answers[0] == answers[1] == midgame.legal_actions()
     assert answers[2] == []
-    assert answers[3]["error"].startswith("line 4: the position is what seat 1 sees")
+    assert answers[3]["error"].startswith("line 4: the position is the view of seat 1")
     assert code == 2
 
 
@@ -261,7 +261,7 @@ def test_replay(cli):
     code, out, _ = cli("replay", GAME)
     assert code == 0
     assert out == f"{GAME}:1: scores 21 25; winner: seat 1; {len(RECORD['turns'])} turns\n"
-    # An event that cannot happen, one that is left out, and one that nobody waits for.
+    # An impossible event, a missing one, and one that is not due.
     index = next(i for i in EVENT_INDICES if RECORD["turns"][i][0].startswith("deal"))
     turns = RECORD["turns"]
     cannot = 'cannot happen here; expected the random event that comes first, such as "deal P'

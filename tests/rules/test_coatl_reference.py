@@ -44,7 +44,7 @@ def seat(heads="", tails="", bodies="", **fields):
 
 def build(*seats, heads="YR", tails="KG", bodies=("YY", "YR", "RR", "KK", "GG", "BB"), tops=("T13", "T14"),
           strict_ends=False, tokens=True, **fields):
-    """Return the state of a position in the middle of a game, seat 0 to move unless told."""
+    """Return the state of a position in the middle of a game, by default with seat 0 to move."""
     seats = [*seats, *(seat() for _ in range(2 - len(seats)))]
     display = fields.setdefault("display", ["P30", "P31", "P32", "P33", "P34", "P35"])
     discarded = fields.setdefault("discarded", [])
@@ -327,7 +327,7 @@ def test_what_is_refilled_must_be_in_the_bag():
 
 
 def all_but(kind, number):
-    """Return hoards of all pieces of a kind but so many: the rest is blue, as far as it goes."""
+    """Return hoards of all pieces of a kind except this number, which are blue as far as possible."""
     pieces = ALL_PIECES[kind][:len(ALL_PIECES[kind]) - number]
     if kind == "body":
         return [hoard("".join(pieces))]
@@ -990,7 +990,7 @@ def hidden_cards(position, viewer):
 
 
 def assignments(state, viewer):
-    """Yield every position that agrees with the view of a seat, for that view alone."""
+    """Yield every position that is consistent with a seat's view, without its memory."""
     position = state.to_json()
     unknown = list(state.deck)
     for (number, name), known, _ in hidden_cards(position, viewer):
@@ -1049,7 +1049,7 @@ def random_step(state, rng):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_consistent_is_what_some_course_of_events_leads_to(seed):
-    """Play all worlds possible for a seat forwards, and compare with all positions it might assume."""
+    """Play all worlds that are possible for a seat, and compare them with all positions consistent with its view."""
     rng = random.Random(seed)
     cards = ["P00", "P01", "P05", "P06", "P07", "P08", "P09"]
     rng.shuffle(cards)

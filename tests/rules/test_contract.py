@@ -55,7 +55,7 @@ STARTS |= {
         (4, {"piles": [1]}),
     ],
 }
-# Changes to a start's JSON position: a deal that nobody knows yet leads to a random event.
+# Changes to a start's JSON position: an unknown deal leads to a random event.
 EDITS = {("mexica", 5): lambda position: position["calpulli"].update(upcoming=None)}
 CASES = [
     pytest.param((name, index), id=f"{name}-{index}-{players}seats")

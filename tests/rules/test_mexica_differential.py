@@ -51,7 +51,7 @@ class Lockstep:
         self.text_of = {}
 
     def remember(self, position, compiled):
-        """Check that a hash stands for one position, and a position for one hash."""
+        """Check that equal positions have equal hashes, and different positions different ones."""
         text, hash_ = json.dumps(position), compiled.state.hash
         assert self.hash_of.setdefault(text, hash_) == hash_, text
         assert self.text_of.setdefault(hash_, text) == text
@@ -72,7 +72,7 @@ class Lockstep:
             position, compiled = self.step(rng, position, compiled, action)
         else:
             self.remember(position, compiled)
-        # (An empty display at the very start of a round may be refused as a period that should have ended.)
+        # (An empty display at the very start of a round may be rejected as a period that should have ended.)
         if self.steps % 3 == 0 and (position["calpulli"]["display"] or position["built_this_round"]):
             read_anew = mexica_ai.Position.from_json(position)
             assert read_anew == compiled

@@ -321,7 +321,7 @@ def mutate(data, rng):
 
 
 def assert_only_domain_errors(read, data):
-    """Read, and check that what is refused is refused in one line that any terminal can show."""
+    """Read, and check that the message of any error is one line of printable ASCII."""
     try:
         return read(data)
     except MexicaAIError as caught:

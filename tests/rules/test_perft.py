@@ -1,4 +1,4 @@
-"""Perft: counts of action sequences against data files, whose counts come from elsewhere (`source`).
+"""Perft: counts of action sequences, compared with data files from independent sources (`source`).
 
 A failure prints the split by first action, only the lines that differ. New counts: ``reference/perft.py``.
 """

@@ -1,4 +1,4 @@
-"""Every invariant of a Mexica position is refused by its name, with the JSON path of where it breaks."""
+"""Each broken invariant of a Mexica position is reported by its name and the JSON path."""
 
 import copy
 import random
@@ -65,7 +65,7 @@ def change_all(*changes):
 
 
 def violations(data):
-    """Return the (path, reason) pairs for which a position is refused as broken."""
+    """Return the (path, reason) pairs of the invariants that a position breaks."""
     with pytest.raises(PositionError) as caught:
         Position.from_json(data)
     assert caught.value.path == caught.value.violations[0].path
@@ -466,7 +466,7 @@ def test_not_invariants_unfoundable_tokens_and_close_neutral_temples():
 
 
 def laid_canals(spaces, doubles, singles):
-    """Return a position in which these canals are laid with so many tiles."""
+    """Return a position in which these canals are laid with these numbers of tiles."""
     data = build(pillis=["H6", "G7", "I7"])
     order = sorted([*data["canals"], *spaces], key=parse_space)
     return data | {"canals": order, "canal_tiles": {"single": 6 - singles, "double": 35 - doubles}}

@@ -1,4 +1,4 @@
-"""Records are replayed to the outcome that they claim, or refused with the turn and the action that fail."""
+"""Records are replayed to the outcome that they state, or rejected with the turn and the action that fail."""
 
 import copy
 import gzip

@@ -1,4 +1,4 @@
-"""The engine agrees to remove a token only if nobody can found it; what it says of others can be played."""
+"""The engine agrees to remove a token only if no seat can found it; the canals it shows can be played."""
 
 import gzip
 import itertools
@@ -329,7 +329,7 @@ def test_random_games_found_nothing_that_was_agreed_to_be_impossible(seed):
 
 
 def play_out(position, token):
-    """Dig the canals of an opinion and found the district, whoever has the turn; return whether it worked."""
+    """Dig the canals of an answer and found the district, with any seat to move; return whether it worked."""
     canals = list(token.canals)
     while not position.is_over:
         legal = position.legal_actions()

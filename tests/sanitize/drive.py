@@ -80,7 +80,7 @@ def step(state, rng):
 
 
 def walked(rng, game=None):
-    """Return a position somewhere in a game, in which a seat is to move."""
+    """Return a random position of a game in which a seat is to move."""
     while True:
         position = new_position(rng, game)
         state = position.state.copy()
@@ -131,7 +131,7 @@ def look_at(state):
 
 @part
 def games(rng):
-    """Random play through a whole game, looking at every state, to JSON and back now and then."""
+    """Play a whole game at random, check every state, and sometimes convert it to JSON and back."""
     position = new_position(rng)
     state = position.state.copy()
     while not state.is_terminal:
@@ -163,7 +163,7 @@ def counts(rng):
 
 
 def mutate(value, rng, spaces):
-    """Return a JSON value of the same kind or of another one, near the edges of what is allowed."""
+    """Return a JSON value of the same or another type, near the limits of the allowed range."""
     kind = rng.random()
     if kind < 0.1:
         return rng.choice((None, True, 1.5, "", [], {}, -1, 2**31, 2**63, 2**64, 10**30, "H6", [0]))
@@ -199,7 +199,7 @@ SPACES = [f"{column}{row}" for column in string.ascii_uppercase[:22] for row in 
 
 @part
 def positions(rng):
-    """Broken positions: refused with an error of the engine's, or sound enough to be played and searched."""
+    """Mutated positions: rejected with an error of the package, or valid enough to be played and searched."""
     position = walked(rng)
     form = position.to_json()
     for _ in range(40):
@@ -242,7 +242,7 @@ def mutate_text(text, rng):
 
 @part
 def turns(rng):
-    """Broken turns: refused with an error of the engine's, and the position stays as it was."""
+    """Mutated turns: rejected with an error of the package, and the position is unchanged."""
     position = walked(rng)
     other = walked(rng, position.game)
     texts = position.legal_actions() + other.legal_actions()
@@ -383,7 +383,7 @@ def weights(rng):
     look_at(state)
 
 
-# What the parts do not notice: memory that nobody frees
+# Memory leaks, which the parts above do not detect
 
 
 def allocated():

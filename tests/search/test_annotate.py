@@ -512,4 +512,4 @@ def test_the_marks_are_those_of_the_documentation():
     text = (ROOT / "docs" / "cli.md").read_text()
     assert f"a loss of {DUBIOUS} or more" in text
     assert f"one of {BLUNDER} or more" in text
-    assert f"{annotate.FAIR_SHARE:.0%}" in (ROOT / "docs" / "python.md").read_text()
+    assert f"{annotate.MIN_VISIT_SHARE:.0%}" in (ROOT / "docs" / "python.md").read_text()

@@ -124,7 +124,7 @@ def test_prophecies_are_planned_for_together():
 
 
 def test_a_tail_that_is_stored_can_end_a_plan():
-    # K K Y Y with the last Y as the tail; a tail stands nowhere else.
+    # K K Y Y with the last Y as the tail; a tail can only be the last piece.
     assert points(position(["P30"], "YYKK"), "best_points")[0] == 4
     begun = [{"pieces": "KK", "prophecies": []}]
     assert points(position(["P30"], "YG", coatls=begun), "best_points")[:2] == [0, 4]
@@ -249,7 +249,7 @@ def test_the_lead_at_the_end_is_what_can_still_be_had():
     assert found("Y", ended) == [pytest.approx([2 + 2, 6]), pytest.approx([-2, 2])]
     assert found("", ended) == [pytest.approx([2, 6]), pytest.approx([-4, 4])]
     assert found("Y", None, theirs=theirs[:2]) == [pytest.approx([2 + 2, 4]), pytest.approx([0, 0])]
-    # No more than four points apart.
+    # They differ by at most four points.
     assert found("", ended, mine=mine[1:]) == [pytest.approx([0, 6]), pytest.approx([-4, 4])]
 
 

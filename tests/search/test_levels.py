@@ -22,7 +22,7 @@ def position():
 
 
 def result(*values, seed=1, visits=(10, 9, 8, 7, 6)):
-    """Return a result of a two-seat game whose candidates give seat 0 these shares."""
+    """Return a result of a two-seat game with these shares of seat 0 for its candidates."""
     candidates = [
         Candidate([f"turn {i}"], visits[i], [value, 1 - value], [50.0, 50.0], 0.1, [])
         for i, value in enumerate(values)
@@ -106,11 +106,11 @@ def test_the_options_of_a_spec_come_before_those_of_its_level(position):
     most = levels.LEVELS[1].iterations
     plain = ",".join(["mcts", *(f"{name}={value}" for name, value in levels.NARROW.items())])
     with make_engine(plain) as engine:
-        default = engine.best_turn(position, Limits(iterations=most), seed=1, candidates=levels.POOL)
+        default = engine.best_turn(position, Limits(iterations=most), seed=1, candidates=levels.MAX_CHOICES)
     with make_engine("mcts,level=1,prior_noise=0") as engine:
-        same = engine.best_turn(position, Limits(time_s=20), seed=1, candidates=levels.POOL)
+        same = engine.best_turn(position, Limits(time_s=20), seed=1, candidates=levels.MAX_CHOICES)
     with make_engine("mcts,level=1") as engine:
-        other = engine.best_turn(position, Limits(time_s=20), seed=1, candidates=levels.POOL)
+        other = engine.best_turn(position, Limits(time_s=20), seed=1, candidates=levels.MAX_CHOICES)
     found = [sorted(each.turn for each in result_.candidates) for result_ in (default, same, other)]
     assert found[0] == found[1] != found[2]
 

@@ -519,7 +519,7 @@ def test_a_run_need_not_wait_for_threads_that_get_no_processor():
     assert search.result()["iterations"] >= result["iterations"]
     search.join()
     search.check_visits()
-    # One that nobody joins ends with its object.
+    # A search that is not joined ends when its object is deleted.
     search = Search(state, threads=200, seed=1, niceness=19, early_stop=0)
     search.run(time_s=0.01, late_s=0.0)
     del search
@@ -633,7 +633,7 @@ def test_noise_is_on_the_turn_of_the_root_only():
     for seed in range(30):
         (candidate,) = run(state, iterations=20, seed=seed, prior_noise=1, **narrow)["candidates"]
         chosen.add(tuple(candidate["actions"]))
-        # All actions of nim are alike to the priors; the first is in view.
+        # All actions of nim have equal priors; the first is in view.
         assert candidate["line"][0] == after(state, candidate["actions"]).legal_actions()[:1]
     assert len(chosen) > 3
 
@@ -751,7 +751,7 @@ def test_a_game_sets_defaults_and_whoever_asks_overrules_them():
     assert state_of(MIDGAME).game.search_options == {}
 
 
-# What is refused
+# Errors
 
 
 @pytest.mark.parametrize("name", OPTIONS)

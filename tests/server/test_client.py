@@ -48,7 +48,7 @@ def address():
 
 @pytest.fixture
 def busy():
-    """A server whose only slot is taken for a long time, and where nobody may wait."""
+    """A server whose only slot is taken for a long time, and without a queue."""
     search = IdleSearch()
     running = RunningServer(search, slots=1, max_waiting=0)
     with Client(running.address) as client:

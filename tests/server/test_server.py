@@ -329,7 +329,7 @@ def test_cancelled_waiters_leave_the_queue(start_server, nim):
     first.result(5)
     # The deadline leaves it time to wait: the search may have ended before its slot is free.
     assert server.stub.BestTurn(request_for(nim, time_s=0.01), timeout=3 * LONG_S).result.turn
-    # A waiter whose cancellation came late may have begun; none may go on.
+    # A call that was cancelled late may have started; none may continue.
     assert all(limits.time_s < LONG_S for limits in search.limits) or "stopped" in search.stop_reasons
 
 
@@ -426,7 +426,7 @@ def test_what_the_machine_lacks_is_told(start_server, nim, reason):
 
 @pytest.fixture
 def no_threads(monkeypatch):
-    """Have the system refuse new threads of a pool: `with no_threads("search"): ...`."""
+    """Make the start of new threads of a pool fail: `with no_threads("search"): ...`."""
     adjust = ThreadPoolExecutor._adjust_thread_count
 
     @contextlib.contextmanager
@@ -477,11 +477,11 @@ def test_hundreds_of_faults_fit_into_one_answer(start_server, mexica):
 
 def test_what_is_no_request_at_all(start_server, nim):
     server, _ = start_server()
-    send_bytes = server.channel.unary_unary(BEST_TURN)  # sends and receives bytes as they are
+    send_bytes = server.channel.unary_unary(BEST_TURN)  # sends and receives raw bytes
     for garbage in (b"\xff" * 100, b"\x0a\x05\x0a\x03\x1a\x01\xff", b"\x0a", b"\x0b" * 50_000):
         code, message, *_ = failure(send_bytes, garbage, timeout=5)
         assert code is grpc.StatusCode.INVALID_ARGUMENT
-        assert message.startswith(f"request: {len(garbage)} bytes that are no such message")
+        assert message.startswith(f"request: {len(garbage)} bytes that cannot be parsed")
     code, *_ = failure(send_bytes, b"", timeout=5)  # a message without any field
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     code, *_ = failure(send_bytes, b"\x00" * (MAX_REQUEST_BYTES + 1), timeout=5)

@@ -1,4 +1,4 @@
-"""Who is let near a server, what is logged of calls, and what is measured; over real loopback connections."""
+"""Authentication, the log of calls, and metrics, over real loopback connections."""
 
 import asyncio
 import contextlib
@@ -185,7 +185,7 @@ def await_that(is_so):
 
 
 def await_waiting(server, number):
-    """Wait until so many calls wait for a slot."""
+    """Wait until this number of calls wait for a slot."""
     await_that(lambda: server.server.service._slots.num_waiting == number)
 
 
@@ -269,7 +269,7 @@ def test_renewed_certificates_are_used_for_new_connections(start_server, tmp_pat
     new_key = (tmp_path / "server.key").read_bytes()
     (tmp_path / "server.key").write_bytes(old_key)
     assert certificate_of(server.server.address, tmp_path / "ca.pem") == first
-    assert "the certificates stay as they were: tls_key: given " in caplog.text
+    assert "the certificates are unchanged: tls_key: given " in caplog.text
     (tmp_path / "server.key").write_bytes(new_key)
     for _ in range(2):
         renewed = certificate_of(server.server.address, tmp_path / "ca.pem")
@@ -374,7 +374,7 @@ def test_a_caller_that_floods_a_server_keeps_out_nobody_else(start_server, token
     running[0].cancel()
     assert single.result(10).result.turn
     assert search.limits[2].time_s == 0.01
-    # The slot is theirs as soon as nobody else wants it.
+    # They get the slot as soon as no other caller waits for it.
     search.await_start()
     search.await_start()
     assert search.limits[3].time_s == 50
@@ -485,8 +485,8 @@ def test_all_tokens_are_compared(tokens_file, monkeypatch):
         ("# nobody\n", "which has 0 tokens"),
         ("alice\n", "line 1: 1 words"),
         (f"\nalice {ALICE} x\n", "line 2: 3 words"),
-        (f"al/ice {ALICE}", "line 1: no such name"),
-        (f"{'a' * 65} {ALICE}", "line 1: no such name"),
+        (f"al/ice {ALICE}", "line 1: invalid name"),
+        (f"{'a' * 65} {ALICE}", "line 1: invalid name"),
         ("alice short", "line 1: a token of 5 characters; expected 16 or more"),
         ("alice 0123456789\x7fabcdef", "line 1: a token"),
         (f"alice {ALICE}\nalice {BOB}", "line 2: the name of line 1"),
@@ -510,7 +510,7 @@ def test_a_changed_file_is_read_again(tokens_file, monkeypatch, caplog):
     tokens = Tokens(str(tokens_file))
     tokens_file.write_text(f"carol {CAROL}\n")
     assert [tokens.name_of(token) for token in (ALICE, CAROL)] == [None, "carol"]
-    # A broken file, or none, changes nothing, and is told of once.
+    # A broken or missing file changes nothing, and is reported once.
     tokens_file.write_text("carol\n")
     assert [tokens.name_of(CAROL) for _ in range(3)] == ["carol"] * 3
     assert [record.levelname for record in caplog.records] == ["WARNING"]
@@ -808,7 +808,7 @@ def test_calls_move_the_metrics_of_searches(start_server):
     assert measured("cancellations_total") == 0
     analysis.cancel()
     assert waiting.result(10).result.turn
-    # A call is counted as cancelled once it has been told so, which may be after its search's end.
+    # A call counts as cancelled when its handler learns of it, perhaps after the end of its search.
     await_that(lambda: measured("searches_total") == 3 and measured("cancellations_total") == 1)
     await_that(lambda: measured("searches_in_flight") == 0)
     assert measured("queue_wait_seconds_count") == 3
@@ -864,7 +864,7 @@ def test_a_process_with_everything(certificates, tokens_file, tmp_path):
             with grpc.secure_channel(address, credentials_of(certificates)) as channel:
                 stub = engine_pb2_grpc.EngineServiceStub(channel)
                 assert stub.BestTurn(request(), timeout=10, metadata=with_token(BOB)).result.turn
-            # Nobody who knocks without TLS gets a line into the log.
+            # Connections without TLS leave no line in the log.
             host, _, port = address.rpartition(":")
             with socket.create_connection((host, int(port)), timeout=5) as connection:
                 connection.sendall(b"GET / HTTP/1.1\r\n\r\n")

@@ -533,7 +533,7 @@ def test_a_call_that_is_rejected_is_not_read(nim):
         request.position.nim.to_move = 9
         code, *_ = failure(running.stub.BestTurn, request)
         assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
-        request.limits.time_s = -1.0  # what costs nothing to see is told nevertheless
+        request.limits.time_s = -1.0  # faults that are found at no cost are still reported
         code, *_ = failure(running.stub.BestTurn, request)
         assert code is grpc.StatusCode.INVALID_ARGUMENT
         first.cancel()
@@ -668,7 +668,7 @@ def test_forced_turns_do_not_wait_for_light_workers(mexica, monkeypatch):
 
 
 def those_that_end(calls, number):
-    """Wait until so many of the calls have ended, and return them."""
+    """Wait until this number of the calls have ended, and return them."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         ended = [call for call in calls if call.done()]
@@ -802,7 +802,7 @@ def test_the_margin_forgets_late_answers_after_a_minute():
 
 
 class StarvedSearch:
-    """Stands in for a compiled search whose threads get no processor when its time is up."""
+    """A fake compiled search whose threads get no processor time when its time is up."""
 
     def __init__(self, state, **options):
         self._search = Search(state, **options)

@@ -1,4 +1,4 @@
-"""The configuration of a server: its sources, their order, and what is told of mistakes in them."""
+"""The configuration of a server: its sources, their order, and the errors for invalid values."""
 
 import argparse
 import json

@@ -61,7 +61,7 @@ def midgame(vectors):
 
 
 def send(position):
-    """Return the position as it arrives at the other end."""
+    """Return the position after serialization and parsing."""
     message = wire.position_to_message(position)
     return wire.position_from_message(engine_pb2.Position.FromString(message.SerializeToString()))
 
@@ -188,7 +188,7 @@ def test_a_damaged_message_is_read_or_refused(midgame, data):
         wire_bytes[data.draw(st.integers(0, len(wire_bytes) - 1))] = data.draw(st.integers(0, 255))
     try:
         message = engine_pb2.Position.FromString(bytes(wire_bytes))
-    except DecodeError:  # protobuf's own refusal, before our code is reached
+    except DecodeError:  # protobuf's own error, before our code runs
         return
     try:
         wire.position_from_message(message)

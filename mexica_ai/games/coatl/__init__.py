@@ -1,1 +1,1 @@
-"""Coatl outside the compiled core: the cards' facts, the text forms, valid positions, the text board."""
+"""The Python half of Coatl: facts about the cards, text forms, invariants of positions, the board as text."""

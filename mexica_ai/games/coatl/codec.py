@@ -1,11 +1,11 @@
-"""Coatl's codec: the functions of its text forms, views, random events and its picture, and its options."""
+"""Coatl's codec: its text forms, views, random events, rendering and options."""
 
 from mexica_ai.games.coatl import notation, render
 from mexica_ai.games.codec import GameCodec, Option
 
 
 class CoatlCodec(GameCodec):
-    """The functions of `mexica_ai.games.coatl.notation`. Random events are part of a record."""
+    """The functions of `mexica_ai.games.coatl.notation`. Records contain the random events."""
 
     name = "coatl"
     options = (
@@ -34,7 +34,7 @@ class CoatlCodec(GameCodec):
     render = staticmethod(render.render)
 
     def from_message(self, data):
-        """Put null where a message leaves out what may be null, and leave out an empty memory."""
+        """Set missing fields that may be null to None, and remove an empty memory."""
         for key in ("viewer", "ending"):
             data.setdefault(key, None)
         if not data.get("memory"):

@@ -1,6 +1,6 @@
-"""Colours, numbers and cards of Coatl, and what a Coatl scores: slow and plain, for the codec and the board.
+"""Colours, numbers and cards of Coatl, and the points of a Coatl: slow and simple, for the codec and rendering.
 
-The cards come from ``cext/games/coatl/cards.json``, which the compiled rules read too. A Coatl is a word over
+The cards come from ``cext/games/coatl/cards.json``, which the compiled rules read, too. A Coatl is a word over
 the letters of `COLORS`, read from head to tail.
 """
 
@@ -13,7 +13,7 @@ from itertools import combinations_with_replacement
 COLORS = "YRKGB"  # in canonical order
 PAIRS = tuple(map("".join, combinations_with_replacement(COLORS, 2)))  # of body pieces, in canonical order
 KINDS = ("head", "tail", "body")
-PARTS = ("heads", "tails", "bodies")  # the same as keys of positions
+PARTS = ("heads", "tails", "bodies")  # the kinds as keys of positions
 PIECES_A_COLOR = {"heads": 3, "tails": 3, "bodies": 24}
 SUPPLY_SPACES = {"heads": 2, "tails": 2, "bodies": 6}  # a space of bodies holds two
 CAPACITY = 8  # stored pieces of a seat
@@ -43,11 +43,11 @@ FACES, TEMPLE_NAMES = tuple(PROPHECIES), tuple(TEMPLES)  # by number: P00.., T00
 COPIES = {face: card["copies"] for face, card in PROPHECIES.items()}
 NUM_PROPHECIES = sum(COPIES.values())
 
-_OPEN = "_"  # in a word: an open end where anything may come
+_OPEN = "_"  # in a word: an open end, where a piece of any colour may follow
 
 
 def count_times(face, pieces, *, open_left=False, open_right=False):
-    """Return how often a prophecy's pattern occurs, in occurrences that share no piece.
+    """Return the largest number of occurrences of a prophecy's pattern that share no piece.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def count_times(face, pieces, *, open_left=False, open_right=False):
     pieces : str
         Colours from head to tail.
     open_left, open_right : bool
-        Whether a piece of any colour may stand beyond that end, so that no "not next to" is met there: an
-        unfinished Coatl's open end, with strict ends only (D7).
+        Whether a piece of any colour may follow at that end, so that "not next to" is not satisfied there: at
+        the open end of an unfinished Coatl, with strict ends only (D7).
     """
     requirement = PROPHECIES[face]["requirement"]
     if requirement["type"] == "count":
@@ -67,9 +67,9 @@ def count_times(face, pieces, *, open_left=False, open_right=False):
 
 
 def has_built_up(face, pieces):
-    """Return whether a Coatl may have met a prophecy's first level on the way to these pieces.
+    """Return whether a Coatl with these pieces may have reached a prophecy's first level at an earlier time.
 
-    "Not next to" is left out: it may have been met by an end that was open then.
+    "Not next to" is ignored, since an end that was open then may have satisfied it.
     """
     requirement = PROPHECIES[face]["requirement"]
     times = (
@@ -160,7 +160,7 @@ def _pattern(face, *, bare=False):
 
 
 def _count_disjoint(pattern, word):
-    """Return the largest number of disjoint matches: again and again the one that ends first."""
+    """Return the largest number of disjoint matches, by always choosing the match that ends first."""
     matches = [pattern.match(word, start) for start in range(len(word))]
     times = after = 0
     for start, end in sorted((match.span() for match in matches if match), key=lambda span: span[1]):

@@ -1,7 +1,7 @@
-"""What makes a readable Coatl position valid: every invariant, by name, with the path where it breaks.
+"""The invariants of Coatl positions; each violation has a name and a JSON path.
 
-`check_position` is the main function. It works on the JSON object, its shape already checked. It finds
-everything it can in one pass, and repairs nothing.
+`check_position` is the main function. It works on the JSON object, its shape already checked. It reports all
+violations in one pass and repairs nothing.
 
 Not invariants, because they would need the game's history: how the temples were divided into two piles, and
 which prophecies were discarded before the deck was last renewed, if the position does not remember it.
@@ -31,14 +31,14 @@ EVENTS_BY_PHASE = {
 
 
 def check_position(data, path, findings):
-    """Note in `findings` every invariant of formats and rules that a position breaks.
+    """Add a violation to `findings` for each invariant of the format and the rules that a position breaks.
 
     Parameters
     ----------
     data : dict
         A position of the right shape.
     path : str
-        JSON path of the position, the beginning of every violation's path.
+        JSON path of the position; every violation's path begins with it.
     findings : mexica_ai.strict.Findings
         Collects the violations.
     """
@@ -126,7 +126,7 @@ class _Checker:
         self._check_memory()
 
     def spent(self, seat, token):
-        """Return whether a seat has used a token; nobody has if there are none."""
+        """Return whether a seat has used a token; False if the game has no tokens."""
         return self.with_tokens and token not in seat["tokens"]
 
     def is_hidden_from_viewer(self, index):
@@ -749,7 +749,7 @@ class _Checker:
             )
 
     def _check_mover(self):
-        """What the seat to move must have done to be where it is."""
+        """Check what the seat to move must have done to reach this phase."""
         if self.mover is None:
             return
         where = f"seats[{self.data['to_move']}]"

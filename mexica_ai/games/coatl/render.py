@@ -1,7 +1,7 @@
-"""Coatl as text: the table, then what each seat has. No colours, 80 columns.
+"""Coatl as text: the table, then the seats. No colours, 80 columns.
 
-`render_position` is the main function. A card is written with its pattern and its points, as
-`mexica_ai.games.coatl.facts.describe` says.
+`render_position` is the main function. A card is shown with its pattern and its points, in the form of
+`mexica_ai.games.coatl.facts.describe`.
 """
 
 import textwrap
@@ -14,7 +14,7 @@ from mexica_ai.games.coatl.notation import HIDDEN, format_fields
 WIDTH = 80
 NO_BREAK = "\N{NO-BREAK SPACE}"
 HEAD, TAIL, OPEN = "<", ">", ".."  # at the ends of a Coatl
-SHOWN = "*"  # behind a card that all know to be in that hand
+SHOWN = "*"  # after a card that all players know to be in that hand
 
 LEGEND = (
     "  Y yellow  R red  K black  G green  B blue    <RKG> a Coatl, .. an open end\n"
@@ -121,7 +121,7 @@ def _coatl(data, number, coatl):
     points = facts.coatl_points(coatl, strict_ends=data["options"]["strict_ends"])
     status = "closed" if coatl["closed"] else "unfinished"
     cards = [*coatl["prophecies"], *([coatl["temple"]] if coatl["temple"] else [])]
-    # Of an unfinished one the points are what it would give as it stands.
+    # For an unfinished Coatl these are the points that it would give now.
     summary = f"{_count(len(pieces), 'piece')}, {status}, {_count(sum(points), 'point')}"
     entries = [f"{gained} of {facts.describe(card)}" for gained, card in zip(points, cards, strict=False)]
     lines = [_row(f"Coatl {number}", [left + pieces + right, summary])]
@@ -134,7 +134,7 @@ def _pieces(parts):
 
 
 def _hand(cards, shown):
-    """Return the known cards, each with its facts, and how many are hidden."""
+    """Return the known cards, each with its facts, and the number of hidden ones."""
     shown = list(shown)
     entries = []
     for card in cards:
@@ -146,13 +146,13 @@ def _hand(cards, shown):
 
 
 def _names(cards):
-    """Return the known cards by name, and how many are hidden."""
+    """Return the names of the known cards, and the number of hidden ones."""
     hidden = cards.count(HIDDEN)
     return [*(card for card in cards if card != HIDDEN), *([f"{hidden} hidden"] if hidden else [])]
 
 
 def _row(name, entries):
-    """Return a name and its entries, none of which is broken, on as many lines as they need."""
+    """Return a name and its entries on as many lines as needed, without breaking an entry."""
     text = "   ".join(entry.replace(" ", NO_BREAK) for entry in entries) or "-"
     indent = f"    {name:11}"
     lines = textwrap.wrap(

@@ -1,1 +1,1 @@
-"""Mexica outside the compiled core: the board's facts, the text forms, valid positions, the text board."""
+"""The Python half of Mexica: facts about the board, text forms, invariants of positions, the board as text."""

@@ -1,7 +1,7 @@
-"""The island and the pieces of Mexica, as facts; nothing here depends on a position except `districts`.
+"""Facts about the island and the pieces of Mexica.
 
 A *cell* is the integer row * 32 + column (row 1-14, column A = 1 to U = 21), as in the compiled core. Cells
-around the grid have such numbers too and are lake, so neighbours need no bounds check. Reading order is
+around the grid have numbers, too, and are lake, so neighbours need no bounds check. Reading order is
 ascending cell number.
 
 Source: the rulebook's components (chapter 2) and its picture of the board; `ISLAND` is the compiled core's.
@@ -18,7 +18,7 @@ NUM_BRIDGES = 11
 NUM_ACTION_TOKENS = 12
 MIN_PLAYERS, MAX_PLAYERS = 2, 4
 ACTION_POINTS = 6
-MAX_TOKENS_A_TURN = 2
+MAX_TOKENS_PER_TURN = 2
 NEUTRAL = -1  # the seat of a neutral temple
 MAX_NEUTRAL_TEMPLES = 40
 
@@ -26,7 +26,7 @@ MIN_SIZE, MAX_SIZE = 3, 13  # of a calpulli token
 STANDARD_POOL = (3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 12, 13)
 NUM_DISPLAYED, NUM_UPCOMING = 8, 7
 
-# Temples a seat has had by the end of the period (index), of level 1-4.
+# Temples of level 1-4 that a seat has received by the end of each period, in stock or built.
 TEMPLES_BY_PERIOD = {1: (3, 3, 2, 1), 2: (6, 5, 4, 3)}
 STANDARD_NEUTRAL_LEVELS = (1, 1, 1, 1, 2, 2, 2, 3, 3, 4)
 
@@ -74,7 +74,7 @@ def ramps(cell, axis):
 
 
 def districts(canals):
-    """Return the districts (sets of connected dry spaces) that canals leave, by their first space."""
+    """Return the districts (sets of connected dry spaces) that canals leave, ordered by their first spaces."""
     rest = set(LAND.difference(canals))
     found = []
     for start in sorted(rest):

@@ -1,7 +1,7 @@
-"""Mexica's codec: the functions of its text forms and its picture, its options, its one hidden thing.
+"""Mexica's codec: its text forms, its rendering, its options, and the tokens of the second period.
 
-That is the second period's tokens, where the pool has more than fifteen. They are hidden from all seats
-alike, so there are no views. They stand in a full position, and the end of period 1 deals them from there.
+If the pool has more than fifteen tokens, those of the second period are hidden. They are hidden from all
+seats, so there are no views. A full position contains them, and the end of period 1 deals them from it.
 """
 
 from mexica_ai.errors import PositionError
@@ -10,21 +10,21 @@ from mexica_ai.games.mexica import notation, render
 
 
 class MexicaCodec(GameCodec):
-    """The functions of `mexica_ai.games.mexica.notation`, and what the service and `push` ask of Mexica."""
+    """The functions of `mexica_ai.games.mexica.notation`, and the treatment of the second period's tokens."""
 
     name = "mexica"
     options = (
         Option(
             "pool",
             list,
-            "sizes of the calpulli tokens, at least 15 of them, 3 to 13 each, with commas between "
+            "sizes of the calpulli tokens, at least 15 of them, 3 to 13 each, separated by commas "
             "(default: the standard 15)",
             metavar="SIZES",
         ),
         Option(
             "neutral_levels",
             list,
-            "levels of the neutral temples of a game of two, with commas between (default: "
+            "levels of the neutral temples of a game of two, separated by commas (default: "
             "1,1,1,1,2,2,2,3,3,4)",
             flag="--neutral",
             metavar="LEVELS",
@@ -54,7 +54,7 @@ class MexicaCodec(GameCodec):
         Raises
         ------
         PositionError
-            Reason UPCOMING_UNKNOWN, if it does not.
+            The position does not know them; reason UPCOMING_UNKNOWN.
         """
         if not self.has_one_world(state):
             raise PositionError(
@@ -63,10 +63,10 @@ class MexicaCodec(GameCodec):
                 reason="UPCOMING_UNKNOWN",
                 path="calpulli.upcoming",
             )
-        state.resolve_chance(0)  # the tokens are known, so the seed decides nothing
+        state.resolve_chance(0)  # the tokens are known, so the seed has no effect
 
     def from_message(self, data):
-        """Leave out the two lists whose emptiness means that they were not given."""
+        """Remove the two lists that were not given if they are empty."""
         calpulli = data.get("calpulli", {})
         if not calpulli.get("pool"):
             calpulli.pop("pool", None)

@@ -1,10 +1,10 @@
-"""What makes a readable Mexica position valid: every invariant, by name, with the path where it breaks.
+"""The invariants of Mexica positions; each violation has a name and a JSON path.
 
 `check_fields` is the main function. It works on *fields*: the JSON object without `game` and `version`, its
-shape already checked, spaces as cells (see `board`), an unplaced pilli 0. It finds everything it can in one
-pass, and repairs nothing.
+shape already checked, spaces as cells (see `board`), an unplaced pilli as 0. It reports all violations in one
+pass and repairs nothing.
 
-Not invariants, because real tables differ: a token on display that can no longer be founded (D5 removes it
+Not checked, because they vary in real games: whether a token on display can still be founded (D5 removes it
 after the next action), and the spacing of neutral temples (D1).
 """
 
@@ -24,14 +24,14 @@ MAX_IDLE_ROUNDS = 4  # with the fourth, the period ends
 
 
 def check_fields(fields, path, findings):
-    """Note in `findings` every invariant of formats and rules that `fields` breaks.
+    """Add a violation to `findings` for each invariant of the format and the rules that `fields` breaks.
 
     Parameters
     ----------
     fields : dict
         A position of the right shape, spaces as cells.
     path : str
-        JSON path of the position, the beginning of every violation's path.
+        JSON path of the position; every violation's path begins with it.
     findings : mexica_ai.strict.Findings
         Collects the violations.
     """
@@ -39,7 +39,7 @@ def check_fields(fields, path, findings):
 
 
 def check_pool(pool, path, findings):
-    """Note whether the number or the size of a pool's tokens is out of range."""
+    """Add violations if the number or the sizes of a pool's tokens are out of range."""
     lowest = len(board.STANDARD_POOL)
     if not lowest <= len(pool) <= MAX_POOL:
         findings.add(path, "POOL_SIZE", f"has {len(pool)} tokens; expected from {lowest} to {MAX_POOL}")
@@ -48,7 +48,7 @@ def check_pool(pool, path, findings):
 
 
 def check_num_neutral(players, count, path, findings):
-    """Note whether there are neutral temples where there may be none, or too many."""
+    """Add a violation if there are neutral temples but not two seats, or too many of them."""
     if count and players != 2:
         findings.add(path, "NEUTRAL_TEMPLES", f"has {count} neutral temples; expected none unless two play")
     elif count > board.MAX_NEUTRAL_TEMPLES:
@@ -104,7 +104,7 @@ class _Checker:
         self.check_range("period", fields["period"], 1, 2)
         self.check_range("round", fields["round"], 0, MAX_ROUND)
         self.check_range("action_points", fields["action_points"], 0, board.ACTION_POINTS)
-        self.check_range("tokens_taken", fields["tokens_taken"], 0, board.MAX_TOKENS_A_TURN)
+        self.check_range("tokens_taken", fields["tokens_taken"], 0, board.MAX_TOKENS_PER_TURN)
         highest = MAX_IDLE_ROUNDS if fields["phase"] == "over" else MAX_IDLE_ROUNDS - 1
         self.check_range("idle_rounds", fields["idle_rounds"], 0, highest)
 
@@ -136,7 +136,7 @@ class _Checker:
                     "PHASE_MISMATCH",
                     f"given {quote(self.fields[key])}; expected {quote(value)} in phase {phase}",
                 )
-        # A finished game has played at least one round, and its counter stands one further.
+        # A finished game has played at least one round, and its counter is one higher.
         first_round = {"placement": 0, "play": 1, "over": 2}[phase]
         if 0 <= self.fields["round"] < first_round:
             self.add(
@@ -161,14 +161,14 @@ class _Checker:
             )
 
     def _check_spaces(self, where, cells, allowed, what):
-        """Note each cell that is not in `allowed` or stands twice; `where` has a {} for the index."""
+        """Add a violation for each cell that is repeated or not in `allowed`; `where` has a {} for the index."""
         seen = set()
         for index, cell in enumerate(cells):
             if cell in seen:
                 self.add(
                     where.format(index),
                     "SPACE_OCCUPIED",
-                    f"{format_space(cell)} stands here already; expected every space once",
+                    f"{format_space(cell)} is repeated; expected every space once",
                 )
             elif cell not in allowed:
                 self.add(
@@ -409,11 +409,11 @@ class _Checker:
                 )
 
     def _check_period_still_runs(self):
-        """Refuse a period that should have ended with the last round.
+        """Reject a position whose period should have ended with the last round.
 
-        Only the very start of a round shows that: within a round the display may just have become empty. The
-        moment after seat 0's first action has declared the last token out of play (D8) looks the same,
-        and is refused as well.
+        This is known only at the start of a round: during a round, the display may just have become empty.
+        The position after seat 0 has removed the last token by its first action (D8) looks the same, and is
+        rejected, too.
         """
         fields = self.fields
         round_begins = (
@@ -435,11 +435,11 @@ class _Checker:
 
 
 def count_dominoes(cells):
-    """Return how many double tiles fit on these cells at most, without overlapping.
+    """Return the maximum number of double tiles that fit on these cells without overlapping.
 
-    A maximum matching between the two colours of the chequered grid, found by augmenting paths. Any smaller
-    number of doubles fits as well, with singles on what is left: so canals can be laid with d doubles and s
-    singles exactly if they number 2 d + s and this is at least d.
+    It is a maximum matching between the two colours of the chequered grid, found by augmenting paths. Any
+    smaller number of doubles fits, too, with singles on the other cells. So canals can be laid with d doubles
+    and s singles exactly if there are 2 d + s of them and this number is at least d.
     """
     partner = {}
 

@@ -1,18 +1,17 @@
-"""The text forms of Mexica: actions, and the JSON position. The only reader and writer of both.
+"""The text forms of Mexica: actions and the JSON position. All reading and writing of both is here.
 
-Reading is strict: a position has exactly the right shape (`NotationError` otherwise) and keeps every
-invariant of `mexica_ai.games.mexica.invariants` (`PositionError` otherwise), or it is refused; both errors
-list all that they found. Lists may come in any order and are written in the canonical one: spaces in reading
-order, sizes ascending, the standard pool left out. An action's integer has these bits, and canonical order is
-ascending:
+Reading is strict: a position must have the right shape (else `NotationError`) and satisfy every invariant of
+`mexica_ai.games.mexica.invariants` (else `PositionError`); both errors list all violations. Lists may be in
+any order and are written in the canonical one: spaces in reading order, sizes ascending; the standard pool is
+left out. An action's integer has these bits; canonical order is ascending:
 
 ======  ===========================================================================================
 bits    meaning
 ======  ===========================================================================================
-0-8     second cell: a double canal's other space, where a relocated bridge goes; else 0
+0-8     second cell: a double canal's other space, a relocated bridge's new space; else 0
 9-17    first cell; 0 for actions without a space
 18-21   argument: temple level, token size, axis (0 ns, 1 ew), canal (0 single, 1 double); else 0
-22-25   verb, the position of its word in `VERBS` counted from 1
+22-25   verb: the index of its word in `VERBS`, from 1
 ======  ===========================================================================================
 """
 
@@ -103,7 +102,7 @@ _SHAPE = {
 
 
 def parse_action(text, path="action"):
-    """Read one action, such as ``canal C5-D5``, without asking whether it is legal anywhere.
+    """Read one action, such as ``canal C5-D5``; do not check whether it is legal.
 
     Parameters
     ----------
@@ -120,7 +119,7 @@ def parse_action(text, path="action"):
     Raises
     ------
     NotationError
-        If the text is not exactly one action in its one spelling.
+        If the text is not one action in its canonical spelling.
     """
     operands = match_action(text, _FORMS, "walk H5", path)
     verb = text.partition(" ")[0]
@@ -135,7 +134,7 @@ def parse_action(text, path="action"):
     return VERBS.index(verb) + 1 << 22 | argument << 18 | first << 9 | second
 
 
-# An opening has some 1,400 legal actions, and most of them are spelled again and again.
+# An opening has about 1,400 legal actions, most of which are formatted many times.
 @functools.lru_cache(maxsize=1 << 16)
 def format_action(action):
     """Return the text of an action's integer; the inverse of `parse_action`.
@@ -143,7 +142,7 @@ def format_action(action):
     Raises
     ------
     NotationError
-        If the integer is no action at all.
+        If the integer is not an action.
     """
     number, argument = action >> 22, action >> 18 & 15
     verb = VERBS[number - 1] if 1 <= number <= len(VERBS) else ""
@@ -179,9 +178,9 @@ def parse_position(data, path="position"):
     Parameters
     ----------
     data : dict
-        The object, as `json.loads` gives it.
+        The object, as `json.loads` returns it.
     path : str
-        Where the object stands, the beginning of every path in errors.
+        Where the object stands; every path in errors begins with it.
 
     Returns
     -------
@@ -190,7 +189,7 @@ def parse_position(data, path="position"):
     Raises
     ------
     NotationError
-        If the object has not exactly the shape of a position.
+        If the object does not have the shape of a position.
     PositionError
         If it breaks an invariant.
     """
@@ -198,7 +197,7 @@ def parse_position(data, path="position"):
 
 
 def parse_fields(data, path="position"):
-    """Check a position's JSON object completely and return its fields, as `state_from_fields` takes them."""
+    """Check a position's JSON object completely and return its fields, for `state_from_fields`."""
     check_shape(data, _SHAPE, path)
     if data["version"] != VERSION:
         raise NotationError(
@@ -226,7 +225,7 @@ def parse_fields(data, path="position"):
 
 
 def _known_upcoming(fields):
-    """Return the second period's tokens where the rest of a valid position determines them, else None."""
+    """Return the second period's tokens if the rest of a valid position determines them, else None."""
     calpulli = fields["calpulli"]
     if fields["period"] == 2:
         return []
@@ -318,7 +317,7 @@ def new_state(players, seed, *, pool=None, neutral_levels=None):
     players : int
         2-4.
     seed : int
-        Decides the deal of the tokens and the places of the neutral temples.
+        Determines the deal of the tokens and the spaces of the neutral temples.
     pool : list of int, optional
         Sizes of all tokens, 15-255 of them; the printed 15 by default. Eight are displayed, seven come in
         period 2.
@@ -330,7 +329,7 @@ def new_state(players, seed, *, pool=None, neutral_levels=None):
     NotationError
         If an argument is of the wrong type.
     PositionError
-        If an argument is out of range, or the neutral temples find no room (reason NO_ROOM).
+        If an argument is out of range, or the neutral temples do not fit (reason NO_ROOM).
     """
     return state_from_fields(deal(players, seed, pool=pool, neutral_levels=neutral_levels))
 
@@ -381,7 +380,7 @@ def deal(players, seed, *, pool=None, neutral_levels=None):
 
 
 def check_options(players, pool, neutral_levels):
-    """Raise PositionError, naming everything that is out of range in a new game's options."""
+    """Raise PositionError if an option of a new game is out of range; list all that are."""
     findings = Findings()
     findings.check_range("options.players", players, board.MIN_PLAYERS, board.MAX_PLAYERS)
     check_pool(pool, "options.pool", findings)
@@ -393,7 +392,7 @@ def check_options(players, pool, neutral_levels):
 
 @functools.cache
 def _neutral_spaces():
-    """Return the spaces for neutral temples, and for each a number whose bit i says that i is too close."""
+    """Return the spaces for neutral temples, and for each a bit set of the spaces that are too close."""
     spaces = [
         cell
         for cell in sorted(board.LAND - board.PALACE)
@@ -407,7 +406,7 @@ def _neutral_spaces():
 
 
 def draw_neutral_spaces(count, rng):
-    """Draw spaces for neutral temples by D1: random order, far apart, started afresh until all fit."""
+    """Draw spaces for neutral temples by D1: in random order, far apart, with new attempts until all fit."""
     spaces, near = _neutral_spaces()
     for _ in range(MAX_NEUTRAL_TRIES):
         chosen, taken = [], 0

@@ -1,12 +1,12 @@
-"""Whether a calpulli token on display can still be founded (Mexica): what all have to agree on to remove it.
+"""Decides whether a calpulli token on display can still be founded (Mexica); players must agree to remove one.
 
-The engine agrees only to what it can prove. Canals only ever take away dry land and temples only ever take
-away room, so whoever wants to found N needs a connected *region* of N dry spaces of one unfounded district,
-with room for a token and a pilli, whose border can be dug away with the tiles that are left. The search grows
-regions space by space, and decides for each space beside one whether it is taken in or dug away. If it ends
-without a region there is none, whatever bridges and pillis do; if it finds one, the canals are the witness.
+The engine agrees only if it has a proof. Canals can only remove dry land and temples can only remove room, so
+founding N needs a connected *region* of N dry spaces of one unfounded district, with room for a token and a
+pilli, whose border can be dug with the tiles that are left. The search grows regions space by space: each
+space on the border is either added to the region or dug. If the search ends without a region, there is none,
+wherever bridges and pillis move. If it finds one, the canals are the proof.
 
-Sets of spaces are integers with a bit for each cell, as the compiled core numbers them.
+A set of spaces is an integer with one bit per cell, numbered as in the compiled core.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from mexica_ai.games.mexica.board import format_space
 from mexica_ai.position import Position
 from mexica_ai.strict import quote
 
-QUICK_STEPS = 80  # decisions about the regions of one start, before all of them are gone through
-MAX_STEPS = 60_000  # decisions about all regions of a size, before the engine gives up: a second at most
+QUICK_STEPS = 80  # steps per start in the quick pass before the complete search
+MAX_STEPS = 60_000  # steps of the complete search for one size before the engine gives up: at most a second
 
 
 @dataclass(frozen=True)
 class TokenRemoval:
-    """What the engine thinks of one token.
+    """The engine's answer about one token.
 
     Parameters
     ----------
@@ -38,14 +38,14 @@ class TokenRemoval:
     agrees : bool
         Whether the engine agrees that it can no longer be founded.
     reason : str
-        It agrees: NO_LARGE_DISTRICT, NO_TILES, NO_ROOM, CANNOT_BE_DUG, ENOUGH_LEFT. It does not:
-        DISTRICT_EXISTS, CAN_BE_DUG, NOT_PROVEN.
+        If it agrees: NO_LARGE_DISTRICT, NO_TILES, NO_ROOM, CANNOT_BE_DUG or ENOUGH_LEFT. If not:
+        DISTRICT_EXISTS, CAN_BE_DUG or NOT_PROVEN.
     explanation : str
-        A sentence for people.
+        The reason as a sentence.
     spaces : list of str
-        Of the district that could be founded, where there is one to show.
+        The spaces of a district that could be founded; empty if none was found.
     canals : list of str
-        Actions that dig it, in any order; empty if it exists.
+        The actions that dig this district, in any order; empty if it exists already.
     """
 
     size: int
@@ -58,36 +58,36 @@ class TokenRemoval:
 
 @dataclass(frozen=True)
 class Removal:
-    """Whether the engine agrees that all these tokens can be removed, and why.
+    """The engine's answer about several tokens.
 
     Parameters
     ----------
     agrees : bool
-        Whether it agrees to remove all of them.
+        Whether the engine agrees to remove all of them.
     tokens : list of TokenRemoval
-        Each of them, in the order asked.
+        The answer about each, in the order of the question.
     """
 
     agrees: bool
     tokens: list[TokenRemoval]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the answer as a JSON object, its keys named like the attributes."""
+        """Return the answer as a JSON object whose keys are the attributes' names."""
         return asdict(self)
 
 
 def consider_removal(position: Position, sizes: Sequence[int]) -> Removal:
-    """Say whether tokens on display can no longer be founded, by any seat, in any way.
+    """Decide whether tokens on display can no longer be founded by any seat.
 
-    Where the engine agrees to all of them, the seat to move may play `remove N` for each (D8).
+    If the engine agrees to all of them, the seat to move may play `remove N` for each (D8).
 
     Parameters
     ----------
     position : Position
-        Of Mexica. Not changed.
+        A position of Mexica. Not changed.
     sizes : sequence of int
-        Sizes of tokens on display, one entry a token. Of several tokens of a size, the first is considered
-        as if the others stayed, and so on.
+        Sizes of tokens on display, one entry per token. With several tokens of the same size, the first is
+        considered as if the others stayed, the second as if the first were gone, and so on.
 
     Returns
     -------
@@ -96,14 +96,15 @@ def consider_removal(position: Position, sizes: Sequence[int]) -> Removal:
     Raises
     ------
     NotationError
-        If `sizes` is no list of integers, or empty.
+        If `sizes` is empty or not a list of integers.
     PositionError
         If the game has no calpulli tokens (reason GAME_MISMATCH), or the display has no such token
         (NOT_ON_DISPLAY).
     """
     if position.game != "mexica":
         raise PositionError(
-            f"position: given one of {position.game}; expected one of mexica, which has calpulli tokens",
+            f"position: given one of {position.game}; expected one of mexica, since only it has calpulli "
+            "tokens",
             reason="GAME_MISMATCH",
             path="position",
         )
@@ -144,36 +145,36 @@ def _check_sizes(sizes, display):
 
 
 class Ground(NamedTuple):
-    """Where regions may be, as sets of spaces, and the canal tiles for their borders."""
+    """The spaces that regions may use, as sets, and the canal tiles for their borders."""
 
     land: int  # dry spaces of unfounded districts
-    free: int  # those that canals may cover
-    sites: int  # those on which a token could stand
-    stands: int  # those on which a pilli could stand
+    free: int  # of these, the spaces that canals may cover
+    sites: int  # of these, the spaces for a token
+    stands: int  # of these, the spaces for a pilli
     singles: int
     doubles: int
 
     def has_room(self, region: int) -> bool:
-        """Return whether a token and a pilli find room; other pillis can move away."""
+        """Return whether a region has room for a token and a pilli; other pillis can move away."""
         return bool(region & self.sites) and (region & self.stands).bit_count() >= 2
 
 
 class Region(NamedTuple):
-    """Spaces that can be a district, and the tiles that dig it: tuples of one or two cells."""
+    """Spaces that can become a district, and the tiles that dig it: tuples of one or two cells."""
 
     spaces: int
     tiles: list[tuple[int, ...]]
 
 
 def find_region(ground: Ground, size: int, max_steps: int = MAX_STEPS) -> tuple[Region | None, bool]:
-    """Find spaces that can be made a district of this size with room.
+    """Find a region of this size, with room, that can be dug.
 
     Returns
     -------
     region : Region or None
-        What was found.
+        The region; None if none was found.
     is_proven : bool
-        If nothing was found: whether there is nothing.
+        Whether the answer is certain. False if the search gave up.
     """
     districts = [district for district in components(ground.land) if district.bit_count() >= size]
     starts = [cell for district in districts for cell in cells_of(district & ground.sites)]
@@ -184,7 +185,7 @@ def find_region(ground: Ground, size: int, max_steps: int = MAX_STEPS) -> tuple[
     growth = _Growth(ground, size, max_steps)
     banned = 0
     for start in starts:
-        # Regions with a start before this one have been gone through.
+        # All regions with an earlier start have been tried.
         region, is_complete = growth.grow_from(start, banned)
         if region or not is_complete:
             return region, region is not None
@@ -197,14 +198,14 @@ class _OutOfSteps(Exception):  # noqa: N818
 
 
 class _Growth:
-    """Goes through the regions of a size, in at most so many steps."""
+    """Enumerates the regions of a size, in at most `max_steps` steps."""
 
     def __init__(self, ground: Ground, size: int, max_steps: int) -> None:
         self._ground, self._size, self._steps = ground, size, max_steps
         self._max_dug = ground.singles + 2 * ground.doubles
 
     def grow_from(self, start: int, banned: int) -> tuple[Region | None, bool]:
-        """Return a region that holds `start` and none of `banned`, and whether all of them were tried."""
+        """Return a region with `start` and without `banned`, and whether the search was complete."""
         self._banned = banned
         try:
             return self._grow(1 << start, 0), True
@@ -212,7 +213,7 @@ class _Growth:
             return None, False
 
     def _grow(self, region: int, dug: int) -> Region | None:
-        """Return a region that holds `region` and nothing of `dug`, which lies on its border."""
+        """Return a region that contains `region` and no space of `dug`, a part of its border."""
         self._steps -= 1
         if self._steps < 0:
             raise _OutOfSteps
@@ -222,7 +223,7 @@ class _Growth:
             forced = border & ~ground.free
             if not forced:
                 break
-            region |= forced  # what cannot be dug away belongs to it
+            region |= forced  # spaces that cannot be dug must be in the region
         missing = self._size - region.bit_count()
         if missing < 0 or region & self._banned:
             return None
@@ -248,25 +249,26 @@ class _Growth:
 
 
 def lay_tiles(border: int, free: int, singles: int, doubles: int) -> list[tuple[int, ...]] | None:
-    """Cover all cells of `border` with canal tiles that may reach into `free`; None if they do not suffice.
+    """Cover all cells of `border` with canal tiles that may extend into `free`; None if there are too few.
 
-    Exact: `doubles` dominoes that cover as many cells of the border as possible are a matching whose vertices
-    in the border count. Augmenting paths give it: first those with both ends in the border, then the others.
+    Exact: the placement of at most `doubles` dominoes that covers most cells of the border is a matching that
+    covers most vertices of the border. Augmenting paths find it: first those with both ends in the border,
+    then the others.
     """
     partner: dict[int, int] = {}
     neighbours = {cell: [n for n in board.neighbours(cell) if free >> n & 1] for cell in cells_of(border)}
 
     def augment(cell, ends, seen):
-        # From a cell without a domino along alternating edges to another one in `ends`.
+        # Follow alternating edges from a cell without a domino to another one in `ends`.
         for other in neighbours[cell]:
             if other in seen:
                 continue
             seen.add(other)
-            behind = partner.get(other)
-            if behind is None:
+            next_cell = partner.get(other)
+            if next_cell is None:
                 is_found = bool(ends >> other & 1)
             else:
-                is_found = behind in neighbours and augment(behind, ends, seen)
+                is_found = next_cell in neighbours and augment(next_cell, ends, seen)
             if is_found:
                 partner[cell], partner[other] = other, cell
                 return True
@@ -277,15 +279,15 @@ def lay_tiles(border: int, free: int, singles: int, doubles: int) -> list[tuple[
         for cell in neighbours:
             if laid < doubles and cell not in partner:
                 laid += augment(cell, ends, {cell})
-    lonely = [cell for cell in neighbours if cell not in partner]
-    if len(lonely) > singles:
+    unmatched = [cell for cell in neighbours if cell not in partner]
+    if len(unmatched) > singles:
         return None
     pairs = {(min(pair), max(pair)) for pair in partner.items()}
-    return sorted([*pairs, *((cell,) for cell in lonely)])
+    return sorted([*pairs, *((cell,) for cell in unmatched)])
 
 
 class _Table:
-    """A position, as far as founding is concerned."""
+    """The facts of a position that matter for founding."""
 
     def __init__(self, fields: dict[str, Any]) -> None:
         tokens = [token["at"] for token in fields["calpulli"]["placed"]]
@@ -300,9 +302,9 @@ class _Table:
             cell for bridge in fields["bridges"] for cell in board.ramps(bridge["at"], bridge["axis"])
         )
         pillis = set_of(seat["pilli"] for seat in fields["seats"] if seat["pilli"])
-        # All that can ever be dug: bridges can be relocated, pillis can walk away.
+        # Everything that can ever be dug: bridges can be relocated, pillis can walk away.
         self._widest = Ground(land, sites, sites, land & ~built, tiles["single"], tiles["double"])
-        # Pillis can always walk away, or teleport; who knows whether the bridges will ever be relocated.
+        # Pillis can always walk away or teleport, but bridges may never be relocated.
         self._likely = self._widest._replace(free=sites & ~ramps)
         self._now = self._widest._replace(free=sites & ~ramps & ~pillis)
         self._districts = unfounded
@@ -310,9 +312,9 @@ class _Table:
         self._pillis = pillis
 
     def consider(self, size: int, left: int) -> TokenRemoval:
-        """Return what is to be said of a token when `left` others of its size stay on display.
+        """Return the answer about a token if `left` others of its size stay on display.
 
-        It is missing only if one more than these can be founded.
+        The token is needed only if more than `left` districts of its size can be founded.
         """
         needed = left + 1
         large = [district for district in self._districts if district.bit_count() >= size]
@@ -360,8 +362,8 @@ class _Table:
             size,
             False,
             "NOT_PROVEN",
-            f"no way to found {_count(needed, 'district')} of {size} spaces was found, but no proof either "
-            "that there is none",
+            f"found no way to found {_count(needed, 'district')} of {size} spaces, and no proof that there is "
+            "none",
             [],
             [],
         )
@@ -394,7 +396,7 @@ class _Table:
 
 
 def _last_region(ground: Ground, size: int, number: int, max_steps: int) -> Region | None:
-    """Return the last of so many regions that can be dug one after the other, None if they are not found."""
+    """Return the last of `number` regions that can be dug one after another; None if fewer are found."""
     for _ in range(number):
         region, _ = find_region(ground, size, max_steps)
         if region is None:
@@ -442,12 +444,12 @@ def cells_of(spaces: int) -> Iterator[int]:
 
 
 def beside(spaces: int) -> int:
-    """Return the cells beside those of a set; some may be of the set itself, or lake."""
+    """Return the neighbours of a set's cells; they may be in the set themselves, or lake."""
     return spaces << 1 | spaces >> 1 | spaces << 32 | spaces >> 32
 
 
 def flood(spaces: int, ground: int) -> int:
-    """Return the cells of `ground` that are connected to a set, which lies in it."""
+    """Return the cells of `ground` that are connected to `spaces`, a subset of it."""
     while True:
         grown = (spaces | beside(spaces)) & ground
         if grown == spaces:
@@ -456,7 +458,7 @@ def flood(spaces: int, ground: int) -> int:
 
 
 def components(ground: int) -> list[int]:
-    """Return the connected parts of a set, by their first cell."""
+    """Return the connected components of a set, ordered by their first cells."""
     found = []
     while ground:
         found.append(flood(ground & -ground, ground))

@@ -1,7 +1,7 @@
-"""Mexica as text: the island, then what each seat and the table have. No colours, 80 columns.
+"""Mexica as text: the island, then the seats and the table. No colours, 80 columns.
 
-`render_fields` is the main function. A district shows its letter on its free spaces, so that one can see at
-once which spaces belong together, and look its size up below.
+`render_fields` is the main function. The free spaces of a district show its letter, which the list of
+districts below the board explains.
 """
 
 import textwrap
@@ -12,11 +12,11 @@ from cext.games.mexica.ops import state_to_fields
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
 
-SEAT_MARKS = "▲●■◆△"  # of each seat and, last, of the neutral player (whose seat is -1)
+SEAT_MARKS = "▲●■◆△"  # one per seat; the last is of neutral temples, whose seat is -1
 LAKE, CANAL, PALACE, PALACE_CENTRE = "   ", "≈≈≈", " + ", " * "
 BRIDGES = {"ns": "║ ║", "ew": "═══"}
-ANY_DISTRICT = "·"  # instead of a letter: the widest unfounded district, the tiny ones, and more than 26
-MIN_LETTERED = 3  # no token is smaller
+ANY_DISTRICT = "·"  # of the largest unfounded district, of tiny ones, and of those after the letter z
+MIN_LETTERED = 3  # spaces of a district with a letter: the size of the smallest token
 WIDTH = 80
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
@@ -143,7 +143,7 @@ def _table(fields):
 
 
 def _district_lines(fields, districts):
-    """List the districts: letter, spaces, and the sum of temple levels of each seat that has any."""
+    """Return the list of districts: letter, number of spaces, and each seat's sum of temple levels."""
     tokens = {token["at"] for token in fields["calpulli"]["placed"]}
     rows = {"founded": [], "open": [], "tiny": []}
     num_bare = 0
@@ -163,7 +163,7 @@ def _district_lines(fields, districts):
         rows["tiny"].append(f"{num_bare} without temples")
     lines = ["  districts: letter, spaces, levels of temples"]
     for name, entries in rows.items():
-        # An entry is kept on one line.
+        # Do not break an entry.
         text = "   ".join(entry.replace(" ", NO_BREAK) for entry in entries) or "-"
         lines += textwrap.wrap(text, WIDTH, initial_indent=f"  {name:10}", subsequent_indent=" " * 12)
     return "\n".join(lines).replace(NO_BREAK, " ")

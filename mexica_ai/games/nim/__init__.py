@@ -1,1 +1,1 @@
-"""Nim outside the compiled core: a solved toy, and the smallest complete example of a game."""
+"""The Python half of nim: a solved toy, and the smallest complete example of a game."""

@@ -1,19 +1,19 @@
-"""Nim's codec: the functions of its text forms and its picture, and its options."""
+"""Nim's codec: its text forms, its rendering and its options."""
 
 from mexica_ai.games.codec import GameCodec, Option
 from mexica_ai.games.nim import notation, render
 
 
 class NimCodec(GameCodec):
-    """Nim hides nothing and has no random events, so the defaults do for the rest."""
+    """Nim hides nothing and has no random events, so the defaults suffice for the rest."""
 
     name = "nim"
     options = (
-        Option("piles", list, "sizes of the piles, with commas between (default: 3,4,5)", metavar="SIZES"),
+        Option("piles", list, "sizes of the piles, separated by commas (default: 3,4,5)", metavar="SIZES"),
         Option(
             "plies_per_turn",
             int,
-            "actions a turn, 1 to 3 (default: 1)",
+            "actions per turn, 1 to 3 (default: 1)",
             choices=range(1, notation.MAX_PLIES + 1),
         ),
     )

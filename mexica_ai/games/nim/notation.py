@@ -30,7 +30,7 @@ _ACTION = r"take ([1-9]|[1-5][0-9]|6[0-3]) ([1-8])"
 
 
 def parse_action(text, path="action"):
-    """Return the integer of an action such as ``take 2 1``; raise NotationError if the text is none."""
+    """Return the integer of an action such as ``take 2 1``; raise NotationError if the text is not one."""
     match = re.fullmatch(_ACTION, text) if isinstance(text, str) else None
     if not match:
         raise NotationError(
@@ -43,7 +43,7 @@ def parse_action(text, path="action"):
 
 
 def format_action(action):
-    """Return the text of an action's integer; raise NotationError if it is none."""
+    """Return the text of an action's integer; raise NotationError if it is not an action."""
     count, pile = action & 255, action >> 8
     if not (1 <= count <= MAX_PILE and 0 <= pile < MAX_PILES):
         raise NotationError(f"{action:#x} is not the integer of an action", reason="BAD_ACTION")
@@ -56,7 +56,7 @@ def parse_position(data, path="position"):
     Raises
     ------
     NotationError
-        If the object has not exactly the shape of a position.
+        If the object does not have the shape of a position.
     PositionError
         If a number is out of range.
     """
@@ -88,11 +88,18 @@ def new_state(players, seed, *, piles=None, plies_per_turn=None):
     players : int
         2-4.
     seed : int
-        Decides nothing: nim has no chance.
+        Not used: nim has no chance.
     piles : list of int, optional
         1-8 piles of 0-63 objects, not all empty; by default 3, 4, 5.
     plies_per_turn : int, optional
-        How often a seat takes before the next one's turn, 1-3; by default once.
+        How often a seat takes objects in one turn, 1-3; by default once.
+
+    Raises
+    ------
+    NotationError
+        If an argument is of the wrong type.
+    PositionError
+        If an argument is out of range.
     """
     piles = [3, 4, 5] if piles is None else piles
     plies_per_turn = 1 if plies_per_turn is None else plies_per_turn

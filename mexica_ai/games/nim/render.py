@@ -1,10 +1,10 @@
-"""Nim as text: one line a pile."""
+"""Nim as text: one line per pile."""
 
 from cext.games.nim.ops import state_to_fields
 
 
 def render(state):
-    """Return the piles as rows of objects, and who is to move."""
+    """Return the piles as rows of objects, with the seat to move."""
     fields = state_to_fields(state)
     seat, players = fields["to_move"], fields["players"]
     if state.is_terminal:
