@@ -40,6 +40,7 @@ bench: install
 
 lint: install
 	$(BIN)/ruff check .
+	PATH="$(BIN):$$PATH" $(BIN)/cython-lint cext tests/games
 	.ci/lint-protos
 
 # The core with bounds checks, overflow checks and check() after every action, in an environment of its own.

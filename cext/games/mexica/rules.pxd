@@ -119,7 +119,7 @@ cdef void rules_deal(MexicaStateC* state) noexcept nogil
 cdef void rules_levels(const MexicaStateC* state, rows_t district, int* levels) noexcept nogil
 
 # Adds to points[seat] what a district of this value pays for these sums of levels (chapter 5: tied seats all get the
-# full value, and the places after them are not paid). The neutral temples rank but earn nothing.
+# full value and take up as many places). The neutral temples rank but earn nothing.
 cdef void rules_score_levels(const int* levels, int value, int* points) noexcept nogil
 
 # GameOps.returns: most points win, then most action tokens; then the win is shared.
