@@ -1,4 +1,4 @@
-/* Atomics, locks, clock, waiting and priority: thin names for GCC builtins and POSIX calls that Cython cannot express. */
+/* Atomics, locks, clock, waiting and priority: names for GCC builtins and POSIX calls that Cython cannot express. */
 #ifndef CEXT_ATOMICS_H
 #define CEXT_ATOMICS_H
 

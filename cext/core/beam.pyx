@@ -2,12 +2,12 @@
 
 At each depth it keeps the `width` states within the turn whose evaluation is best for the seat to move, tries the
 likeliest actions (by the game's policy) of each, and stores the states that end the turn. Equal states, by hash, count
-once. The result is the end of the turn with the best evaluation; what follows the turn is not searched. If the seat does
-not know everything, the search draws one world and searches it.
+once. The result is the end of the turn with the best evaluation; what follows the turn is not searched. If the seat
+does not know everything, the search draws one world and searches it.
 
-The search is settled when no kept state can be continued, after `width` x (actions of a turn) expansions at most. A limit
-that is reached before ends it with the best whole turn so far, or else with the best incomplete turn, completed by the
-policy. Main function: `Beam._search_layers`.
+The search is settled when no kept state can be continued, after `width` x (actions of a turn) expansions at most. A
+limit that is reached before ends it with the best whole turn so far, or else with the best incomplete turn, completed
+by the policy. Main function: `Beam._search_layers`.
 """
 
 from libc.stdint cimport uint32_t, uint64_t

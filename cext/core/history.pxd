@@ -21,8 +21,8 @@ cdef enum:
     HISTORY_UNIT = 16384            # an advantage of 1 in units of the sum
     HISTORY_VISITS_BITS = 28
 
-# The lowest HISTORY_VISITS_BITS bits count descents. The others are the signed sum of their advantages, HISTORY_UNIT for
-# 1. Zero: nothing is known. When the count of descents overflows, it starts again at zero.
+# The lowest HISTORY_VISITS_BITS bits count descents. The others are the signed sum of their advantages, HISTORY_UNIT
+# for 1. Zero: nothing is known. When the count of descents overflows, it starts again at zero.
 ctypedef uint64_t history_t
 
 

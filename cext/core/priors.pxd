@@ -11,6 +11,6 @@ from cext.core.types cimport action_t
 ctypedef int (*priors_find_t)(const void* weights, const void* state, const action_t* actions, int n,
                               int* categories, float* shares) noexcept nogil
 
-# A game's categories for Python: (row, actions, categories, shares). Raises TypeError if the state or the weights are of
-# another game.
+# A game's categories for Python: (row, actions, categories, shares). Raises TypeError if the state or the weights are
+# of another game.
 cdef object priors_categorize(State owner, object weights, str game, priors_find_t find)

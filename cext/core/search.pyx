@@ -53,8 +53,8 @@ cdef enum:
     MAX_EVENTS = 1000000000     # different draws at a node
     PREFETCH = 8                # selection prefetches the child of the edge this far ahead
 
-# Seconds after which a calling thread other than the main one wakes. Python handles signals in the main thread, so other
-# threads need not take the GIL to check for them.
+# Seconds after which a calling thread other than the main one wakes. Python handles signals in the main thread, so
+# other threads need not take the GIL to check for them.
 cdef double LONG_S = 3600.0
 
 
@@ -176,8 +176,8 @@ cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nog
     cdef EdgeC* edge
     cdef int chosen, n, width
     if search.several_worlds and not _shares_view(search, worker.state, node.player):
-        # Rank before taking the lock: other threads may wait for it. This happens at each visit, so without the history:
-        # when priors change, actions would drop out of view.
+        # Rank before taking the lock: other threads may wait for it. This happens at each visit, so without the
+        # history: when priors change, actions would drop out of view.
         n = ranking_list(worker, False)
         width = ranking_width(search, node, n)
         ranking_sort_best(worker, n, width)
@@ -265,8 +265,8 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
 
 cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width) noexcept nogil:
     """Choose an edge where worlds differ in their actions. Return its index, or -1 if there is no memory."""
-    # Only edges that are legal in this world count, and each is compared with the descents in which it was available. The
-    # first `width` of this world's `n` actions are in view.
+    # Only edges that are legal in this world count, and each is compared with the descents in which it was available.
+    # The first `width` of this world's `n` actions are in view.
     cdef SearchC* search = worker.search
     cdef EdgeC* edges
     cdef double exploration, utility, score, best_score = -1e300
@@ -440,8 +440,8 @@ cdef class Search(TurnSearch):
     seed : int
         0 <= seed < 2**63. With one thread and an iteration limit the same seed gives the same result.
     niceness : int
-        Added to the niceness of the native threads, 0 to 19 (Linux only; no effect elsewhere). The calling thread, which
-        sometimes holds the GIL, keeps its priority.
+        Added to the niceness of the native threads, 0 to 19 (Linux only; no effect elsewhere). The calling thread,
+        which sometimes holds the GIL, keeps its priority.
     options : float
         Options by name, see the comments of `cext.core.options.OPTIONS`. Defaults are those of the game
         (`Game.search_options`), else those of `OPTIONS`.
@@ -660,7 +660,7 @@ cdef class Search(TurnSearch):
     def check_visits(self):
         """Raise `SearchError` unless the visits add up: every descent through a node ends in it or leaves by one edge.
 
-        Only for a search that has ended. With one thread exactly one descent ends in each node, or none if the first one
-        continued from there (`whole_turns`).
+        Only for a search that has ended. With one thread exactly one descent ends in each node, or none if the first
+        one continued from there (`whole_turns`).
         """
         reading_check_visits(&self.search, self.threads, self._iterations())

@@ -204,10 +204,10 @@ cdef class UCT(TurnSearch):
     def run(self, time_s=None, iterations=None):
         """Decide a whole turn; see `TurnSearch.run`.
 
-        Each decision gets a third of what is left. A decision whose actions all end the turn gets everything. n decisions
-        that do not use 1 - (2/3) ** n of the limits, 94 % for n = 7. Decisions with a single action cost nothing. When
-        nothing is left, or after `stop` or Ctrl-C, the turn is completed by the most visited actions, or by the game's
-        random player where no action was visited.
+        Each decision gets a third of what is left, so n decisions use 1 - (2/3) ** n of the limits, 94 % for n = 7. A
+        decision whose actions all end the turn gets everything that is left. Decisions with a single action cost
+        nothing. When nothing is left, or after `stop` or Ctrl-C, the turn is completed by the most visited actions, or
+        by the game's random player where no action was visited.
 
         Raises
         ------

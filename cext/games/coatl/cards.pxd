@@ -94,8 +94,8 @@ cdef inline bint card_reached(int face, const uint8_t* pieces, int length, bint 
     return not strict_right and missing <= AT_END[card.first + at]
 
 
-# The colours of a word and its pairs of neighbours, as one set. Most words lack something that a pattern needs; the sets
-# show that faster than reading the word.
+# The colours of a word and its pairs of neighbours, as one set. Most words lack something that a pattern needs; the
+# sets show that faster than reading the word.
 
 # The set with a colour.
 cdef inline uint32_t neighbors_piece(int color) noexcept nogil:

@@ -1,8 +1,8 @@
 """The evaluation of Coatl; contracts in ``evaluation.pxd``.
 
-A prophecy counts for its points as its Coatl stands, and for the points of its next levels, by the number of pieces that
-are missing for them. At each open end of the Coatl the card's automaton gives the shortest path to one more occurrence;
-pieces that the seat has stored are not missing. ``plans.pxd`` has what several prophecies bring together.
+A prophecy counts for its points as its Coatl stands, and for the points of its next levels, by the number of pieces
+that are missing for them. At each open end of the Coatl the card's automaton gives the shortest path to one more
+occurrence; pieces that the seat has stored are not missing. ``plans.pxd`` has what several prophecies bring together.
 
 A network reads the features of the seat, of its rivals and of the position (``cext/core/network.pxd``). Its weights in
 ``weights.json`` were fitted on self-play. The *outlook* is a hand-made weighted sum of a seat's features. It orders the

@@ -1,7 +1,7 @@
 """Coatl's table of functions, and its states for Python.
 
-``game.pxd`` explains what the functions of the table do. Rules: ``rules.pyx``; heuristics: ``policy.pyx``; the struct and
-the layout of actions: ``state.pxd``.
+``game.pxd`` explains what the functions of the table do. Rules: ``rules.pyx``; heuristics: ``policy.pyx``; the struct
+and the layout of actions: ``state.pxd``.
 """
 
 from libc.stdint cimport uint64_t

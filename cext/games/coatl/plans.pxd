@@ -3,9 +3,9 @@
 Two prophecies may each need one more piece, but different ones. A plan is a Coatl with more pieces, valued by all its
 prophecies together: those played on it, and the best ones in hand for which it has room.
 
-Plans are estimates, simplified for speed. Each level of a prophecy is reached at one end. A temple may count for several
-Coatls. Pieces and prophecies are assigned to one Coatl after the other. Coatls that could be closed are counted almost
-independently: two may use the same head, tail, piece or prophecy.
+Plans are estimates, simplified for speed. Each level of a prophecy is reached at one end. A temple may count for
+several Coatls. Pieces and prophecies are assigned to one Coatl after the other. Coatls that could be closed are counted
+almost independently: two may use the same head, tail, piece or prophecy.
 """
 
 from cext.games.coatl.state cimport CoatlStateC
@@ -22,7 +22,7 @@ ctypedef struct PlansC:
     int chosen_points               # their points
     int cards                       # prophecies that they use from the hand
     int temples                     # points of the best temple for each, see `_temple`
-    int on_display                  # points of each prophecy on display, on the chosen plan with room where it brings most
+    int on_display                  # points of each prophecy on display, on the best chosen plan with room for it
     int on_supply                   # most missing pieces that one pair on the supply board provides
     int ready                       # points, with temples, of the Coatls that the seat could close in one turn
     int num_ready                   # number of these Coatls

@@ -158,7 +158,7 @@ cdef void _update_best(const PlanC* plan, int* points, PlanC* chosen, PlanC* sur
 
 
 cdef void _search(const CardsC* cards, PlanC* start, int* points, PlanC* chosen, PlanC* sure) noexcept nogil:
-    """Find the points possible with 0 to PLANS_MISSING missing pieces, the best plan, and the best with none missing."""
+    """Find the points possible with 0 to PLANS_MISSING missing pieces, the best plan, the best with none missing."""
     cdef PlanC beams[2][BEAM]
     cdef PlanC plan
     cdef int step, i, j, is_right, num_kept, n = 1
@@ -321,7 +321,7 @@ cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept
     cdef CardsC cards
     cdef PlanC start, chosen, sure
     cdef const CoatlC* coatl
-    cdef int i, number, missing, lacks, closed, n = 0, num_started = 0
+    cdef int i, number, _, missing, lacks, closed, n = 0, num_started = 0
     cdef int heads = 0, tails = 0           # that Coatls which could be closed use
     cdef int num_hand = rules_hand(state, seat, hand)
     memset(plans, 0, sizeof(PlansC))
@@ -334,7 +334,7 @@ cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept
         if coatl.length > 0 and not coatl.closed and coatl.length <= LONGEST:
             coatls[n] = coatl
             n += 1
-    for number in range(num_started, COATLS):
+    for _ in range(num_started, COATLS):
         coatls[n] = NULL
         n += 1
     for number in range(n):

@@ -1,4 +1,4 @@
-"""The rules of Coatl: legal actions and their effects, random events, scoring. Decisions D1-D15: docs/rules_coatl.md."""
+"""The rules of Coatl: legal actions and their effects, random events, scoring. D1-D15: docs/rules_coatl.md."""
 
 from libc.stdint cimport uint8_t
 from numpy.random cimport bitgen_t
@@ -16,9 +16,9 @@ cdef enum:
 # GameOps.legal_actions.
 cdef int rules_legal_actions(const CoatlStateC* state, action_t* actions) noexcept nogil
 
-# The same in steps, for callers that need only one action. `rules_verbs` returns the verbs of the legal actions as a set;
-# some of them may have no legal action. `rules_candidates` writes the candidates of a verb in canonical order and returns
-# their number. `rules_is_legal` returns whether a candidate is legal; `rules_confirm` is its slow part.
+# The same in steps, for callers that need only one action. `rules_verbs` returns the verbs of the legal actions as a
+# set; some of them may have no legal action. `rules_candidates` writes the candidates of a verb in canonical order and
+# returns their number. `rules_is_legal` returns whether a candidate is legal; `rules_confirm` is its slow part.
 cdef int rules_verbs(const CoatlStateC* state) noexcept nogil
 cdef int rules_candidates(const CoatlStateC* state, int verb, action_t* actions) noexcept nogil
 cdef bint rules_confirm(const CoatlStateC* state, action_t action) noexcept nogil

@@ -127,9 +127,9 @@ cdef enum:
     EVERYBODY = 15              # a set of seats
     MAX_OBSERVATIONS = 268      # a game can have at most 251
 
-# What was observed of prophecies that are hidden now, in order of time. The list begins with the first card that was known
-# to be in a hand and may have been discarded unseen, or with the first renewal of the deck. An entry has a seat and a
-# face, unless stated otherwise. In a position's text form the list is called `memory`.
+# What was observed of prophecies that are hidden now, in order of time. The list begins with the first card that was
+# known to be in a hand and may have been discarded unseen, or with the first renewal of the deck. An entry has a seat
+# and a face, unless stated otherwise. In a position's text form the list is called `memory`.
 cdef enum:              # Observation
     UNSURE = 0                  # the seat is about to discard unseen: this card, shown until now, may be the one
     AWAY = 1                    # it discards this card; hidden from the others

@@ -18,8 +18,8 @@ cdef uint64_t ALL_TEMPLES = (<uint64_t>1 << NUM_TEMPLES) - 1
 
 # --- hash
 
-# Keys by card, place and whether all seats know it. Equal cards have equal keys. Keys are added, not xored: two equal cards
-# in one place must not cancel out.
+# Keys by card, place and whether all seats know it. Equal cards have equal keys. Keys are added, not xored: two equal
+# cards in one place must not cancel out.
 cdef uint64_t _CARD_KEYS[NUM_CARDS][NUM_PLACES][2]
 cdef uint64_t _TEMPLE_KEYS[NUM_TEMPLES][NUM_PLACES][2]
 
@@ -149,9 +149,9 @@ cdef enum:
 
 
 # By number.
-cdef const char*[OBSERVATIONS + 1] _CHECK_NAMES
-_CHECK_NAMES[:] = ["none", "seats", "clock", "supply", "stored pieces", "bags", "coatls", "prophecies", "hands", "temples",
-                   "seen cards", "observations"]
+cdef const char* _CHECK_NAMES[OBSERVATIONS + 1]
+_CHECK_NAMES[:] = ["none", "seats", "clock", "supply", "stored pieces", "bags", "coatls", "prophecies", "hands",
+                   "temples", "seen cards", "observations"]
 
 
 cdef const char* state_check_name(int code) noexcept nogil:

@@ -8,8 +8,8 @@ cdef enum:                          # lengths, see OWN_FEATURES and SHARED_FEATU
     NUM_INPUTS = 3 * NUM_OWN + NUM_SHARED
     NUM_WEIGHTS = 7700              # of the network over them
 
-# A category of actions, for the priors, is a kind and a gap; its index is kind * NUM_GAPS + gap. The order is that of the
-# weights. Files have the names in lower case: "keep_best" and so on.
+# A category of actions, for the priors, is a kind and a gap; its index is kind * NUM_GAPS + gap. The order is that of
+# the weights. Files have the names in lower case: "keep_best" and so on.
 cpdef enum:
     KIND_KEEP
     KIND_TAKE_BODIES, KIND_TAKE_HEAD, KIND_TAKE_TAIL

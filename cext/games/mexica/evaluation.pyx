@@ -2,9 +2,9 @@
 
 A small network, the same for every seat, reads the features of the seat, the largest and the mean of its rivals'
 features, and those of the position. Its outputs are a logit, whose softmax over the seats is each seat's expected share
-of the win, and the expected final score. Both are a weighted sum of the features, where a fit begins, plus the output of
-two hidden layers. The weights in ``weights.json`` were fitted on self-play. The last two own features are a hand-made
-estimate of the final points.
+of the win, and the expected final score. Both are a weighted sum of the features, where a fit begins, plus the output
+of two hidden layers. The weights in ``weights.json`` were fitted on self-play. The last two own features are a
+hand-made estimate of the final points.
 """
 
 from libc.math cimport fabs
@@ -48,9 +48,9 @@ cdef struct FactsC:
 
 # --- the hand-made estimate
 #
-# The points scored, plus what each district would pay, softened by the room in it: others may still change the order. All
-# in prestige points. The weights were guessed, then corrected by a linear regression of the final margin (250 two-seat
-# games of self-play) and by matches against `uct`.
+# The points scored, plus what each district would pay, softened by the room in it: others may still change the order.
+# All in prestige points. The weights were guessed, then corrected by a linear regression of the final margin (250
+# two-seat games of self-play) and by matches against `uct`.
 
 cdef double TOKEN_VALUE = 0.2               # of an action token, for the first four
 cdef double ARRIVES_FIRST = 0.75            # share of a temple level not yet built that will stand in leftover land
@@ -59,7 +59,7 @@ cdef double FOUNDED_FIRST = 1.8             # what founded districts would pay n
 cdef double FOUNDED_SECOND = 0.8
 cdef double WIDE_FIRST = 0.8                # what unfounded wide districts would pay now, in period 1
 cdef double WIDE_SECOND = 1.0
-cdef double NARROW = 0.25                   # share of what small unfounded districts would pay: they will be founded or divided
+cdef double NARROW = 0.25                   # share of what small unfounded districts would pay
 cdef double FOUNDABLE_VALUE = 0.35          # for standing in a district that could be founded: share of its blue number
 cdef double SOFT_ROOM = 0.4                 # levels of uncertainty for each free space, up to WIDE of them
 cdef double SOFT_STOCK = 0.05               # and, in leftover land, for each level that a seat is expected to add

@@ -1,8 +1,8 @@
 """Founding plans; contracts in ``plans.pxd``.
 
-Each plan is a region that grows space by space from where the pilli is or could soon be. It takes the space of its border
-that adds the fewest new spaces to the border; border spaces that cannot become canals must be taken. When the size of the
-region is on display, its border is what is left to dig.
+Each plan is a region that grows space by space from where the pilli is or could soon be. It takes the space of its
+border that adds the fewest new spaces to the border; border spaces that cannot become canals must be taken. When the
+size of the region is on display, its border is what is left to dig.
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t

@@ -235,8 +235,8 @@ cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) no
 # --- priors
 #
 # Priors are weights, not probabilities: only their ratios matter. Each action has a category and a share of the
-# category's weight; kinds with hundreds of actions get a fixed sum. The weights were fitted to the choices of the search
-# in self-play (`mexica_ai.train.priors`), separately for each number of action points left.
+# category's weight; kinds with hundreds of actions get a fixed sum. The weights were fitted to the choices of the
+# search in self-play (`mexica_ai.train.priors`), separately for each number of action points left.
 
 cdef double PLAYOUT_RANDOMNESS = 0.1
 
@@ -325,7 +325,7 @@ cdef rows_t _dividing(rows_t dry, int width, int height) noexcept nogil:
 
 cdef int _canal_category(const MexicaStateC* state, const PriorsC* facts, int cell, int width, int height,
                          int plain) noexcept nogil:
-    """Return the category of a canal (width x height, from `cell`) that may divide a district; `plain` if it does not."""
+    """Return the category of a canal (width x height, from `cell`) that may divide; `plain` if it does not."""
     cdef int size, category = CATEGORY_DIVIDES
     cdef int last = cell + (width - 1) + 32 * (height - 1)
     cdef rows_t left, part, around
@@ -371,7 +371,7 @@ cdef inline int _temple_category(const PriorsC* facts, int level) noexcept nogil
 
 
 cdef double _at_stake(const MexicaStateC* state, const int* levels, int stock, int value, int pay) noexcept nogil:
-    """Return what the first place pays more than the second if a rival could still take it, as `evaluation_takeable`."""
+    """Return what first place pays more than second if a rival could still take it, as `evaluation_takeable`."""
     cdef int seat, missing
     cdef double found = 0.0
     if pay < value or levels[state.to_move] == 0:

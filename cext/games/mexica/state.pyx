@@ -94,7 +94,7 @@ cdef enum:
 
 
 # By number.
-cdef const char*[HASH + 1] _CHECK_NAMES
+cdef const char* _CHECK_NAMES[HASH + 1]
 _CHECK_NAMES[:] = ["none", "seats", "clock", "action points", "action tokens", "canals",
                    "bridges", "temples", "buildings", "calpulli", "founded districts", "pillis",
                    "district of the pilli to move", "hash"]

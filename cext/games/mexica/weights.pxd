@@ -73,9 +73,10 @@ cpdef enum:
     CATEGORY_PLACE
     CATEGORY_FOUND              # on the preferred site
     CATEGORY_FOUND_ELSEWHERE
-    # A temple of the smallest level that gives its owner the first place alone; of a larger level; of the smallest level
-    # that gives the second place; one where the owner is already first; any other. For founded districts, leftover land
-    # in period 2, leftover land in period 1, small unfounded districts. Sites other than the preferred one get a share.
+    # A temple of the smallest level that gives its owner the first place alone; of a larger level; of the smallest
+    # level that gives the second place; one where the owner is already first; any other. For founded districts,
+    # leftover land in period 2, leftover land in period 1, small unfounded districts. Sites other than the preferred
+    # one get a share.
     CATEGORY_FOUNDED_FIRST, CATEGORY_FOUNDED_FIRST_LARGE, CATEGORY_FOUNDED_SECOND, CATEGORY_FOUNDED_MORE
     CATEGORY_FOUNDED_OTHER
     CATEGORY_WIDE_FIRST, CATEGORY_WIDE_FIRST_LARGE, CATEGORY_WIDE_SECOND, CATEGORY_WIDE_MORE, CATEGORY_WIDE_OTHER
@@ -92,8 +93,8 @@ cpdef enum:
     CATEGORY_BRIDGE             # about a sum; bridges that the pilli could step on count eightfold
     CATEGORY_BRIDGE_PLAN        # a bridge that a plan needs
     CATEGORY_RELOCATE           # as CATEGORY_BRIDGE
-    # A step onto a bridge, or off it: to a space in or next to another district with a place to take that pays much more
-    # (GOOD), or something more (FAIR); any other.
+    # A step onto a bridge, or off it: to a space in or next to another district with a place to take that pays much
+    # more (GOOD), or something more (FAIR); any other.
     CATEGORY_CROSS_GOOD, CATEGORY_CROSS_FAIR, CATEGORY_CROSS
     CATEGORY_WALK_TO_BRIDGE     # onto a space next to a bridge
     CATEGORY_WALK

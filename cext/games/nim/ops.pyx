@@ -1,8 +1,8 @@
 """Nim: a solved toy game, to test the search and as the smallest complete example of the contract.
 
 1 to 8 piles of 0 to 63 objects. An action takes one or more objects from one pile; a turn is up to `plies_per_turn`
-such actions by one seat (fewer when the objects run out). The seat that takes the last object wins. ``game.pxd`` explains
-what the functions of the table do.
+such actions by one seat (fewer when the objects run out). The seat that takes the last object wins. ``game.pxd``
+explains what the functions of the table do.
 
 Action layout: bits 0-7 count (1..63), bits 8-15 pile (0..7); all others 0.
 """
@@ -171,7 +171,9 @@ def state_from_fields(dict fields not None):
 
 
 def state_to_fields(State owner not None):
-    """Return the position object of a nim `State`, the inverse of `state_from_fields`. Raises TypeError for other games."""
+    """Return the position object of a nim `State`, the inverse of `state_from_fields`. Raises TypeError for other
+    games.
+    """
     cdef const NimStateC* state
     if owner.game is not GAME:
         raise TypeError(f"expected a state of nim, got one of {owner.game.name}")
