@@ -84,7 +84,7 @@ cdef class Beam(TurnSearch):
     state : State
         Copied (see `TurnSearch`). A seat must be to move.
     weights : Weights, optional
-        Of the state's game; needed if it has weights.
+        Of the state's game; required if the game has weights.
     threads : int
         Accepted for the common interface; only 1.
     memory_mb : float

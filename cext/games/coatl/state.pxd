@@ -134,7 +134,7 @@ cdef enum:              # Observation
     UNSURE = 0                  # the seat is about to discard unseen: this card, shown until now, may be the one
     AWAY = 1                    # it discards this card; hidden from the others
     DEALT = 2                   # it is dealt this card; hidden from the others
-    PLAYED_UNSEEN = 3           # it plays this card, of which not everybody knew
+    PLAYED_UNSEEN = 3           # it plays this card, which not all seats knew
     REVEALED = 4                # from the deck; no seat
     RENEWED = 5                 # no seat; instead of a face the cards of the old deck among those ACROSS
     PUBLIC = 6                  # in the new deck: discarded for all to see; no seat
