@@ -35,6 +35,7 @@ MODULES = [
     "cext.core.turns",
     "cext.core.options",
     "cext.core.turn_search",
+    "cext.core.leaf",
     "cext.core.ranking",
     "cext.core.reading",
     "cext.core.search",

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 MODULES = ["mexica_ai.cli.main", "mexica_ai.server.main", "rich", "scipy", "openskill"]
-MODULES += ["distributed", "matplotlib", "pytest", "xdist", "hypothesis", "ruff"]
+MODULES += ["distributed", "matplotlib", "pytest", "xdist", "hypothesis", "ruff", "cython_lint"]
 MODULES += [".".join(path.with_suffix("").parts) for path in sorted(Path("cext").rglob("*.pyx"))]
 MODULES.append("test_games.trick.ops")
 

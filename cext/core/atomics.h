@@ -1,4 +1,4 @@
-/* Atomics, locks, clock, waiting and priority for the core: thin names for GCC's builtins and POSIX, which Cython cannot spell. */
+/* Atomics, locks, clock, waiting and priority: names for GCC builtins and POSIX calls that Cython cannot express. */
 #ifndef CEXT_ATOMICS_H
 #define CEXT_ATOMICS_H
 
@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #endif
 
-/* What different threads write must lie so many bytes apart, lest they take the line from each other all the time. */
+/* Bytes between data that different threads write. Closer together, the threads would compete for one cache line. */
 #define CACHE_LINE 64
 
 static inline uint32_t atomic_load_u32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
@@ -39,11 +39,11 @@ static inline void atomic_add_f64_locked(double *p, double v) {
     __atomic_store(p, &sum, __ATOMIC_RELAXED);
 }
 
-/* Asks for a line of memory that will be read soon; any address will do. */
+/* Prefetches the cache line at `p`, which will be read soon. Any address is allowed. */
 static inline void prefetch(const void *p) { __builtin_prefetch(p); }
 
-/* Spin lock for short sections: some sums, or a node's new edges. Nothing of a game is called under it. It yields if
- * its holder was put to sleep. */
+/* Spin lock for short sections: adding to sums, or adding edges to a node. No function of a game is called under it.
+ * A waiting thread yields now and then, in case the holder is not running. */
 static inline void spin_lock(uint32_t *lock) {
     int spins = 0;
     while (__atomic_exchange_n(lock, 1u, __ATOMIC_ACQUIRE)) {
@@ -67,7 +67,7 @@ static inline double monotonic_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Sleeps until the semaphore is posted, a signal arrives, or the time is over; whether it was posted. */
+/* Sleeps until the semaphore is posted, a signal arrives, or the time is over. Returns 1 if it was posted. */
 static inline int semaphore_wait(sem_t *semaphore, double seconds) {
     struct timespec until;
     double until_s = monotonic_s() + seconds;
@@ -76,8 +76,8 @@ static inline int semaphore_wait(sem_t *semaphore, double seconds) {
     return sem_clockwait(semaphore, CLOCK_MONOTONIC, &until) == 0;
 }
 
-/* Lets the calling thread alone come after others by so much more, up to 19: on Linux, where niceness is a thread's. It
- * cannot be taken back. A system that refuses leaves it as it is. */
+/* Raises the niceness of the calling thread by `more`, to 19 at most. Linux only: niceness belongs to a thread there.
+ * It cannot be undone. If the system refuses, nothing changes. */
 static inline void thread_add_niceness(int more) {
 #ifdef __linux__
     if (more > 0) {

@@ -1,4 +1,4 @@
-"""The simple players that a search must beat: random and greedy. (`uct` has a module of its own.)"""
+"""The simple players that a search must beat: random and greedy. (`uct` and `beam` have their own modules.)"""
 
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -31,12 +31,18 @@ def evaluate(State state not None, *, weights=None):
     ----------
     state : State
     weights : Weights, optional
-        Of the state's game; needed if it has weights, else TypeError.
+        Of the state's game; required if the game has weights.
 
     Returns
     -------
     tuple of (list of float, list of float)
-        Per seat: expected share of the win (summing to 1), expected final score. The true ones when the game is over.
+        For each seat the expected share of the win (in [0, 1], summing to 1), and the expected final score in points.
+        Exact when the game is over.
+
+    Raises
+    ------
+    TypeError
+        If the game has weights and none are given, or they are of another game.
     """
     cdef double values[MAX_SEATS]
     cdef double scores[MAX_SEATS]
@@ -47,14 +53,26 @@ def evaluate(State state not None, *, weights=None):
 
 
 def random_turn(State state not None, seed):
-    """Return a whole turn of the game's reference random player, as a list of actions.
+    """Return a whole turn of the game's reference random player.
 
     Parameters
     ----------
     state : State
-        A seat must be to move; left as it is.
+        A seat must be to move. Not changed.
     seed : int
         0 <= seed < 2**63.
+
+    Returns
+    -------
+    list of int
+        Actions.
+
+    Raises
+    ------
+    GameOverError
+        If the game is over.
+    SearchError
+        If a random event is pending, or the seed is out of range.
     """
     cdef Stream stream = Stream(seed)
     cdef State now = state.copy()
@@ -77,7 +95,11 @@ def random_turn(State state not None, seed):
 
 cdef action_t _greedy_action(const GameOps* ops, const void* weights, const void* state, void* after,
                              action_t* actions) noexcept nogil:
-    # An action that ends the turn wins against one that goes on at equal value; otherwise canonical order decides.
+    """Return the action with the best evaluation after it.
+
+    At equal values an action that ends the turn comes before one that does not; then the canonical order decides.
+    `after` is scratch memory for a state.
+    """
     cdef int n = ops.legal_actions(state, actions), i, seat = ops.current_player(state), start = ops.turn(state)
     cdef double values[MAX_SEATS]
     cdef double scores[MAX_SEATS]
@@ -98,19 +120,29 @@ cdef action_t _greedy_action(const GameOps* ops, const void* weights, const void
 
 
 def greedy_turn(State state not None, *, weights=None):
-    """Return the turn that takes the best action by `evaluate` after it, until ending is at least as good.
+    """Return a turn that takes the action with the best `evaluate` after it, until ending the turn is at least as good.
 
     Parameters
     ----------
     state : State
-        A seat must be to move; left as it is. What is hidden is read as it stands: draw a world first
-        (`State.determinize`) where the seat must not know it.
+        A seat must be to move. Not changed. Hidden information is used as it is in the state: call `State.determinize`
+        first if the seat must not know it.
     weights : Weights, optional
-        Of the state's game; needed if it has weights, else TypeError.
+        Of the state's game; required if the game has weights.
 
     Returns
     -------
     list of int
+        Actions.
+
+    Raises
+    ------
+    GameOverError
+        If the game is over.
+    SearchError
+        If a random event is pending.
+    TypeError
+        If the game has weights and none are given, or they are of another game.
     """
     cdef State now = state.copy()
     cdef const GameOps* ops = state.game.ops

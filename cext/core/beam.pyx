@@ -1,13 +1,13 @@
 """Beam search over the actions of one turn by the game's own evaluation, as a baseline: no tree, no playouts.
 
-Depth by depth it keeps the `width` states within the turn whose evaluation is best for the seat to move, plays the
-likeliest actions (by the game's policy) of each, and remembers the states that end the turn. Different orders of the
-same actions meet: equal states, by hash, count once. The answer is the end of the turn with the best evaluation. It
-looks at nothing that comes after the turn. Where the seat does not know everything, one world is drawn and searched.
+At each depth it keeps the `width` states within the turn whose evaluation is best for the seat to move, tries the
+likeliest actions (by the game's policy) of each, and stores the states that end the turn. Equal states, by hash, count
+once. The result is the end of the turn with the best evaluation; what follows the turn is not searched. If the seat
+does not know everything, the search draws one world and searches it.
 
-The search is settled when no kept state goes on, which takes `width` x (actions of a turn) expansions at most. Before
-that, any limit ends it with the best whole turn so far; without one, with the best incomplete turn.
-Main function: `Beam._search_layers`.
+The search is settled when no kept state can be continued, after `width` x (actions of a turn) expansions at most. A
+limit that is reached before ends it with the best whole turn so far, or else with the best incomplete turn, completed
+by the policy. Main function: `Beam._search_layers`.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -19,14 +19,8 @@ from cext.core.baselines cimport baseline_evaluate
 from cext.core.game cimport GameOps, State, game_apply
 from cext.core.rng cimport Stream, mix_bits, rng_next
 from cext.core.turn_search cimport BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, FORCED, RUNNING, SETTLED, TurnSearch
-from cext.core.turns cimport (
-    MAX_TURN,
-    TurnScratchC,
-    turn_canonical,
-    turn_finish,
-    turn_scratch_free,
-    turn_scratch_init,
-)
+from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
+                              turn_scratch_init)
 from cext.core.types cimport ALL_SEEING, MAX_SEATS, action_t, aligned_alloc
 
 from cext.core.errors import SearchError
@@ -34,33 +28,34 @@ from cext.core.turn_search import DEFAULT_MEMORY_MB
 
 cdef enum:
     MAX_WIDTH = 100000
-    BRANCHING = 64              # likeliest actions of a state that are tried; all of them if the game has no policy
-    MAX_ENDS = 65536            # ends of the turn that are remembered; then the worse half is forgotten
-    EVALUATIONS_A_CLOCK = 16    # evaluations between two looks at the clock
+    BRANCHING = 64              # likeliest actions of a state to try; all if the game has no policy
+    MAX_ENDS = 65536            # ends of the turn to store; when it is full, the worse half is dropped
+    EVALUATIONS_A_CLOCK = 16    # evaluations between two readings of the clock
 
 
-# An action that was tried: the state after it.
+# The state after an action that was tried.
 ctypedef struct ChildC:
-    double value                # for the seat that moves
+    double value                # for the seat to move
     uint64_t hash
-    uint64_t tie                # decides between equal values; by seed and hash
+    uint64_t tie                # decides between equal values, from seed and hash
     action_t action
     uint32_t parent             # node
 
 
-# A state that was kept, and how it was reached.
+# How a state that was kept is reached.
 ctypedef struct NodeC:
     action_t action
     uint32_t parent             # itself for the root
 
 
+# A legal action and its prior, for sorting.
 ctypedef struct ChoiceC:
     float prior
     int index
 
 
 cdef int _better_child(const void* a, const void* b) noexcept nogil:
-    """Order of qsort: the best first. Equal states have equal values and ties, so they are neighbours."""
+    """Compare for qsort: the best first. Equal states have equal values and ties, so they end up side by side."""
     cdef const ChildC* x = <const ChildC*>a
     cdef const ChildC* y = <const ChildC*>b
     if x.value != y.value:
@@ -73,7 +68,7 @@ cdef int _better_child(const void* a, const void* b) noexcept nogil:
 
 
 cdef int _likelier(const void* a, const void* b) noexcept nogil:
-    """Order of qsort: descending priors, ascending indexes among equals."""
+    """Compare for qsort: by descending prior, then by ascending index."""
     cdef const ChoiceC* x = <const ChoiceC*>a
     cdef const ChoiceC* y = <const ChoiceC*>b
     if x.prior != y.prior:
@@ -89,17 +84,17 @@ cdef class Beam(TurnSearch):
     state : State
         Copied (see `TurnSearch`). A seat must be to move.
     weights : Weights, optional
-        Of the state's game; needed if it has weights.
+        Of the state's game; required if the game has weights.
     threads : int
         Accepted for the common interface; only 1.
     memory_mb : float
-        The search ends when the states tried at one depth need more, in MiB (40 bytes each). What a search always
-        has comes on top: the size of two states and 1 KiB for each of `width`, and 2.5 MiB for ends of the turn.
-        `memory_bytes` of the result is all of it.
+        In MiB: the search ends when the states tried at one depth need more (40 bytes each). On top of it a search
+        uses the size of two states and 1 KiB for each of `width`, and 2.5 MiB for the ends of the turn.
+        `memory_bytes` of the result is the total.
     seed : int
         0 <= seed < 2**63. Decides between states of equal value; the same seed gives the same turn.
     width : int
-        States kept at each depth, 1 to 100,000.
+        Number of states to keep at each depth, 1 to 100,000.
 
     Raises
     ------
@@ -132,8 +127,8 @@ cdef class Beam(TurnSearch):
     cdef ChoiceC* _choices
     cdef void* _after
 
-    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB, seed=0,
-                  width=40):
+    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB,
+                  seed=0, width=40):
         cdef const GameOps* ops = state.game.ops
         cdef Stream stream = Stream(seed)
         self._prepare(state, threads, 1, memory_mb, seed)
@@ -149,7 +144,7 @@ cdef class Beam(TurnSearch):
         self._next_layer = <char*>aligned_alloc(64, self._width * ops.state_size)
         self._layer_nodes = <uint32_t*>malloc(self._width * sizeof(uint32_t))
         self._next_nodes = <uint32_t*>malloc(self._width * sizeof(uint32_t))
-        # Kept: width states at each of MAX_TURN depths at most, and the root.
+        # At most `width` states at each of MAX_TURN depths, and the root.
         self._nodes = <NodeC*>malloc((<size_t>self._width * MAX_TURN + 1) * sizeof(NodeC))
         self._ends = <ChildC*>malloc(MAX_ENDS * sizeof(ChildC))
         self._actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
@@ -175,7 +170,7 @@ cdef class Beam(TurnSearch):
         free(self._after)
 
     cdef int _choose(self, const void* state, int n) noexcept nogil:
-        """Write the indexes of the actions worth trying, of the n in the buffer, into _choices; return how many."""
+        """Write the indexes of the actions to try, of the n in the buffer, to _choices; return their number."""
         cdef const GameOps* ops = self.ops
         cdef int i
         if ops.policy == NULL or n <= BRANCHING:
@@ -190,7 +185,7 @@ cdef class Beam(TurnSearch):
         return BRANCHING
 
     cdef bint _add_child(self, const ChildC* child) noexcept nogil:
-        """Note a state within the turn; False if there is no memory."""
+        """Store a state within the turn; return False if there is no memory."""
         cdef ChildC* larger
         cdef uint32_t capacity
         if self._num_children == self._max_children:
@@ -207,14 +202,14 @@ cdef class Beam(TurnSearch):
         return True
 
     cdef void _add_end(self, const ChildC* child) noexcept nogil:
-        """Note a state after the turn; drops the worse half when there are too many."""
+        """Store a state after the turn; if there are too many, drop the worse half."""
         if self._num_ends == MAX_ENDS:
             self._num_ends = self._best_distinct(self._ends, MAX_ENDS, MAX_ENDS // 2)
         self._ends[self._num_ends] = child[0]
         self._num_ends += 1
 
     cdef uint32_t _best_distinct(self, ChildC* children, uint32_t n, uint32_t most) noexcept nogil:
-        """Put the best of n children first, each state once, `most` at most; return how many there are."""
+        """Move the best of n children to the front, each state once, at most `most`; return their number."""
         cdef uint32_t i, kept = 0
         if n > 1:
             qsort(children, n, sizeof(ChildC), _better_child)
@@ -227,7 +222,7 @@ cdef class Beam(TurnSearch):
         return kept
 
     cdef uint32_t _limit(self) noexcept nogil:
-        """Return what ends the search now, RUNNING if nothing does."""
+        """Return the StopReason if the search must end now, else RUNNING."""
         if atomic_load_u32(&self.limits.stop) != RUNNING:
             return BY_STOP
         if monotonic_s() >= self.limits.deadline_s:
@@ -235,7 +230,7 @@ cdef class Beam(TurnSearch):
         return RUNNING
 
     cdef uint32_t _expand(self, const void* state, uint32_t node) noexcept nogil:
-        """Try the actions of a state; returns what ended the search meanwhile, or RUNNING."""
+        """Try the actions of a state; return the StopReason if the search must end, else RUNNING."""
         cdef const GameOps* ops = self.ops
         cdef int n = ops.legal_actions(state, self._actions), i, seat = ops.current_player(state)
         cdef int start = ops.turn(state), num_choices = self._choose(state, n)
@@ -264,7 +259,7 @@ cdef class Beam(TurnSearch):
         return RUNNING
 
     cdef void _keep(self, uint32_t i) noexcept nogil:
-        """Make the i-th child a node and put its state into the next layer; parents are nodes of this layer."""
+        """Make the i-th child a node, and put its state into the next layer. Its parent is a node of this layer."""
         cdef const GameOps* ops = self.ops
         cdef ChildC* child = &self._children[i]
         # The nodes of a layer are numbered in its order.
@@ -278,21 +273,21 @@ cdef class Beam(TurnSearch):
         self._num_nodes += 1
 
     cdef uint32_t _search_layers(self) noexcept nogil:
-        """Search depth by depth; return what ended it."""
+        """Search depth by depth; return the StopReason."""
         cdef const GameOps* ops = self.ops
-        cdef uint32_t size = 1, i, reason, depth
+        cdef uint32_t size = 1, i, reason, _
         memcpy(self._layer, self.state.data, ops.state_size)
         self._nodes[0].action = 0
         self._nodes[0].parent = 0
         self._layer_nodes[0] = 0
         self._num_nodes = 1
-        for depth in range(MAX_TURN - 1):
+        for _ in range(MAX_TURN - 1):
             # 1. Expand the states of this depth.
             self._num_children = 0
             for i in range(size):
                 if self._iterations >= self.limits.max_iterations:
                     return BY_ITERATIONS
-                # One expansion in any case, for the values.
+                # At least one expansion, for the values.
                 reason = self._limit() if self._iterations > 0 else RUNNING
                 if reason == RUNNING:
                     reason = self._expand(self._layer + i * ops.state_size, self._layer_nodes[i])
@@ -309,7 +304,7 @@ cdef class Beam(TurnSearch):
         return SETTLED
 
     def run(self, time_s=None, iterations=None):
-        """Search until nothing is left to expand or a limit is reached; see `TurnSearch.run`.
+        """Search until no state is left to expand or a limit is reached; see `TurnSearch.run`.
 
         An iteration expands one state. Without a limit the search ends by itself.
         """
@@ -323,7 +318,7 @@ cdef class Beam(TurnSearch):
         return FORCED if self._is_forced() else reason
 
     cdef list _candidates(self, int count):
-        """The best ends of the turn, visited once each.
+        """Return the best ends of the turn, with one visit each.
 
         If no whole turn was found in time, the policy's likeliest actions complete the best incomplete one.
         """
@@ -340,7 +335,7 @@ cdef class Beam(TurnSearch):
                 self._best_distinct(self._children, self._num_children, 1)
                 return [self._candidate(&self._children[0], &scratch)]
             if self._layer_nodes[0] != 0:
-                # The limit fell between two depths: the best state kept of the last one.
+                # The limit was reached between two depths: take the best state of the last layer.
                 kept.action = self._nodes[self._layer_nodes[0]].action
                 kept.parent = self._nodes[self._layer_nodes[0]].parent
                 return [self._candidate(&kept, &scratch)]
@@ -356,7 +351,7 @@ cdef class Beam(TurnSearch):
                 "memory_bytes": memory}
 
     cdef dict _candidate(self, const ChildC* child, TurnScratchC* scratch):
-        """The whole turn that leads to a child; NULL: to the root."""
+        """Return the candidate for the turn that leads to a child (NULL: to the root), completed if need be."""
         cdef const GameOps* ops = self.ops
         cdef action_t turn[MAX_TURN]
         cdef action_t backwards[MAX_TURN]

@@ -1,8 +1,7 @@
-"""The exceptions of mexica-ai, plain Python so that the compiled layer can raise them.
+"""The exceptions of mexica-ai, in plain Python so that the compiled layer can raise them.
 
-Users import them from `mexica_ai` (or `mexica_ai.errors`). Every message is one line that quotes what was
-given and says what was expected and where; programs read `reason`, `path`, `violations` and the indexes
-instead.
+Users import them from `mexica_ai` (or `mexica_ai.errors`). Every message is one line: the value, what was expected, and
+where. Programs should read `reason`, `path`, `violations` and the indexes instead.
 """
 
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Violation(NamedTuple):
-    """A broken requirement of an input: its JSON path, the requirement's UPPER_SNAKE name, and a message."""
+    """One invalid part of an input: its JSON path, the UPPER_SNAKE name of the requirement, and a message."""
 
     path: str
     reason: str
@@ -23,15 +22,15 @@ class MexicaAIError(Exception):
     Parameters
     ----------
     message : str
-        One line for people.
+        One line for humans.
     reason : str, optional
         UPPER_SNAKE name for programs; each class has a default.
     path : str, optional
-        JSON path of the offending value, such as ``$.seats[0].pilli``; empty where there is none.
+        JSON path of the offending value, such as ``$.seats[0].pilli``; empty if there is none.
     violations : sequence of Violation, optional
-        Everything that was found wrong, where more than one thing can be.
+        All faults that were found, for inputs that can have more than one.
     turn_index, action_index : int, optional
-        Place in a record's turns, and in a turn's actions; None where not known.
+        Index of the turn in the record, and of the action in the turn; None if not known.
     """
 
     default_reason = "ERROR"
@@ -61,7 +60,7 @@ class NotationError(MexicaAIError, ValueError):
 
 
 class PositionError(MexicaAIError, ValueError):
-    """The input can be read, but breaks an invariant; `violations` lists every one that was found."""
+    """The input can be read, but breaks an invariant; `violations` lists all faults that were found."""
 
     default_reason = "INVALID_POSITION"
 
@@ -73,19 +72,19 @@ class IllegalActionError(MexicaAIError, ValueError):
 
 
 class GameOverError(PositionError):
-    """A turn was asked of a finished game."""
+    """A turn was requested, but the game is over."""
 
     default_reason = "GAME_OVER"
 
 
 class SearchError(MexicaAIError, RuntimeError):
-    """A search could not run, or was asked for with limits that make no sense.
+    """A search could not run, or its arguments are invalid.
 
     Parameters
     ----------
     message : str
     retry_after_s : float, optional
-        Seconds after which a retry makes sense, at least 0; None where not known. A server says so.
+        Seconds after which to retry, at least 0, as a server says; None if not known.
     **details
         As for `MexicaAIError`.
     """
@@ -98,6 +97,6 @@ class SearchError(MexicaAIError, RuntimeError):
 
 
 class UnknownGameError(MexicaAIError, LookupError):
-    """No game of that name is registered."""
+    """No registered game has this name."""
 
     default_reason = "UNKNOWN_GAME"

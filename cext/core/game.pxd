@@ -1,25 +1,25 @@
-"""The contract between the core and a game, and the owners of a game's table and of a state's memory.
+"""The contract between the core and a game, and the Python classes that own a game's table and a state's memory.
 
-A game is a `GameOps`: a table of C functions over one flat state. The search, the playouts, perft and the Python
-classes below know a game only through this table, and through the defaults that it sets for the search's options.
+A game is a `GameOps`: a table of C functions on one flat state. The search, the playouts, perft and the Python classes
+below know a game only through this table and through its defaults of the search's options.
 
 Rules that hold for every function of the table
-* `noexcept nogil`; no Python object, no allocation, no global that changes. Failures cannot be reported:
-  preconditions are the caller's duty, and the one place that checks them for Python is `State`.
+* It is `noexcept nogil`, uses no Python object, allocates nothing and changes no global. It cannot report a failure:
+  the caller guarantees the preconditions. `State` checks them for callers in Python.
 * A state is `state_size` bytes without pointers, aligned to 64 bytes; copying is one memcpy. Padding is zero.
-* A *turn* is what one seat plays until it hands over or a random event comes; the same seat usually moves many plies
-  running, 64 at most, and may move again after the event.
-* Weights are what `policy` and `evaluate` work with: `weights_size` bytes, aligned to 64, whose layout the game
-  documents. A Python object owns them (`cext.core.weights.Weights`), and whoever calls with the pointer holds a
-  reference to it. They never change, so that any number of threads may read them, and searches with different
+* A *turn* is the sequence of actions that one seat plays until it hands over or a random event occurs: usually
+  several, at most 64. The same seat may move again after the event.
+* Weights are the numbers that `policy` and `evaluate` use: `weights_size` bytes, aligned to 64, whose layout the game
+  documents. A Python object owns them (`cext.core.weights.Weights`), and callers that pass the pointer hold a
+  reference to the object. Weights never change. Any number of threads may read them, and searches with different
   weights may run at the same time. A game without weights gets NULL.
-* Random events occur between turns only: an action that leads to CHANCE ends the turn, and what is drawn changes
-  no seat's share in it. A turn is therefore a sequence of actions and nothing else.
-* A seat knows its own legal actions, and so does whoever sees what it sees: `legal_actions` and `policy` depend only
-  on what the seat to move knows, and two seats with equal hashes of a state know the same of it.
+* Random events occur only between turns: an action that leads to CHANCE ends the turn, and the outcome does not affect
+  what happened in that turn. A turn is therefore a sequence of actions and nothing else.
+* A seat knows its legal actions: `legal_actions` and `policy` depend only on what the seat to move knows. Two seats
+  whose hashes of a state are equal know the same about it.
 
-How a game starts is not in the table: starts have options, so they are made by the game's codec
-(`state_from_fields`), as every position is.
+The table has no function that starts a game. Starts have options, so the game's codec makes them
+(`state_from_fields`), as it makes every position.
 """
 
 from libc.stdint cimport uint64_t
@@ -31,22 +31,22 @@ from cext.core.types cimport action_t
 ctypedef struct GameOps:
     # --- identity
     const char* name            # as in the text forms, lower case
-    int rules_version           # raised when behaviour changes, not when it gets faster
+    int rules_version           # goes up when the behaviour changes, not when the code gets faster
     size_t state_size           # bytes, a multiple of 64
     int max_players             # 2..MAX_SEATS
-    int max_actions             # legal actions of any state at most (1..65535): the length of a buffer for them
-    int max_game_length         # actions of any game at most
+    int max_actions             # most legal actions of any state (1..65535): the length of a buffer for them
+    int max_game_length         # most actions of any game
     size_t weights_size         # bytes of the weights, 0 for a game without any
 
-    # --- rules: every game has these
-    # 0, or the number of the first broken invariant (>= 1); check_name says what it is called.
+    # --- rules: required
+    # Returns 0, or the number (>= 1) of the first broken invariant; check_name returns its name.
     int (*check)(const void* state) noexcept nogil
     const char* (*check_name)(int code) noexcept nogil
     int (*num_players)(const void* state) noexcept nogil
     # The seat to move, or CHANCE, or TERMINAL.
     int (*current_player)(const void* state) noexcept nogil
-    # Writes the legal actions, ascending and unique, into `actions` (max_actions long) and returns how many: 0 only
-    # at CHANCE and TERMINAL. Ascending order is the game's canonical order.
+    # Writes the legal actions, ascending and without duplicates, to `actions` (max_actions long). Returns their number,
+    # which is 0 only at CHANCE and TERMINAL. Ascending order is the game's canonical order.
     int (*legal_actions)(const void* state, action_t* actions) noexcept nogil
     # Plays a legal action. Deterministic. Precondition: the action is legal (or accepted by accepts_action).
     void (*apply_action)(void* state, action_t action) noexcept nogil
@@ -54,63 +54,63 @@ ctypedef struct GameOps:
     void (*returns)(const void* state, double* shares) noexcept nogil
     # The game's own points of each seat, as they stand.
     void (*scores)(const void* state, double* points) noexcept nogil
-    # 64-bit hash of what `viewer` may know of the state; with ALL_SEEING of everything, which is equal for two
-    # states iff they are the same position (up to collisions).
+    # 64-bit hash of what `viewer` may know about the state. With ALL_SEEING, of everything: equal for two states if
+    # and only if they are the same position (up to collisions).
     uint64_t (*hash)(const void* state, int viewer) noexcept nogil
-    # Counts the turns ended so far: it changes with every hand-over and never decreases.
+    # Number of turns that have ended: changes with every hand-over and never decreases.
     int (*turn)(const void* state) noexcept nogil
-    # Counts the rounds (every seat had its turn) ended so far; playouts are cut when it changes.
+    # Number of rounds (a turn of every seat) that have ended; playouts stop when it changes.
     int (*round)(const void* state) noexcept nogil
 
     # --- hidden information and chance: NULL where the game has none
-    # Replaces what `viewer` cannot know by a uniform draw consistent with what it knows, and returns 1; or returns 0
-    # and leaves the state as it is if it knows of one world only.
+    # Replaces what `viewer` cannot know by a uniform draw that agrees with what it knows, and returns 1. If only one
+    # state is possible, returns 0 and changes nothing.
     bint (*determinize)(void* state, int viewer, bitgen_t* rng) noexcept nogil
-    # Resolves the pending random event, by numbers of `rng` alone. Precondition: current_player is CHANCE.
+    # Resolves the pending random event, with numbers from `rng` only. Precondition: current_player is CHANCE.
     void (*chance)(void* state, bitgen_t* rng) noexcept nogil
-    # 1 if apply_action accepts this action although legal_actions does not list it: an agreement of the players at the
-    # table, or the outcome of a random event.
+    # 1 if apply_action accepts this action although legal_actions does not list it: something that the players agreed
+    # on, or the outcome of a random event.
     bint (*accepts_action)(const void* state, action_t action) noexcept nogil
 
     # --- policy and evaluation: NULL where the game has none
-    # Prior weights (>= 0, any scale, not all 0) of the n legal actions; NULL: all equal. A search never looks at an
-    # action with weight 0: for those that differ from another one in nothing that matters, and for orders of the same
-    # actions within a turn.
+    # Prior weights (>= 0, any scale, not all 0) of the n legal actions; NULL: all equal. A search never tries an action
+    # with weight 0. Use 0 for actions that are equivalent to another one, and for redundant orders within a turn.
     void (*policy)(const void* weights, const void* state, const action_t* actions, int n, float* priors) noexcept nogil
     # The game's reference random player; NULL: uniform over the legal actions.
     action_t (*random_action)(const void* state, bitgen_t* rng) noexcept nogil
     # The cheap, informed player of the search's playouts; NULL: random_action.
     action_t (*playout_action)(const void* state, bitgen_t* rng) noexcept nogil
-    # Expected share of the win (in [0, 1], summing to 1) and expected final score of each seat, in a state that is
-    # not TERMINAL; NULL: the search plays its playouts to the end of the game.
+    # Expected share of the win (in [0, 1], summing to 1) and expected final score of each seat. Precondition: not
+    # TERMINAL. NULL: the search plays its playouts to the end of the game.
     void (*evaluate)(const void* weights, const void* state, double* values, double* points) noexcept nogil
-    # Tells a state that a search begins in it, perhaps within a turn whose first actions nobody ordered for the policy;
-    # NULL: the policy need not know.
+    # Prepares the root state of a search. The search may begin within a turn, whose earlier actions need not be in the
+    # order that the policy prefers. NULL: the policy does not need this.
     void (*begin_search)(void* state) noexcept nogil
 
 
 cdef class Game:
-    """Owner of a game's table for Python. The table itself is static memory of the game's module."""
+    """A game's table for Python. The table itself is static memory of the game's module."""
     cdef const GameOps* ops
     cdef dict _search_options
 
 
 cdef class State:
-    """Owner of one state's memory. Nobody else allocates states one by one."""
+    """Owner of one state's memory."""
     cdef readonly Game game
     cdef void* data
 
 
-# Wraps a new owner around a copy of `data` (game.ops.state_size bytes).
+# Returns a new State with a copy of `data` (game.ops.state_size bytes).
 cdef State state_wrap(Game game, const void* data)
 
-# Makes the Game of a table; called once by each game's module. Refuses a table that breaks the limits.
-# `search_options`: defaults of the search's options in this game, by name, where they differ from those of others.
+# Makes the Game of a table; each game's module calls it once. Raises ValueError if a size in the table is out of range.
+# `search_options`: the game's defaults of the search's options, by name, where they differ from the general ones.
 cdef Game game_create(const GameOps* ops, dict search_options=*)
 
 # Raises GameOverError or SearchError (reason CHANCE_PENDING) unless a seat is to move.
 cdef int game_require_seat(State state) except -1
 
+# Whether an action is legal. `buffer` is max_actions long.
 cdef bint game_action_is_legal(const GameOps* ops, const void* state, action_t action, action_t* buffer) noexcept nogil
 
 
@@ -132,7 +132,7 @@ cdef extern from *:
     void cext_die(const char* game, const char* invariant) noexcept nogil
 
 
-# Everyone in the core applies actions through this: in the debug build every state is checked afterwards.
+# Applies an action. The core uses only this function: in the debug build it checks the state after every action.
 cdef inline void game_apply(const GameOps* ops, void* state, action_t action) noexcept nogil:
     cdef int code
     ops.apply_action(state, action)

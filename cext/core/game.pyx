@@ -1,6 +1,6 @@
-"""The Python face of the contract: `Game` and `State`. The contract itself is ``game.pxd``.
+"""`Game` and `State`: a game's table and states for Python. The contract is in ``game.pxd``.
 
-This is the boundary where preconditions are checked and failures become exceptions.
+The methods check the preconditions of the table's functions and raise exceptions.
 """
 
 from libc.stdlib cimport free, malloc
@@ -16,12 +16,12 @@ CHANCE = C_CHANCE
 TERMINAL = C_TERMINAL
 IS_DEBUG_BUILD = bool(CEXT_IS_DEBUG)
 
-# What only this module can pass: an owner made without it would own nothing, and its methods would crash.
+# Only this module can pass it: a Game or State made without it would have no memory, and its methods would crash.
 cdef object _maker = object()
 
 
 cdef class Game:
-    """The static facts of a game: sizes, limits, version. Made by the game's module only."""
+    """Sizes, limits and version of a game. Only the game's module makes one."""
 
     def __cinit__(self, maker=None):
         if maker is not _maker:
@@ -29,42 +29,42 @@ cdef class Game:
 
     @property
     def name(self):
-        """The game's name as in the text forms."""
+        """The game's name in the text forms, lower case."""
         return self.ops.name.decode()
 
     @property
     def rules_version(self):
-        """Raised whenever the behaviour of the rules changes."""
+        """Version of the rules; it goes up when their behaviour changes."""
         return self.ops.rules_version
 
     @property
     def state_size(self):
-        """Bytes of one state."""
+        """Size of a state in bytes."""
         return self.ops.state_size
 
     @property
     def max_players(self):
-        """Seats at most."""
+        """Maximum number of seats."""
         return self.ops.max_players
 
     @property
     def max_actions(self):
-        """Legal actions of any state at most."""
+        """Maximum number of legal actions in any state."""
         return self.ops.max_actions
 
     @property
     def max_game_length(self):
-        """Actions of any game at most."""
+        """Maximum number of actions in any game."""
         return self.ops.max_game_length
 
     @property
     def weights_size(self):
-        """Bytes of the weights that a search of this game needs, 0 if it needs none."""
+        """Size in bytes of the weights that a search of this game needs; 0 if it needs none."""
         return self.ops.weights_size
 
     @property
     def search_options(self):
-        """Defaults of the search's options in this game where they differ from those of others, by name."""
+        """The game's defaults of the search's options, by name, where they differ from the general ones."""
         return dict(self._search_options)
 
     def __repr__(self):
@@ -124,8 +124,8 @@ cdef bint game_action_is_legal(const GameOps* ops, const void* state, action_t a
 cdef class State:
     """One full state of a game.
 
-    Made by the game's codec (``state_from_fields``) or by `copy`. Actions are integers whose layout the game
-    documents; the text forms live in ``mexica_ai.games``.
+    The game's codec (``state_from_fields``) and `copy` make states. Actions are integers; the game documents their
+    layout. The text forms are in ``mexica_ai.games``.
     """
 
     def __cinit__(self, maker=None):
@@ -156,25 +156,26 @@ cdef class State:
 
     @property
     def turn(self):
-        """Turns ended so far; only differences mean something."""
+        """Number of turns that have ended. The start of the count is arbitrary: compare differences."""
         return self.game.ops.turn(self.data)
 
     @property
     def round(self):
-        """Rounds ended so far; only differences mean something."""
+        """Number of rounds that have ended. The start of the count is arbitrary: compare differences."""
         return self.game.ops.round(self.data)
 
     @property
     def hash(self):
-        """64-bit hash, equal iff the positions are equal (up to collisions)."""
+        """64-bit hash, equal if and only if the positions are equal (up to collisions)."""
         return self.game.ops.hash(self.data, ALL_SEEING)
 
     def view_hash(self, int viewer):
-        """Return the 64-bit hash of what seat `viewer` may know."""
+        """Return the 64-bit hash of what seat `viewer` may know. Raises ValueError if there is no such seat."""
         self._require_seat(viewer)
         return self.game.ops.hash(self.data, viewer)
 
     def _require_seat(self, int seat):
+        """Raise ValueError if there is no such seat."""
         if not 0 <= seat < self.num_players:
             raise ValueError(f"seat {seat}: expected 0 to {self.num_players - 1}")
 
@@ -193,8 +194,16 @@ cdef class State:
     def is_legal(self, action_t action):
         """Return whether `apply` accepts the action.
 
-        That is every legal action, and those that no search considers: an agreement of the players at the table, or
-        the outcome of a random event.
+        That is every legal action, and actions that no search considers: something that the players agreed on, or the
+        outcome of a random event.
+
+        Parameters
+        ----------
+        action : int
+
+        Returns
+        -------
+        bool
         """
         cdef action_t* buffer
         if self.game.ops.accepts_action != NULL and self.game.ops.accepts_action(self.data, action):
@@ -208,19 +217,34 @@ cdef class State:
             free(buffer)
 
     def apply(self, action_t action):
-        """Play one action.
+        """Play one action, in place.
+
+        Parameters
+        ----------
+        action : int
 
         Raises
         ------
         IllegalActionError
-            If the action is not legal here; the state is unchanged then.
+            If the action is not legal here. The state is unchanged then.
         """
         if not self.is_legal(action):
             raise IllegalActionError(f"action {action:#x} is not legal here")
         game_apply(self.game.ops, self.data, action)
 
     def resolve_chance(self, seed):
-        """Draw the pending random event. Raises `SearchError` if none is pending."""
+        """Draw the outcome of the pending random event, in place.
+
+        Parameters
+        ----------
+        seed : int
+            0 <= seed < 2**63.
+
+        Raises
+        ------
+        SearchError
+            If no event is pending, or the seed is out of range.
+        """
         cdef Stream stream = Stream(seed)
         if self.game.ops.current_player(self.data) != C_CHANCE:
             raise SearchError("no random event is pending here")
@@ -229,10 +253,24 @@ cdef class State:
     def determinize(self, int viewer, seed):
         """Replace what seat `viewer` cannot know by a uniform draw, in place.
 
+        Parameters
+        ----------
+        viewer : int
+            A seat.
+        seed : int
+            0 <= seed < 2**63.
+
         Returns
         -------
         bool
-            Whether more than one world was possible; if not, the state is left as it is.
+            Whether more than one state was possible. If not, the state is unchanged.
+
+        Raises
+        ------
+        ValueError
+            If there is no such seat.
+        SearchError
+            If the seed is out of range.
         """
         cdef Stream stream = Stream(seed)
         self._require_seat(viewer)
@@ -255,7 +293,7 @@ cdef class State:
         return [points[seat] for seat in range(self.num_players)]
 
     def check(self):
-        """Raise `PositionError` naming the first broken internal invariant, if any."""
+        """Raise `PositionError` with the name of the first broken invariant, if there is one."""
         cdef int code = self.game.ops.check(self.data)
         if code != 0:
             name = self.game.ops.check_name(code).decode()

@@ -6,13 +6,13 @@ from cext.core.atomics cimport atomic_add_u32, atomic_cas_u32, atomic_load_u32, 
 from cext.core.memory cimport memory_release, memory_reserve
 
 cdef enum:
-    # Share of the memory that edges get. With hundreds of legal actions a node takes 10 to 15 of them on average,
-    # among these the blocks that were outgrown.
+    # Edges for which there is memory. With hundreds of legal actions a node uses 10 to 15 on average, including the
+    # blocks that it has outgrown.
     EDGES_PER_NODE = 12
 
 
 cdef int graph_init(GraphC* graph, double memory_mb) noexcept nogil:
-    # A table of at least two slots a node keeps probing short.
+    # At least two slots for each node keep probing short.
     cdef double bytes_per_node = sizeof(NodeC) + EDGES_PER_NODE * sizeof(EdgeC) + 4 * sizeof(uint32_t)
     cdef double capacity = memory_mb * 1024 * 1024 / bytes_per_node
     cdef uint32_t slots = 1024
@@ -73,7 +73,7 @@ cdef uint32_t graph_find_or_add(GraphC* graph, uint64_t key, int player, int tur
             if atomic_cas_u32(&graph.table[slot], NO_NODE, mine):
                 is_new[0] = True
                 return mine
-            continue        # another thread took the slot: look at what it put there
+            continue        # another thread took the slot: look at its node
         if graph.nodes[found].key == key:
             if mine != NO_NODE:
                 atomic_add_u32(&graph.nodes_spare, 1)
@@ -83,7 +83,7 @@ cdef uint32_t graph_find_or_add(GraphC* graph, uint64_t key, int player, int tur
 
 cdef int graph_grow_edges(GraphC* graph, NodeC* node, int max_edges) noexcept nogil:
     cdef uint32_t first
-    # No adding and taking back: another thread's block could begin within this one's meanwhile.
+    # Compare and swap: with an addition that is undone, another thread's block could begin within this one.
     while True:
         first = atomic_load_u32(&graph.edges_used)
         if <uint32_t>max_edges > graph.edge_capacity - first:

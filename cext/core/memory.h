@@ -1,4 +1,4 @@
-/* Large blocks of zeroed memory: committed as they are touched, given back without waiting for it. */
+/* Large blocks of zeroed memory: committed when first touched, freed in the background. */
 #ifndef CEXT_MEMORY_H
 #define CEXT_MEMORY_H
 
@@ -9,8 +9,8 @@
 
 #define MEMORY_PIECE ((uintptr_t)2 << 20) /* a huge page */
 
-/* Reserves a block, aligned to a page; NULL without memory. A search reads all over it: with huge pages, where the
- * system has them, the processor rarely has to look an address up. */
+/* Reserves a block, aligned to a page. Returns NULL if there is no memory. A search reads it at random addresses; huge
+ * pages, where available, avoid most misses of the address cache (TLB). */
 static inline void *memory_reserve(size_t size) {
     void *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED) {
@@ -20,8 +20,8 @@ static inline void *memory_reserve(size_t size) {
     return block;
 }
 
-/* Unmapping hundreds of MiB takes tens of milliseconds, in which other threads can neither map memory nor start
- * threads: so it goes piece by piece. */
+/* Unmapping hundreds of MiB takes tens of milliseconds. Meanwhile other threads can neither map memory nor start
+ * threads, so the block is unmapped in pieces. */
 static inline void memory_unmap(void *block, size_t size) {
     uintptr_t begin = (uintptr_t)block, end = begin + size, next;
     for (; begin < end; begin = next) {
@@ -30,19 +30,19 @@ static inline void memory_unmap(void *block, size_t size) {
         munmap((void *)begin, next - begin);
     }
 }
-static void *memory_unmap_noted(void *block) {
+static void *memory_unmap_thread(void *block) {
     memory_unmap(block, *(size_t *)block);
     return NULL;
 }
 
-/* Gives a block of memory_reserve back in a thread of its own; at once if there is none to be had. NULL is nothing. */
+/* Frees a block from memory_reserve in a separate thread, or directly if no thread can be started. NULL is allowed. */
 static inline void memory_release(void *block, size_t size) {
     pthread_t thread;
     if (block == NULL) {
         return;
     }
-    *(size_t *)block = size; /* nobody reads the block any more: it takes the note for the thread */
-    if (pthread_create(&thread, NULL, memory_unmap_noted, block) == 0) {
+    *(size_t *)block = size; /* the block is no longer in use, so it can hold its size for the thread */
+    if (pthread_create(&thread, NULL, memory_unmap_thread, block) == 0) {
         pthread_detach(thread);
     } else {
         memory_unmap(block, size);

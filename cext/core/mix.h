@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#define MIX_STEP 0x9e3779b97f4a7c15ull  /* between the inputs of one generator */
+#define MIX_STEP 0x9e3779b97f4a7c15ull  /* what a generator adds to its state for each number */
 
-/* Its finalizer: a bijection of 64 bits that serves as their hash. */
+/* The finalizer of SplitMix64: a bijection on 64 bits, used as a hash. */
 static inline uint64_t mix_bits(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;

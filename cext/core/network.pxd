@@ -1,9 +1,9 @@
-"""A small network that answers for one seat at a time: a weighted sum of its inputs, and two hidden layers of rectified
-linear units that add to it.
+"""A small network, evaluated for one seat at a time: a linear map of the inputs plus two hidden layers of rectified
+linear units.
 
 The weights are one array of floats, layer after layer: `linear` (outputs x inputs), `w1` (inputs x hidden), `b1`, `w2`
 (hidden x hidden_2), `b2`, `w3` (hidden_2 x outputs), `b3`, as `network_shapes` lists them. The functions are inlined
-with constant sizes, so that loops have constant bounds.
+with constant sizes, so loops have constant bounds.
 """
 
 from libc.string cimport memset
@@ -12,20 +12,21 @@ from cext.core.game cimport State
 
 cdef enum:
     NETWORK_HIDDEN = 32             # units of the first layer
-    NETWORK_HIDDEN_2 = 16           # and of the second
+    NETWORK_HIDDEN_2 = 16           # units of the second layer
     NETWORK_OUTPUTS = 2             # logit of the share of the win; final score / NETWORK_SCORE
     NETWORK_SCORE = 50              # points
-    NETWORK_LANES = 16
+    NETWORK_LANES = 16              # floats of a vector register
 
 
+# The number of weights.
 cdef inline int network_size(int inputs) noexcept nogil:
-    """How many weights a network has."""
     return (NETWORK_OUTPUTS * inputs + (inputs + 1) * NETWORK_HIDDEN + (NETWORK_HIDDEN + 1) * NETWORK_HIDDEN_2
             + (NETWORK_HIDDEN_2 + 1) * NETWORK_OUTPUTS)
 
 
+# The dot product of two vectors of length n.
 cdef inline float network_dot(const float* a, const float* b, int n) noexcept nogil:
-    # In sums of their own, which fit a vector register.
+    # One sum for each lane, so that the compiler uses a vector register.
     cdef float sums[NETWORK_LANES]
     cdef float total = 0
     cdef int i, j
@@ -40,9 +41,9 @@ cdef inline float network_dot(const float* a, const float* b, int n) noexcept no
     return total
 
 
+# Computes the NETWORK_OUTPUTS outputs of a seat from its n inputs.
 cdef inline void network_forward(const float* weights, int n, const float* inputs, float* outputs) noexcept nogil:
-    """Answer for the seat with these n inputs."""
-    # Inner loops run over units, so that the compiler keeps the sums in vector registers.
+    # Inner loops run over units: the compiler keeps the sums in vector registers.
     cdef const float* w1 = weights + NETWORK_OUTPUTS * n
     cdef const float* b1 = w1 + n * NETWORK_HIDDEN
     cdef const float* w2 = b1 + NETWORK_HIDDEN
@@ -73,12 +74,10 @@ cdef inline void network_forward(const float* weights, int n, const float* input
             outputs[j] += x * w3[i * NETWORK_OUTPUTS + j]
 
 
+# Writes each seat's inputs: its own features, the largest and the mean of its rivals' features, and the features of the
+# position. `own` has n_own numbers for each seat, `inputs` 3 * n_own + n_shared.
 cdef inline void network_combine(const float* own, int n_own, const float* shared, int n_shared, int num_players,
                                  float* inputs) noexcept nogil:
-    """Write each seat's inputs: its own features, the largest and the mean of its rivals', those of the position.
-
-    `own` has n_own numbers a seat, `inputs` gets 3 * n_own + n_shared a seat.
-    """
     cdef int n = 3 * n_own + n_shared
     cdef float largest, total
     cdef float* out
@@ -99,9 +98,11 @@ cdef inline void network_combine(const float* own, int n_own, const float* share
             out[3 * n_own + i] = shared[i]
 
 
-# Shares of the win and expected final scores from the outputs of the seats, NETWORK_OUTPUTS a seat.
+# Turns the outputs of the seats (NETWORK_OUTPUTS each) into shares of the win and expected final scores.
 cdef void network_answers(const float* outputs, int num_players, double* values, double* points) noexcept nogil
 
-# A game's features for Python: `find` writes so many inputs a seat. Raises TypeError for a state of another game.
+# Writes the inputs of each seat.
 ctypedef void (*network_find_t)(const void* state, float* inputs) noexcept nogil
+
+# A game's features for Python: float32, shape (seats, inputs). Raises TypeError for a state of another game.
 cdef object network_features(State owner, str game, int inputs, network_find_t find)

@@ -1,4 +1,4 @@
-"""The network of the evaluations: answers of all seats, and shapes and features for Python; see ``network.pxd``."""
+"""The network of the evaluations: answers for all seats, and shapes and features for Python; see ``network.pxd``."""
 
 import numpy as np
 
@@ -20,7 +20,18 @@ cdef void network_answers(const float* outputs, int num_players, double* values,
 
 
 def network_shapes(int inputs):
-    """Return the shapes of the weights of a network with so many inputs, by name, in their order in memory."""
+    """Return the shapes of a network's weights.
+
+    Parameters
+    ----------
+    inputs : int
+        Number of inputs, >= 1.
+
+    Returns
+    -------
+    dict of str to tuple of int
+        By name, in their order in memory.
+    """
     return {"linear": (NETWORK_OUTPUTS, inputs), "w1": (inputs, NETWORK_HIDDEN), "b1": (NETWORK_HIDDEN,),
             "w2": (NETWORK_HIDDEN, NETWORK_HIDDEN_2), "b2": (NETWORK_HIDDEN_2,),
             "w3": (NETWORK_HIDDEN_2, NETWORK_OUTPUTS), "b3": (NETWORK_OUTPUTS,)}

@@ -1,4 +1,4 @@
-"""The options of the search. Range, default and meaning of each are in the table `OPTIONS` of ``options.pyx``."""
+"""The options of the search. The table `OPTIONS` in ``options.pyx`` has the range, default and meaning of each."""
 
 # The values of the options, by their names in the table.
 ctypedef struct OptionsC:
@@ -9,6 +9,6 @@ ctypedef struct OptionsC:
     double prior_noise, history, history_doubt
     double confirming_share, early_stop
 
-# Returns the values that are given, by name, and the defaults of the others. Raises SearchError for an unknown name
-# (reason UNKNOWN_OPTION) and for a value out of range (INVALID_OPTION).
+# Returns the given values, and the defaults of the options not given. Raises SearchError for an unknown name (reason
+# UNKNOWN_OPTION) and for a value out of range (INVALID_OPTION).
 cdef OptionsC options_read(dict given) except *

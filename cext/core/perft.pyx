@@ -1,4 +1,4 @@
-"""Perft: counts of action sequences, which pin a game's rules (and split by first action find the bug)."""
+"""Perft: counts of action sequences. They test a game's rules; split by first action, they locate a bug."""
 
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -10,7 +10,9 @@ from cext.core.errors import SearchError
 
 
 cdef uint64_t _count(const GameOps* ops, char* states, action_t* buffers, int depth) noexcept nogil:
-    # Level k of the recursion owns states[k] and buffers[k]; level 0 is the position counted.
+    """Count the sequences of `depth` legal actions. Level k of the recursion uses the k-th of `states` and `buffers`;
+    the first state is the position to count from.
+    """
     cdef int n = ops.legal_actions(states, buffers), i
     cdef uint64_t total = 0
     if depth == 1:
@@ -25,7 +27,7 @@ cdef uint64_t _count(const GameOps* ops, char* states, action_t* buffers, int de
 def perft(State state not None, depth):
     """Count the sequences of exactly `depth` legal actions from a state.
 
-    Sequences that cannot go on before that, at the end of the game or at a random event, are not counted.
+    Shorter sequences, which stop at the end of the game or at a random event, are not counted.
 
     Parameters
     ----------
@@ -68,10 +70,21 @@ def perft(State state not None, depth):
 def divide(State state not None, depth):
     """Split `perft(state, depth)` by first action.
 
+    Parameters
+    ----------
+    state : State
+    depth : int
+        1 to 32.
+
     Returns
     -------
     dict of int to int
-        First action to the number of sequences that begin with it. `depth` must be at least 1.
+        Number of sequences by first action.
+
+    Raises
+    ------
+    SearchError
+        Reason INVALID_DEPTH, if the depth is out of range.
     """
     cdef State child
     if not 1 <= depth <= 32:

@@ -1,4 +1,4 @@
-"""Playouts: playing on from a state by a cheap policy."""
+"""Playouts: games continued from a state by a cheap policy."""
 
 from numpy.random cimport bitgen_t
 

@@ -1,4 +1,4 @@
-"""Playouts without Python objects or allocation; the contract of each function stands in ``playout.pxd``."""
+"""Playouts without Python objects or allocation; contracts in ``playout.pxd``."""
 
 import time
 
@@ -53,14 +53,14 @@ def random_playout(State start not None, seed):
     Parameters
     ----------
     start : State
-        Left as it is.
+        Not changed.
     seed : int
         0 <= seed < 2**63.
 
     Returns
     -------
     tuple of (State, list of int)
-        The final state and the actions played (resolved random events are not listed).
+        The final state and the actions played, without the random events.
     """
     cdef Stream stream = Stream(seed)
     cdef State state = start.copy()
@@ -84,26 +84,35 @@ def random_playout(State start not None, seed):
 
 
 def random_playouts(State start not None, int count, seed):
-    """Play many random playouts without the GIL and time them.
+    """Play random playouts without the GIL and measure the time.
+
+    Parameters
+    ----------
+    start : State
+        Not changed.
+    count : int
+        Number of playouts.
+    seed : int
+        0 <= seed < 2**63.
 
     Returns
     -------
     tuple of (int, float)
-        Actions played in all, and seconds taken.
+        Number of actions in all playouts together, and seconds.
     """
     cdef Stream stream = Stream(seed)
     cdef const GameOps* ops = start.game.ops
     cdef action_t* buffer = <action_t*>malloc(ops.max_actions * sizeof(action_t))
     cdef void* state = aligned_alloc(64, ops.state_size)
     cdef long long actions = 0
-    cdef int i
+    cdef int _
     if buffer == NULL or state == NULL:
         free(buffer)
         free(state)
         raise MemoryError
     began = time.perf_counter()
     with nogil:
-        for i in range(count):
+        for _ in range(count):
             memcpy(state, start.data, ops.state_size)
             actions += playout_random(ops, state, stream.bitgen, buffer)
     seconds = time.perf_counter() - began
@@ -113,7 +122,7 @@ def random_playouts(State start not None, int count, seed):
 
 
 def copies(State start not None, long long count):
-    """Copy a state `count` times between rotating slots without the GIL; return the seconds taken."""
+    """Copy a state `count` times between eight slots, without the GIL; return the seconds taken."""
     cdef const GameOps* ops = start.game.ops
     cdef size_t size = ops.state_size
     cdef char* slots = <char*>aligned_alloc(64, size * 8)
@@ -132,16 +141,16 @@ def copies(State start not None, long long count):
 
 
 def legal_lists(State start not None, long long count):
-    """Generate a state's legal actions `count` times without the GIL; return (actions of one list, seconds)."""
+    """Generate the legal actions of a state `count` times, without the GIL; return (number of actions, seconds)."""
     cdef const GameOps* ops = start.game.ops
     cdef action_t* buffer = <action_t*>malloc(ops.max_actions * sizeof(action_t))
-    cdef long long i
+    cdef long long _
     cdef int n = 0
     if buffer == NULL:
         raise MemoryError
     began = time.perf_counter()
     with nogil:
-        for i in range(count):
+        for _ in range(count):
             n = ops.legal_actions(start.data, buffer)
     seconds = time.perf_counter() - began
     free(buffer)

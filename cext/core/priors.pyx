@@ -1,4 +1,4 @@
-"""Priors of categories, for Python; see ``priors.pxd``."""
+"""Priors by category, for Python; see ``priors.pxd``."""
 
 import numpy as np
 

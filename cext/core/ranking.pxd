@@ -1,4 +1,7 @@
-"""Priors of the legal actions, their ranking, and progressive widening: which actions of a node are in view."""
+"""Priors of the legal actions, their ranking, and progressive widening.
+
+An action of a node is *in view* if the search may choose it: the `ranking_width` actions with the best priors are.
+"""
 
 from libc.math cimport pow
 
@@ -8,21 +11,22 @@ from cext.core.options cimport OptionsC
 from cext.core.search cimport SearchC, WorkerC
 from cext.core.types cimport action_t
 
-# Lists the legal actions of the worker's state with a prior above 0 in worker.actions and their priors, which sum to 1,
-# in worker.priors, unsorted; returns how many. `is_corrected`: by what the search has learnt of them.
+# Writes the legal actions of the worker's state with a prior above 0 to worker.actions, and their priors, which sum to
+# 1, to worker.priors. They are not sorted. Returns their number. `is_corrected`: adjust the priors by the history
+# table.
 cdef int ranking_list(WorkerC* worker, bint is_corrected) noexcept nogil
 
-# Moves the k best of the worker's n actions to the front, in descending order of priors, canonical order among equals.
+# Moves the k best of the worker's n actions to the front, by descending prior; canonical order among equals.
 cdef void ranking_sort_best(WorkerC* worker, int n, int k) noexcept nogil
 
-# Brings the actions with the best priors into view. Returns how many count now, or -1 without memory.
+# Brings the actions with the best priors into view. Returns how many are in view now, or -1 if there is no memory.
 cdef int ranking_widen(WorkerC* worker, NodeC* node) noexcept nogil
 
-# Adds an edge to a node, under its lock. Returns 0, or -1 without memory.
+# Adds an edge to a node. The caller holds the lock. Returns 0, or -1 if there is no memory.
 cdef int ranking_append_edge(SearchC* search, NodeC* node, action_t action, float prior) noexcept nogil
 
 
-# Progressive widening: how many of a node's legal actions are in view, by its visits.
+# Progressive widening: the number of a node's legal actions in view, by its visits.
 cdef inline int ranking_width(SearchC* search, NodeC* node, int num_legal) noexcept nogil:
     cdef OptionsC* options = &search.options
     cdef double width = (options.widening_base

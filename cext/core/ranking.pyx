@@ -11,7 +11,7 @@ from cext.core.history cimport history_advantage, history_slot
 from cext.core.rng cimport mix_bits
 from cext.core.search cimport search_key, search_key_from_root
 
-# Noise and history leave no prior below this.
+# The smallest prior after noise and history.
 cdef float LEAST_PRIOR = 1e-30
 
 
@@ -43,10 +43,11 @@ cdef int ranking_list(WorkerC* worker, bint is_corrected) noexcept nogil:
 
 
 cdef void _add_noise(WorkerC* worker, int n) noexcept nogil:
-    """Put a random error on the logarithm of the priors (`prior_noise`)."""
-    # By hashes, since the actions of a node are ranked more than once.
+    """Add the noise of `prior_noise` to the logarithm of the priors."""
+    # By hashes, because a node's actions are ranked more than once.
     cdef SearchC* search = worker.search
-    cdef uint64_t key = search_key_from_root(search, search_key(search.ops, worker.state, search.viewer)) ^ search.seed_bits, mixed
+    cdef uint64_t state_key = search_key(search.ops, worker.state, search.viewer), mixed
+    cdef uint64_t key = search_key_from_root(search, state_key) ^ search.seed_bits
     cdef double uniform
     cdef float highest = -1e30
     cdef int i
@@ -60,7 +61,7 @@ cdef void _add_noise(WorkerC* worker, int n) noexcept nogil:
 
 
 cdef void _add_history(WorkerC* worker, int n) noexcept nogil:
-    """Correct the priors by the mean advantage learnt of each action (`history`)."""
+    """Adjust the priors by the mean advantage of each action in the history table (`history`)."""
     cdef SearchC* search = worker.search
     cdef int i, player = search.ops.current_player(worker.state)
     cdef int turn = search.ops.turn(worker.state) - search.root_turn
@@ -73,14 +74,14 @@ cdef void _add_history(WorkerC* worker, int n) noexcept nogil:
 
 
 cdef inline bint _is_before(WorkerC* worker, int i, int j) noexcept nogil:
-    """Whether action i comes before action j: the higher prior, in canonical order among equals."""
+    """Return whether action i comes before action j: by descending prior, then in canonical order."""
     if worker.priors[i] != worker.priors[j]:
         return worker.priors[i] > worker.priors[j]
     return worker.actions[i] < worker.actions[j]
 
 
 cdef inline void _swap(WorkerC* worker, int i, int j) noexcept nogil:
-    """Exchange two actions and their priors."""
+    """Swap two actions and their priors."""
     cdef action_t action = worker.actions[i]
     cdef float prior = worker.priors[i]
     worker.actions[i] = worker.actions[j]
@@ -90,7 +91,7 @@ cdef inline void _swap(WorkerC* worker, int i, int j) noexcept nogil:
 
 
 cdef void _sift_down(WorkerC* worker, int root, int n) noexcept nogil:
-    """Restore the heap of n actions below `root`; the action that comes last is on top."""
+    """Restore the heap of n actions below `root`; its top is the action that comes last in the order."""
     cdef int child
     while 2 * root + 1 < n:
         child = 2 * root + 1
@@ -116,7 +117,7 @@ cdef void ranking_sort_best(WorkerC* worker, int n, int k) noexcept nogil:
 
 
 cdef void _rank_first(WorkerC* worker, const EdgeC* edges, int num_edges, int n) noexcept nogil:
-    """Give the actions with an edge priors that keep them in their places, before all others."""
+    """Set the priors of actions with an edge so that they stay in their places, before all others."""
     cdef int i, j
     for j in range(num_edges):
         i = 0
@@ -130,7 +131,7 @@ cdef int ranking_widen(WorkerC* worker, NodeC* node) noexcept nogil:
     cdef SearchC* search = worker.search
     cdef EdgeC* edges
     cdef int i, n, width, target, num_edges = graph_num_edges(node)
-    # Ranked before the lock is taken, for which others may wait.
+    # Rank before taking the lock: other threads may wait for it.
     n = ranking_list(worker, True)
     width = ranking_width(search, node, n)
     target = min(n, max(width, 2 * num_edges))
@@ -139,7 +140,7 @@ cdef int ranking_widen(WorkerC* worker, NodeC* node) noexcept nogil:
     ranking_sort_best(worker, n, target)
     spin_lock(&node.lock)
     atomic_store_u32(<uint32_t*>&node.num_legal, <uint32_t>n)
-    # Unless another thread has widened it meanwhile, perhaps in another order.
+    # Unless another thread has widened the node in the meantime, perhaps in another order.
     if node.num_edges == num_edges and num_edges < target:
         if graph_grow_edges(&search.graph, node, target) < 0:
             spin_unlock(&node.lock)
@@ -162,7 +163,7 @@ cdef inline void _fill_edge(EdgeC* edge, action_t action, float prior) noexcept 
 
 cdef int ranking_append_edge(SearchC* search, NodeC* node, action_t action, float prior) noexcept nogil:
     if node.num_edges == node.max_edges:
-        # As many as fit the 16 bits of the count.
+        # The count of edges has 16 bits.
         if node.num_edges == 65535 or graph_grow_edges(&search.graph, node,
                                                        min(max(4, 2 * node.num_edges), 65535)) < 0:
             return -1

@@ -1,6 +1,6 @@
 """Reading a result from the graph; contracts in ``reading.pxd``.
 
-Threads may still be searching: what they write is read under the nodes' locks or atomically.
+Threads may still be searching, so all that they write is read under the nodes' locks or atomically.
 """
 
 from libc.math cimport floor
@@ -28,7 +28,7 @@ cdef list reading_candidates(SearchC* search, int count):
 
 
 cdef bint _ends_are_exact(SearchC* search):
-    """Whether every end of the root's turn that was found is the end of the game, with one outcome."""
+    """Return whether every end of the root's turn found so far is the end of the game, with a single outcome."""
     cdef GraphC* graph = &search.graph
     cdef uint32_t index = atomic_load_u32(&graph.first_end)
     while index != NO_NODE:
@@ -39,16 +39,16 @@ cdef bint _ends_are_exact(SearchC* search):
 
 
 cdef list _best_ends(SearchC* search, int count):
-    """The most visited ends of the root's turn, best first; equal visits by value, then by order of discovery.
+    """Return the best ends of the root's turn: by visits, then by value, then by order of discovery.
 
-    Where all of them end the game, one visit tells all, and the value comes before the visits.
+    If all of them end the game, one visit gives the exact value. Then the value comes before the visits.
     """
     cdef GraphC* graph = &search.graph
     cdef uint32_t index = atomic_load_u32(&graph.first_end), visits
     cdef uint32_t least = 0
     cdef bint is_exact = _ends_are_exact(search)
     cdef double utility, lowest = -1
-    # No more than there are: four times a larger count might not fit.
+    # 4 * count must not overflow.
     count = min(count, <int>atomic_load_u32(&graph.num_ends))
     best = []
     if count == 0:
@@ -73,18 +73,21 @@ cdef list _best_ends(SearchC* search, int count):
 
 
 cdef double _settled_utility(SearchC* search, uint32_t index):
-    """The mean utility of a node, of as many back-ups as are counted; equal for nodes with equal outcomes."""
+    """Return the mean utility of a node, rounded: nodes with equal outcomes have equal values.
+
+    Under the lock, so that the sum and the number of back-ups agree.
+    """
     cdef NodeC* node = &search.graph.nodes[index]
     cdef double utility
     with nogil:
         spin_lock(&node.lock)
         utility = search_node_utility(node, search.viewer)
         spin_unlock(&node.lock)
-    return floor(utility * 1e9 + 0.5) / 1e9  # a mean of equal numbers need not be equal to them
+    return floor(utility * 1e9 + 0.5) / 1e9  # the mean of equal numbers may differ from them
 
 
 cdef dict _describe(SearchC* search, uint32_t index, TurnScratchC* scratch):
-    """The candidate of an end of the root's turn, spelled in the canonical way."""
+    """Return the candidate for an end of the root's turn, with its actions in canonical form."""
     cdef GraphC* graph = &search.graph
     cdef action_t actions[MAX_TURN]
     cdef uint32_t node = index, parent
@@ -105,13 +108,13 @@ cdef dict _describe(SearchC* search, uint32_t index, TurnScratchC* scratch):
 
 
 cdef dict _candidate(SearchC* search, uint32_t index, list actions, double prior):
-    """A candidate with the statistics of a node."""
+    """Return a candidate with the statistics of a node."""
     cdef NodeC* node = &search.graph.nodes[index]
     cdef double value_sum[MAX_SEATS]
     cdef double score_sum[MAX_SEATS]
     cdef uint32_t visits
     cdef int seat
-    # Without the GIL: the thread that holds the lock may be waiting for a processor, and others need the GIL meanwhile.
+    # Without the GIL: the holder of the lock may wait for a processor, and other threads may need the GIL.
     with nogil:
         spin_lock(&node.lock)
         visits = node.finished
@@ -123,11 +126,11 @@ cdef dict _candidate(SearchC* search, uint32_t index, list actions, double prior
              for seat in range(search.num_players)]
     scores = [score_sum[seat] / visits if visits else 0.0 for seat in range(search.num_players)]
     return {"actions": actions, "visits": visits, "value": value, "expected_scores": scores, "prior": prior,
-            "line": _line(search, index)}
+            "line": _expected_turns(search, index)}
 
 
 cdef dict _describe_unfinished(SearchC* search, TurnScratchC* scratch):
-    """A whole turn when no end of the turn was reached: the most visited actions, then the policy's."""
+    """Return a candidate when no end of the turn was reached: the most visited actions, completed by the policy."""
     cdef action_t actions[MAX_TURN]
     cdef int n = 0, i
     cdef double prior = 1.0
@@ -148,7 +151,7 @@ cdef dict _describe_unfinished(SearchC* search, TurnScratchC* scratch):
 
 
 cdef double _edge_prior(SearchC* search, uint32_t index, action_t action):
-    """The prior of an action in a node, 0 if it is not in view."""
+    """Return the prior of an action in a node, 0 if it has no edge."""
     cdef NodeC* node = &search.graph.nodes[index]
     cdef EdgeC* edges
     cdef int i
@@ -164,7 +167,7 @@ cdef double _edge_prior(SearchC* search, uint32_t index, action_t action):
 
 
 cdef uint32_t _most_visited(SearchC* search, uint32_t index, action_t* action):
-    """The child that a node's most visited edge leads to, and the edge's action; NO_NODE if it has no visits."""
+    """Return the child of a node's most visited edge, NO_NODE if there is none, and write the edge's action."""
     cdef NodeC* node = &search.graph.nodes[index]
     cdef EdgeC* edges
     cdef uint32_t child = NO_NODE, visits = 0
@@ -181,8 +184,8 @@ cdef uint32_t _most_visited(SearchC* search, uint32_t index, action_t* action):
     return child
 
 
-cdef list _line(SearchC* search, uint32_t index):
-    """The whole turns expected after a node, by most visits."""
+cdef list _expected_turns(SearchC* search, uint32_t index):
+    """Return the whole turns expected after a node: the principal variation, by visits."""
     cdef NodeC* nodes = search.graph.nodes
     cdef action_t action = 0
     cdef uint32_t child

@@ -1,21 +1,22 @@
-"""Random streams: numpy's bit generators, used from C without the GIL. No global generator anywhere."""
+"""Random streams: numpy's bit generators, used from C without the GIL. There is no global generator."""
 
 from libc.stdint cimport uint32_t, uint64_t
 from numpy.random cimport bitgen_t
 
 
 cdef class Stream:
-    """Owner of one numpy bit generator; `bitgen` stays valid as long as the owner lives."""
+    """Owner of a numpy bit generator. `bitgen` is valid as long as the owner lives."""
     cdef object _bit_generator
     cdef bitgen_t* bitgen
 
 
+# 64 random bits.
 cdef inline uint64_t rng_next(bitgen_t* rng) noexcept nogil:
     return rng.next_uint64(rng.state)
 
 
+# A double in [0, 1).
 cdef inline double rng_uniform(bitgen_t* rng) noexcept nogil:
-    """A double in [0, 1)."""
     return rng.next_double(rng.state)
 
 
@@ -51,11 +52,9 @@ cdef inline double _next_double(void* state) noexcept nogil:
     return (_next_u64(state) >> 11) * (1.0 / 9007199254740992.0)
 
 
-cdef inline void rng_following(bitgen_t* rng, uint64_t* at) noexcept nogil:
-    """Make a generator of the numbers that follow from `at`, which it changes: SplitMix64.
-
-    For a few numbers; one of numpy's takes too long to set up.
-    """
+# Makes `rng` a SplitMix64 generator with its state at `at`, which every draw changes. For a few numbers: one of numpy's
+# generators takes too long to set up.
+cdef inline void rng_splitmix(bitgen_t* rng, uint64_t* at) noexcept nogil:
     rng.state = at
     rng.next_uint64 = _next_u64
     rng.next_uint32 = _next_u32

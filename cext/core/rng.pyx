@@ -15,13 +15,13 @@ cdef class Stream:
     seed : int
         0 <= seed < 2**63. The same seed and stream give the same numbers, on every machine.
     stream : int
-        Which of the seed's streams: a thread's index, for instance. Streams are independent of each other
+        Index of the stream, >= 0, such as a thread's index. The streams of a seed are independent
         (`numpy.random.SeedSequence` with a spawn key).
 
     Raises
     ------
     SearchError
-        Reason INVALID_SEED, if the seed is no such integer.
+        Reason INVALID_SEED, if the seed is not an integer in this range.
     """
 
     def __cinit__(self, seed, stream=0):

@@ -1,23 +1,22 @@
 """The search: information-set Monte Carlo tree search over atomic actions, on a graph, by native threads.
 
-It supports games of 2 to MAX_SEATS seats with deterministic actions, chance events and hidden information, whose
-seats may move many plies running. The main loop is `_iterate`: select, expand, evaluate, back up.
+It supports games of 2 to MAX_SEATS seats with deterministic actions, random events and hidden information, in which a
+seat may play many actions in a row. The main loop is `_iterate`: select, expand, evaluate, back up.
 
 Sources
 * PUCT selection with priors: Rosin, "Multi-armed bandits with episode context" (2011); Silver et al. (2017).
 * Back-up of a vector, max^n: Luckhardt and Irani (1986); in Monte Carlo trees: Nijssen and Winands (2012).
 * Progressive widening: Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007).
-* Random events that happen again: Couetoux et al., "Continuous upper confidence trees" (2011), double progressive
-  widening.
+* Repeated random events: Couetoux et al., "Continuous upper confidence trees" (2011), double progressive widening.
 * Information sets and availability counts: Cowling, Powley, Whitehouse, "Information Set MCTS" (2012).
 * Statistics on a graph, value of the child and visits of the edge: Childs, Brodeur, Kocsis (2008), UCT2.
-* What is learnt of actions: Schaeffer, "The history heuristic" (1983); Nijssen and Winands, "Enhancements for multi-player
-  Monte-Carlo tree search" (2010), progressive history.
+* History: Schaeffer, "The history heuristic" (1983); Nijssen and Winands, "Enhancements for multi-player Monte-Carlo
+  tree search" (2010), progressive history.
 * Virtual loss: Chaslot, Winands, van den Herik, "Parallel Monte-Carlo tree search" (2008).
 """
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport fabs, pow, sqrt
+from libc.math cimport pow, sqrt
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -25,15 +24,15 @@ from cext.core.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_ad
                                 atomic_load_f64, atomic_load_u32, atomic_load_u64, atomic_store_u32,
                                 atomic_store_u64, monotonic_s, prefetch, sem_destroy, sem_init, sem_post,
                                 semaphore_wait, spin_lock, spin_unlock, thread_add_niceness)
-from cext.core.game cimport State, game_apply, game_settle_chance
+from cext.core.game cimport State, game_apply
 from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, graph_add_end, graph_edges, graph_find_or_add, graph_free,
                               graph_init, graph_memory, graph_num_edges)
 from cext.core.history cimport HISTORY_SLOTS, history_add, history_slot
+from cext.core.leaf cimport leaf_evaluate, leaf_utilities
 from cext.core.options cimport options_read
-from cext.core.playout cimport playout_round
 from cext.core.ranking cimport (ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width)
 from cext.core.reading cimport reading_candidates, reading_check_visits
-from cext.core.rng cimport Stream, mix_bits, rng_below, rng_following
+from cext.core.rng cimport Stream, mix_bits, rng_below, rng_splitmix
 from cext.core.turn_search cimport (BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, FORCED, NEVER_S, RUNNING, SETTLED,
                                     SIGNALS_S, UNLIMITED, TurnSearch)
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
@@ -50,22 +49,19 @@ cdef extern from "<pthread.h>" nogil:
 
 cdef enum:
     MAX_THREADS = 256
-    SETTLED_EVERY = 64          # iterations of a thread, at least, after which it looks whether the turn is settled
-    MAX_EVENTS = 1000000000     # of a node
-    PREFETCH = 8                # edges that selection asks for ahead
+    SETTLED_EVERY = 64          # fewest iterations of a thread between checks whether the turn is settled
+    MAX_EVENTS = 1000000000     # different draws at a node
+    PREFETCH = 8                # selection prefetches the child of the edge this far ahead
 
-# How often a calling thread wakes that is not the main one. Python has the main thread handle signals; to wake the
-# others for them would take Python's lock for nothing.
+# Seconds after which a calling thread other than the main one wakes. Python handles signals in the main thread, so
+# other threads need not take the GIL to check for them.
 cdef double LONG_S = 3600.0
-
-# Share of margin_weight that is left once the game is over.
-cdef double OVER_MARGIN = 0.1
 
 
 # --- the main loop
 
 cdef int _iterate(WorkerC* worker) noexcept nogil:
-    """One iteration. Returns 0, or -1 when memory is used up (nothing is counted then)."""
+    """Run one iteration. Return 0, or -1 if the memory is used up; it is not counted then."""
     cdef SearchC* search = worker.search
     cdef const GameOps* ops = search.ops
     cdef void* state = worker.state
@@ -76,7 +72,7 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
     cdef int edge
     cdef bint is_leaf, is_over
 
-    # Step 1. Draw a world that agrees with what the asking seat knows.
+    # Step 1. Draw a world that agrees with what the searching seat knows.
     memcpy(state, search.root_state, ops.state_size)
     if search.several_worlds:
         ops.determinize(state, search.viewer, &worker.rng)
@@ -84,7 +80,8 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
     worker.path_nodes[0] = index
     is_leaf = _enter(search, index) and not search_goes_on(search, index)
 
-    # Step 2. Select: descend by PUCT until a node is new and no turn is to be finished, or the game is over.
+    # Step 2. Select: descend by PUCT to a new node (and on to the end of its turn, see `whole_turns`), or to the end of
+    # the game.
     while not is_leaf and ops.current_player(state) != TERMINAL and worker.path_length < MAX_PATH:
         if ops.current_player(state) == CHANCE:
             edge = NO_EDGE
@@ -110,7 +107,7 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
         index = child
 
     # Step 3. Evaluate.
-    is_over = _evaluate(worker, values, scores)
+    is_over = leaf_evaluate(worker, values, scores)
 
     # Step 4. Back up.
     _back_up(worker, values, scores, is_over)
@@ -118,12 +115,12 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
 
 
 cdef bint _enter(SearchC* search, uint32_t index) noexcept nogil:
-    """Count a descent as under way, which is its virtual loss; return whether it is the first."""
+    """Count a descent to a node before it is backed up (its virtual loss); return whether it is the first."""
     return atomic_add_u32(&search.graph.nodes[index].visits, 1) == 0
 
 
 cdef void _leave(WorkerC* worker) noexcept nogil:
-    """Take back a descent that could not be finished."""
+    """Undo the counts of a descent that could not be finished."""
     cdef SearchC* search = worker.search
     cdef int i
     for i in range(worker.path_length + 1):
@@ -133,7 +130,7 @@ cdef void _leave(WorkerC* worker) noexcept nogil:
 
 
 cdef void _leave_edge(SearchC* search, uint32_t index, int edge) noexcept nogil:
-    """Take back a descent through an edge."""
+    """Undo the count of a descent through an edge."""
     cdef NodeC* node = search.graph.nodes + index
     cdef EdgeC* c_edge
     spin_lock(&node.lock)
@@ -145,7 +142,7 @@ cdef void _leave_edge(SearchC* search, uint32_t index, int edge) noexcept nogil:
 # --- select and expand
 
 cdef void _draw_event(WorkerC* worker, uint32_t index) noexcept nogil:
-    """Draw the random event of a node: an outcome that has occurred in the node, or a new one while they are few."""
+    """Draw the random event of a node: one of the draws made there before, or a new one while there are few."""
     cdef SearchC* search = worker.search
     cdef NodeC* node = search.graph.nodes + index
     cdef double most
@@ -155,30 +152,32 @@ cdef void _draw_event(WorkerC* worker, uint32_t index) noexcept nogil:
         search.ops.chance(worker.state, &worker.rng)
         return
     most = 1 + search.options.events_factor * pow(atomic_load_u32(&node.visits), search.options.events_exponent)
-    # An event is known by the random numbers that draw it; in another world they may draw another one.
+    # A draw is identified by its random numbers. In another world the same numbers may give another outcome.
     numbers = mix_bits(search.seed_bits ^ search_key_from_root(search, node.key)
                        ^ mix_bits(rng_below(&worker.rng, <int>min(most, MAX_EVENTS))))
-    rng_following(&rng, &numbers)
+    rng_splitmix(&rng, &numbers)
     search.ops.chance(worker.state, &rng)
 
 
 cdef inline bint _shares_view(SearchC* search, const void* state, int player) noexcept nogil:
-    """Whether the mover sees what the asking seat sees."""
-    # If so, the legal actions and their priors are the same in every world of a node (a rule of the contract), and need
-    # not be listed anew at each visit.
+    """Return whether the seat to move knows the same as the searching seat.
+
+    Then every world of a node has the same legal actions and priors (a rule of the contract): no need to list them at
+    each visit.
+    """
     return (player == search.viewer
             or search.ops.hash(state, player) == search.ops.hash(state, search.viewer))
 
 
 cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nogil:
-    """Choose an edge of a node and count a descent through it. Returns its index, or -1 without memory."""
+    """Choose an edge of a node and count a descent through it. Return its index, or -1 if there is no memory."""
     cdef SearchC* search = worker.search
     cdef NodeC* node = search.graph.nodes + index
     cdef EdgeC* edge
     cdef int chosen, n, width
     if search.several_worlds and not _shares_view(search, worker.state, node.player):
-        # Ranked before the lock is taken, for which others may wait. Ranked at each visit, so the priors must not be
-        # corrected: actions would drop out of view when they change.
+        # Rank before taking the lock: other threads may wait for it. This happens at each visit, so without the
+        # history: when priors change, actions would drop out of view.
         n = ranking_list(worker, False)
         width = ranking_width(search, node, n)
         ranking_sort_best(worker, n, width)
@@ -196,19 +195,21 @@ cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nog
 
 
 cdef inline double _exploration(SearchC* search, NodeC* node) noexcept nogil:
-    """The constant of PUCT in a node."""
-    # The end of the budget confirms the best turn found: visits then gather on it, not on its near twins.
+    """Return the PUCT constant of a node."""
+    # At the end of the budget visits go to the best turn found, not to turns that are almost equal.
     if node.turn == search.root_turn and atomic_load_u32(&search.is_confirming):
         return 0.0
-    # The first decision of a turn weighs the seat's plans; the later ones carry one out.
+    # The first decision of a turn chooses a plan; the later ones carry it out.
     if node.parent != NO_NODE and search.graph.nodes[node.parent].turn == node.turn:
         return search.options.exploration_in_turn
     return search.options.exploration
 
 
 cdef inline double _edge_utility(SearchC* search, const EdgeC* edge, uint32_t edge_visits, int player) noexcept nogil:
-    """The mean utility beyond an edge with visits."""
-    # All paths that lead to the child inform it; a descent under way counts as a loss.
+    """Return the mean utility of an edge with visits.
+
+    It is the mean of the child, over all paths to it. A descent that is not backed up counts as a loss.
+    """
     cdef uint32_t index = atomic_load_u32(&edge.child), visits
     cdef NodeC* child
     if index != SEVERAL_NODES and index != NO_NODE:
@@ -220,15 +221,14 @@ cdef inline double _edge_utility(SearchC* search, const EdgeC* edge, uint32_t ed
 
 
 cdef inline double _num_first_visits(SearchC* search, NodeC* node) noexcept nogil:
-    """How many actions with the best priors are visited at least once."""
-    # A prior that is far too small would otherwise keep the search from ever trying an action.
+    """Return how many actions with the best priors are visited at least once, even if the priors are too low."""
     return search.options.first_visits * sqrt(<double>atomic_load_u32(&node.visits))
 
 
 cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
-    """Choose an edge where every world has the same actions. Returns its index, or -1 without memory."""
-    # The edges are those that came into view, in that order, visited ones first. They are read without the lock: a pass
-    # over hundreds of edges would keep the other threads waiting.
+    """Choose an edge where every world has the same actions. Return its index, or -1 if there is no memory."""
+    # Edges are in the order in which they came into view, visited ones first. They are read without the lock, because a
+    # pass over hundreds of edges would make other threads wait.
     cdef SearchC* search = worker.search
     cdef EdgeC* edges
     cdef double factor, utility, first_play, score, best_score = -1e300
@@ -248,7 +248,7 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
             prefetch(search.graph.nodes + atomic_load_u32(&edges[i + PREFETCH].child))
         visits = atomic_load_u32(&edges[i].visits)
         if visits == 0:
-            # The edges after it have no visits either: they came with it and ranked lower, or came later.
+            # Nor do the edges after it: they were added with it and rank lower, or were added later.
             if i < _num_first_visits(search, node):
                 return i
             score = first_play + factor * edges[i].prior
@@ -264,9 +264,9 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
 
 
 cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width) noexcept nogil:
-    """Choose an edge where worlds differ in their actions. Returns its index, or -1 without memory."""
-    # Only edges that are legal in this world count, and each is measured against the
-    # descents in which it was (availability). The first `width` of this world's `n` actions are in view.
+    """Choose an edge where worlds differ in their actions. Return its index, or -1 if there is no memory."""
+    # Only edges that are legal in this world count, and each is compared with the descents in which it was available.
+    # The first `width` of this world's `n` actions are in view.
     cdef SearchC* search = worker.search
     cdef EdgeC* edges
     cdef double exploration, utility, score, best_score = -1e300
@@ -300,7 +300,7 @@ cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width) noexc
 cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge, action_t action) noexcept nogil:
     """Find or add the node of the worker's state, reached from a node by an edge or a random event (NO_EDGE).
 
-    Returns NO_NODE without memory.
+    Return NO_NODE if there is no memory.
     """
     cdef SearchC* search = worker.search
     cdef const GameOps* ops = search.ops
@@ -309,8 +309,8 @@ cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge, action_t action
     cdef int turn = ops.turn(worker.state)
     cdef uint32_t child
     cdef bint is_new
-    child = graph_find_or_add(&search.graph, search_key(ops, worker.state, search.viewer), ops.current_player(worker.state),
-                              turn, index, action, &is_new)
+    child = graph_find_or_add(&search.graph, search_key(ops, worker.state, search.viewer),
+                              ops.current_player(worker.state), turn, index, action, &is_new)
     if child == NO_NODE:
         return NO_NODE
     if is_new and turn != search.root_turn and node.turn == search.root_turn:
@@ -327,80 +327,25 @@ cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge, action_t action
     return child
 
 
-# --- evaluate and back up
-
-cdef bint _evaluate(WorkerC* worker, double* values, double* scores) noexcept nogil:
-    """Each seat's expected share of the win and final score in the worker's state, which a playout may change.
-
-    Returns whether the game is over there, so that they are certain.
-    """
-    cdef SearchC* search = worker.search
-    cdef const GameOps* ops = search.ops
-    cdef double leaf_values[MAX_SEATS]
-    cdef double leaf_scores[MAX_SEATS]
-    cdef double weight = search.options.playout_weight
-    cdef int seat
-    game_settle_chance(ops, worker.state, &worker.rng)
-    if ops.current_player(worker.state) == TERMINAL:
-        ops.returns(worker.state, values)
-        ops.scores(worker.state, scores)
-        return True
-    if ops.evaluate == NULL:
-        weight = 1.0
-    elif weight < 1.0:
-        ops.evaluate(search.weights, worker.state, leaf_values, leaf_scores)
-    if weight > 0.0:
-        playout_round(ops, worker.state, &worker.rng, worker.actions)
-        if ops.current_player(worker.state) == TERMINAL:
-            ops.returns(worker.state, values)
-            ops.scores(worker.state, scores)
-        else:
-            ops.evaluate(search.weights, worker.state, values, scores)
-    for seat in range(search.num_players):
-        if weight == 0.0:
-            values[seat] = leaf_values[seat]
-            scores[seat] = leaf_scores[seat]
-        elif weight < 1.0:
-            values[seat] = weight * values[seat] + (1 - weight) * leaf_values[seat]
-            scores[seat] = weight * scores[seat] + (1 - weight) * leaf_scores[seat]
-    return False
-
-
-cdef void _utilities(SearchC* search, const double* values, const double* scores, bint is_over,
-                     double* utilities) noexcept nogil:
-    """What each seat maximises, in [0, 1]: its share of the win, blended with its margin over the best other.
-
-    At the end of the game the margin hardly counts: a sure win by a point beats a likely one by many.
-    """
-    cdef OptionsC* options = &search.options
-    cdef double weight = options.margin_weight * (OVER_MARGIN if is_over else 1.0)
-    cdef double margin, best_other
-    cdef int seat, other
-    for seat in range(search.num_players):
-        best_other = -1e300
-        for other in range(search.num_players):
-            if other != seat and scores[other] > best_other:
-                best_other = scores[other]
-        margin = scores[seat] - best_other
-        margin = 0.5 + 0.5 * margin / (fabs(margin) + options.margin_scale)
-        utilities[seat] = (1 - weight) * values[seat] + weight * margin
-
+# --- back up
 
 cdef inline void _learn(SearchC* search, NodeC* node, int edge, double utility) noexcept nogil:
-    """Add a descent's advantage to what is learnt of the action of an edge."""
-    # Called under the node's lock, before the node counts the descent.
+    """Add a descent's advantage to the history of an edge's action.
+
+    Under the node's lock, before the node counts the descent.
+    """
     history_add(history_slot(search.history, graph_edges(&search.graph, node)[edge].action, node.player,
                              node.turn - search.root_turn),
                 utility - node.utility_sum[node.player] / node.finished)
 
 
 cdef void _back_up(WorkerC* worker, const double* values, const double* scores, bint is_over) noexcept nogil:
-    """Add the outcome of a descent to every node and edge of its path."""
+    """Add the outcome of a descent to all nodes and edges of its path."""
     cdef SearchC* search = worker.search
     cdef double utilities[MAX_SEATS]
     cdef NodeC* node
     cdef int i, seat
-    _utilities(search, values, scores, is_over, utilities)
+    leaf_utilities(search, values, scores, is_over, utilities)
     for i in range(worker.path_length + 1):
         node = search.graph.nodes + worker.path_nodes[i]
         spin_lock(&node.lock)
@@ -455,7 +400,7 @@ cdef void* _work(void* argument) noexcept nogil:
 
 
 cdef bint _is_settled(SearchC* search, double now_s) noexcept nogil:
-    """Whether the lead in visits of the best end of the turn is more than the iterations that there is time for."""
+    """Return whether the best end of the turn leads by more visits than there is time for iterations."""
     cdef NodeC* nodes = search.graph.nodes
     cdef uint32_t index = atomic_load_u32(&search.graph.first_end), visits, most = 0, second = 0
     cdef double left = (atomic_load_u32(&nodes[search.root].finished) * (search.limits.deadline_s - now_s)
@@ -468,38 +413,38 @@ cdef bint _is_settled(SearchC* search, double now_s) noexcept nogil:
         elif visits > second:
             second = visits
         index = atomic_load_u32(&nodes[index].next_end)
-    # A little more, should the search get faster.
+    # 1.2: the search may become faster.
     return most > second + 1.2 * left
 
 
 cdef inline void _confirm(SearchC* search) noexcept nogil:
-    """Begin the confirming part of the search."""
-    # Written once, since every thread reads this cache line.
+    """Stop exploring in the root's turn."""
+    # Write it only once: every thread reads this cache line.
     if not atomic_load_u32(&search.is_confirming):
         atomic_store_u32(&search.is_confirming, 1)
 
 
 cdef class Search(TurnSearch):
-    """One search of one position, by native threads on one shared graph.
+    """A search of one turn, by native threads on one shared graph; see `TurnSearch` for what it shares with others.
 
     Parameters
     ----------
     state : State
         Copied (see `TurnSearch`). A seat must be to move.
     weights : Weights, optional
-        Of the state's game; needed if it has weights.
+        Of the state's game; required if the game has weights.
     threads : int
         Native threads, 1 to 256.
     memory_mb : float
-        Memory for the graph in MiB; the search ends with stop reason ``memory`` when it is used up.
+        Memory for the graph in MiB. When it is used up, the search ends with stop reason ``memory``.
     seed : int
         0 <= seed < 2**63. With one thread and an iteration limit the same seed gives the same result.
     niceness : int
-        0 to 19: by how much the native threads come after other threads (Linux only; no effect elsewhere). The calling
-        thread, which holds Python's lock now and then, keeps its priority.
+        Added to the niceness of the native threads, 0 to 19 (Linux only; no effect elsewhere). The calling thread,
+        which sometimes holds the GIL, keeps its priority.
     options : float
-        Any of the names in `cext.core.options.OPTIONS`, whose comments say what they scale. Defaults are those of the
-        game (`Game.search_options`), and those of `OPTIONS` where it has none.
+        Options by name, see the comments of `cext.core.options.OPTIONS`. Defaults are those of the game
+        (`Game.search_options`), else those of `OPTIONS`.
 
     Raises
     ------
@@ -514,12 +459,12 @@ cdef class Search(TurnSearch):
     cdef SearchC search
     cdef list _streams
     cdef WorkerC* _workers
-    cdef object _late_s         # of `run`
+    cdef object _late_s         # the argument of `run`
     cdef pthread_t* _ids        # threads not joined yet, NULL if none
     cdef int _created
 
-    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB, seed=0,
-                  int niceness=0, **options):
+    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB,
+                  seed=0, int niceness=0, **options):
         cdef const GameOps* ops = state.game.ops
         memset(&self.search, 0, sizeof(SearchC))
         sem_init(&self.search.ended, 0, 0)
@@ -572,7 +517,7 @@ cdef class Search(TurnSearch):
         return 0
 
     cdef int _open_root(self) except -1:
-        """Add the root to the graph. One draw tells whether what the asking seat knows leaves several worlds."""
+        """Add the root to the graph. A first draw shows whether the searching seat must consider several worlds."""
         cdef const GameOps* ops = self.search.ops
         cdef Stream stream = self._streams[self.threads]
         cdef bint is_new
@@ -598,13 +543,13 @@ cdef class Search(TurnSearch):
     def run(self, time_s=None, iterations=None, *, late_s=None):
         """Search until a limit is reached or `stop` is called; see `TurnSearch.run`.
 
-        Without any limit only `stop` or memory ends the search. `result` may be called meanwhile in another thread.
+        Without a limit only `stop` or the memory ends the search. Another thread may call `result` during the search.
 
         Parameters
         ----------
         late_s : float, optional
-            >= 0: return this many seconds after the time is up at the latest, even if threads that get no processor have
-            not noticed it. `join` waits for them; `result` is valid at once. By default `run` waits for their end.
+            Return at most this many seconds after the time limit, >= 0, even if threads without a processor still run.
+            `result` is valid at once, and `join` waits for the threads. By default `run` waits for them.
         """
         if late_s is not None and not 0 <= late_s < 1e9:
             raise SearchError(f"late_s: {late_s}, expected at least 0 and less than 1e9", reason="INVALID_LIMITS")
@@ -635,7 +580,7 @@ cdef class Search(TurnSearch):
         return BY_STOP              # unless a thread has set its own reason
 
     cdef int _start_threads(self) except -1:
-        """Start the native threads; all or none."""
+        """Start all native threads, or none and raise SearchError."""
         cdef int i, error = 0
         self._ids = <pthread_t*>malloc(self.threads * sizeof(pthread_t))
         if self._ids == NULL:
@@ -654,9 +599,9 @@ cdef class Search(TurnSearch):
         return 0
 
     cdef bint _wait(self, double until_s):
-        """Sleep until the threads have ended, or until a time on the monotonic clock; return whether they have.
+        """Sleep until the threads have ended, or until a time on the monotonic clock; return whether they have ended.
 
-        The main thread wakes for signals, too.
+        The main thread also wakes to handle signals.
         """
         cdef bint has_ended = False
         cdef double now_s, wait_s, nap_s
@@ -673,11 +618,11 @@ cdef class Search(TurnSearch):
                 return False
 
     def join(self):
-        """Wait for the end of threads that `run` has left behind; return at once if there are none."""
+        """Wait for threads that still run after `run` has returned (`late_s`)."""
         self._join()
 
     cdef int _join(self) except -1:
-        """Stop the threads and wait for their end."""
+        """Stop the threads and wait until they have ended."""
         cdef pthread_t* ids = self._ids
         cdef int i
         if ids == NULL:
@@ -705,7 +650,7 @@ cdef class Search(TurnSearch):
         }
 
     cdef uint64_t _iterations(self):
-        """Iterations backed up by all threads together."""
+        """Return the number of iterations that all threads have backed up."""
         cdef uint64_t iterations = 0
         cdef int i
         for i in range(self.threads):
@@ -713,9 +658,9 @@ cdef class Search(TurnSearch):
         return iterations
 
     def check_visits(self):
-        """Raise `SearchError` unless visits add up: every descent through a node ended in it or left by one edge.
+        """Raise `SearchError` unless the visits add up: every descent through a node ends in it or leaves by one edge.
 
-        Only for a search that has ended. With one thread every node was ended in exactly once, except those that the
-        first descent went on from (`whole_turns`).
+        Only for a search that has ended. With one thread exactly one descent ends in each node, or none if the first
+        one continued from there (`whole_turns`).
         """
         reading_check_visits(&self.search, self.threads, self._iterations())

@@ -1,4 +1,4 @@
-"""What every search of one turn shares: limits, the reason for its end, the base class of `Search`, `UCT`, `Beam`."""
+"""What all searches of one turn share: limits, stop reasons, the base class of `Search`, `UCT` and `Beam`."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -13,10 +13,10 @@ cdef extern from *:
     """
     const double NEVER_S        # a deadline that is never reached
     const uint64_t UNLIMITED    # a number of iterations that is never reached
-    const double SIGNALS_S      # how often a search looks for signals, such as Ctrl-C
+    const double SIGNALS_S      # seconds between checks for signals, such as Ctrl-C
 
 
-# Why a search ended; the word for it in a result is in `stop_reason_word`.
+# Why a search ended; results use the words of `stop_reason_word`.
 ctypedef enum StopReason:
     RUNNING
     BY_TIME
@@ -24,23 +24,24 @@ ctypedef enum StopReason:
     BY_MEMORY
     BY_STOP
     FORCED                      # only one turn is legal
-    SETTLED                     # no other turn can win in the time left, or nothing is left to search
+    SETTLED                     # no other turn can overtake the best one in the time left, or nothing is left to search
 
 
+# The word for a StopReason in a result; empty for RUNNING.
 cdef inline str stop_reason_word(uint32_t reason):
     return ("", "time", "iterations", "memory", "stopped", "forced", "settled")[reason]
 
 
-# The limits of a search while it runs. Its threads read them at each iteration.
+# The limits of a running search. Its threads read them at each iteration.
 ctypedef struct LimitsC:
     double began_s              # on the monotonic clock
     double deadline_s           # on the monotonic clock; NEVER_S without a limit
     uint64_t max_iterations     # UNLIMITED without a limit
-    uint32_t stop               # StopReason; any thread may set it, once, by compare and swap
+    uint32_t stop               # StopReason; any thread may set it once, by compare and swap
 
 
 cdef class TurnSearch:
-    """One search of one turn of one position; see ``turn_search.pyx``. A subclass defines the methods at the end."""
+    """One search of one turn of one position; see ``turn_search.pyx``. A subclass defines the last three methods."""
     cdef readonly State state
     cdef readonly Weights weights
     cdef readonly int threads
@@ -53,18 +54,18 @@ cdef class TurnSearch:
     cdef bint _has_begun
     cdef bint _has_ended
 
-    # Takes over the arguments that all searches share; called first by __cinit__ of a subclass. Raises what the
-    # subclass documents.
+    # Checks and stores the arguments that all searches share; the first call in __cinit__ of a subclass. Raises what
+    # the subclass documents.
     cdef int _prepare(self, State state, int threads, int max_threads, double memory_mb, object seed) except -1
 
-    # Takes over the weights of a search that uses them. Raises TypeError if the game has weights and none are given, or
+    # Stores the weights, for a search that uses them. Raises TypeError if the game has weights and none are given, or
     # they are of another game.
     cdef int _use_weights(self, object weights) except -1
 
-    # Whether only one whole turn is legal: a chain of single actions. (Branches that meet again do not count.)
+    # Whether every state of the turn has a single legal action.
     cdef bint _is_forced(self) except *
 
-    # Raises SearchError (reason SEARCH_RUNNING) before the search has ended.
+    # Raises SearchError (reason SEARCH_RUNNING) if the search has not ended.
     cdef int _require_end(self) except -1
 
     # Searches until a limit is reached or `limits.stop` is set; returns the StopReason.
@@ -73,5 +74,5 @@ cdef class TurnSearch:
     # The candidates of a result, best first, `count` at most and at least one: dicts as in `result`.
     cdef list _candidates(self, int count)
 
-    # The numbers of a result that each search counts in its own way: iterations, nodes, distinct_turns, memory_bytes.
+    # The counts of a result: iterations, nodes, distinct_turns, memory_bytes.
     cdef dict _counts(self)

@@ -1,7 +1,7 @@
 """The base of all searches of one turn: `Search`, `UCT` and `Beam`.
 
-It checks the arguments once, copies the position, keeps the limits and the reason for the end, and gives the result
-its form. What a subclass adds is the search itself; its methods are declared in ``turn_search.pxd``.
+It checks the arguments, copies the position, holds the limits and the stop reason, and builds the result. A subclass
+adds the search itself; ``turn_search.pxd`` declares the methods that it defines.
 """
 
 from libc.stdlib cimport free, malloc
@@ -13,7 +13,7 @@ from cext.core.weights cimport weights_data
 
 from cext.core.errors import SearchError
 
-# Memory in MiB, the default of all compiled searches. Users meet the default of `mexica_ai.limits`.
+# In MiB, for all compiled searches. The public functions have their own default, in `mexica_ai.limits`.
 DEFAULT_MEMORY_MB = 256
 
 MAX_MEMORY_MB = 1_000_000
@@ -22,19 +22,17 @@ MAX_MEMORY_MB = 1_000_000
 cdef class TurnSearch:
     """One search of one turn of one position.
 
-    The search owns a copy of the position's state, made when it is created. That is the only copy on the way in: callers
-    pass their own state and may go on using it.
+    The search copies the state when it is created, so callers need not copy it and may change it afterwards.
 
     Attributes
     ----------
     state : State
         The search's copy.
     weights : Weights or None
-        As given; None for a search that does not use them.
+        None for a search that does not use them.
     threads : int
         Native threads.
     seed : int
-        As given.
     """
 
     cdef int _prepare(self, State state, int threads, int max_threads, double memory_mb, object seed) except -1:
@@ -95,7 +93,7 @@ cdef class TurnSearch:
             self._has_ended = True
 
     def stop(self):
-        """Ask the search to end, from any thread, with what it has found by then; before `run` it ends at once when run."""
+        """Ask the search to end with what it has found. Any thread may call it; before `run`, `run` ends at once."""
         atomic_cas_u32(&self.limits.stop, RUNNING, BY_STOP)
 
     def result(self, int num_candidates=1):
@@ -104,7 +102,7 @@ cdef class TurnSearch:
         Parameters
         ----------
         num_candidates : int
-            Candidate turns at most, >= 1. There may be fewer, and there is always one.
+            Maximum number of candidate turns, >= 1. There may be fewer, but there is always one.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Whole turns as sequences of actions. Contracts in ``turns.pxd``."""
+"""Whole turns as sequences of actions; contracts in ``turns.pxd``."""
 
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -7,8 +7,8 @@ from cext.core.game cimport game_action_is_legal, game_apply
 from cext.core.types cimport ALL_SEEING, aligned_alloc, uint64_t
 
 cdef enum:
-    MAX_ORDER_STEPS = 2000      # actions tried for the canonical order before it is given up
-    DROP_WITHIN = 4             # a pair that may be dropped has at most two actions between
+    MAX_ORDER_STEPS = 2000      # actions tried for the canonical order before the search for it ends
+    DROP_WITHIN = 4             # a pair that may be dropped has at most two actions in between
 
 
 cdef int turn_scratch_init(TurnScratchC* scratch, const GameOps* ops) noexcept nogil:
@@ -31,6 +31,7 @@ cdef void turn_scratch_free(TurnScratchC* scratch) noexcept nogil:
 
 
 cdef void _sort(action_t* actions, int n) noexcept nogil:
+    """Sort actions in ascending order."""
     cdef int i, j
     cdef action_t action
     for i in range(1, n):
@@ -42,9 +43,12 @@ cdef void _sort(action_t* actions, int n) noexcept nogil:
         actions[j + 1] = action
 
 
-# Depth-first over the orders of `left` (sorted, n of total still to play), least action first.
 cdef bint _order(const GameOps* ops, const action_t* left, int n, int total, uint64_t goal, action_t* out,
                  int* steps, TurnScratchC* scratch) noexcept nogil:
+    """Search depth-first for an order of `left` that ends in the goal; return whether there is one.
+
+    `left` is sorted and has the n of `total` actions that are not played yet. Smaller actions are tried first.
+    """
     cdef action_t rest[MAX_TURN]
     cdef char* state = scratch.states + (total - n) * ops.state_size
     cdef int i
@@ -56,7 +60,7 @@ cdef bint _order(const GameOps* ops, const action_t* left, int n, int total, uin
         steps[0] += 1
         if steps[0] > MAX_ORDER_STEPS:
             return False
-        # A turn that ends early, or an action of the next seat, is no order of this turn.
+        # The turn may not end early, and the next seat may not play its actions.
         if (ops.turn(state) != ops.turn(scratch.states)
                 or not game_action_is_legal(ops, state, left[i], scratch.actions)):
             continue
@@ -72,6 +76,7 @@ cdef bint _order(const GameOps* ops, const action_t* left, int n, int total, uin
 
 cdef bint _ends_in(const GameOps* ops, const void* state, const action_t* turn, int n, uint64_t goal,
                    TurnScratchC* scratch) noexcept nogil:
+    """Return whether a turn of n actions is legal and ends in a state with this hash."""
     cdef int i, start = ops.turn(state)
     memcpy(scratch.states, state, ops.state_size)
     for i in range(n):
@@ -84,7 +89,7 @@ cdef bint _ends_in(const GameOps* ops, const void* state, const action_t* turn, 
 
 cdef int _drop(const GameOps* ops, const void* state, action_t* turn, int n, uint64_t goal,
                TurnScratchC* scratch) noexcept nogil:
-    """Drop an action, or two that are near each other, without which the turn ends in the same state."""
+    """Drop an action, or two that are close together, if the turn ends in the same state without them."""
     cdef action_t kept[MAX_TURN]
     cdef int i, j, k, m
     for i in range(n):

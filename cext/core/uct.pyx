@@ -2,8 +2,9 @@
 
 Each iteration descends by UCB1, adds one node for an untried action chosen at random, plays the game's reference
 random player to the end, and backs up each seat's share of the win (Kocsis and Szepesvari, 2006; max^n for more than
-two seats). A turn is decided action by action: each gets a share of the limits that are left (see `UCT.run`), and the
-tree below the chosen action is kept. Hidden information: one world an iteration, as in information-set search.
+two seats). A turn is decided action by action: each decision gets a share of the limits that are left (see `UCT.run`),
+and the tree below the chosen action is kept. Hidden information: each iteration draws a world, as in information-set
+search.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -11,8 +12,6 @@ from libc.math cimport ceil, fmin, log, sqrt
 from libc.stdint cimport UINT32_MAX, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
-
-from numpy.random cimport bitgen_t
 
 from cext.core.atomics cimport atomic_load_u32, monotonic_s
 from cext.core.game cimport GameOps, State, game_apply, game_settle_chance
@@ -28,17 +27,17 @@ from cext.core.turn_search import DEFAULT_MEMORY_MB
 cdef enum:
     MAX_DEPTH = 4096
 
-# Share of the remaining time or iterations that the next action of the turn gets.
+# Share of the remaining time or iterations for the next action of the turn.
 cdef double SHARE_OF_REST = 1.0 / 3.0
 
 
 ctypedef struct UctNodeC:
-    action_t action             # that led here
+    action_t action             # the action that leads here
     double value_sum[MAX_SEATS]
     double score_sum[MAX_SEATS]
     uint32_t visits
-    uint32_t first_child        # 0 none
-    uint32_t next_sibling       # 0 none
+    uint32_t first_child        # 0: none
+    uint32_t next_sibling       # 0: none
 
 
 cdef class UCT(TurnSearch):
@@ -53,12 +52,12 @@ cdef class UCT(TurnSearch):
     threads : int
         Accepted for the common interface; only 1.
     memory_mb : float
-        Memory for the tree in MiB; when it is full, iterations go on without adding nodes, and the next decision
+        Memory for the tree in MiB. When it is full, iterations continue without adding nodes, and the next decision
         begins with an empty tree.
     seed : int
         0 <= seed < 2**63.
     exploration : float
-        UCB1 constant.
+        UCB1 constant, >= 0.
 
     Raises
     ------
@@ -84,8 +83,8 @@ cdef class UCT(TurnSearch):
     cdef list _scores
     cdef uint32_t _root_visits
 
-    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB, seed=0,
-                  double exploration=1.4142135623730951):
+    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB,
+                  seed=0, double exploration=1.4142135623730951):
         cdef const GameOps* ops = state.game.ops
         self._prepare(state, threads, 1, memory_mb, seed)
         self._exploration = exploration
@@ -109,7 +108,7 @@ cdef class UCT(TurnSearch):
         free(self._scratch)
 
     cdef void _reset(self) noexcept nogil:
-        """Begin an empty tree: one node, for the state after the actions decided so far."""
+        """Empty the tree: only a root for the state after the actions decided so far."""
         self._used = 1
         self._root = self._add(0)
 
@@ -121,7 +120,7 @@ cdef class UCT(TurnSearch):
         return self._used - 1
 
     cdef void _match_children(self, uint32_t node, int n) noexcept nogil:
-        """Set _children[i] to the child for the i-th of the n actions in the buffer, 0 if it is untried."""
+        """Set _children[i] to the child of the i-th of the n actions in the buffer, 0 if it is untried."""
         cdef uint32_t child = self._nodes[node].first_child
         cdef int low, high, middle
         memset(self._children, 0, n * sizeof(uint32_t))
@@ -139,9 +138,9 @@ cdef class UCT(TurnSearch):
             child = self._nodes[child].next_sibling
 
     cdef uint32_t _descend(self, uint32_t node, void* state, bint* added) noexcept nogil:
-        """Choose a child by UCB1, or add one for an untried action; plays it.
+        """Choose a child by UCB1, or add one for an untried action. Apply its action and return its index.
 
-        In a full tree untried actions do not count; returns 0 and plays nothing if all are untried.
+        A full tree ignores untried actions. If all are untried, it returns 0 and applies nothing.
         """
         cdef const GameOps* ops = self.ops
         cdef int n = ops.legal_actions(state, self._actions), i, num_untried = 0, seat = ops.current_player(state)
@@ -205,15 +204,15 @@ cdef class UCT(TurnSearch):
     def run(self, time_s=None, iterations=None):
         """Decide a whole turn; see `TurnSearch.run`.
 
-        Each decision gets a third of what is left, a decision that surely ends the turn all of it: of n decisions the
-        last of which is not seen to be the last, 1 - (2/3) ** n of the limits are used, 94 % of them for n = 7.
-        Actions without an alternative cost nothing. Once nothing is left, or after `stop` or Ctrl-C, the most visited
-        actions are played, and those of the game's random player where none was visited.
+        Each decision gets a third of what is left, so n decisions use 1 - (2/3) ** n of the limits, 94 % for n = 7. A
+        decision whose actions all end the turn gets everything that is left. Decisions with a single action cost
+        nothing. When nothing is left, or after `stop` or Ctrl-C, the turn is completed by the most visited actions, or
+        by the game's random player where no action was visited.
 
         Raises
         ------
         SearchError
-            Also if neither limit is given: UCT decides action by action and needs something to share out.
+            Also if neither limit is given: UCT divides the limits between the actions of the turn.
         """
         if time_s is None and iterations is None:
             raise SearchError("uct needs a limit: time_s or iterations", reason="INVALID_LIMITS")
@@ -224,7 +223,7 @@ cdef class UCT(TurnSearch):
         cdef int n
         cdef uint32_t reason = FORCED if self._is_forced() else BY_STOP
         with nogil:
-            # One in any case, for the values.
+            # At least one iteration, for the values.
             self._iterate()
         try:
             while ops.turn(self.state.data) == self.root_turn:
@@ -239,7 +238,7 @@ cdef class UCT(TurnSearch):
         return reason
 
     cdef bint _ends_turn(self, int n):
-        """Whether each of the n actions in the buffer, legal now, ends the turn."""
+        """Return whether each of the n legal actions in the buffer ends the turn."""
         cdef const GameOps* ops = self.ops
         cdef int i
         for i in range(n):
@@ -250,14 +249,14 @@ cdef class UCT(TurnSearch):
         return True
 
     cdef uint32_t _decide(self, double share) except? BY_STOP:
-        """Iterate for a share of what is left. Returns the limit that ended it."""
+        """Iterate for a share of what is left; return the limit that was reached."""
         cdef double now_s = monotonic_s()
         cdef uint32_t reason = RUNNING
         cdef double until_s = now_s + share * (self.limits.deadline_s - now_s)
         cdef uint64_t left = self.limits.max_iterations - self._iterations
         cdef uint64_t last = self._iterations + (left if share == 1.0 else <uint64_t>ceil(share * left))
         if self._used >= self._capacity and left > 0:
-            # The next decision matters more than what is known of it: it gets all the memory.
+            # Give the next decision all the memory, at the cost of what the tree knows about it.
             self._reset()
         while True:
             with nogil:
@@ -277,7 +276,7 @@ cdef class UCT(TurnSearch):
         return BY_STOP
 
     cdef _commit(self):
-        """Play the most visited action for good; the first in canonical order among equals."""
+        """Commit to the most visited action; the first in canonical order among equals."""
         cdef const GameOps* ops = self.ops
         cdef int n = ops.legal_actions(self.state.data, self._actions), i, seat
         cdef action_t best = self._actions[0]

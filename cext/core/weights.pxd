@@ -1,10 +1,10 @@
-"""Weights: the numbers that a game's `policy` and `evaluate` work with, as an immutable value."""
+"""Weights: the numbers that a game's `policy` and `evaluate` use, as an immutable value."""
 
 from cext.core.game cimport GameOps
 
 
 cdef class Weights:
-    """Owner of one set of weights. The memory never changes, and lives as long as the owner."""
+    """Owner of one set of weights. The memory never changes, and is valid as long as the owner lives."""
     cdef readonly str game
     cdef readonly str sha256
     cdef const float* data          # aligned to 64 bytes, `size` bytes; the game documents the layout
@@ -13,7 +13,7 @@ cdef class Weights:
     cdef object _provenance
 
 
-# What a game's `policy` and `evaluate` are to be called with: NULL for a game without weights. The caller holds a
-# reference to `weights` (Weights or None) while it uses the pointer. Raises TypeError where the game needs weights and
-# there are none, or they are of another game.
+# The pointer to pass to a game's `policy` and `evaluate`: NULL for a game without weights. The caller holds a reference
+# to `weights` (Weights or None) while it uses the pointer. Raises TypeError if the game needs weights and there are
+# none, or they are of another game.
 cdef const void* weights_data(const GameOps* ops, object weights) except? NULL

@@ -1,7 +1,7 @@
-"""Weights as values, and what is known of a game's weights: names, shapes, files; see ``weights.pxd``.
+"""Weights as values, and the description of a game's weights: names, shapes, files; see ``weights.pxd``.
 
-`mexica-ai train` makes weights (`mexica_ai.train`). What ships is one JSON file a game; a search takes any `Weights`
-of its game.
+`mexica-ai train` makes weights (`mexica_ai.train`). The package ships one JSON file for each game; a search takes any
+`Weights` of its game.
 """
 
 import copy
@@ -20,22 +20,22 @@ from cext.core.types cimport aligned_alloc
 from cext.core.errors import NotationError
 from cext.core.network import network_shapes
 
-FORMAT = 3                  # of files. Format 2 is the same without the game's name, and can be read
+FORMAT = 3                  # of files. Format 2, which lacks the name of the game, can still be read
 VERSION_DIGITS = 12         # of the checksum
 
-# What only this module can pass: an owner made without it would own nothing.
+# Only this module can pass it: Weights made without it would have no memory.
 cdef object _maker = object()
 
 
 cdef class Weights:
-    """One immutable set of weights of a game. Made by `WeightsSpec.make` and `load_weights`.
+    """One immutable set of weights of a game. `WeightsSpec.make` and `load_weights` make it.
 
     Attributes
     ----------
     game : str
         The name of the game.
     sha256 : str
-        SHA-256 of the values as little-endian float32, in hexadecimal: what identifies the weights.
+        SHA-256 of the values as little-endian float32, in hexadecimal. It identifies the weights.
     """
 
     def __cinit__(self, maker=None):
@@ -47,16 +47,16 @@ cdef class Weights:
 
     @property
     def version(self):
-        """The first 12 digits of the checksum: how records and reports name the weights."""
+        """The first 12 digits of the checksum, by which records and reports name the weights."""
         return self.sha256[:VERSION_DIGITS]
 
     @property
     def provenance(self):
-        """Where the weights come from: a copy of what their file says."""
+        """Where the weights come from, as in their file: a copy."""
         return copy.deepcopy(self._provenance)
 
     def arrays(self):
-        """Return copies of the weights, float32, by the names of `WeightsSpec.shapes`."""
+        """Return copies of the arrays, float32, by the names of `WeightsSpec.shapes`."""
         cdef float[::1] view
         flat = np.empty(self.size // sizeof(float), np.float32)
         view = flat
@@ -82,20 +82,26 @@ cdef const void* weights_data(const GameOps* ops, object weights) except? NULL:
 
 
 def enum_names(module, prefix):
-    """Return the names of a module's enumeration whose members begin with a prefix: without it, in lower case.
+    """Return the names in a module's enumeration, without their common prefix, in lower case.
 
     Parameters
     ----------
     module : module
-        With a `cpdef enum` of the values 0, 1, 2, ...
+        Has a `cpdef enum` with the values 0, 1, 2, ...
     prefix : str
+        Of the enumeration's members only.
+
+    Returns
+    -------
+    tuple of str
+        In the order of the values.
     """
     members = {value: name for name, value in vars(module).items() if name.startswith(prefix)}
     return tuple(members[value].removeprefix(prefix).lower() for value in range(len(members)))
 
 
 class WeightsSpec:
-    """What is known of a game's weights: their shapes and what they stand for.
+    """Describes a game's weights: their shapes and what they mean.
 
     A game's weights are a network over features of a position (`cext.core.network`) and, if it has categories of
     actions, weights of the categories (`cext.core.priors`). In memory and for the checksum they are one array of
@@ -110,16 +116,16 @@ class WeightsSpec:
     own_features, shared_features : tuple of str
         Names of the network's inputs: features of a seat, features of the position.
     estimates : tuple of int
-        The own features that are hand-made answers to the network's two questions, in their order.
+        Indexes of the own features that are hand-made estimates of the network's two outputs, in that order.
     categories : tuple of str
-        Of actions; empty if the priors have no weights.
+        Names of the categories of actions; empty if the priors have no weights.
     network, shapes : dict of str to tuple of int
         Shapes of the network's arrays, and of all arrays in their order.
     features : callable
         From a compiled state to the network's inputs, float32, shape (seats, inputs).
     categorize : callable or None
-        From a compiled state and weights to the row of the weights that counts, the legal actions, their categories
-        and shares.
+        From a compiled state and weights to the row of the weights to use, the legal actions, their categories and
+        their shares.
     """
 
     def __init__(self, game, path, *, own_features, shared_features, estimates, features, categories=(),
@@ -150,18 +156,18 @@ class WeightsSpec:
         arrays : dict of str to array
             Of the shapes in `shapes`, finite; the priors greater than 0. Copied, as float32.
         provenance : dict, optional
-            Where they come from; anything that JSON can hold.
+            Where they come from; values that JSON can hold.
 
         Raises
         ------
         NotationError
-            Reason BAD_WEIGHTS, if the arrays are not like that.
+            Reason BAD_WEIGHTS, if the arrays do not meet these requirements.
         """
         cdef Weights weights
         cdef const float[::1] flat
         values = []
         for name, shape in self.shapes.items():
-            # Too large for float32 is not finite.
+            # A number too large for float32 becomes infinite.
             with np.errstate(over="ignore"):
                 array = np.asarray(arrays[name]).astype(np.float32)
             if array.shape != shape or not np.isfinite(array).all():
@@ -184,11 +190,11 @@ class WeightsSpec:
         return weights
 
     def load(self, path=None):
-        """Read weights of this game from a file, by default the one that the package ships; see `load_weights`."""
+        """Read weights of this game from a file, by default the one in the package; see `load_weights`."""
         return load_weights(self.path if path is None else path, [self])
 
     def save(self, path, weights):
-        """Write weights to a file that `load` reads. The file appears whole, or not at all.
+        """Write weights to a file that `load` reads. If writing fails, an existing file stays as it was.
 
         Parameters
         ----------
@@ -199,7 +205,7 @@ class WeightsSpec:
         Raises
         ------
         OSError
-            The file cannot be written.
+            If the file cannot be written.
         """
         arrays = weights.arrays()
         head = {
@@ -211,7 +217,7 @@ class WeightsSpec:
             "categories": list(self.categories),
             "provenance": weights.provenance,
         }
-        # A row of a layer a line.
+        # One line for each row of a layer.
         layers = [
             f'"{name}": ' + json.dumps(_digits(arrays[name])).replace("], [", "],\n[") for name in self.shapes
         ]
@@ -243,8 +249,8 @@ def load_weights(path, specs):
     Raises
     ------
     NotationError
-        Reason BAD_WEIGHTS, if the file cannot be read, is not weights of one of these games for the features and
-        categories of this version, or its checksum does not fit.
+        Reason BAD_WEIGHTS, if the file cannot be read, does not have weights of one of these games for the features
+        and categories of this version, or has a wrong checksum.
     """
     expected = " or ".join(spec.game for spec in specs)
     try:
@@ -271,15 +277,17 @@ def load_weights(path, specs):
 
 
 def _bad(problem):
+    """Return the NotationError for a problem with weights."""
     return NotationError(problem, reason="BAD_WEIGHTS")
 
 
 def _read(path):
+    """Return the JSON object in a file."""
     path = Path(path)
     if path.exists() and not path.is_file():
         raise _bad("not a file")
     try:
-        # An unlimited number is refused by the check of the arrays, NaN and Infinity are no JSON.
+        # NaN and Infinity are not JSON. Numbers like 1e999 fail the check of the arrays.
         return _object(json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant), "the file")
     except (ValueError, RecursionError) as error:
         if isinstance(error, NotationError):
@@ -288,20 +296,23 @@ def _read(path):
 
 
 def _no_constant(name):
+    """Refuse NaN and Infinity."""
     raise _bad(f"{name} is no number of JSON")
 
 
 def _object(value, what):
+    """Return a value that must be a JSON object."""
     if not isinstance(value, dict):
         raise _bad(f"{what} is not a JSON object")
     return value
 
 
 def _spec_of(content, specs):
+    """Return the spec of the game that a file is for."""
     if content["format"] not in (2, FORMAT):
         raise _bad(f"format {content['format']!r}, expected {FORMAT}")
     if content["format"] == 2:
-        # The names of the features tell the game.
+        # The game follows from the names of the features.
         found = [spec for spec in specs if spec.inputs == content["features"]]
         if not found:
             raise _bad("made for other features than those of this version")
@@ -313,6 +324,7 @@ def _spec_of(content, specs):
 
 
 def _array(name, values):
+    """Return a JSON list of numbers as an array."""
     try:
         array = np.array(values)
     except ValueError:      # rows of different lengths
@@ -323,5 +335,5 @@ def _array(name, values):
 
 
 def _digits(array):
-    # The shortest digits that give the same float32.
+    """Return an array as lists of numbers, with the fewest digits that give the same float32."""
     return [_digits(row) for row in array] if array.ndim else float(str(array))

@@ -1,4 +1,4 @@
-"""The tables of the cards, filled once from ``cards.json``; read-only from then on."""
+"""The tables of the cards, filled in from ``cards.json`` on import and constant afterwards."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,6 @@ _KINDS = {"absent": ABSENT, "length": LENGTH, "equal": EQUAL}
 
 
 cdef int temple_met(int temple, const uint8_t* counts, int length) noexcept nogil:
-    """How many of a temple's two requirements a complete Coatl meets; `counts` are its pieces by colour."""
     cdef const TempleC* card = &TEMPLES[temple]
     cdef int i, met = 0
     for i in range(2):
@@ -25,6 +24,7 @@ cdef int temple_met(int temple, const uint8_t* counts, int length) noexcept nogi
 
 
 def _load():
+    """Fill in all tables."""
     facts = json.loads((Path(__file__).parent / "cards.json").read_text(encoding="utf-8"))
     faces, temples = facts["prophecy_cards"], facts["temple_cards"]
     if len(faces) != NUM_FACES or len(temples) != NUM_TEMPLES or sum(f["copies"] for f in faces) != NUM_CARDS:
@@ -51,6 +51,7 @@ def _load():
 
 
 def _load_faces(faces):
+    """Fill in the tables of the prophecies."""
     global SECOND_COPIES
     cdef int first = 0, card = 0, number, times, i
     for number, face in enumerate(faces):
@@ -81,7 +82,7 @@ def _load_faces(faces):
 
 
 cdef int _put_states(automaton, int first) except -1:
-    """Write the states of an automaton to the tables, from `first` on; return where the next ones go."""
+    """Write the states of an automaton to the tables, from `first` on; return the index after them."""
     cdef int state, i, end = first + len(automaton.steps)
     if end > MAX_STATES or len(automaton.steps) >= COUNTS:
         raise ValueError("cards.json: a pattern needs too many states")
@@ -102,6 +103,7 @@ _load()
 
 
 cdef int _fill_word(uint8_t* word, int face, pieces) except -1:
+    """Write a sequence of colours to an array. Raises ValueError if the face or the word is out of range."""
     if not 0 <= face < NUM_FACES or len(pieces) > 64 or not all(0 <= color < NUM_COLORS for color in pieces):
         raise ValueError(f"face {face!r}, pieces {pieces!r}: out of range")
     for i, color in enumerate(pieces):
@@ -110,7 +112,7 @@ cdef int _fill_word(uint8_t* word, int face, pieces) except -1:
 
 
 def count_times(int face, pieces, bint strict_left=False, bint strict_right=False):
-    """Return how many disjoint occurrences of a face's pattern a word has, for tests.
+    """Return the number of disjoint occurrences of a face's pattern in a word (for tests).
 
     Parameters
     ----------
@@ -120,6 +122,15 @@ def count_times(int face, pieces, bint strict_left=False, bint strict_right=Fals
         At most 64 colours, 0 to 4, from head to tail.
     strict_left, strict_right : bool
         Whether the end counts as a neighbour of every colour.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If the face or the pieces are out of range.
     """
     cdef uint8_t word[64]
     _fill_word(word, face, pieces)
@@ -127,7 +138,7 @@ def count_times(int face, pieces, bint strict_left=False, bint strict_right=Fals
 
 
 def is_reached(int face, pieces, bint strict_left=False, bint strict_right=False):
-    """Return whether a word could take a prophecy, as the rules find it out, for tests; like `count_times`."""
+    """Return whether a word reaches a face's first level, as the rules compute it (for tests); see `count_times`."""
     cdef uint8_t word[64]
     _fill_word(word, face, pieces)
     return (not FACES[face].neighbors & ~neighbors_of(word, len(pieces))
@@ -135,7 +146,7 @@ def is_reached(int face, pieces, bint strict_left=False, bint strict_right=False
 
 
 def count_met(int temple, pieces):
-    """Return how many of a temple's requirements a complete Coatl of these colours meets, for tests."""
+    """Return how many requirements of temple 0 to 14 a complete Coatl of these colours meets (for tests)."""
     cdef uint8_t counts[NUM_COLORS]
     cdef int color
     if not 0 <= temple < NUM_TEMPLES or not all(0 <= color < NUM_COLORS for color in pieces):
@@ -148,7 +159,7 @@ def count_met(int temple, pieces):
 
 
 def points_of(int face, int times):
-    """Return the points of a face for so many occurrences."""
+    """Return the points of a face (0 to 48) for a number of occurrences (>= 0)."""
     if not 0 <= face < NUM_FACES or times < 0:
         raise ValueError(f"face {face!r}, times {times!r}: out of range")
     return card_points(face, times)

@@ -1,8 +1,8 @@
-"""The evaluation of Coatl: what a position holds for each seat, as numbers, and a small network over them."""
+"""The evaluation of Coatl: features of each seat, and a small network over them."""
 
 from cext.games.coatl.state cimport CoatlStateC
 
-# What a seat's own position is worth to it, by hand.
+# A hand-made value of a seat's own position, in points.
 cdef float evaluation_outlook(const CoatlStateC* state, int seat) noexcept nogil
 
 # GameOps.evaluate; the weights are CoatlWeightsC.

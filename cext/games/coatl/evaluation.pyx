@@ -1,13 +1,12 @@
-"""What a position of Coatl holds for each seat. Contract of `evaluation_evaluate` in ``game.pxd``, `evaluate`.
+"""The evaluation of Coatl; contracts in ``evaluation.pxd``.
 
-A prophecy counts for what it brings as its Coatl stands, and for what its next levels would bring, by how many pieces
-are missing for them: at either open end of the Coatl the card's automaton knows the shortest way to one more
-occurrence, and pieces that the seat has stored are not missing. What several prophecies bring together is in
-``plans.pxd``.
+A prophecy counts for its points as its Coatl stands, and for the points of its next levels, by the number of pieces
+that are missing for them. At each open end of the Coatl the card's automaton gives the shortest path to one more
+occurrence; pieces that the seat has stored are not missing. ``plans.pxd`` has what several prophecies bring together.
 
-A network reads the features of the seat, of its rivals and of the position (``cext/core/network.pxd``). Its weights are
-in ``weights.json``, fitted on self-play. The *outlook* is a weighted sum of a seat's features, by hand: it orders the
-actions of a turn, and a fit begins with it.
+A network reads the features of the seat, of its rivals and of the position (``cext/core/network.pxd``). Its weights in
+``weights.json`` were fitted on self-play. The *outlook* is a hand-made weighted sum of a seat's features. It orders the
+actions of a turn, and a fit of the network begins with it.
 """
 
 from libc.stdint cimport uint8_t, uint64_t
@@ -29,17 +28,17 @@ cdef enum:
     MAX_MISSING = 4
     CASH_SCALE = 30     # points
 
-cdef enum:              # features of a seat, as they are counted
+cdef enum:              # features of a seat, before scaling
     CLOSED_POINTS = 0
     CLOSED
     TWO_CLOSED
     PLAYED_POINTS           # prophecies on unfinished Coatls, as they stand
-    PLAYABLE_POINTS         # prophecies in hand, where they would count now
-    PLAYED_GAINS            # what their next levels would add, by the pieces that are missing: 0 to MAX_MISSING
+    PLAYABLE_POINTS         # prophecies in hand, on the Coatls where they bring most
+    PLAYED_GAINS            # what their next levels would add, by missing pieces: 0 to MAX_MISSING
     HAND_GAINS = 10
     UNFINISHED = 15
     PIECES                  # on unfinished Coatls
-    LONGEST                 # of these
+    LONGEST                 # most pieces of an unfinished Coatl
     HEADS                   # unfinished Coatls with a head
     TAILS
     STORED_BODIES
@@ -60,7 +59,7 @@ cdef enum:              # features of a seat, as they are counted
     PROMISE
     TO_MOVE
     NUM_COUNTS
-    PLAN_POINTS = NUM_COUNTS    # see `PlansC`: with 0 pieces missing, and what each more adds, 1 to PLANS_MISSING
+    PLAN_POINTS = NUM_COUNTS    # see `PlansC`: with 0 pieces missing, and what each of 1 to PLANS_MISSING adds
     BEST_POINTS = PLAN_POINTS + PLANS_MISSING + 1
     PLAN_MISSING = BEST_POINTS + PLANS_MISSING + 1
     PLAN_CHOSEN
@@ -71,13 +70,13 @@ cdef enum:              # features of a seat, as they are counted
     PLAN_READY
     PLAN_NEARLY
     PLAN_CLOSABLE
-    NUM_LOOKED
-    CASH = NUM_LOOKED + 2
+    NUM_SCALED
+    CASH = NUM_SCALED + 2
     LEAD
     ENDS_NOW
     ENDS_NEXT
 
-# In the order of the network's input: what is counted, then what is made of it. Scales bring each to about 1.
+# In the order of the network's inputs. Divisors bring each to about 1.
 OWN_FEATURES = (
     "closed_points", "closed", "two_closed", "played_points", "playable_points",
     "played_gain_0", "played_gain_1", "played_gain_2", "played_gain_3", "played_gain_4",
@@ -90,11 +89,11 @@ OWN_FEATURES = (
     "plan_missing", "plan_chosen", "plan_cards", "plan_temples", "plan_display", "plan_supply",
     "plan_ready", "plan_nearly", "plan_closable",
     "waits",                    # seats that move before it / 3
-    "last_actions",             # left to it, once the end has been triggered / 2
-    "cash",                     # closed points, and what it could close in one turn, or in its last actions / 30
+    "last_actions",             # that it has left, once the end has been triggered / 2
+    "cash",                     # closed points, and those that it could close in one turn or in its last actions / 30
     "lead",                     # cash less the best rival's, once the end has been triggered; from -4 to 4 points
     "ends_now",                 # points by which it would win if it closed a third Coatl now, and could; 0 to 4
-    "ends_next",                # the same of a seat that is not to move
+    "ends_next",                # the same for a seat that is not to move
     "estimate_logit",           # outlook / 8
     "estimate_score",           # outlook / 50
 )
@@ -113,7 +112,7 @@ SHARED_FEATURES = (
 
 ESTIMATES = (NUM_OWN - 2, NUM_OWN - 1)
 
-cdef float[NUM_LOOKED] _SCALES
+cdef float[NUM_SCALED] _SCALES
 _SCALES[:] = [30, 3, 1, 15, 15,
               5, 5, 5, 5, 5,
               10, 10, 10, 10, 10,
@@ -124,7 +123,7 @@ _SCALES[:] = [30, 3, 1, 15, 15,
               10, 5, 5, 5, 5,
               5, 25, 5, 14, 10, 2, 15, 15, 1]
 
-# About what a position is worth to a seat: most actions of a turn only prepare something, so preparation counts.
+# The outlook, about in points. Most actions of a turn only prepare something, so preparation counts.
 cdef float[NUM_COUNTS] _OUTLOOK
 _OUTLOOK[:] = [1, 3, 0, 0.9, 0.75,
                0.7, 0.45, 0.25, 0.12, 0.05,
@@ -136,6 +135,7 @@ cdef enum:
     OUTLOOK_AT_START = 12
 
 
+# The pieces that a seat has stored.
 ctypedef struct StockC:
     uint8_t bodies[NUM_COLORS]
     uint8_t colors              # of these, as a set
@@ -147,9 +147,9 @@ ctypedef struct StockC:
 
 cdef void _reach(const FaceC* card, int times, const PathC* path, const PathC* again, const StockC* stock,
                  int* reached) noexcept nogil:
-    """Raise `reached`, the points that can be had with 0 to MAX_MISSING pieces that are not in stock.
+    """Raise `reached`: the points possible with 0 to MAX_MISSING pieces that are not in stock.
 
-    One more occurrence takes the pieces of `path`, each further one those of `again`.
+    The next occurrence takes the pieces of `path`, each further one those of `again`.
     """
     cdef uint8_t left[NUM_COLORS]
     cdef int i, color, missing = 0, colors = stock.colors
@@ -171,8 +171,8 @@ cdef void _reach(const FaceC* card, int times, const PathC* path, const PathC* a
             reached[i] = max(reached[i], card.points[times])
 
 
-cdef void _look(const CoatlC* coatl, int face, const StockC* stock, int* points, int* reached) noexcept nogil:
-    """What a prophecy brings on a Coatl now, and what it can bring with 0 to MAX_MISSING more pieces than in stock."""
+cdef void _find_points(const CoatlC* coatl, int face, const StockC* stock, int* points, int* reached) noexcept nogil:
+    """Find the points of a prophecy on a Coatl now, and those possible with 0 to MAX_MISSING pieces not in stock."""
     cdef const FaceC* card = &FACES[face]
     cdef int times = 0, backward_times = 0, state, i
     state = card_scan(card.first, card.start, coatl.pieces, coatl.length, False, &times)
@@ -194,6 +194,7 @@ _GAIN_WEIGHTS[:] = [0.7, 0.45, 0.25, 0.12, 0.05]
 
 
 cdef inline float _worth(int points, const int* reached) noexcept nogil:
+    """Return a value for points now and points possible."""
     cdef float total = points
     cdef int i, before = points
     for i in range(MAX_MISSING + 1):
@@ -203,6 +204,7 @@ cdef inline float _worth(int points, const int* reached) noexcept nogil:
 
 
 cdef inline void _add_gains(int points, const int* reached, float* gains) noexcept nogil:
+    """Add what each number of missing pieces adds to the points."""
     cdef int i, before = points
     for i in range(MAX_MISSING + 1):
         gains[i] += reached[i] - before
@@ -210,7 +212,7 @@ cdef inline void _add_gains(int points, const int* reached, float* gains) noexce
 
 
 cdef int _temple_outlook(const CoatlC* coatl, int temple) noexcept nogil:
-    """Points that a temple could still bring on an unfinished Coatl, if it grows as it should."""
+    """Return the points that a temple could still bring on an unfinished Coatl."""
     cdef uint8_t counts[NUM_COLORS]
     cdef int i, met = 0
     memset(counts, 0, sizeof(counts))
@@ -230,7 +232,7 @@ cdef int _temple_outlook(const CoatlC* coatl, int temple) noexcept nogil:
 # --- a seat
 
 cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock, float* features) noexcept nogil:
-    # Each prophecy on the Coatl where it would bring most; a Coatl yet to be started is one of them.
+    """Add the prophecies in hand, each on the Coatl where it would bring most. One Coatl may be yet to be started."""
     cdef CoatlC blank
     cdef const CoatlC* coatl
     cdef uint8_t hand[MAX_DEALT]
@@ -253,7 +255,7 @@ cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock,
             else:
                 if coatl.length == 0:
                     coatl = &blank
-                _look(coatl, hand[i], stock, &points, reached)
+                _find_points(coatl, hand[i], stock, &points, reached)
                 outlook = _worth(points, reached)
                 if outlook > best:
                     best = outlook
@@ -268,11 +270,12 @@ cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock,
 
 cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl, const StockC* stock,
                          float* features) noexcept nogil:
+    """Add an unfinished Coatl."""
     cdef int reached[MAX_MISSING + 1]
     cdef uint64_t temples
     cdef int i, points, best = 0, all_points = 0
     for i in range(coatl.num_cards):
-        _look(coatl, coatl.cards[i], stock, &points, reached)
+        _find_points(coatl, coatl.cards[i], stock, &points, reached)
         all_points += points
         _add_gains(points, reached, features + PLAYED_GAINS)
     features[PLAYED_POINTS] += all_points
@@ -294,6 +297,7 @@ cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl
 
 
 cdef void _count(const CoatlStateC* state, int seat, float* features) noexcept nogil:
+    """Find the features of a seat up to NUM_COUNTS, before scaling."""
     cdef StockC stock
     cdef const CoatlC* coatl
     cdef int number, color, tokens = state.table.tokens[seat]
@@ -327,6 +331,7 @@ cdef void _count(const CoatlStateC* state, int seat, float* features) noexcept n
 
 
 cdef inline float _outlook(const float* counts) noexcept nogil:
+    """Return the outlook."""
     cdef float total = OUTLOOK_AT_START
     cdef int i
     for i in range(NUM_COUNTS):
@@ -341,7 +346,9 @@ cdef float evaluation_outlook(const CoatlStateC* state, int seat) noexcept nogil
 
 
 cdef int _last_actions(const CoatlStateC* state, int seat) noexcept nogil:
-    # Rulebook, end of the game: seats after the one that triggered it have two actions, seats before it one.
+    """Return how many actions a seat has left once the end has been triggered (rulebook: seats after the one that
+    triggered it have two actions, seats before it one).
+    """
     cdef int waits = (seat - state.table.to_move + state.table.num_players) % state.table.num_players
     if state.table.ending == 0:
         return 0
@@ -357,6 +364,7 @@ cdef int _last_actions(const CoatlStateC* state, int seat) noexcept nogil:
 
 
 cdef void _add_plans(const CoatlStateC* state, int seat, float* features) noexcept nogil:
+    """Add the features of the plans."""
     cdef PlansC plans
     cdef int i
     plans_find(state, seat, &plans)
@@ -374,25 +382,28 @@ cdef void _add_plans(const CoatlStateC* state, int seat, float* features) noexce
     features[PLAN_CLOSABLE] = plans.num_ready
 
 
-# What a seat would have at the end, as far as one sees: what is not complete by then counts nothing.
-cdef inline float _cash(const CoatlStateC* state, int seat, const float* looked) noexcept nogil:
+cdef inline float _cash(const CoatlStateC* state, int seat, const float* counts) noexcept nogil:
+    """Return an estimate of the points that a seat can have at the end. A Coatl that is not complete then is worth
+    nothing.
+    """
     cdef int actions = _last_actions(state, seat) if state.table.ending != 0 else 1
-    return (looked[CLOSED_POINTS] + (looked[PLAN_READY] if actions > 0 else 0)
-            + (looked[PLAN_NEARLY] if actions > 1 else 0))
+    return (counts[CLOSED_POINTS] + (counts[PLAN_READY] if actions > 0 else 0)
+            + (counts[PLAN_NEARLY] if actions > 1 else 0))
 
 
 cdef void _fill_own(const CoatlStateC* state, int seat, float* out) noexcept nogil:
-    cdef float looked[NUM_LOOKED]
+    """Write the features of a seat; `_compare` adds the rest."""
+    cdef float counts[NUM_SCALED]
     cdef float outlook
     cdef int i
-    _count(state, seat, looked)
-    _add_plans(state, seat, looked)
-    outlook = _outlook(looked)
-    for i in range(NUM_LOOKED):
-        out[i] = looked[i] / _SCALES[i]
-    out[NUM_LOOKED] = ((seat - state.table.to_move + state.table.num_players) % state.table.num_players) / 3.0
-    out[NUM_LOOKED + 1] = _last_actions(state, seat) / 2.0
-    out[CASH] = _cash(state, seat, looked) / CASH_SCALE
+    _count(state, seat, counts)
+    _add_plans(state, seat, counts)
+    outlook = _outlook(counts)
+    for i in range(NUM_SCALED):
+        out[i] = counts[i] / _SCALES[i]
+    out[NUM_SCALED] = ((seat - state.table.to_move + state.table.num_players) % state.table.num_players) / 3.0
+    out[NUM_SCALED + 1] = _last_actions(state, seat) / 2.0
+    out[CASH] = _cash(state, seat, counts) / CASH_SCALE
     for i in range(LEAD, ENDS_NEXT + 1):
         out[i] = 0                  # see _compare
     out[ENDS_NEXT + 1] = outlook / 8
@@ -400,6 +411,7 @@ cdef void _fill_own(const CoatlStateC* state, int seat, float* out) noexcept nog
 
 
 cdef void _fill_shared(const CoatlStateC* state, float* out) noexcept nogil:
+    """Write the features of the position."""
     cdef int seat, number, i, closed, most = 0, pairs = 0, bodies = 0, heads = 0, tails = 0
     for seat in range(state.table.num_players):
         closed = 0
@@ -433,12 +445,12 @@ cdef void _fill_shared(const CoatlStateC* state, float* out) noexcept nogil:
 
 
 cdef inline float _raw(const float* own, int feature) noexcept nogil:
-    # As it was counted; one of the first NUM_LOOKED.
+    """Return one of the first NUM_SCALED features, before scaling."""
     return own[feature] * _SCALES[feature]
 
 
 cdef void _compare(const CoatlStateC* state, int seat, float own[4][NUM_OWN]) noexcept nogil:
-    """Fill in how a seat stands against its rivals at the end, once that has been triggered or could be by it."""
+    """Compare a seat with its rivals at the end of the game, if the end was triggered or the seat could trigger it."""
     cdef float rivals, most = 0
     cdef int rival
     cdef bint has_ended = state.table.ending != 0
@@ -458,7 +470,7 @@ cdef void _compare(const CoatlStateC* state, int seat, float own[4][NUM_OWN]) no
 
 
 cdef void _find_features(const CoatlStateC* state, float* inputs) noexcept nogil:
-    """Write the network's input of each seat, NUM_INPUTS numbers a seat."""
+    """Write the network's inputs, NUM_INPUTS numbers for each seat."""
     cdef float own[4][NUM_OWN]
     cdef float shared[NUM_SHARED]
     cdef int seat
@@ -471,17 +483,17 @@ cdef void _find_features(const CoatlStateC* state, float* inputs) noexcept nogil
 
 
 def features(State owner not None):
-    """Return what the network reads of a position.
+    """Return the inputs of the network for a position.
 
     Parameters
     ----------
     owner : State
-        Of Coatl.
+        Of Coatl, else TypeError.
 
     Returns
     -------
     numpy.ndarray
-        float32, shape (seats, NUM_INPUTS): a seat's own features, the largest and the mean of those of its rivals,
+        float32, shape (seats, NUM_INPUTS): the seat's own features, the largest and the mean of its rivals',
         and those of the position; names in `OWN_FEATURES` and `SHARED_FEATURES`.
     """
     return network_features(owner, "coatl", NUM_INPUTS, <network_find_t>_find_features)

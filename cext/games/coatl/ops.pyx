@@ -1,6 +1,7 @@
 """Coatl's table of functions, and its states for Python.
 
-Rules: ``rules.pyx``; knowledge: ``policy.pyx``; the struct and the layout of actions: ``state.pxd``.
+``game.pxd`` explains what the functions of the table do. Rules: ``rules.pyx``; heuristics: ``policy.pyx``; the struct
+and the layout of actions: ``state.pxd``.
 """
 
 from libc.stdint cimport uint64_t
@@ -13,8 +14,8 @@ from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 from cext.games.coatl.evaluation cimport evaluation_evaluate
 from cext.games.coatl.hidden cimport hidden_determinize
 from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
-from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_draw_outcome,
-                                     rules_is_outcome, rules_legal_actions, rules_returns, rules_score)
+from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
+                                     rules_draw_outcome, rules_legal_actions, rules_returns, rules_score)
 from cext.games.coatl.state cimport (NONE, OVER, CoatlStateC, state_check, state_check_name, state_describe,
                                      state_fill, state_hash)
 from cext.games.coatl.weights cimport CoatlWeightsC
@@ -75,13 +76,13 @@ _ops.turn = coatl_turn
 _ops.round = coatl_round
 _ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determinize
 _ops.chance = coatl_chance
-_ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_outcome
+_ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_accepts_action
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
 _ops.policy = <void (*)(const void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
 _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
 _ops.evaluate = <void (*)(const void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
 
-# Nearly every turn is followed by a random event here; found by matches (benchmarks/STRENGTH.md).
+# A random event follows nearly every turn. The value was found by matches (benchmarks/STRENGTH.md).
 GAME = game_create(&_ops, {"events_exponent": 0.25})
 
 
@@ -91,15 +92,15 @@ def state_from_fields(dict fields not None):
     Parameters
     ----------
     fields : dict
-        What `state_to_fields` returns: the JSON position with every colour, card and seat as a number, -1 for unknown
-        cards. Any cards will do in their place; searches draw them anew.
+        As `state_to_fields` returns it: the JSON position with every colour, card and seat as a number, -1 for unknown
+        cards. The state has arbitrary cards in their place; searches draw them again.
 
     Raises
     ------
     ValueError
         If there are more pieces or cards than the game has.
     PositionError
-        If an internal invariant is broken all the same; the codec should have named it.
+        If an invariant is broken; the codec should have found it.
     """
     cdef CoatlStateC state
     state_fill(&state, fields)
@@ -109,12 +110,35 @@ def state_from_fields(dict fields not None):
 
 
 def state_to_fields(State owner not None):
-    """Return the position object of a Coatl `State`, in canonical order; the inverse of `state_from_fields`."""
+    """Return the position object of a Coatl `State`, in canonical order; the inverse of `state_from_fields`.
+
+    Raises TypeError for a state of another game.
+    """
     return state_describe(_data(owner))
 
 
 def draw_outcome(State owner not None, seed):
-    """Return an outcome, as an action, of the random event that is due, drawn with that seed. Changes nothing."""
+    """Draw an outcome of the pending random event, without changing the state.
+
+    Parameters
+    ----------
+    owner : State
+        Of Coatl, else TypeError.
+    seed : int
+        0 <= seed < 2**63.
+
+    Returns
+    -------
+    int
+        The outcome as an action.
+
+    Raises
+    ------
+    ValueError
+        If no random event is pending.
+    SearchError
+        If the seed is out of range.
+    """
     cdef Stream stream = Stream(seed)
     if owner.game.ops.current_player(owner.data) != CHANCE:
         raise ValueError("no random event is due")
@@ -122,6 +146,7 @@ def draw_outcome(State owner not None, seed):
 
 
 cdef const CoatlStateC* _data(State owner) except NULL:
+    """Return the struct of a state, which must be of Coatl."""
     if owner.game is not GAME:
         raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
     return <const CoatlStateC*>owner.data

@@ -1,9 +1,8 @@
 """Card patterns compiled to automata.
 
-A card counts the largest number of disjoint occurrences of its pattern in the word of a Coatl, read from
-head to tail. Occurrences are intervals, so taking the one that ends first, again and again, finds that
-number; an automaton that starts afresh after each occurrence does so in one pass. A pattern is what
-``cards.json`` says; nothing here knows a card.
+A card counts the largest number of disjoint occurrences of its pattern in the word of a Coatl, read from head to tail.
+Occurrences are intervals, so it is optimal to take the one that ends first, again and again. An automaton that restarts
+after each occurrence does so in one pass. The patterns come from ``cards.json``; this module has no card of its own.
 """
 
 from __future__ import annotations
@@ -14,23 +13,23 @@ from typing import Any, NamedTuple
 COLORS = ("yellow", "red", "black", "green", "blue")
 ANY = -1
 
-# What stands before the first piece: nothing that matters, or (strict ends) what breaks every "not next to".
+# What comes before the first piece: nothing, or (strict ends) something that breaks every "not next to".
 _NOTHING = -1
 _ANYTHING = -2
 
 
 class Automaton(NamedTuple):
-    """A deterministic automaton that counts.
+    """A deterministic automaton that counts occurrences.
 
     Attributes
     ----------
     steps : list of list of (int, int)
-        For each state and colour the next state, and 1 if an occurrence is complete with it, else 0.
+        For each state and colour the next state, and 1 if the piece completes an occurrence, else 0.
     at_end : list of int
-        For each state 1 if the end of the word completes an occurrence (where nothing comes after it).
+        For each state 1 if the end of the word completes an occurrence, when nothing comes after it.
     start, strict_start : int
-        The state before the first piece: where nothing comes before it, and where what may still come
-        before it counts as a neighbour of every colour.
+        The state before the first piece: if nothing comes before it, and if what may still come before it counts as a
+        neighbour of every colour.
     """
 
     steps: list[list[tuple[int, int]]]
@@ -40,7 +39,7 @@ class Automaton(NamedTuple):
 
 
 def reverse_requirement(requirement: dict[str, Any]) -> dict[str, Any]:
-    """Return the requirement that asks of the word read backwards what this one asks of the word."""
+    """Return the requirement that a word meets when the word read backwards meets this one."""
     if requirement["type"] != "sequence":
         return requirement
     sides = {"before": "after", "after": "before"}
@@ -54,7 +53,7 @@ def reverse_requirement(requirement: dict[str, Any]) -> dict[str, Any]:
 
 
 def required_neighbors(requirement: dict[str, Any]) -> tuple[set[int], set[tuple[int, int]]]:
-    """Return what no word can lack that has an occurrence.
+    """Return what every word with an occurrence has.
 
     Returns
     -------
@@ -67,19 +66,19 @@ def required_neighbors(requirement: dict[str, Any]) -> tuple[set[int], set[tuple
 
 
 def shortest_path(automaton: Automaton, start: int) -> list[int]:
-    """Return the fewest pieces that bring one more occurrence.
+    """Return a shortest sequence of pieces that completes one more occurrence.
 
     Parameters
     ----------
     automaton : Automaton
     start : int
-        The state at the end of a word that nothing stands beyond.
+        The state at the end of a word, when nothing comes after it.
 
     Returns
     -------
     list of int
-        For each piece the set of the colours that it may have, as bits, if those before it were the first
-        of theirs.
+        For each piece the set of colours that it may have, as bits, if the pieces before it have the lowest colour of
+        their sets.
     """
     # States by the number of occurrences beyond those of the word as it ends now.
     first = (start, -automaton.at_end[start])
@@ -108,6 +107,7 @@ def shortest_path(automaton: Automaton, start: int) -> list[int]:
 
 
 def _walk(automaton, node, layers):
+    """Follow the lowest colour from layer to layer; return the sets of colours."""
     masks = []
     for i, layer in enumerate(layers):
         mask = layer[node]
@@ -133,7 +133,7 @@ def compile_requirement(requirement: dict[str, Any]) -> Automaton:
     Raises
     ------
     ValueError
-        If the requirement is none that an automaton can count.
+        If the requirement has another type or form.
     """
     pattern = _read(requirement)
     states: dict[tuple[int, frozenset[int]], int] = {}
@@ -160,7 +160,10 @@ def compile_requirement(requirement: dict[str, Any]) -> Automaton:
 
 
 def _step(pattern, previous, reached, color):
-    # `reached` are the numbers of items behind the occurrences under way.
+    """Return the items reached after a piece, and whether it completes an occurrence.
+
+    `reached`: for each occurrence under way, the number of items that it has.
+    """
     count, end = 0, len(pattern.items)
     if end in reached and color != pattern.not_after:
         count, reached = 1, frozenset()     # complete before this piece, which may begin the next one
@@ -177,6 +180,7 @@ def _step(pattern, previous, reached, color):
 
 
 def _read(requirement):
+    """Return a card's requirement as a pattern."""
     if requirement["type"] == "count":
         return _Pattern([(COLORS.index(requirement["color"]), False)], None, None)
     if requirement["type"] != "sequence":

@@ -1,31 +1,32 @@
-"""Plans: what could be made of a seat's Coatls with the prophecies that it holds, all of them together.
+"""Plans: what a seat's Coatls could become with all the prophecies that it holds.
 
-Two prophecies may each want one more piece, and not the same one. A plan is a Coatl that has grown, judged by all
-its prophecies at once: those played on it, and the best of the hand that there is room for.
+Two prophecies may each need one more piece, but different ones. A plan is a Coatl with more pieces, valued by all its
+prophecies together: those played on it, and the best ones in hand for which it has room.
 
-These are estimates, and what they leave out they leave out for speed: a level of a prophecy is reached at one end; a
-temple may count for more than one Coatl; which Coatl gets a piece or a prophecy is settled one Coatl after the other.
-What could be closed is told of each Coatl nearly by itself: two may count on the same head, tail, piece or prophecy.
+Plans are estimates, simplified for speed. Each level of a prophecy is reached at one end. A temple may count for
+several Coatls. Pieces and prophecies are assigned to one Coatl after the other. Coatls that could be closed are counted
+almost independently: two may use the same head, tail, piece or prophecy.
 """
 
 from cext.games.coatl.state cimport CoatlStateC
 
 cdef enum:
-    PLANS_MISSING = 4           # pieces that a plan may lack at most
+    PLANS_MISSING = 4           # most missing pieces of a plan
 
-# Of all Coatls that a seat is building, and of those that it has yet to start. What the plan that is chosen for one
-# takes, pieces and prophecies, is gone for the next.
+# Sums over the Coatls that a seat is building or has yet to start. The pieces and prophecies of the plan chosen for one
+# Coatl are not available for the next.
 ctypedef struct PlansC:
-    int points[PLANS_MISSING + 1]   # of the best plans, each with at most so many pieces that the seat has not stored
-    int best[PLANS_MISSING + 1]     # the same of that Coatl alone which promises most with PROMISING of them
-    int missing                     # of the plans that are chosen: pieces,
-    int chosen_points               # points
-    int cards                       # prophecies from the hand
-    int temples                     # and what the best temple would bring on each, see `_temple`
-    int on_display                  # points of each prophecy on display, on the one with room where it brings most
-    int on_supply                   # pieces they lack that one pair on the supply board brings
+    int points[PLANS_MISSING + 1]   # of the best plans, by the number of pieces that each may lack in the store
+    int best[PLANS_MISSING + 1]     # the same for the single Coatl that is best with PROMISING pieces missing
+    int missing                     # missing pieces of the chosen plans
+    int chosen_points               # their points
+    int cards                       # prophecies that they use from the hand
+    int temples                     # points of the best temple for each, see `_temple`
+    int on_display                  # points of each prophecy on display, on the best chosen plan with room for it
+    int on_supply                   # most missing pieces that one pair on the supply board provides
     int ready                       # points, with temples, of the Coatls that the seat could close in one turn
-    int num_ready                   # how many these are
-    int nearly                      # points of those that only lack a head, or only a tail, without that piece
+    int num_ready                   # number of these Coatls
+    int nearly                      # points of those that lack only a head or only a tail, without that piece
 
+# Finds the plans of a seat.
 cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept nogil

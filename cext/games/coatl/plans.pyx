@@ -1,5 +1,7 @@
-"""Finding plans, see ``plans.pxd``: a narrow beam search. A step grows a Coatl at one end by the shortest way to the
-next level of one prophecy, as its automaton knows it.
+"""Plans; contracts in ``plans.pxd``.
+
+A narrow beam search. A step adds the pieces at one end of a Coatl that reach the next level of one prophecy, by the
+shortest path of the prophecy's automaton.
 """
 
 from libc.stdint cimport uint8_t, uint64_t
@@ -13,19 +15,19 @@ from cext.games.coatl.state cimport (BODY, CAPACITY, COATLS, DISPLAY, HEAD, IN_H
                                      TAIL, CoatlC, set_first, set_size)
 
 cdef enum:
-    LONGEST = 20                # Coatls that are longer are left out
-    GROWTH = CAPACITY + PLANS_MISSING   # and what one of these could get
-    DEPTH = 4                   # steps of the beam search; 3, of an occurrence each, played alike
-    BEAM = 2                    # plans that go on from each
-    PROMISING = 2               # pieces missing, with which plans of several Coatls are compared
-    MAX_LOOKED = PLAYED + MAX_DEALT
+    LONGEST = 20                # longer Coatls are ignored
+    GROWTH = CAPACITY + PLANS_MISSING   # pieces that could be added to one of these
+    DEPTH = 4                   # steps of the beam search; 3, with one occurrence each, played equally well
+    BEAM = 2                    # plans kept after each step
+    PROMISING = 2               # missing pieces at which the plans of several Coatls are compared
+    MAX_CARDS = PLAYED + MAX_DEALT
 
-# What a missing piece costs a plan, in points, against others; a guess.
+# Cost of a missing piece, in points, when plans are compared; a guess.
 cdef float MISSING_COST = 1.2
 
-# A Coatl and what is left of the seat's pieces.
+# A Coatl and the pieces that the seat still has.
 ctypedef struct PlanC:
-    uint8_t pieces[LONGEST + GROWTH + 2]    # with a head and a tail
+    uint8_t pieces[LONGEST + GROWTH + 2]    # including a head and a tail
     uint8_t length
     uint8_t has_head
     uint8_t has_tail
@@ -33,29 +35,31 @@ ctypedef struct PlanC:
     uint8_t wanted[NUM_COLORS]          # the missing pieces
     uint8_t stored[NUM_KINDS][NUM_COLORS]
     int points
-    int used                            # prophecies of the hand that count, as a set of places in CardsC
+    int used                            # prophecies in hand that count, as a set of indexes of CardsC
 
+# The prophecies that matter for a Coatl.
 ctypedef struct CardsC:
-    uint8_t faces[MAX_LOOKED]           # those played, then those of the hand that may be
+    uint8_t faces[MAX_CARDS]            # those played on it, then those in hand that may be played
     int num_played
     int n
 
 
 cdef inline float _worth(const PlanC* plan) noexcept nogil:
+    """Return the value by which plans are compared."""
     return plan.points - MISSING_COST * plan.missing
 
 
-cdef void _judge(const CardsC* cards, PlanC* plan) noexcept nogil:
-    """Count the prophecies that are played, and the best of the hand that there is room for."""
-    cdef int points[MAX_LOOKED]
-    cdef int i, best, room
+cdef void _value_cards(const CardsC* cards, PlanC* plan) noexcept nogil:
+    """Count the points of the played prophecies, and of the best ones in hand for which there is room."""
+    cdef int points[MAX_CARDS]
+    cdef int i, best, _
     plan.points = 0
     plan.used = 0
     for i in range(cards.n):
         points[i] = card_points(cards.faces[i], card_times(cards.faces[i], plan.pieces, plan.length, False, False))
         if i < cards.num_played:
             plan.points += points[i]
-    for room in range(PLAYED - cards.num_played):
+    for _ in range(PLAYED - cards.num_played):
         best = -1
         for i in range(cards.num_played, cards.n):
             if points[i] > 0 and (best < 0 or points[i] > points[best]):
@@ -68,7 +72,7 @@ cdef void _judge(const CardsC* cards, PlanC* plan) noexcept nogil:
 
 
 cdef inline int _take(uint8_t* stored, int colors) noexcept nogil:
-    # A stored piece of one of the colours; -1: there is none.
+    """Take a stored piece of one of the colours and return its colour; -1 if there is none."""
     cdef int color
     for color in range(NUM_COLORS):
         if colors >> color & 1 and stored[color] > 0:
@@ -78,14 +82,14 @@ cdef inline int _take(uint8_t* stored, int colors) noexcept nogil:
 
 
 cdef bint _grow(PlanC* plan, const PathC* path, bint is_right, bint is_last) noexcept nogil:
-    """Add the pieces of a path at one end, the last one a head or a tail if it may be; returns whether that can be."""
+    """Add the pieces of a path at one end, the last one perhaps a head or a tail; return whether that is possible."""
     cdef uint8_t* has_end = &plan.has_tail if is_right else &plan.has_head
     cdef int i, j, color
     for i in range(path.length):
         if has_end[0] or plan.length == LONGEST + GROWTH:
             return False
         color = _take(plan.stored[BODY], path.colors[i])
-        # A head or a tail ends the Coatl, so it can only come last; the two are never joined directly.
+        # A head or a tail ends the Coatl, so it can only come last. A head and a tail alone are no Coatl.
         if color < 0 and is_last and i == path.length - 1 and plan.length > plan.has_head + plan.has_tail:
             color = _take(plan.stored[TAIL if is_right else HEAD], path.colors[i])
             has_end[0] = color >= 0
@@ -104,7 +108,7 @@ cdef bint _grow(PlanC* plan, const PathC* path, bint is_right, bint is_last) noe
 
 
 cdef bint _grow_for(PlanC* plan, int face, bint is_right) noexcept nogil:
-    """Grow at one end until a prophecy reaches its next level; returns whether that can be and counts."""
+    """Grow at one end until a prophecy reaches its next level; return whether that is possible."""
     cdef const FaceC* card = &FACES[face]
     cdef const OutlookC* back = &BACKWARDS[face]
     cdef int times, state, before = -1
@@ -126,9 +130,9 @@ cdef bint _grow_for(PlanC* plan, int face, bint is_right) noexcept nogil:
 
 
 cdef inline int _keep(PlanC* beam, int n, const PlanC* plan) noexcept nogil:
-    """Put a plan among the n best, in place of the worst if they are full; returns how many there are then."""
+    """Put a plan among the n best, in place of the worst one if they are full; return the new n."""
     cdef int i, worst = 0
-    for i in range(n):          # the same pieces in another order, perhaps with other ends: the first stays
+    for i in range(n):          # keep only the first plan with these pieces, even if its ends differ
         if plan.length == beam[i].length and memcmp(plan.pieces, beam[i].pieces, plan.length) == 0:
             return n
     if n < BEAM:
@@ -142,7 +146,8 @@ cdef inline int _keep(PlanC* beam, int n, const PlanC* plan) noexcept nogil:
     return n
 
 
-cdef void _note(const PlanC* plan, int* points, PlanC* chosen, PlanC* sure) noexcept nogil:
+cdef void _update_best(const PlanC* plan, int* points, PlanC* chosen, PlanC* sure) noexcept nogil:
+    """Update the points, the chosen plan and the sure plan (nothing missing) by a plan."""
     cdef int missing
     if plan.missing == 0 and plan.points > sure.points:
         sure[0] = plan[0]
@@ -153,31 +158,31 @@ cdef void _note(const PlanC* plan, int* points, PlanC* chosen, PlanC* sure) noex
 
 
 cdef void _search(const CardsC* cards, PlanC* start, int* points, PlanC* chosen, PlanC* sure) noexcept nogil:
-    """Find the points that can be had with 0 to PLANS_MISSING pieces missing, choose a plan, and one without any."""
+    """Find the points possible with 0 to PLANS_MISSING missing pieces, the best plan, the best with none missing."""
     cdef PlanC beams[2][BEAM]
     cdef PlanC plan
-    cdef int step, i, j, is_right, num, n = 1
-    _judge(cards, start)
+    cdef int step, i, j, is_right, num_kept, n = 1
+    _value_cards(cards, start)
     chosen[0] = start[0]
     sure[0] = start[0]
     memset(points, 0, (PLANS_MISSING + 1) * sizeof(int))
-    _note(start, points, chosen, sure)
+    _update_best(start, points, chosen, sure)
     beams[0][0] = start[0]
     for step in range(DEPTH):
-        num = 0
+        num_kept = 0
         for i in range(n):
             for j in range(cards.n):
                 for is_right in range(2):
                     plan = beams[step & 1][i]
                     if _grow_for(&plan, cards.faces[j], is_right):
-                        _judge(cards, &plan)
-                        _note(&plan, points, chosen, sure)
-                        num = _keep(beams[1 - (step & 1)], num, &plan)
-        n = num
+                        _value_cards(cards, &plan)
+                        _update_best(&plan, points, chosen, sure)
+                        num_kept = _keep(beams[1 - (step & 1)], num_kept, &plan)
+        n = num_kept
 
 
 cdef void _begin(const CoatlC* coatl, const uint8_t* hand, int num_hand, PlanC* start, CardsC* cards) noexcept nogil:
-    """The plan that leaves a Coatl as it is, and the prophecies that matter for it. NULL: a Coatl yet to be started."""
+    """Make the plan that adds nothing to a Coatl, and its prophecies. NULL: a Coatl yet to be started."""
     cdef int i, j
     memset(start, 0, sizeof(PlanC))
     cards.n = 0
@@ -202,7 +207,7 @@ cdef void _begin(const CoatlC* coatl, const uint8_t* hand, int num_hand, PlanC* 
 
 
 cdef int _without(uint8_t* hand, int num_hand, const CardsC* cards, int used) noexcept nogil:
-    # Takes the prophecies that a plan uses from the hand; returns how many are left.
+    """Remove the prophecies that a plan uses from the hand; return how many are left."""
     cdef int i, j, left = 0
     for i in range(num_hand):
         for j in range(cards.num_played, cards.n):
@@ -217,7 +222,7 @@ cdef int _without(uint8_t* hand, int num_hand, const CardsC* cards, int used) no
 
 cdef void _look_at_display(const CoatlStateC* state, const CardsC* cards, const PlanC* plan,
                            int* points) noexcept nogil:
-    """Raise `points`, what each prophecy on display would bring, if there is room for it on a plan."""
+    """Raise `points`, what each prophecy on display would bring, if a plan has room for it."""
     cdef uint64_t left = state.cards[ON_DISPLAY]
     cdef int face, i, place = 0
     if cards.num_played + set_size(plan.used) >= PLAYED:
@@ -235,6 +240,7 @@ cdef void _look_at_display(const CoatlStateC* state, const CardsC* cards, const 
 
 
 cdef int _on_supply(const CoatlStateC* state, const uint8_t* wanted) noexcept nogil:
+    """Return the most wanted pieces that one pair on the supply board provides."""
     cdef int pair, a, b, most = 0
     for pair in range(NUM_PAIRS):
         if state.table.pairs[pair] > 0:
@@ -244,7 +250,7 @@ cdef int _on_supply(const CoatlStateC* state, const uint8_t* wanted) noexcept no
 
 
 cdef inline bint _is_met(const PlanC* plan, const uint8_t* counts, int kind, int a, int b) noexcept nogil:
-    # By the plan with both ends, of which those to come have any colour. None of either colour is not as many.
+    """Return whether a plan with both ends meets a requirement, with any colours for the missing ends."""
     cdef int ends = 2 - plan.has_head - plan.has_tail
     if kind == ABSENT:
         return counts[a] == 0
@@ -254,7 +260,7 @@ cdef inline bint _is_met(const PlanC* plan, const uint8_t* counts, int kind, int
 
 
 cdef int _temple(const CoatlStateC* state, int seat, const PlanC* plan) noexcept nogil:
-    """Points of the best temple for a plan, of those that the seat holds and those that lie open."""
+    """Return the points of the best temple for a plan, of those in hand and on display."""
     cdef uint8_t counts[NUM_COLORS]
     cdef const TempleC* temple
     cdef int i, met, best = 0
@@ -273,7 +279,7 @@ cdef int _temple(const CoatlStateC* state, int seat, const PlanC* plan) noexcept
 
 
 cdef int _closed_points(const CoatlStateC* state, int seat, const CardsC* cards, const PlanC* plan) noexcept nogil:
-    """Points of a plan with the stored head and tail that suit it best, and a temple; 0 if no prophecy counts then."""
+    """Return the points of a plan with the best stored head and tail, and a temple; 0 if no prophecy counts then."""
     cdef PlanC closed
     cdef int head, tail, best = 0
     for head in range(-1 if plan.has_head else 0, 0 if plan.has_head else NUM_COLORS):
@@ -291,13 +297,14 @@ cdef int _closed_points(const CoatlStateC* state, int seat, const CardsC* cards,
                 closed.pieces[0] = <uint8_t>head
                 closed.length += 1
             closed.has_head = closed.has_tail = True
-            _judge(cards, &closed)
+            _value_cards(cards, &closed)
             if closed.points > 0:
                 best = max(best, closed.points + _temple(state, seat, &closed))
     return best
 
 
-cdef inline int _num(const uint8_t* pieces) noexcept nogil:
+cdef inline int _num_pieces(const uint8_t* pieces) noexcept nogil:
+    """Return the number of pieces."""
     cdef int color, num = 0
     for color in range(NUM_COLORS):
         num += pieces[color]
@@ -314,8 +321,8 @@ cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept
     cdef CardsC cards
     cdef PlanC start, chosen, sure
     cdef const CoatlC* coatl
-    cdef int i, number, missing, lacks, closed, n = 0, num_started = 0
-    cdef int heads = 0, tails = 0           # that Coatls which could be closed take from the store
+    cdef int i, number, _, missing, lacks, closed, n = 0, num_started = 0
+    cdef int heads = 0, tails = 0           # that Coatls which could be closed use
     cdef int num_hand = rules_hand(state, seat, hand)
     memset(plans, 0, sizeof(PlansC))
     memset(wanted, 0, sizeof(wanted))
@@ -327,7 +334,7 @@ cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept
         if coatl.length > 0 and not coatl.closed and coatl.length <= LONGEST:
             coatls[n] = coatl
             n += 1
-    for number in range(num_started, COATLS):
+    for _ in range(num_started, COATLS):
         coatls[n] = NULL
         n += 1
     for number in range(n):
@@ -345,8 +352,8 @@ cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept
         plans.chosen_points += chosen.points
         plans.cards += set_size(chosen.used)
         if sure.points > 0:
-            lacks = (not sure.has_head and _num(sure.stored[HEAD]) <= heads) + (
-                not sure.has_tail and _num(sure.stored[TAIL]) <= tails)
+            lacks = (not sure.has_head and _num_pieces(sure.stored[HEAD]) <= heads) + (
+                not sure.has_tail and _num_pieces(sure.stored[TAIL]) <= tails)
             if lacks == 0:
                 closed = max(_closed_points(state, seat, &cards, &sure),
                              _closed_points(state, seat, &cards, &start))
@@ -357,7 +364,7 @@ cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept
             elif lacks == 1:
                 plans.nearly += sure.points + _temple(state, seat, &sure)
         if chosen.length == 0:
-            break               # nor would another one be started
+            break               # nothing to start a Coatl with
         plans.temples += _temple(state, seat, &chosen)
         _look_at_display(state, &cards, &chosen, display)
         for i in range(NUM_COLORS):

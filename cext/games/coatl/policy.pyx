@@ -1,4 +1,4 @@
-"""Knowledge of Coatl, none of which decides what is legal."""
+"""Heuristics of Coatl: random players, playouts, priors; contracts in ``policy.pxd``. They never change the rules."""
 
 from libc.math cimport expf
 from libc.stdint cimport uint8_t
@@ -9,15 +9,14 @@ from cext.core.priors cimport priors_categorize, priors_find_t
 from cext.core.rng cimport rng_below
 from cext.games.coatl.evaluation cimport evaluation_outlook
 from cext.games.coatl.rules cimport (MAX_ACTIONS, rules_apply_action, rules_candidates, rules_is_legal,
-                                      rules_legal_actions, rules_verbs)
-from cext.games.coatl.state cimport (ADD, BODY, CLOSE, DRAW, END, KEEP, OVER, PLAY, START, TAKE, TEMPLE,
+                                     rules_legal_actions, rules_verbs)
+from cext.games.coatl.state cimport (ADD, BODY, CLOSE, DRAW, END, KEEP, PLAY, START, TAKE, TEMPLE,
                                      CoatlStateC, action_card, action_kind, action_verb, set_member, set_size)
 from cext.games.coatl.weights cimport *
 
 
 cdef action_t policy_random_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
-    # The reference random player: a verb, then an action of that verb. A candidate that turns out to be no action,
-    # and a verb without any, is struck off and another one drawn: the others stay as likely as each other.
+    # An illegal candidate, or a verb without a legal one, is removed and another one drawn. The choice stays uniform.
     cdef action_t candidates[MAX_ACTIONS]
     cdef int verb, i, n, verbs = rules_verbs(state)
     while True:
@@ -33,7 +32,7 @@ cdef action_t policy_random_action(const CoatlStateC* state, bitgen_t* rng) noex
 
 
 cdef inline int _rank(int verb, int hand) noexcept nogil:
-    # What a hasty but sensible player does first.
+    """Return the rank of a verb: what a hasty but sensible player does first has the highest."""
     if verb == PLAY:
         return 9
     if verb == TEMPLE:
@@ -48,7 +47,6 @@ cdef inline int _rank(int verb, int hand) noexcept nogil:
 
 
 cdef action_t policy_playout_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
-    # Any of the actions of the highest rank.
     cdef action_t actions[MAX_ACTIONS]
     cdef uint8_t ranks[MAX_ACTIONS]
     cdef int i, k, best = 0, count = 0, n = rules_legal_actions(state, actions)
@@ -68,17 +66,19 @@ cdef action_t policy_playout_action(const CoatlStateC* state, bitgen_t* rng) noe
 
 # --- priors
 #
-# How likely an action is falls with what it leaves of the mover's outlook, against the best action. Weights can correct
-# that by kind of action and by how far it is behind, apart for each phase of a turn. `mexica_ai.train.priors` fits them
-# to what the search chose; those that ship are all 1.
+# The prior of an action falls with the gap between the seat's outlook after it and after the best action. Weights by
+# kind of action, gap and phase of the turn can correct that. `mexica_ai.train.priors` fits them to the choices of the
+# search; the weights in the package are all 1.
 
 cdef float TEMPERATURE = 1.5    # of the outlook
-cdef float DRAWING_VALUE = 0.3  # what drawing is worth beyond the outlook
+cdef float DRAWING_VALUE = 0.3  # of drawing, added to the outlook
+# Limits of the gaps, in units of the outlook.
 cdef float CLOSE_BEHIND = 0.75
 cdef float FAR_BEHIND = 2.5
 
 
 cdef inline int _kind(action_t action) noexcept nogil:
+    """Return the kind of an action."""
     cdef int verb = action_verb(action)
     if verb == KEEP:
         return KIND_KEEP
@@ -90,6 +90,7 @@ cdef inline int _kind(action_t action) noexcept nogil:
 
 
 cdef inline int _gap(float behind) noexcept nogil:
+    """Return the category of a gap to the best outlook."""
     if behind < 0.01:
         return GAP_BEST
     if behind < CLOSE_BEHIND:
@@ -99,7 +100,7 @@ cdef inline int _gap(float behind) noexcept nogil:
 
 cdef int _categorize(const void* data, const CoatlStateC* state, const action_t* actions, int n, int* categories,
                      float* shares) noexcept nogil:
-    """Find the category of each legal action and its share of the category's weight; return the row that counts."""
+    """Find the category of each legal action and its share of the category's weight; return the row of the weights."""
     cdef CoatlStateC after
     cdef int i, seat = state.table.to_move
     cdef float best = -1e9
@@ -126,13 +127,25 @@ cdef void policy_priors(const void* weights, const CoatlStateC* state, const act
 
 
 def categorize(State owner not None, weights not None):
-    """Return the legal actions of a position of Coatl, and what the priors with these `Weights` make of them.
+    """Return the legal actions of a position, with their categories and shares.
+
+    Parameters
+    ----------
+    owner : State
+        Of Coatl.
+    weights : Weights
+        Of Coatl.
 
     Returns
     -------
     tuple of (int, numpy.ndarray, numpy.ndarray, numpy.ndarray)
-        The row of the weights that counts; the actions (uint64, ascending), the index of each one's category
-        (int32), and its share of the category's weight (float32).
+        The row of the weights to use; and, each of shape (actions,): the actions (uint64, ascending), the index of
+        their category (int32), and their share of the category's weight (float32, >= 0).
+
+    Raises
+    ------
+    TypeError
+        If the state or the weights are of another game.
     """
     return priors_categorize(owner, weights, "coatl", <priors_find_t>_categorize)
 

@@ -1,4 +1,4 @@
-"""The rules of Coatl. What may be done and what it does; knowledge of what is good stands in ``policy.pyx``.
+"""The rules of Coatl: legal actions and their effects; contracts in ``rules.pxd``.
 
 Sources: the rulebook (Synapses Games, 2020) and the decisions D1-D15 of ``docs/rules_coatl.md``.
 """
@@ -14,14 +14,14 @@ from cext.games.coatl.state cimport (
     ACROSS, ADD, AWAY, BODIES, BODY, BODY_SPACES, BUILDING, CAPACITY, CLOSE, CLOSING, COATLS, DEAL, DEALING,
     DEALT, DISCARD, DISCARDED, DISPLAY, DRAW, DRAWING, END, EVERYBODY, FORESEEING, FUTURE, HEAD, HEAD_SPACES,
     IN_DECK, IN_HAND, KEEP, KEEPING, LEFT, MAX_PIECES, MAX_UNFINISHED, NONE, NO_CARD, NUM_KINDS, ON_COATL,
-    ON_DISPLAY, OVER, PASS, PERFECT, PERFECT_PICK, PILES, PLAY, PLAYED, PLAYED_UNSEEN, PRIESTS_PROMISE, PRIVATE,
-    PROMISE, PUBLIC, PUT_AWAY, REFILL, REFILLING, RENEWED, REVEAL, REVEALED, REVEALING, RIGHT, SEE_THE_FUTURE,
+    ON_DISPLAY, OVER, PASS, PERFECT, PERFECT_PICK, PLAY, PLAYED, PLAYED_UNSEEN, PRIESTS_PROMISE, PRIVATE,
+    PROMISE, PUBLIC, PUT_AWAY, REFILL, REFILLING, RENEWED, REVEAL, REVEALED, REVEALING, SEE_THE_FUTURE,
     START, TAIL, TAKE, TEMPLE, THIRD, TURN, UNCOVER, UNCOVERING, UNSURE, TableC, action_a, action_b, action_card,
     action_coatl, action_kind, action_make, action_side, action_verb, coatl_points, set_first,
     set_member, set_size, state_move_card, state_move_temple, state_num_stored, state_observe, state_seen_by_all)
 
 
-# --- what is there
+# --- helpers
 
 cdef int rules_hand(const CoatlStateC* state, int seat, uint8_t* faces) noexcept nogil:
     cdef uint64_t left = state.cards[IN_HAND + seat]
@@ -34,7 +34,7 @@ cdef int rules_hand(const CoatlStateC* state, int seat, uint8_t* faces) noexcept
 
 
 cdef inline int _num_drawable(const CoatlStateC* state) noexcept nogil:
-    # Cards of the deck, and of the discards that renew it (D11).
+    """Return the number of cards in the deck and in the discards that renew it (D11)."""
     cdef int seat, total = state.num_deck + state.num_discarded
     for seat in range(state.table.num_players):
         total += state.table.num_away[seat]
@@ -42,10 +42,12 @@ cdef inline int _num_drawable(const CoatlStateC* state) noexcept nogil:
 
 
 cdef inline int _num_to_reveal(const CoatlStateC* state) noexcept nogil:
+    """Return how many cards would refill the display now."""
     return min(DISPLAY - state.num_display, _num_drawable(state))
 
 
 cdef inline bint _has_face(const CoatlC* coatl, int face) noexcept nogil:
+    """Return whether a prophecy is on a Coatl."""
     cdef int i
     for i in range(coatl.num_cards):
         if coatl.cards[i] == face:
@@ -65,10 +67,12 @@ cdef uint8_t _NOTHING[NUM_PAIRS]
 
 
 cdef inline bint _is_empty(const uint8_t* counts, int n) noexcept nogil:
+    """Return whether all counts are 0."""
     return memcmp(counts, _NOTHING, n) == 0
 
 
 cdef inline int _num_supplied(const uint8_t* counts, int n) noexcept nogil:
+    """Return the sum of counts."""
     cdef int i, total = 0
     for i in range(n):
         total += counts[i]
@@ -76,7 +80,7 @@ cdef inline int _num_supplied(const uint8_t* counts, int n) noexcept nogil:
 
 
 cdef int _num_to_refill(const CoatlStateC* state, int* missing) noexcept nogil:
-    # Heads, tails and pairs of bodies that would be refilled to the supply now; returns the pieces in all.
+    """Count the heads, tails and pairs of bodies that would refill the supply now; return the number of pieces."""
     cdef int kind
     for kind in range(2):
         missing[kind] = min(HEAD_SPACES - _num_supplied(state.table.supply[kind], NUM_COLORS),
@@ -89,7 +93,9 @@ cdef int _num_to_refill(const CoatlStateC* state, int* missing) noexcept nogil:
 # --- legal actions
 
 cdef int _list_keep(const CoatlStateC* state, action_t* actions) noexcept nogil:
-    # All sets of at most three of the dealt cards; of two alike the first is kept first.
+    """List the sets of at most three of the dealt cards; return their number. Of two equal cards the first is kept
+    first.
+    """
     cdef uint8_t faces[MAX_DEALT]
     cdef int n = rules_hand(state, state.table.to_move, faces)
     cdef int chosen, i, kept, count = 0
@@ -120,6 +126,7 @@ cdef uint8_t _PAIRS_TAKEN[NUM_PAIRS]
 
 
 def _make_takes():
+    """Fill in the takes of pairs."""
     for i, (b, a) in enumerate((b, a) for b in range(NUM_COLORS) for a in range(b + 1)):
         _PAIR_TAKES[i] = action_make(TAKE, 0, a, b, BODY, 0, 0)
         _PAIRS_TAKEN[i] = PAIR_OF[a][b]
@@ -129,7 +136,7 @@ _make_takes()
 
 
 cdef inline int _list_colors(action_t first, const uint8_t* counts, action_t* actions) noexcept nogil:
-    # The same action with each colour that there is. What is written beyond the last one is overwritten.
+    """List an action with each colour whose count is not 0; return their number. It writes up to NUM_COLORS entries."""
     cdef int color, n = 0
     for color in range(NUM_COLORS):
         actions[n] = first + (<action_t>color << 6)
@@ -138,6 +145,7 @@ cdef inline int _list_colors(action_t first, const uint8_t* counts, action_t* ac
 
 
 cdef int _list_take(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    """List the takes; return their number."""
     cdef int room = CAPACITY - state_num_stored(state, state.table.to_move)
     cdef int i, n = 0
     if room >= 1:
@@ -151,11 +159,12 @@ cdef int _list_take(const CoatlStateC* state, action_t* actions) noexcept nogil:
 
 
 cdef inline uint64_t _one_of_each(uint64_t cards) noexcept nogil:
-    # Of two alike the first.
+    """Return the cards without the second one of two equal cards."""
     return cards & ~(cards << 1 & SECOND_COPIES)
 
 
 cdef int _list_cards(int verb, uint64_t cards, action_t* actions) noexcept nogil:
+    """List an action for each different card; return their number."""
     cdef int n = 0
     cards = _one_of_each(cards)
     while cards:
@@ -166,6 +175,7 @@ cdef int _list_cards(int verb, uint64_t cards, action_t* actions) noexcept nogil
 
 
 cdef int _list_draw(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    """List the draws; return their number."""
     cdef int n = 0
     if _num_drawable(state) > 0:
         actions[0] = action_make(DRAW, 0, 0, 0, 0, 0, 0)
@@ -174,6 +184,7 @@ cdef int _list_draw(const CoatlStateC* state, action_t* actions) noexcept nogil:
 
 
 cdef int _list_start(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    """List the starts of a Coatl; return their number."""
     cdef int kind, n = 0
     for kind in range(NUM_KINDS):
         n += _list_colors(action_make(START, 0, 0, 0, kind, 0, 0), state.table.stored[state.table.to_move][kind],
@@ -182,6 +193,7 @@ cdef int _list_start(const CoatlStateC* state, action_t* actions) noexcept nogil
 
 
 cdef int _list_ends(const CoatlStateC* state, int number, action_t* actions) noexcept nogil:
+    """List the heads and tails that can be added to a Coatl; return their number."""
     cdef const CoatlC* coatl = &state.coatls[state.table.to_move][number]
     cdef int n = 0
     if not coatl.has_head and not (coatl.has_tail and coatl.length == 1):
@@ -194,7 +206,7 @@ cdef int _list_ends(const CoatlStateC* state, int number, action_t* actions) noe
 
 
 cdef int _list_add(const CoatlStateC* state, action_t* actions) noexcept nogil:
-    # Heads and tails come with the side 0, where all that is listed before LEFT is.
+    """List the candidates for adding a piece; return their number. Heads and tails come first, with the side 0."""
     cdef int side, number, n = 0
     cdef const CoatlC* coatl
     for side in range(2):
@@ -211,6 +223,7 @@ cdef int _list_add(const CoatlStateC* state, action_t* actions) noexcept nogil:
 
 
 cdef int _list_play(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    """List the candidates for playing a prophecy; return their number."""
     cdef int face, number, seat = state.table.to_move, n = 0
     cdef uint64_t left, hand = _one_of_each(state.cards[IN_HAND + seat])
     cdef const CoatlC* coatl
@@ -229,6 +242,7 @@ cdef int _list_play(const CoatlStateC* state, action_t* actions) noexcept nogil:
 
 
 cdef int _list_temples(int verb, uint64_t temples, int number, action_t* actions) noexcept nogil:
+    """List an action for each temple; return their number."""
     cdef int n = 0
     while temples:
         actions[n] = action_make(verb, set_first(temples) + 1, 0, 0, 0, number, 0)
@@ -238,6 +252,7 @@ cdef int _list_temples(int verb, uint64_t temples, int number, action_t* actions
 
 
 cdef int _list_perfect(const CoatlStateC* state, action_t* actions) noexcept nogil:
+    """List the perfect picks; return their number."""
     cdef int room = CAPACITY - state_num_stored(state, state.table.to_move)
     cdef int kind, a, b, n = 0
     for kind in range(2):
@@ -281,7 +296,7 @@ cdef int rules_candidates(const CoatlStateC* state, int verb, action_t* actions)
 
 
 cdef bint _would_match(const CoatlC* coatl, int kind, int color, int face) noexcept nogil:
-    # Whether a prophecy could be played on a Coatl if this closing piece were there.
+    """Return whether a prophecy could be played on a Coatl with this closing piece."""
     cdef uint8_t pieces[MAX_PIECES]
     cdef uint32_t neighbors = neighbors_piece(color) | (
         neighbors_pair(color, coatl.pieces[0]) if kind == HEAD else
@@ -298,7 +313,7 @@ cdef bint _would_match(const CoatlC* coatl, int kind, int color, int face) noexc
 
 
 cdef bint _may_close(const CoatlStateC* state, const CoatlC* coatl, int kind, int color) noexcept nogil:
-    # A closing piece is legal only if a prophecy is there or can be played at once.
+    """Return whether a closing piece is legal: a prophecy is on the Coatl or can be played at once."""
     cdef uint64_t left = state.cards[IN_HAND + state.table.to_move]
     if coatl.num_cards > 0:
         return True
@@ -310,6 +325,7 @@ cdef bint _may_close(const CoatlStateC* state, const CoatlC* coatl, int kind, in
 
 
 cdef bint _temple_counts(const CoatlC* coatl, int temple) noexcept nogil:
+    """Return whether a Coatl meets at least one requirement of a temple."""
     cdef uint8_t counts[NUM_COLORS]
     cdef int i
     memset(counts, 0, sizeof(counts))
@@ -330,11 +346,13 @@ cdef bint rules_confirm(const CoatlStateC* state, action_t action) noexcept nogi
 
 
 cdef inline int _may_draw(const CoatlStateC* state) noexcept nogil:
+    """Return the verb DRAW as a set, if it is legal."""
     return (state.table.num_hand[state.table.to_move] < HAND
             and (state.num_display > 0 or _num_drawable(state) > 0)) << DRAW
 
 
 cdef int _building_verbs(const CoatlStateC* state, int num_stored) noexcept nogil:
+    """Return the verbs for building."""
     cdef const CoatlC* coatl
     cdef int seat = state.table.to_move, number, started = 0, unfinished = 0, verbs = 0
     for number in range(COATLS):
@@ -349,6 +367,7 @@ cdef int _building_verbs(const CoatlStateC* state, int num_stored) noexcept nogi
 
 
 cdef bint _has_action(const CoatlStateC* state, int verb) noexcept nogil:
+    """Return whether a verb has a legal action."""
     cdef action_t candidates[MAX_ACTIONS]
     cdef int i
     for i in range(rules_candidates(state, verb, candidates)):
@@ -358,6 +377,7 @@ cdef bint _has_action(const CoatlStateC* state, int verb) noexcept nogil:
 
 
 cdef int _turn_verbs(const CoatlStateC* state) noexcept nogil:
+    """Return the verbs at the start of a turn."""
     cdef const TableC* table = &state.table
     cdef int num_stored = state_num_stored(state, table.to_move), room = CAPACITY - num_stored
     cdef int verbs = _may_draw(state) | _building_verbs(state, num_stored)
@@ -367,7 +387,7 @@ cdef int _turn_verbs(const CoatlStateC* state) noexcept nogil:
     if not verbs & (1 << TAKE | 1 << DRAW | 1 << START) and not (
             _has_action(state, ADD) or _has_action(state, PLAY)):
         verbs = 0
-    # D6, D9: who can do nothing, or has done the first of two actions of a last turn.
+    # D6, D9: no action is possible, or the first of two actions of a last turn is done.
     if verbs == 0 or (table.ending == THIRD and table.to_move > table.ending_seat and table.actions_left == 1):
         verbs |= 1 << PASS
     if table.tokens[table.to_move] & PERFECT_PICK:
@@ -399,7 +419,7 @@ cdef int rules_verbs(const CoatlStateC* state) noexcept nogil:
 
 
 cdef int rules_legal_actions(const CoatlStateC* state, action_t* actions) noexcept nogil:
-    # The canonical order goes by verb first.
+    # The canonical order is by verb first.
     cdef int i, count, verb, n = 0, verbs = rules_verbs(state)
     while verbs:
         verb = set_first(verbs)
@@ -417,11 +437,12 @@ cdef int rules_legal_actions(const CoatlStateC* state, action_t* actions) noexce
 # --- what actions do
 
 cdef inline uint64_t _of_face(int face) noexcept nogil:
-    # The set of the cards of a face: one, or two beside each other.
+    """Return the cards of a face: one, or two with successive numbers."""
     return (<uint64_t>1 << FIRST_CARD[face + 1]) - (<uint64_t>1 << FIRST_CARD[face])
 
 
 cdef inline uint64_t _discards(const CoatlStateC* state) noexcept nogil:
+    """Return all discards, including those that not every seat has seen."""
     cdef uint64_t cards = state.cards[DISCARDED]
     cdef int seat
     for seat in range(4):
@@ -430,6 +451,7 @@ cdef inline uint64_t _discards(const CoatlStateC* state) noexcept nogil:
 
 
 cdef void _observe_renewal(CoatlStateC* state, int num_across) noexcept nogil:
+    """Add the renewal of the deck to the observations."""
     cdef uint64_t left = state.cards[DISCARDED]
     cdef int seat
     state_observe(state, RENEWED, 0, num_across)
@@ -444,7 +466,8 @@ cdef void _observe_renewal(CoatlStateC* state, int num_across) noexcept nogil:
 
 
 cdef void _renew_deck(CoatlStateC* state, int num_across) noexcept nogil:
-    # Cards of the old deck may come up with some of the new one.
+    """Put the discards into the deck. `num_across`: the cards of the old deck that are revealed together with new ones.
+    """
     cdef uint64_t cards = _discards(state)
     cdef int seat
     _observe_renewal(state, num_across)
@@ -459,6 +482,7 @@ cdef void _renew_deck(CoatlStateC* state, int num_across) noexcept nogil:
 
 
 cdef void _finish_game(CoatlStateC* state) noexcept nogil:
+    """End the game."""
     state.table.phase = OVER
     state.table.pending = NONE
     state.table.to_move = 0
@@ -467,7 +491,7 @@ cdef void _finish_game(CoatlStateC* state) noexcept nogil:
 
 
 cdef void _look_for_bodies(CoatlStateC* state, int round) noexcept nogil:
-    # The round is completed, and one more follows.
+    """End the game after one more round if the bodies are used up. `round` is the round that is complete."""
     if (state.table.ending == 0 and _is_empty(state.table.pairs, NUM_PAIRS)
             and _num_supplied(state.bag[BODY], NUM_COLORS) < 2):
         state.table.ending = BODIES
@@ -475,7 +499,7 @@ cdef void _look_for_bodies(CoatlStateC* state, int round) noexcept nogil:
 
 
 cdef void _hand_over(CoatlStateC* state) noexcept nogil:
-    """End an action: the second one of a last turn follows, or the next seat, or the end of the game."""
+    """End an action. Next come the second action of a last turn, the next seat, or the end of the game."""
     cdef TableC* table = &state.table
     cdef int following
     state.turns += 1
@@ -500,7 +524,7 @@ cdef void _hand_over(CoatlStateC* state) noexcept nogil:
 
 
 cdef void _end_turn(CoatlStateC* state, int event) noexcept nogil:
-    # The event comes first (D12); it is resolved after the next seat has been named.
+    """End a turn. The random event comes first (D12); it is resolved after the next seat is known."""
     state.table.pending = <uint8_t>event
     _hand_over(state)
     if state.table.phase == OVER:
@@ -508,6 +532,7 @@ cdef void _end_turn(CoatlStateC* state, int event) noexcept nogil:
 
 
 cdef void _take(CoatlStateC* state, action_t action, bint is_perfect) noexcept nogil:
+    """Take pieces from the supply board, or from the bag (perfect pick)."""
     cdef int kind = action_kind(action), a = action_a(action), b = action_b(action), seat = state.table.to_move
     cdef int missing[NUM_KINDS]
     cdef bint is_due
@@ -523,13 +548,14 @@ cdef void _take(CoatlStateC* state, action_t action, bint is_perfect) noexcept n
         state.table.pairs[PAIR_OF[a][b]] -= 1
     else:
         state.table.supply[kind][a] -= 1
-    # Once the heads and tails are used up every take is followed by a refill.
+    # Once the heads and tails are used up, a refill follows every take.
     is_due = (is_perfect or _is_empty(state.table.pairs, NUM_PAIRS)
               or _is_empty(&state.table.supply[0][0], 2 * NUM_COLORS))
     _end_turn(state, REFILLING if is_due and _num_to_refill(state, missing) > 0 else NONE)
 
 
 cdef void _draw(CoatlStateC* state, action_t action) noexcept nogil:
+    """Draw a prophecy from the display, or have one dealt from the deck."""
     cdef int face = action_card(action, 0), seat = state.table.to_move
     state.table.phase = DRAWING
     if face < 0:
@@ -543,6 +569,7 @@ cdef void _draw(CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef void _start(CoatlStateC* state, action_t action) noexcept nogil:
+    """Start a Coatl."""
     cdef int kind = action_kind(action), number = 0, seat = state.table.to_move
     cdef CoatlC* coatl
     while state.coatls[seat][number].length > 0:
@@ -558,6 +585,7 @@ cdef void _start(CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef void _add(CoatlStateC* state, action_t action) noexcept nogil:
+    """Add a piece to a Coatl."""
     cdef int kind = action_kind(action), seat = state.table.to_move, number = action_coatl(action)
     cdef int color = action_a(action)
     cdef CoatlC* coatl = &state.coatls[seat][number]
@@ -581,11 +609,12 @@ cdef void _add(CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef void _play(CoatlStateC* state, action_t action) noexcept nogil:
+    """Play a prophecy on a Coatl."""
     cdef int seat = state.table.to_move, face = action_card(action, 0), i
     cdef CoatlC* coatl = &state.coatls[seat][action_coatl(action)]
     cdef uint64_t cards = state.cards[IN_HAND + seat] & _of_face(face)
     if cards & state_seen_by_all(state):
-        cards &= state_seen_by_all(state)       # of two alike, the one that the others know of
+        cards &= state_seen_by_all(state)       # of two equal cards, the one that all know of
     elif state.num_observations > 0:
         state_observe(state, PLAYED_UNSEEN, seat, face)
     state_move_card(state, set_first(cards), IN_HAND + seat, ON_COATL + seat, EVERYBODY)
@@ -601,13 +630,14 @@ cdef void _play(CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef int _take_public_temple(CoatlStateC* state, int temple) noexcept nogil:
-    # Returns the event that is due.
+    """Take the top of a temple pile; return the event that is then pending."""
     cdef int pile = 0 if state.table.tops[0] == temple else 1
     state.table.tops[pile] = NO_CARD
     return UNCOVERING if state.table.below[pile] > 0 else NONE
 
 
 cdef void _close(CoatlStateC* state, action_t action) noexcept nogil:
+    """Close a Coatl, with or without a temple."""
     cdef int seat = state.table.to_move, temple = action_card(action, 0), number, closed = 0
     cdef CoatlC* coatl = &state.coatls[seat][action_coatl(action)]
     state.table.phase = BUILDING
@@ -631,6 +661,7 @@ cdef void _close(CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef void _see_the_future(CoatlStateC* state) noexcept nogil:
+    """Discard the display and refill it."""
     state.table.tokens[state.table.to_move] &= ~SEE_THE_FUTURE
     state.cards[DISCARDED] |= state.cards[ON_DISPLAY]
     state.cards[ON_DISPLAY] = 0
@@ -643,7 +674,7 @@ cdef void _see_the_future(CoatlStateC* state) noexcept nogil:
 
 
 cdef void _discard(CoatlStateC* state, action_t action) noexcept nogil:
-    # The others do not see which card it is, so of each face that they knew of one may be gone.
+    """Discard a prophecy unseen. The others no longer know where the shown cards of each face are: one may be gone."""
     cdef int seat = state.table.to_move, card, other, face = -1
     cdef uint64_t shown = state.cards[IN_HAND + seat] & state_seen_by_all(state)
     while shown:
@@ -664,6 +695,7 @@ cdef void _discard(CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef void _promise(CoatlStateC* state, action_t action) noexcept nogil:
+    """Take a temple for the priest's promise."""
     cdef int seat = state.table.to_move, temple = action_card(action, 0)
     state.table.tokens[seat] &= ~PRIESTS_PROMISE
     state_move_temple(state, temple, ON_DISPLAY, IN_HAND + seat, EVERYBODY)
@@ -672,6 +704,7 @@ cdef void _promise(CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef void _keep(CoatlStateC* state, action_t action) noexcept nogil:
+    """Keep some of the dealt prophecies and discard the others."""
     cdef TableC* table = &state.table
     cdef int seat = table.to_move, kept = 0, card
     cdef uint64_t dealt = state.cards[IN_HAND + seat]
@@ -693,11 +726,13 @@ cdef void _keep(CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef void _end(CoatlStateC* state) noexcept nogil:
+    """End a turn of drawing or building."""
     cdef bint has_drawn = state.table.phase == DRAWING or state.table.phase == FORESEEING
     _end_turn(state, REVEALING if has_drawn and _num_to_reveal(state) > 0 else NONE)
 
 
 cdef void _pass(CoatlStateC* state) noexcept nogil:
+    """Pass."""
     state.table.passes += state.table.ending == 0
     _hand_over(state)
 
@@ -705,6 +740,7 @@ cdef void _pass(CoatlStateC* state) noexcept nogil:
 # --- random events
 
 cdef void _deal(CoatlStateC* state, int face) noexcept nogil:
+    """Deal a prophecy to the seat to move."""
     cdef int seat = state.table.to_move
     if state.num_deck == 0:
         _renew_deck(state, 0)
@@ -716,6 +752,7 @@ cdef void _deal(CoatlStateC* state, int face) noexcept nogil:
 
 
 cdef int _num_listed(action_t action) noexcept nogil:
+    """Return the number of cards in a list."""
     cdef int n = 0
     while n < DISPLAY and action_card(action, n) >= 0:
         n += 1
@@ -723,7 +760,7 @@ cdef int _num_listed(action_t action) noexcept nogil:
 
 
 cdef void _reveal(CoatlStateC* state, action_t action) noexcept nogil:
-    # If the deck is too small all of it comes first, and the rest from the renewed one.
+    """Refill the display. If the deck is too small, all of it comes first, the rest from the renewed deck."""
     cdef int i, card, face, n = _num_listed(action)
     cdef int kind = ACROSS if 0 < state.num_deck < n else REVEALED
     cdef uint64_t old = state.cards[IN_DECK] if n > state.num_deck else 0
@@ -748,6 +785,7 @@ cdef void _reveal(CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef void _refill(CoatlStateC* state, action_t action) noexcept nogil:
+    """Refill the supply board."""
     cdef int i, kind, color, pair
     for kind in range(2):
         for i in range(HEAD_SPACES):
@@ -761,11 +799,12 @@ cdef void _refill(CoatlStateC* state, action_t action) noexcept nogil:
             state.table.pairs[pair] += 1
             state.bag[BODY][PAIR_A[pair]] -= 1
             state.bag[BODY][PAIR_B[pair]] -= 1
-    # The refill is the end of the turn before (D12), which was of the round before if the first seat moves now.
+    # The refill belongs to the turn before (D12), which is in the round before if the first seat moves now.
     _look_for_bodies(state, state.table.round - (state.table.to_move == 0))
 
 
 cdef void _uncover(CoatlStateC* state, int temple) noexcept nogil:
+    """Turn over the next card of a temple pile."""
     cdef int pile = 0 if state.table.tops[0] == NO_CARD and state.table.below[0] > 0 else 1
     state.table.tops[pile] = <uint8_t>temple
     state.table.below[pile] -= 1
@@ -773,6 +812,7 @@ cdef void _uncover(CoatlStateC* state, int temple) noexcept nogil:
 
 
 cdef void _apply_outcome(CoatlStateC* state, action_t action, int verb) noexcept nogil:
+    """Apply the outcome of a random event."""
     state.table.pending = NONE
     if verb == DEAL:
         _deal(state, action_card(action, 0))
@@ -784,9 +824,8 @@ cdef void _apply_outcome(CoatlStateC* state, action_t action, int verb) noexcept
         _uncover(state, action_card(action, 0))
 
 
-# Draws without replacement, each counted for one that is as likely as any other.
-
 cdef int _pick(const uint8_t* counts, int n, int total, bitgen_t* rng) noexcept nogil:
+    """Draw an index, with probabilities in proportion to the counts."""
     cdef int i = 0, k = rng_below(rng, total)
     while k >= counts[i]:
         k -= counts[i]
@@ -795,15 +834,15 @@ cdef int _pick(const uint8_t* counts, int n, int total, bitgen_t* rng) noexcept 
 
 
 cdef int _draw_cards(const CoatlStateC* state, int n, uint8_t* faces, bitgen_t* rng) noexcept nogil:
-    """Draw n cards from the deck, and from the discards once it is empty; they are written in ascending order."""
+    """Draw n cards from the deck, and from the discards once it is empty; write their faces in ascending order."""
     cdef uint64_t left, pool = state.cards[IN_DECK]
     cdef int i, card, face, drawn = 0, size = set_size(pool)
     while drawn < n:
         if size == 0:
             pool = _discards(state)
             size = set_size(pool)
-        # Any card until it is there: the same numbers then mostly draw the same card from decks that are much alike.
-        # Nobody can tell cards with one face apart, so the first of them stand for those that are there.
+        # Draw from all cards until one is in the pool: the same random numbers then mostly draw the same cards from
+        # similar decks. Cards of one face are equivalent, so the first ones stand for those in the pool.
         card = rng_below(rng, NUM_CARDS)
         face = FACE_OF[card]
         left = pool & _of_face(face)
@@ -821,6 +860,7 @@ cdef int _draw_cards(const CoatlStateC* state, int n, uint8_t* faces, bitgen_t* 
 
 
 cdef action_t _draw_refill(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
+    """Draw the pieces that refill the supply board, as an action."""
     cdef action_t action = <action_t>REFILL << 36
     cdef uint8_t bag[NUM_COLORS]
     cdef int missing[NUM_KINDS]
@@ -870,7 +910,11 @@ cdef action_t rules_draw_outcome(const CoatlStateC* state, bitgen_t* rng) noexce
 
 
 cdef bint _is_reveal(const CoatlStateC* state, action_t action) noexcept nogil:
-    # So many cards as can be had; all of the deck, if it is too small, and the others from the discards.
+    """Return whether the action is a possible outcome of REVEALING.
+
+    It has as many cards as are available. If the deck is too small, it has all of the deck, and others from the
+    discards.
+    """
     cdef int i, face, n = _num_listed(action)
     cdef uint64_t old = state.cards[IN_DECK], rest = old
     if n != _num_to_reveal(state) or action >> 6 * n & ((<action_t>1 << 36 - 6 * n) - 1):
@@ -881,7 +925,7 @@ cdef bint _is_reveal(const CoatlStateC* state, action_t action) noexcept nogil:
         face = action_card(action, i)
         if face >= NUM_FACES or (i > 0 and face < action_card(action, i - 1)) or not rest & _of_face(face):
             return False
-        # The old deck's cards first: they must all be among those that are named.
+        # All cards of the old deck must be in the list.
         if old & _of_face(face):
             rest &= ~(<uint64_t>1 << set_first(old & _of_face(face)))
             old &= rest
@@ -891,6 +935,7 @@ cdef bint _is_reveal(const CoatlStateC* state, action_t action) noexcept nogil:
 
 
 cdef bint _is_refill(const CoatlStateC* state, action_t action) noexcept nogil:
+    """Return whether the action is a possible outcome of REFILLING."""
     cdef uint8_t bag[NUM_KINDS][NUM_COLORS]
     cdef int missing[NUM_KINDS]
     cdef int kind, i, number, previous, width, first, limit
@@ -919,7 +964,7 @@ cdef bint _is_refill(const CoatlStateC* state, action_t action) noexcept nogil:
     return True
 
 
-cdef bint rules_is_outcome(const CoatlStateC* state, action_t action) noexcept nogil:
+cdef bint rules_accepts_action(const CoatlStateC* state, action_t action) noexcept nogil:
     cdef int verb = action_verb(action), card = action_card(action, 0), event = state.table.pending
     if action >> 41:
         return False
@@ -936,7 +981,7 @@ cdef bint rules_is_outcome(const CoatlStateC* state, action_t action) noexcept n
     return ((state.cards[IN_DECK] if state.num_deck > 0 else _discards(state)) & _of_face(card)) != 0
 
 
-# --- the table's functions
+# --- applying an action
 
 cdef void rules_apply_action(CoatlStateC* state, action_t action) noexcept nogil:
     cdef int verb = action_verb(action)
@@ -970,7 +1015,7 @@ cdef void rules_apply_action(CoatlStateC* state, action_t action) noexcept nogil
         _apply_outcome(state, action, verb)
 
 
-# --- the result
+# --- scoring
 
 cdef int rules_score(const CoatlStateC* state, int seat) noexcept nogil:
     cdef int number, total = 0
@@ -980,7 +1025,6 @@ cdef int rules_score(const CoatlStateC* state, int seat) noexcept nogil:
 
 
 cdef void rules_returns(const CoatlStateC* state, double* shares) noexcept nogil:
-    # Points, then cards on complete Coatls, then the most valuable Coatl; then the win is shared.
     cdef const CoatlC* coatl
     cdef int ranks[4]
     cdef int seat, number, cards, highest, best = -1, winners = 0

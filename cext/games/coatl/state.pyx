@@ -18,13 +18,14 @@ cdef uint64_t ALL_TEMPLES = (<uint64_t>1 << NUM_TEMPLES) - 1
 
 # --- hash
 
-# Keys by card, place and whether everybody knows it; of cards alike they are the same. Summed, not xored: two cards
-# alike in one place must not cancel out.
+# Keys by card, place and whether all seats know it. Equal cards have equal keys. Keys are added, not xored: two equal
+# cards in one place must not cancel out.
 cdef uint64_t _CARD_KEYS[NUM_CARDS][NUM_PLACES][2]
 cdef uint64_t _TEMPLE_KEYS[NUM_TEMPLES][NUM_PLACES][2]
 
 
 def _make_keys():
+    """Fill in the keys."""
     cdef int card, place, known
     for place in range(NUM_PLACES):
         for known in range(2):
@@ -38,18 +39,21 @@ _make_keys()
 
 
 cdef inline uint64_t _word(const uint8_t* data) noexcept nogil:
+    """Read 8 bytes."""
     cdef uint64_t word
     memcpy(&word, data, 8)
     return word
 
 
 cdef inline uint64_t _half_word(const uint8_t* data) noexcept nogil:
+    """Read 4 bytes."""
     cdef uint32_t word
     memcpy(&word, data, 4)
     return word
 
 
 cdef uint64_t _hash_coatls(const CoatlStateC* state) noexcept nogil:
+    """Hash the Coatls."""
     cdef const CoatlC* coatl
     cdef uint64_t total = 0, h
     cdef int seat, number, i
@@ -67,6 +71,7 @@ cdef uint64_t _hash_coatls(const CoatlStateC* state) noexcept nogil:
 
 
 cdef uint64_t _hash_cards(const CoatlStateC* state, int viewer) noexcept nogil:
+    """Hash the cards that a viewer knows."""
     cdef uint64_t known, total = 0, to_all = state_seen_by_all(state)
     cdef uint64_t temples_to_all = (state.temples_seen[0] & state.temples_seen[1] & state.temples_seen[2]
                                     & state.temples_seen[3])
@@ -90,6 +95,7 @@ cdef uint64_t _hash_cards(const CoatlStateC* state, int viewer) noexcept nogil:
 
 
 cdef uint64_t _hash_observations(const CoatlStateC* state, int viewer) noexcept nogil:
+    """Hash the observations that a viewer knows."""
     cdef uint64_t h = 0
     cdef int i, face
     for i in range(state.num_observations):
@@ -103,7 +109,7 @@ cdef uint64_t state_hash(const CoatlStateC* state, int viewer) noexcept nogil:
     cdef const uint8_t* table = <const uint8_t*>&state.table
     cdef int i
     if viewer < 0 and state.viewer != NO_SEAT:
-        # What is unknown is no part of the position, whatever stands in for it.
+        # The arbitrary cards in place of unknown ones are not part of the position.
         return mix_bits(state_hash(state, state.viewer) + 1 + state.viewer)
     for i in range(0, <int>sizeof(TableC), 8):
         h = mix_bits(h + _word(table + i))
@@ -138,26 +144,22 @@ cdef enum:
     CARDS
     HANDS
     TEMPLE_CARDS
-    KNOWLEDGE
+    SEEN_CARDS
     OBSERVATIONS
 
 
+# By number.
+cdef const char* _CHECK_NAMES[OBSERVATIONS + 1]
+_CHECK_NAMES[:] = ["none", "seats", "clock", "supply", "stored pieces", "bags", "coatls", "prophecies", "hands",
+                   "temples", "seen cards", "observations"]
+
+
 cdef const char* state_check_name(int code) noexcept nogil:
-    if code == SEATS: return "seats"
-    if code == CLOCK: return "clock"
-    if code == SUPPLY: return "supply"
-    if code == STORED: return "stored pieces"
-    if code == BAGS: return "bags"
-    if code == COATL: return "coatls"
-    if code == CARDS: return "prophecies"
-    if code == HANDS: return "hands"
-    if code == TEMPLE_CARDS: return "temples"
-    if code == OBSERVATIONS: return "observations"
-    return "knowledge"
+    return _CHECK_NAMES[code]
 
 
 cdef int _check_pieces(const CoatlStateC* state) noexcept nogil:
-    # Every piece is on the supply board, on a seat's board, on a Coatl or in a bag.
+    """Check the pieces: each is on the supply board, on a seat's board, on a Coatl or in a bag."""
     cdef const CoatlC* coatl
     cdef int totals[NUM_KINDS][NUM_COLORS]
     cdef int kind, color, pair, a, b, seat, number, i, heads = 0, tails = 0, pairs = 0
@@ -198,6 +200,7 @@ cdef int _check_pieces(const CoatlStateC* state) noexcept nogil:
 
 
 cdef int _check_coatls(const CoatlStateC* state) noexcept nogil:
+    """Check the Coatls."""
     cdef const CoatlC* coatl
     cdef int seat, number, i, unfinished
     cdef bint is_complete, is_closing, is_empty
@@ -228,6 +231,7 @@ cdef int _check_coatls(const CoatlStateC* state) noexcept nogil:
 
 
 cdef int _check_cards(const CoatlStateC* state) noexcept nogil:
+    """Check the prophecies."""
     cdef int on_coatls[NUM_FACES]
     cdef const CoatlC* coatl
     cdef uint64_t everything = 0, left, to_all = state_seen_by_all(state)
@@ -244,7 +248,7 @@ cdef int _check_cards(const CoatlStateC* state) noexcept nogil:
     if total != NUM_CARDS or everything != ALL_CARDS or state.cards[3] != 0:
         return CARDS
     if (state.cards[ON_DISPLAY] | state.cards[DISCARDED]) & ~to_all:
-        return KNOWLEDGE
+        return SEEN_CARDS
     if (set_size(state.cards[IN_DECK]) != state.num_deck or set_size(state.cards[ON_DISPLAY]) != state.num_display
             or set_size(state.cards[DISCARDED]) != state.num_discarded or state.num_display > DISPLAY):
         return CARDS
@@ -255,7 +259,7 @@ cdef int _check_cards(const CoatlStateC* state) noexcept nogil:
                 or (state.table.phase != KEEPING and state.table.num_hand[seat] > HAND)):
             return HANDS
         if (state.cards[IN_HAND + seat] | state.cards[PUT_AWAY + seat]) & ~state.seen[seat]:
-            return KNOWLEDGE
+            return SEEN_CARDS
         for number in range(COATLS):
             coatl = state_coatl(state, seat, number)
             for i in range(coatl.num_cards):
@@ -267,6 +271,7 @@ cdef int _check_cards(const CoatlStateC* state) noexcept nogil:
 
 
 cdef int _check_temples(const CoatlStateC* state) noexcept nogil:
+    """Check the temples."""
     cdef int i, seat, place, total = 0
     cdef uint64_t everything = 0, tops = 0
     for place in range(NUM_PLACES):
@@ -286,6 +291,7 @@ cdef int _check_temples(const CoatlStateC* state) noexcept nogil:
 
 
 cdef int _check_observations(const CoatlStateC* state) noexcept nogil:
+    """Check the observations."""
     cdef int i, kind, limit
     if state.num_observations > MAX_OBSERVATIONS:
         return OBSERVATIONS
@@ -325,37 +331,40 @@ cdef int state_check(const CoatlStateC* state) noexcept nogil:
 # --- exchange with the codec
 
 cdef int _put_card(CoatlStateC* state, int face, int place, int seats) except -1:
-    # Takes a card of that face out of the deck.
+    """Move a card of a face from the deck to a place."""
     cdef int card
     for card in range(FIRST_CARD[face], FIRST_CARD[face + 1]):
         if state.cards[IN_DECK] >> card & 1:
             state_move_card(state, card, IN_DECK, place, seats)
             state.num_deck -= 1
             return 0
-    raise ValueError(f"prophecy {face}: more than there are")
+    raise ValueError(f"prophecy {face}: more often than the game has it")
 
 
 cdef int _put_unknown(CoatlStateC* state, int seat, int place, int count) except -1:
+    """Move arbitrary cards from the deck to a place, in place of unknown ones."""
     while count > 0:
         if state.cards[IN_DECK] == 0:
-            raise ValueError("more unknown prophecies than there are")
+            raise ValueError("more unknown prophecies than the game has")
         state_move_card(state, set_first(state.cards[IN_DECK]), IN_DECK, place + seat, 1 << seat)
         state.num_deck -= 1
         count -= 1
 
 
 cdef int _put_temple(CoatlStateC* state, int temple, int place, int seats) except -1:
+    """Move a temple from the piles to a place."""
     if not state.temples[IN_DECK] >> temple & 1:
         raise ValueError(f"temple {temple}: more than once")
     state_move_temple(state, temple, IN_DECK, place, seats)
 
 
 cdef int _fill_coatl(CoatlStateC* state, int seat, int number, dict fields) except -1:
+    """Fill in a Coatl."""
     cdef CoatlC* coatl = &state.coatls[seat][number]
     cdef int i, kind
     pieces = fields["pieces"]
     if not 1 <= len(pieces) <= MAX_PIECES or len(fields["prophecies"]) > PLAYED:
-        raise ValueError("a Coatl of so many pieces or cards")
+        raise ValueError("a Coatl with no piece, too many pieces or too many cards")
     coatl.length = len(pieces)
     coatl.has_head, coatl.has_tail, coatl.closed = fields["head"], fields["tail"], fields["closed"]
     for i in range(coatl.length):
@@ -379,12 +388,14 @@ cdef int _fill_coatl(CoatlStateC* state, int seat, int number, dict fields) exce
 
 
 cdef int _take_from_bag(CoatlStateC* state, int kind, int color, int count) except -1:
+    """Take pieces from a bag."""
     if count > state.bag[kind][color]:
-        raise ValueError("more pieces than there are")
+        raise ValueError("more pieces than the game has")
     state.bag[kind][color] -= count
 
 
 cdef int _fill_seat(CoatlStateC* state, int seat, dict fields) except -1:
+    """Fill in what a seat owns."""
     cdef int kind, color, own = 1 << seat
     if len(fields["coatls"]) > COATLS:
         raise ValueError("more than three Coatls")
@@ -414,14 +425,14 @@ cdef int _fill_seat(CoatlStateC* state, int seat, dict fields) except -1:
 
 
 cdef int _fill_unknown(CoatlStateC* state, list seats) except -1:
-    # Any cards will do for those that the viewer does not know.
-    cdef int seat, missing
+    """Put arbitrary cards in the places of those that the viewer does not know."""
+    cdef int seat, _
     for seat, fields in enumerate(seats):
         _put_unknown(state, seat, IN_HAND, fields["hand"].count(-1))
         _put_unknown(state, seat, PUT_AWAY, fields["discarded"].count(-1))
-        for missing in range(fields["temples"].count(-1)):
+        for _ in range(fields["temples"].count(-1)):
             if state.temples[IN_DECK] == 0:
-                raise ValueError("more unknown temples than there are")
+                raise ValueError("more unknown temples than the game has")
             state_move_temple(state, set_first(state.temples[IN_DECK]), IN_DECK, IN_HAND + seat, 1 << seat)
 
 
@@ -481,10 +492,12 @@ cdef int state_fill(CoatlStateC* state, dict fields) except -1:
 
 
 cdef list _counts(const uint8_t* counts, int n):
+    """Return counts as a list."""
     return [counts[i] for i in range(n)]
 
 
 cdef dict _describe_coatl(const CoatlC* coatl):
+    """Return the fields of a Coatl."""
     return {
         "pieces": [coatl.pieces[i] for i in range(coatl.length)],
         "head": coatl.has_head,
@@ -496,17 +509,19 @@ cdef dict _describe_coatl(const CoatlC* coatl):
 
 
 cdef list _cards(uint64_t cards, uint64_t known):
-    """The faces of a set of prophecies, ascending, -1 for those that are not known."""
+    """Return the faces of a set of prophecies, ascending, -1 for those that are not known."""
     return _unknown_last([FACE_OF[card] if known >> card & 1 else -1 for card in range(NUM_CARDS)
                           if cards >> card & 1])
 
 
 cdef list _temples(uint64_t temples, uint64_t known):
+    """Return a set of temples as numbers, ascending, -1 for those that are not known."""
     return _unknown_last([temple if known >> temple & 1 else -1 for temple in range(NUM_TEMPLES)
                           if temples >> temple & 1])
 
 
 cdef dict _describe_seat(const CoatlStateC* state, int seat):
+    """Return the fields of a seat."""
     cdef uint64_t known = ALL_CARDS, known_temples = ALL_TEMPLES
     cdef uint64_t temples_to_all = (state.temples_seen[0] & state.temples_seen[1] & state.temples_seen[2]
                                     & state.temples_seen[3])
@@ -529,7 +544,7 @@ cdef dict _describe_seat(const CoatlStateC* state, int seat):
 
 
 cdef list _describe_observations(const CoatlStateC* state):
-    """The observations as (kind, seat, face), -1 for a face that the viewer does not know."""
+    """Return the observations as (kind, seat, face), -1 for a face that the viewer does not know."""
     cdef int i
     return [(state.observed[i] >> 2, state.observed[i] & 3,
              -1 if state.viewer != NO_SEAT and state_is_hidden(state.observed[i], state.viewer)
@@ -538,6 +553,7 @@ cdef list _describe_observations(const CoatlStateC* state):
 
 
 def _unknown_last(cards):
+    """Sort cards, -1 (unknown) last."""
     return sorted(cards, key=lambda card: (card < 0, card))
 
 

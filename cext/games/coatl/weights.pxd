@@ -1,4 +1,4 @@
-"""What Coatl's weights stand for, and their layout in memory."""
+"""Features and categories of Coatl, and the layout of its weights in memory."""
 
 from cext.games.coatl.state cimport OVER
 
@@ -8,24 +8,24 @@ cdef enum:                          # lengths, see OWN_FEATURES and SHARED_FEATU
     NUM_INPUTS = 3 * NUM_OWN + NUM_SHARED
     NUM_WEIGHTS = 7700              # of the network over them
 
-# A category of actions, for the priors, is a kind and a gap: the category's index is kind * NUM_GAPS + gap. The order is
-# that of the weights; files have the names in lower case, "keep_best" and so on.
+# A category of actions, for the priors, is a kind and a gap; its index is kind * NUM_GAPS + gap. The order is that of
+# the weights. Files have the names in lower case: "keep_best" and so on.
 cpdef enum:
     KIND_KEEP
     KIND_TAKE_BODIES, KIND_TAKE_HEAD, KIND_TAKE_TAIL
     KIND_DRAW, KIND_DRAW_UNSEEN
-    # From here on they follow the verbs.
+    # From here on in the order of the verbs.
     KIND_START, KIND_ADD, KIND_PLAY, KIND_TEMPLE, KIND_CLOSE, KIND_PERFECT, KIND_FUTURE, KIND_DISCARD, KIND_PROMISE
     KIND_END, KIND_PASS
 
-# Behind the best outlook by nothing, less than CLOSE_BEHIND, less than FAR_BEHIND, more.
+# The gap to the best outlook: none, less than CLOSE_BEHIND, less than FAR_BEHIND, more.
 cpdef enum:
     GAP_BEST, GAP_NEAR, GAP_BEHIND, GAP_FAR
 
 cdef enum:
     NUM_GAPS = GAP_FAR + 1
     NUM_CATEGORIES = (KIND_PASS + 1) * NUM_GAPS
-    NUM_GROUPS = OVER           # rows of the weights: phases in which a seat is to move
+    NUM_GROUPS = OVER           # rows of the weights: the phases in which a seat is to move
 
 
 # What GameOps.policy and GameOps.evaluate read.

@@ -1,4 +1,4 @@
-"""The printed island (English rulebook, chapter 2), as text below and as sets of spaces in ``board.pxd``."""
+"""The printed island (English rulebook, chapter 2): the text below, and the sets of spaces in ``board.pxd``."""
 
 from cext.games.mexica.rows cimport rows_add, rows_beside, rows_count, rows_none
 
@@ -22,6 +22,7 @@ ISLAND = (
 
 
 cdef void _fill():
+    """Fill in the sets of spaces from the text."""
     global LAND, WATER, PALACE, STARTS, BUILDABLE, PRINTED_CANALS
     cdef rows_t land = rows_none(), palace = rows_none(), canals = rows_none(), centre = rows_none()
     cdef int cell
@@ -34,7 +35,7 @@ cdef void _fill():
                 rows_add(&palace, cell)
             elif mark == "C":
                 rows_add(&canals, cell)
-    # The centre is the palace space all of whose neighbours are palace; the other four are the starting spaces.
+    # The neighbours of the centre are all palace. The other four palace spaces are the starting spaces.
     for row in range(1, NUM_ROWS + 1):
         for column in range(1, NUM_COLUMNS + 1):
             cell = row * 32 + column
@@ -49,6 +50,7 @@ cdef void _fill():
 
 
 cdef int _palace_neighbours(int cell, rows_t palace):
+    """Return how many neighbours of a cell are palace spaces."""
     cdef rows_t here = rows_none()
     rows_add(&here, cell)
     return rows_count(rows_beside(here) & palace)

@@ -1,15 +1,16 @@
-"""The evaluation of Mexica: what a position holds for each seat, as numbers, and a small network over them."""
+"""The evaluation of Mexica: features of each seat, and a small network over them."""
 
 from cext.games.mexica.state cimport MexicaStateC
 
 cdef enum:
     WIDE_SIZE = 20                  # spaces above which an unfounded district counts as leftover land
 
-# Temple levels that would give a seat the first place alone, and at least the second; 0 if it has them.
+# Writes the temple levels that would give a seat the first place alone, and at least the second place; 0 if it has
+# them.
 cdef void evaluation_levels_needed(const int* levels, int seat, int* first, int* second) noexcept nogil
 
-# What the first place, or else the second, of a district of this value and these levels would pay a seat more than
-# `pay`, divided by 1 + the levels it takes / 2; 0 if its stock (levels) does not suffice.
+# What the first or the second place of a district of this value and these levels would pay a seat more than `pay`,
+# divided by 1 + half the levels that it takes: the larger of the two. 0 if its stock (in levels) is too small.
 cdef double evaluation_takeable(const int* levels, int seat, int stock, int value, int pay) noexcept nogil
 
 # GameOps.evaluate; the weights are MexicaWeightsC.

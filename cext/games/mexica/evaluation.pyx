@@ -1,13 +1,13 @@
-"""What a position of Mexica holds for each seat. Contract of `evaluation_evaluate` in ``game.pxd``, `evaluate`.
+"""The evaluation of Mexica; contracts in ``evaluation.pxd``.
 
 A small network, the same for every seat, reads the features of the seat, the largest and the mean of its rivals'
-features, and those of the position. It answers with a logit, whose softmax over the seats is each seat's expected
-share of the win, and with the expected final score; both are a weighted sum of the features, which is where a fit
-begins, plus what two hidden layers add. The weights are in ``weights.json``, fitted on self-play; the last two own
-features are a hand-made estimate of the final points.
+features, and those of the position. Its outputs are a logit, whose softmax over the seats is each seat's expected share
+of the win, and the expected final score. Both are a weighted sum of the features, where a fit begins, plus the output
+of two hidden layers. The weights in ``weights.json`` were fitted on self-play. The last two own features are a
+hand-made estimate of the final points.
 """
 
-from libc.math cimport exp, fabs
+from libc.math cimport fabs
 from libc.string cimport memset
 
 from cext.core.game cimport State
@@ -19,7 +19,7 @@ from cext.games.mexica.rules cimport *
 from cext.games.mexica.state cimport *
 from cext.games.mexica.weights cimport *
 
-# What one walk over the districts finds; seats' features are made of it.
+# What one pass over the districts finds: the features are computed from it.
 cdef struct FactsC:
     double estimate[4]              # hand-made: final points
     double founded_now[4]
@@ -48,29 +48,29 @@ cdef struct FactsC:
 
 # --- the hand-made estimate
 #
-# Points on the table, plus what each district would pay, softened by the room left in it for others to change the
-# order. Scale of everything: prestige points. The weights were guessed, then corrected by a linear regression of the
-# final margin (250 two-seat games of the search against itself) and by matches against `uct`.
+# The points scored, plus what each district would pay, softened by the room in it: others may still change the order.
+# All in prestige points. The weights were guessed, then corrected by a linear regression of the final margin (250
+# two-seat games of self-play) and by matches against `uct`.
 
-cdef double TOKEN_VALUE = 0.2               # an action token, for the first four
+cdef double TOKEN_VALUE = 0.2               # of an action token, for the first four
 cdef double ARRIVES_FIRST = 0.75            # share of a temple level not yet built that will stand in leftover land
 cdef double ARRIVES_SECOND = 0.9            # in period 2, of those that can still be built before the end
 cdef double FOUNDED_FIRST = 1.8             # what founded districts would pay now, in period 1 (it counts twice)
 cdef double FOUNDED_SECOND = 0.8
 cdef double WIDE_FIRST = 0.8                # what unfounded wide districts would pay now, in period 1
 cdef double WIDE_SECOND = 1.0
-cdef double NARROW = 0.25                   # unfounded districts without much room: they will be founded or dug away
-cdef double FOUNDABLE_VALUE = 0.35          # standing in a district that could be founded: share of its blue number
-cdef double SOFT_ROOM = 0.4                 # levels of uncertainty that a free space brings, up to WIDE of them
-cdef double SOFT_STOCK = 0.05               # and in leftover land each level that anybody is expected to bring
-cdef double STILL_FOUNDED = 0.75            # share of the tokens not yet placed that will be
+cdef double NARROW = 0.25                   # share of what small unfounded districts would pay
+cdef double FOUNDABLE_VALUE = 0.35          # for standing in a district that could be founded: share of its blue number
+cdef double SOFT_ROOM = 0.4                 # levels of uncertainty for each free space, up to WIDE of them
+cdef double SOFT_STOCK = 0.05               # and, in leftover land, for each level that a seat is expected to add
+cdef double STILL_FOUNDED = 0.75            # share of the tokens not yet placed that will be placed
 
 cdef enum:
-    WIDE = 6                        # free spaces from which on a district takes whatever temples come
+    WIDE = 6                        # free spaces above which a district has room for all temples to come
 
 
 cdef inline double _overtakes(double lead, double softness) noexcept nogil:
-    # Probability-like: how surely a rival with this lead (levels) ranks strictly above in the end.
+    """Return how surely a rival with this lead (levels) ranks strictly above in the end, in [0, 1]."""
     if softness == 0.0:
         return 1.0 if lead > 0 else 0.0
     lead -= 0.5
@@ -79,14 +79,14 @@ cdef inline double _overtakes(double lead, double softness) noexcept nogil:
 
 cdef void _add_expected(const MexicaStateC* state, const int* levels, int room, double value, double weight,
                         bint is_wide, bint is_last_round, const double* arriving, double* points) noexcept nogil:
-    """Add to each seat what it may expect a district of this value to pay in one scoring, times the weight.
+    """Add what each seat can expect from a district of this value in one scoring, times the weight.
 
-    `arriving`: temple levels that each owner is still expected to bring to leftover land (`is_wide`).
+    `arriving`: temple levels that each seat is expected to add to leftover land (`is_wide`).
     """
     cdef double expected[NUM_OWNERS]
     cdef int seat, other
     cdef double rank, pay, softness
-    # In the last round only what is still to come can change the order.
+    # In the last round only the levels that are still to come can change the order.
     softness = 0.0 if is_last_round else SOFT_ROOM * (room if room < WIDE else WIDE)
     for other in range(NUM_OWNERS):
         expected[other] = levels[other]
@@ -100,9 +100,9 @@ cdef void _add_expected(const MexicaStateC* state, const int* levels, int room, 
         for other in range(NUM_OWNERS):
             if other == seat or (expected[other] == 0 and (other >= state.num_players or room == 0)):
                 continue
-            # An owner who is not there yet is a threat only in part.
+            # An owner without levels there is a smaller threat.
             rank += _overtakes(expected[other] - expected[seat], softness) * (1.0 if expected[other] > 0 else 0.6)
-        # First, second, third place pay the value, a half, a quarter; in between, what lies in between.
+        # First, second and third place pay the value, a half and a quarter; interpolate between them.
         if rank < 1.0:
             pay = value * (1.0 - 0.5 * rank)
         elif rank < 2.0:
@@ -115,12 +115,12 @@ cdef void _add_expected(const MexicaStateC* state, const int* levels, int room, 
 
 
 cdef inline bint _is_late(const MexicaStateC* state) noexcept nogil:
-    # Nothing can be founded or divided any more.
+    """Return whether nothing can be founded or divided any more."""
     return state.period == 2 and state.num_display == 0 and state.singles == 0 and state.doubles == 0
 
 
 cdef double _tokens_to_come(const MexicaStateC* state) noexcept nogil:
-    # Points that the tokens not yet placed will bring, all seats together: foundings, and first and second places.
+    """Return the points that the tokens not yet placed will bring to all seats: foundings, first and second places."""
     cdef int size, count
     cdef double total = 0.0
     for size in range(MIN_SIZE, MAX_SIZE + 1):
@@ -132,9 +132,10 @@ cdef double _tokens_to_come(const MexicaStateC* state) noexcept nogil:
 
 cdef void _find_arriving(const MexicaStateC* state, const FactsC* facts, bint is_last_round,
                          double* arriving) noexcept nogil:
+    """Estimate the temple levels that each seat will still add to leftover land."""
     cdef int seat, budget
     for seat in range(state.num_players):
-        # The period may end once somebody has built everything; what is left over in period 1 stays.
+        # The period may end when a seat has built everything. Temples not built in period 1 can be built later.
         if state.period == 1:
             arriving[seat] = ARRIVES_FIRST * facts.stocks[seat]
         elif is_last_round:
@@ -176,6 +177,7 @@ cdef double evaluation_takeable(const int* levels, int seat, int stock, int valu
 
 cdef void _add_founded(const MexicaStateC* state, FactsC* facts, rows_t district, int value, double weight,
                        bint is_last_round, const double* arriving) noexcept nogil:
+    """Add a founded district to the facts."""
     cdef int levels[NUM_OWNERS]
     cdef int pays[4]
     cdef double expected[4]
@@ -208,6 +210,7 @@ cdef void _add_founded(const MexicaStateC* state, FactsC* facts, rows_t district
 
 cdef void _add_unfounded(const MexicaStateC* state, FactsC* facts, rows_t district, double weight, bint is_last_round,
                          const double* arriving) noexcept nogil:
+    """Add an unfounded district to the facts."""
     cdef int levels[NUM_OWNERS]
     cdef int pays[4]
     cdef double expected[4]
@@ -247,6 +250,7 @@ cdef void _add_unfounded(const MexicaStateC* state, FactsC* facts, rows_t distri
 
 
 cdef void _find_facts(const MexicaStateC* state, FactsC* facts) noexcept nogil:
+    """Find the facts of a position."""
     cdef rows_t dry = state_dry(state), rest, district
     cdef double arriving[NUM_OWNERS]
     cdef double to_come = _tokens_to_come(state) / state.num_players, weight
@@ -266,7 +270,7 @@ cdef void _find_facts(const MexicaStateC* state, FactsC* facts) noexcept nogil:
     for seat in range(state.num_players):
         facts.estimate[seat] = state.score[seat] + to_come + TOKEN_VALUE * min(state.action_tokens[seat], 4)
 
-    # Founded districts pay at this period's scoring, and those of period 1 once more.
+    # Founded districts pay in this period's scoring; those of period 1 pay twice.
     weight = FOUNDED_FIRST if state.period == 1 else FOUNDED_SECOND
     for i in range(state.num_placed):
         district = rows_flood(rows_of(state.placed_at[i]), dry)
@@ -290,10 +294,12 @@ cdef void _find_facts(const MexicaStateC* state, FactsC* facts) noexcept nogil:
 # --- features
 
 cdef inline float _clip(float x, float limit) noexcept nogil:
+    """Limit x to [-limit, limit]."""
     return -limit if x < -limit else (limit if x > limit else x)
 
 
 cdef void _fill_own(const MexicaStateC* state, const FactsC* facts, int seat, float* out) noexcept nogil:
+    """Write the features of a seat."""
     cdef int other, rival = 0, rival_reach = 0, waits, stocks = 0
     cdef double mean = 0.0, temperature
     cdef float lead, reach
@@ -305,7 +311,7 @@ cdef void _fill_own(const MexicaStateC* state, const FactsC* facts, int seat, fl
     for other in range(state.num_players):
         mean += facts.estimate[other] / state.num_players
         stocks += facts.stocks[other]
-    # The order hardens towards the end of the game.
+    # The order is less likely to change towards the end of the game.
     temperature = 4.0 + 0.3 * stocks / state.num_players + (8.0 if state.period == 1 else 0.0)
     lead = facts.widest_levels[seat] - rival
     reach = facts.widest_levels[seat] + facts.stocks[seat] - rival_reach
@@ -345,6 +351,7 @@ cdef void _fill_own(const MexicaStateC* state, const FactsC* facts, int seat, fl
 
 
 cdef void _fill_shared(const MexicaStateC* state, const FactsC* facts, float* out) noexcept nogil:
+    """Write the features of the position."""
     cdef int size, sizes = 0, seat, stocks = 0
     for size in range(MIN_SIZE, MAX_SIZE + 1):
         sizes += size * state.display[size]
@@ -375,7 +382,7 @@ cdef void _fill_shared(const MexicaStateC* state, const FactsC* facts, float* ou
 
 
 cdef void _find_features(const MexicaStateC* state, float* inputs) noexcept nogil:
-    """Write the network's input of each seat, NUM_INPUTS numbers a seat."""
+    """Write the network's inputs, NUM_INPUTS numbers for each seat."""
     cdef FactsC facts
     cdef float own[4][NUM_OWN]
     cdef float shared[NUM_SHARED]
@@ -388,17 +395,17 @@ cdef void _find_features(const MexicaStateC* state, float* inputs) noexcept nogi
 
 
 def features(State owner not None):
-    """Return what the network reads of a position.
+    """Return the inputs of the network for a position.
 
     Parameters
     ----------
     owner : State
-        Of Mexica.
+        Of Mexica, else TypeError.
 
     Returns
     -------
     numpy.ndarray
-        float32, shape (seats, NUM_INPUTS): a seat's own features, the largest and the mean of those of its rivals,
+        float32, shape (seats, NUM_INPUTS): the seat's own features, the largest and the mean of its rivals',
         and those of the position.
     """
     return network_features(owner, "mexica", NUM_INPUTS, <network_find_t>_find_features)

@@ -9,7 +9,7 @@ from cext.games.mexica.state cimport MAX_SIZE, MIN_SIZE, SECOND_DEAL
 
 
 cdef int _count_unseen(const MexicaStateC* state, uint8_t* unseen) noexcept nogil:
-    # Tokens of the pool that period 1 has not shown, by size; returns their number.
+    """Count by size the tokens of the pool that period 1 has not shown; return their number."""
     cdef int size, total = 0, i
     for size in range(MAX_SIZE + 1):
         unseen[size] = state.pool[size] - state.display[size] - state.removed[size]
@@ -21,7 +21,7 @@ cdef int _count_unseen(const MexicaStateC* state, uint8_t* unseen) noexcept nogi
 
 
 cdef void _draw_upcoming(MexicaStateC* state, uint8_t* unseen, int total, bitgen_t* rng) noexcept nogil:
-    # Seven tokens without replacement from the unseen ones, which are used up.
+    """Draw seven tokens without replacement from the unseen ones, and remove them from `unseen`."""
     cdef int size, k, drawn
     memset(state.upcoming, 0, sizeof(state.upcoming))
     for drawn in range(SECOND_DEAL):

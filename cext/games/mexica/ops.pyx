@@ -1,13 +1,14 @@
 """Mexica's table of functions, and its states for Python.
 
-Rules: ``rules.pyx``; knowledge: ``policy.pyx``; the struct and the layout of actions: ``state.pxd``.
+``game.pxd`` explains what the functions of the table do. Rules: ``rules.pyx``; heuristics: ``policy.pyx``; the struct
+and the layout of actions: ``state.pxd``.
 """
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
-from numpy.random cimport bitgen_t
+from numpy.random cimport bitgen_t      # no-cython-lint: used in casts only
 
-from cext.core.game cimport Game, GameOps, State, game_create, state_wrap
+from cext.core.game cimport GameOps, State, game_create, state_wrap
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 from cext.games.mexica.evaluation cimport evaluation_evaluate
 from cext.games.mexica.hidden cimport hidden_chance, hidden_determinize
@@ -91,7 +92,7 @@ def state_from_fields(dict fields not None):
     Raises
     ------
     PositionError
-        If an internal invariant is broken all the same; the codec should have named it.
+        If an invariant is broken; the codec should have found it.
     """
     cdef MexicaStateC state
     state_fill(&state, fields)
@@ -101,7 +102,10 @@ def state_from_fields(dict fields not None):
 
 
 def state_to_fields(State owner not None):
-    """Return the position object of a Mexica `State`, in canonical order; the inverse of `state_from_fields`."""
+    """Return the position object of a Mexica `State`, in canonical order; the inverse of `state_from_fields`.
+
+    Raises TypeError for a state of another game.
+    """
     if owner.game is not GAME:
         raise TypeError(f"expected a state of mexica, got one of {owner.game.name}")
     return state_describe(<const MexicaStateC*>owner.data)

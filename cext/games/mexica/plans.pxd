@@ -6,14 +6,14 @@ from cext.games.mexica.state cimport MexicaStateC
 cdef enum:
     MAX_TILES = 24
 
-# A district of a size on display that the pilli could be in, and the canals that are left to dig to close it.
+# A district, of a size on display, in which the pilli could stand, and the canals that would close it.
 cdef struct PlanC:
     int size
     int num_tiles
-    int cost                    # AP to close it and to go there
-    action_t bridge             # to be built in order to go there; 0 none
-    double worth                # prestige points that it promises, less what the AP are worth
-    action_t tiles[MAX_TILES]
+    int cost                    # AP to close it and to move there
+    action_t bridge             # an action that builds the bridge to it; 0: none needed
+    double worth                # expected prestige points, less the value of the AP
+    action_t tiles[MAX_TILES]   # canal actions
 
-# Writes the most promising plans, best first, one a size at most, and returns how many. Deterministic.
+# Writes the most promising plans, best first, at most one for each size. Returns their number. Deterministic.
 cdef int plans_find(const MexicaStateC* state, PlanC* plans, int max_plans) noexcept nogil

@@ -1,7 +1,8 @@
-"""Founding plans. Contracts in ``plans.pxd``.
+"""Founding plans; contracts in ``plans.pxd``.
 
-Each plan is a region grown space by space from where the pilli is or could soon be, always over the space of its border
-that opens the fewest new ones; what cannot be dug away must be taken in. Where its size is on display, the border is what is left to dig.
+Each plan is a region that grows space by space from where the pilli is or could soon be. It takes the space of its
+border that adds the fewest new spaces to the border; border spaces that cannot become canals must be taken. When the
+size of the region is on display, its border is what is left to dig.
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -15,27 +16,28 @@ from cext.games.mexica.rules cimport rules_bridge_sites, rules_diggable, rules_w
 from cext.games.mexica.state cimport *
 
 cdef enum:
-    GROWTHS = 8                     # regions grown from all starts together, one each at least
+    GROWTHS = 8                     # regions to grow, from all starts together; at least one from each
     MAX_STARTS = 8
     MAX_BORDER = 40
     NONE = 0                        # marks of spaces
     REGION = 1
     BORDER = 2
-    OUTSIDE = 3                     # taken by a double canal that reaches out of the border
+    OUTSIDE = 3                     # covered by a double canal that reaches beyond the border
 
 cdef int[4] STEPS = [-32, -1, 1, 32]
 
 cdef double AP_WORTH = 2.0          # prestige points that an AP is worth elsewhere
-cdef double LATER = 6.0             # what a plan loses that takes more than this turn
+cdef double LATER = 6.0             # cost, in points, of a plan that takes more than this turn
 
 
-# A space from which to grow, the AP that it takes the pilli to go there, and the bridge to build for it (0 none).
+# A space from which to grow, the AP to move there, and the bridge to build for it (0: none).
 cdef struct StartC:
     int cell
     int walked
     action_t bridge
 
 
+# A region, its border, and the mark of each cell.
 cdef struct RegionC:
     uint8_t marks[544]
     int cells[16]
@@ -45,13 +47,13 @@ cdef struct RegionC:
 
 
 cdef inline uint32_t _next(uint64_t* random) noexcept nogil:
-    # A linear congruential generator (Knuth's MMIX), for breaking ties.
+    """Return the next number of a linear congruential generator (Knuth's MMIX), to break ties."""
     random[0] = random[0] * 6364136223846793005u + 1442695040888963407u
     return <uint32_t>(random[0] >> 33)
 
 
 cdef bint _take(RegionC* region, const rows_t* land, int cell) noexcept nogil:
-    """Add a space to the region; returns whether its border still fits."""
+    """Add a space to the region; return whether its border still fits."""
     cdef int i, other
     region.marks[cell] = REGION
     region.cells[region.size] = cell
@@ -69,7 +71,7 @@ cdef bint _take(RegionC* region, const rows_t* land, int cell) noexcept nogil:
 
 cdef int _choose(const RegionC* region, const rows_t* land, const rows_t* diggable, uint64_t* random,
                  int* num_forced) noexcept nogil:
-    """The index of the border's space to take next; counts those that cannot be dug away."""
+    """Return the index of the border space to take next; count those that cannot become canals."""
     cdef int i, j, cell, score, best = -1, best_score = 1000
     cdef uint32_t noise = _next(random)
     num_forced[0] = 0
@@ -90,7 +92,7 @@ cdef int _choose(const RegionC* region, const rows_t* land, const rows_t* diggab
 
 cdef int _lay_tiles(const MexicaStateC* state, const RegionC* grown, const rows_t* diggable,
                     action_t* tiles) noexcept nogil:
-    """Cover the border with canal tiles; returns how many, or -1 if the supply does not suffice."""
+    """Cover the border with canal tiles; return their number, or -1 if there are too few."""
     cdef RegionC region = grown[0]
     cdef uint8_t covered[MAX_BORDER]
     cdef int doubles = state.doubles, singles = state.singles
@@ -114,7 +116,7 @@ cdef int _lay_tiles(const MexicaStateC* state, const RegionC* grown, const rows_
             other = region.border[partner]
             doubles -= 1
         else:
-            # Alone: a double may reach outwards, which saves the few single tiles.
+            # No partner: a double canal may reach outwards, to save the few single tiles.
             other = 0
             if doubles > 0 and singles < 3:
                 for k in range(4):
@@ -137,7 +139,7 @@ cdef int _lay_tiles(const MexicaStateC* state, const RegionC* grown, const rows_
 
 
 cdef inline bint _has_room(const MexicaStateC* state, const RegionC* region) noexcept nogil:
-    # A space for the token, on which nobody stands, and another one for a temple.
+    """Return whether a region has a space without a pilli for the token, and another one for a temple."""
     cdef int i, room = 0, empty = 0
     for i in range(region.size):
         if not rows_has(&PALACE, region.cells[i]) and not rows_has(&state.buildings, region.cells[i]):
@@ -148,7 +150,7 @@ cdef inline bint _has_room(const MexicaStateC* state, const RegionC* region) noe
 
 cdef void _grow(const MexicaStateC* state, const StartC* start, const rows_t* land, const rows_t* diggable,
                 uint64_t* random, PlanC* best) noexcept nogil:
-    """Grow one region, and keep the plans that are better than those known of their size."""
+    """Grow one region, and keep its plans that are better than the best ones of their size."""
     cdef RegionC region
     cdef PlanC plan
     cdef int num_forced, chosen, i
@@ -182,6 +184,7 @@ cdef void _grow(const MexicaStateC* state, const StartC* start, const rows_t* la
 
 
 cdef int _find_starts(const MexicaStateC* state, const rows_t* land, StartC* starts) noexcept nogil:
+    """Find the spaces from which to grow; return their number."""
     cdef int pilli = state.pilli[state.to_move], n = 0, i, k, ramp, far, axis, num_sites
     cdef int walks[4]
     cdef rows_t ramps, sites
@@ -263,10 +266,17 @@ cdef int plans_find(const MexicaStateC* state, PlanC* plans, int max_plans) noex
 def find(State owner not None, int max_plans=3):
     """Return the founding plans of a position of Mexica, best first.
 
+    Parameters
+    ----------
+    owner : State
+        Of Mexica, else TypeError.
+    max_plans : int
+        Maximum number of plans.
+
     Returns
     -------
     list of dict
-        ``size``, ``cost`` (AP), ``worth``, ``tiles`` (canal actions), ``bridge`` (an action, or 0).
+        ``size``, ``cost`` (AP), ``worth`` (prestige points), ``tiles`` (canal actions), ``bridge`` (an action, or 0).
     """
     cdef PlanC plans[MAX_SIZE + 1]
     cdef int n, i, j

@@ -1,6 +1,6 @@
-"""Knowledge of Mexica: random players, playouts, priors. Contracts in ``policy.pxd``."""
+"""Heuristics of Mexica: random players, playouts, priors; contracts in ``policy.pxd``."""
 
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from cext.core.game cimport State
 from cext.core.priors cimport priors_categorize, priors_find_t
@@ -17,10 +17,12 @@ from cext.games.mexica.weights cimport *
 # --- the reference random player
 
 cdef inline action_t _pick(rows_t cells, int verb, int argument, bitgen_t* rng) noexcept nogil:
+    """Return a uniform action of a kind, over these cells."""
     return action_make(verb, argument, rows_select(&cells, rng_below(rng, rows_count(cells))), 0)
 
 
 cdef action_t _random_canal(const MexicaStateC* state, bitgen_t* rng) noexcept nogil:
+    """Return a uniform canal."""
     cdef rows_t free = rules_diggable(state)
     cdef rows_t east = rules_doubles_east(free), south = rules_doubles_south(free)
     cdef int num_singles = rows_count(free) if state.singles > 0 else 0
@@ -40,6 +42,7 @@ cdef action_t _random_canal(const MexicaStateC* state, bitgen_t* rng) noexcept n
 
 
 cdef action_t _random_bridge(rows_t ns, rows_t ew, bitgen_t* rng) noexcept nogil:
+    """Return a uniform bridge, given the sites by axis."""
     cdef int num_ns = rows_count(ns)
     cdef int k = rng_below(rng, num_ns + rows_count(ew))
     if k < num_ns:
@@ -47,14 +50,15 @@ cdef action_t _random_bridge(rows_t ns, rows_t ew, bitgen_t* rng) noexcept nogil
     return action_make(BRIDGE, EW, rows_select(&ew, k - num_ns), 0)
 
 
-# Free bridges that stand on one axis and could be turned to the other, on their own space.
 cdef rows_t _turnable(const MexicaStateC* state) noexcept nogil:
+    """Return the free bridges that could be turned to the other axis on their own space."""
     cdef rows_t dry = state_dry(state)
     return ((state.bridges[NS] & rows_east(dry) & rows_west(dry))
             | (state.bridges[EW] & rows_north(dry) & rows_south(dry))) & ~state.pillis
 
 
 cdef action_t _random_relocation(const MexicaStateC* state, rows_t ns, rows_t ew, bitgen_t* rng) noexcept nogil:
+    """Return a uniform relocation, given the sites by axis."""
     cdef rows_t free = state_bridges(state) & ~state.pillis
     cdef rows_t turnable = _turnable(state)
     cdef int num_free = rows_count(free), num_ns = rows_count(ns), num_ew = rows_count(ew)
@@ -71,7 +75,7 @@ cdef action_t _random_relocation(const MexicaStateC* state, rows_t ns, rows_t ew
 
 
 cdef action_t _random_temple(rows_t sites, int levels, bitgen_t* rng) noexcept nogil:
-    # Every level that can be paid fits on every site, so level and site are independent.
+    """Return a uniform temple. Every level that can be paid fits on every site, so level and site are independent."""
     cdef int chosen[4]
     cdef int i, n = 0
     for i in range(4):
@@ -82,7 +86,7 @@ cdef action_t _random_temple(rows_t sites, int levels, bitgen_t* rng) noexcept n
 
 
 cdef action_t _sample(const MexicaStateC* state, int verb, bitgen_t* rng) noexcept nogil:
-    # A uniform action of a kind that has one, D4 aside.
+    """Return a uniform action of a kind that has one, ignoring D4."""
     cdef int walks[4]
     cdef int num_walks
     if verb == WALK:
@@ -106,7 +110,7 @@ cdef action_t _sample(const MexicaStateC* state, int verb, bitgen_t* rng) noexce
 
 
 cdef int _list_kinds(const MexicaStateC* state, int* kinds) noexcept nogil:
-    # The kinds of action to choose from, D4 aside; returns how many.
+    """Write the kinds of action to choose from, ignoring D4; return their number."""
     cdef int budget = state_budget(state), n = 0
     cdef int walks[4]
     cdef rows_t free, ns, ew
@@ -156,7 +160,7 @@ cdef int _list_kinds(const MexicaStateC* state, int* kinds) noexcept nogil:
 cdef action_t policy_random_action(const MexicaStateC* state, bitgen_t* rng) noexcept nogil:
     cdef NarrowC narrow[3]
     cdef int kinds[8]
-    cdef int num_kinds, num_narrow, verb, attempt
+    cdef int num_kinds, num_narrow, verb, _
     cdef action_t action
     if state.phase == PLACEMENT:
         return _pick(STARTS & ~state.pillis, PLACE, 0, rng)
@@ -165,8 +169,8 @@ cdef action_t policy_random_action(const MexicaStateC* state, bitgen_t* rng) noe
     num_narrow = rules_find_narrow(state, narrow)
     if num_narrow == 0:
         return _sample(state, verb, rng)
-    # Rejecting what D4 forbids keeps the choice within the kind uniform.
-    for attempt in range(8):
+    # Rejection keeps the choice within the kind uniform.
+    for _ in range(8):
         action = _sample(state, verb, rng)
         if not rules_traps(state, action, narrow, num_narrow):
             return action
@@ -174,7 +178,7 @@ cdef action_t policy_random_action(const MexicaStateC* state, bitgen_t* rng) noe
 
 
 cdef action_t _random_from_list(const MexicaStateC* state, int wanted, bitgen_t* rng) noexcept nogil:
-    # A uniform legal action of the wanted kind; if D4 leaves none, of another kind, chosen uniformly.
+    """Return a uniform legal action of the wanted kind; if D4 leaves none, of another kind, chosen uniformly."""
     cdef action_t actions[MAX_ACTIONS]
     cdef int first[16]
     cdef int count[16]
@@ -201,16 +205,17 @@ cdef action_t _random_from_list(const MexicaStateC* state, int wanted, bitgen_t*
     return actions[first[wanted] + rng_below(rng, count[wanted])]
 
 
-
 # --- playouts of the search
 
 cdef inline bint _is_worth_building(const MexicaStateC* state) noexcept nogil:
-    # Leftover land and founded districts pay; the small ones between are founded or dug away first.
+    """Return whether temples pay here: on leftover land and in founded districts.
+
+    The small districts between are founded or divided first.
+    """
     return (state.period == 2 and state.district_size > WIDE_SIZE) or rows_any(state.district & state.founded)
 
 
 cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) noexcept nogil:
-    # A sensible but varied player: founds, builds the largest temple it can pay where it stands, else plays at random.
     cdef int levels, level
     cdef rows_t sites
     if state.phase != PLAY or state.round == 1 or rng_uniform(rng) < PLAYOUT_RANDOMNESS:
@@ -229,48 +234,49 @@ cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) no
 
 # --- priors
 #
-# Weights, not probabilities: only their ratios matter. Each action belongs to a category, and has a share of the
-# category's weight: the kinds with hundreds of actions get a fixed sum. The weights were fitted to what the search
-# chose in games against itself (`mexica_ai.train.priors`), apart for each number of action points left.
+# Priors are weights, not probabilities: only their ratios matter. Each action has a category and a share of the
+# category's weight; kinds with hundreds of actions get a fixed sum. The weights were fitted to the choices of the
+# search in self-play (`mexica_ai.train.priors`), separately for each number of action points left.
 
 cdef double PLAYOUT_RANDOMNESS = 0.1
 
-cdef enum:                    # categories of temples, from the first one of a kind of district on
+cdef enum:                    # categories of temples, counted from the first one of a kind of district
     FIRST, FIRST_LARGE, SECOND, MORE, OTHER
 
-cdef float SITE = 0.05
-# Points a place pays more, divided by 1 + half the levels that it takes.
+cdef float SITE = 0.05        # share of a site for temples other than the preferred one
+# Points that a place would pay more than now, divided by 1 + half the levels that it takes.
 cdef double GOOD = 3.0
 cdef double FAIR = 1.0
 
-# Of all priors, for the ways to a starting space where 5 points wait there.
+# Share of all priors for moves to a starting space, when being there will score 5 points.
 cdef float HOME_SHARE = 0.15
 
 
+# What the categories of all actions in a position depend on.
 cdef struct PriorsC:
     rows_t dry
     rows_t touching                 # spaces next to water, corners included
     rows_t foundable                # unfounded districts of a size on display that have room
-    rows_t good                     # districts elsewhere in which the seat could take a place that pays much more
-    rows_t fair                     # and something more
-    rows_t landings                 # where a teleport is worth a thought
-    rows_t ramps                    # spaces from which a bridge can be stepped on
-    rows_t near                     # canal spaces that the pilli could step on if there were a bridge
+    rows_t good                     # other districts in which the seat could take a place that pays much more (GOOD)
+    rows_t fair                     # districts of places that pay something more (FAIR)
+    rows_t landings                 # targets of teleports that get a prior
+    rows_t ramps                    # spaces from which the pilli can step on a bridge
+    rows_t near                     # canal spaces that the pilli could step on if they had a bridge
     int preferred_site              # for temples and tokens
     bint is_settled                 # no canal can divide the district of the pilli any more
-    int building                    # first of the categories of temples in the district of the pilli
-    int first_level                 # smallest temple there that gives it the first place alone; 0 if it has it
-    int second_level                # and the second; 0 if it has that or a better one
-    rows_t dividing                 # upper (left) spaces of canal tiles that may divide a district: single ones,
-    rows_t dividing_east            # those that go on to the east
-    rows_t dividing_south           # and to the south
+    int building                    # first category of temples in the district of the pilli
+    int first_level                 # smallest temple that gives the seat the first place there alone; 0 if it has it
+    int second_level                # smallest that gives it the second place; 0 if it has that or a better one
+    rows_t dividing                 # first spaces of single canals that may divide a district
+    rows_t dividing_east            # first spaces of double canals to the east that may
+    rows_t dividing_south           # first spaces of double canals to the south that may
     float share_of_canals           # of each canal that divides nothing
     PlanC[3] plans
     int num_plans
 
 
 cdef inline rows_t _beyond(rows_t set, int down, int right) noexcept nogil:
-    # The spaces from which the space so far down and to the right (both -1 to 2) is in the set.
+    """Return the spaces from which the space so far down and to the right (both -1 to 2) is in the set."""
     if down < 0:
         set = rows_south(set)
     if down > 0:
@@ -283,9 +289,9 @@ cdef inline rows_t _beyond(rows_t set, int down, int right) noexcept nogil:
 
 
 cdef rows_t _dividing(rows_t dry, int width, int height) noexcept nogil:
-    """The upper (left) spaces of tiles of this size that may cut a district (corner contact closes one too).
+    """Return the first spaces of tiles of this size that may divide a district (corner contact is enough).
 
-    Around such a tile, clockwise, dry spaces begin more than once.
+    Clockwise around such a tile, more than one run of dry spaces begins.
     """
     cdef rows_t here, before, starts, once = rows_none(), again = rows_none()
     cdef int i
@@ -319,7 +325,7 @@ cdef rows_t _dividing(rows_t dry, int width, int height) noexcept nogil:
 
 cdef int _canal_category(const MexicaStateC* state, const PriorsC* facts, int cell, int width, int height,
                          int plain) noexcept nogil:
-    """Category of a canal on width x height spaces from `cell` on that may divide a district; `plain` if it does not."""
+    """Return the category of a canal (width x height, from `cell`) that may divide; `plain` if it does not."""
     cdef int size, category = CATEGORY_DIVIDES
     cdef int last = cell + (width - 1) + 32 * (height - 1)
     cdef rows_t left, part, around
@@ -343,6 +349,7 @@ cdef int _canal_category(const MexicaStateC* state, const PriorsC* facts, int ce
 
 
 cdef void _find_ranks(const MexicaStateC* state, PriorsC* facts) noexcept nogil:
+    """Find the temple levels that matter in the district of the pilli, and its first category of temples."""
     cdef int levels[NUM_OWNERS]
     rules_levels(state, state.district, levels)
     evaluation_levels_needed(levels, state.to_move, &facts.first_level, &facts.second_level)
@@ -355,6 +362,7 @@ cdef void _find_ranks(const MexicaStateC* state, PriorsC* facts) noexcept nogil:
 
 
 cdef inline int _temple_category(const PriorsC* facts, int level) noexcept nogil:
+    """Return the category of a temple."""
     if facts.first_level == 0:
         return facts.building + MORE
     if level >= facts.first_level:
@@ -363,13 +371,13 @@ cdef inline int _temple_category(const PriorsC* facts, int level) noexcept nogil
 
 
 cdef double _at_stake(const MexicaStateC* state, const int* levels, int stock, int value, int pay) noexcept nogil:
-    """What a first place pays more than the second if a rival could still take it, as `evaluation_takeable`."""
+    """Return what first place pays more than second if a rival could still take it, as `evaluation_takeable`."""
     cdef int seat, missing
     cdef double found = 0.0
     if pay < value or levels[state.to_move] == 0:
         return 0.0
     for seat in range(state.num_players):
-        # Levels more that would put the place out of this rival's reach.
+        # Levels that would put the place out of this rival's reach.
         missing = levels[seat] + rules_stock_levels(state, seat) - levels[state.to_move] + 1
         if seat != state.to_move and 1 < missing and rules_stock_levels(state, seat) > 0 and stock > 0:
             found = max(found, (value - ((value + 1) >> 1)) / (1 + 0.5 * min(missing, stock)))
@@ -377,7 +385,10 @@ cdef double _at_stake(const MexicaStateC* state, const int* levels, int stock, i
 
 
 cdef inline rows_t _landing(const PriorsC* facts, rows_t district, rows_t targets) noexcept nogil:
-    # Within a district that stays as it is all spaces are as good; from a ramp it can be left again.
+    """Return one target of teleports in a district that cannot change: all its spaces are equivalent.
+
+    A ramp if possible, from which the pilli can leave the district.
+    """
     cdef rows_t spaces = district & targets, ramps = district & targets & facts.ramps
     if rows_any(ramps):
         return rows_of(rows_first(&ramps))
@@ -385,6 +396,7 @@ cdef inline rows_t _landing(const PriorsC* facts, rows_t district, rows_t target
 
 
 cdef void _find_target(const MexicaStateC* state, PriorsC* facts, rows_t district, int value, int stock) noexcept nogil:
+    """Add a district to `good` or `fair` if a place in it would pay more."""
     cdef int levels[NUM_OWNERS]
     cdef int pays[4]
     cdef double gain
@@ -402,6 +414,7 @@ cdef void _find_target(const MexicaStateC* state, PriorsC* facts, rows_t distric
 
 
 cdef void _find_targets(const MexicaStateC* state, PriorsC* facts) noexcept nogil:
+    """Find `good`, `fair`, `foundable` and `landings`."""
     cdef rows_t rest = facts.dry & ~state.founded, targets = rules_teleport_targets(state), district
     cdef int stock = rules_stock_levels(state, state.to_move)
     cdef int i, size
@@ -426,7 +439,9 @@ cdef void _find_targets(const MexicaStateC* state, PriorsC* facts) noexcept nogi
 
 
 cdef inline int _quality(const PriorsC* facts, int cell) noexcept nogil:
-    # 0 good, 1 fair, 2 other, as the three categories follow each other.
+    """Return 0 if a good district is at or next to a cell, 1 if a fair one is, else 2: the order of the three
+    categories.
+    """
     cdef rows_t near = rows_of(cell) | rows_beside(rows_of(cell))
     if rows_any(near & facts.good):
         return 0
@@ -434,7 +449,7 @@ cdef inline int _quality(const PriorsC* facts, int cell) noexcept nogil:
 
 
 cdef int _preferred_site(const MexicaStateC* state) noexcept nogil:
-    # A building should not stand in the way: off the ramps, and away from the pilli if possible.
+    """Return the site where a building is least in the way: not on a ramp, and away from pillis if possible."""
     cdef rows_t sites = rules_building_sites(state)
     cdef rows_t better = sites & ~state_ramps(state)
     if rows_any(better):
@@ -446,7 +461,10 @@ cdef int _preferred_site(const MexicaStateC* state) noexcept nogil:
 
 
 cdef int _plan_category(const MexicaStateC* state, const PlanC* plan, int rank, action_t canal) noexcept nogil:
-    # The first of its canals most: the order in which they are dug does not matter. -1 if it is not in the plan.
+    """Return the category of a canal in a plan of this rank, -1 if it is not in the plan.
+
+    The plan's first canal has its own category with a higher weight: the order in which they are dug does not matter.
+    """
     cdef int i, first = (CATEGORY_PLAN_1 if plan.cost <= state_budget(state) else CATEGORY_LATER_1) + 2 * rank
     for i in range(plan.num_tiles):
         if plan.tiles[i] == canal:
@@ -456,6 +474,7 @@ cdef int _plan_category(const MexicaStateC* state, const PlanC* plan, int rank, 
 
 cdef int _categorize_canal(const MexicaStateC* state, const PriorsC* facts, action_t action, const float* weights,
                            float* share) noexcept nogil:
+    """Return the category of a canal, and lower its share if it divides nothing."""
     cdef int cell = action_first(action), second = action_second(action), j, planned, category
     category = CATEGORY_TOUCHES if (rows_has(&facts.touching, cell)
                                     or (second != 0 and rows_has(&facts.touching, second))) else CATEGORY_APART
@@ -478,6 +497,7 @@ cdef int _categorize_canal(const MexicaStateC* state, const PriorsC* facts, acti
 
 
 cdef inline int _categorize_bridge(const PriorsC* facts, action_t action, int num_bridges, float* share) noexcept nogil:
+    """Return the category of a bridge, and set its share."""
     cdef int j
     for j in range(facts.num_plans):
         if facts.plans[j].bridge == action:
@@ -489,11 +509,13 @@ cdef inline int _categorize_bridge(const PriorsC* facts, action_t action, int nu
 
 cdef inline int _categorize_relocation(const PriorsC* facts, action_t action, int num_relocations,
                                        float* share) noexcept nogil:
+    """Return the category of a relocation, and set its share."""
     share[0] = (8 if rows_has(&facts.near, action_second(action)) else 1) / <float>num_relocations
     return CATEGORY_RELOCATE
 
 
 cdef inline int _categorize_founding(const PriorsC* facts, action_t action, float* share) noexcept nogil:
+    """Return the category of a founding, and set its share."""
     cdef int cell = action_first(action)
     if cell == facts.preferred_site:
         return CATEGORY_FOUND
@@ -503,6 +525,7 @@ cdef inline int _categorize_founding(const PriorsC* facts, action_t action, floa
 
 
 cdef inline int _categorize_temple(const PriorsC* facts, action_t action, float* share) noexcept nogil:
+    """Return the category of a temple, and set its share."""
     cdef int cell = action_first(action)
     if cell != facts.preferred_site:
         share[0] = 0 if facts.is_settled and not rows_has(&facts.ramps, cell) else SITE
@@ -510,6 +533,7 @@ cdef inline int _categorize_temple(const PriorsC* facts, action_t action, float*
 
 
 cdef inline int _categorize_walk(const MexicaStateC* state, const PriorsC* facts, action_t action) noexcept nogil:
+    """Return the category of a walk."""
     cdef int cell = action_first(action)
     if rows_has(&state.canals, cell) or rows_has(&state.canals, state.pilli[state.to_move]):
         return CATEGORY_CROSS_GOOD + _quality(facts, cell)
@@ -517,6 +541,7 @@ cdef inline int _categorize_walk(const MexicaStateC* state, const PriorsC* facts
 
 
 cdef inline int _categorize_teleport(const PriorsC* facts, action_t action, float* share) noexcept nogil:
+    """Return the category of a teleport, and set its share."""
     cdef int cell = action_first(action)
     if not rows_has(&facts.landings, cell):
         share[0] = 0
@@ -535,11 +560,10 @@ cdef inline int _categorize_teleport(const PriorsC* facts, action_t action, floa
 
 cdef inline int _categorize_ending(const MexicaStateC* state, action_t action, int num_tokens, bint has_begun,
                                    float* share) noexcept nogil:
-    """Category of a token or of the end of the turn; `has_begun`: tokens have been taken in this turn.
+    """Return the category of a token or of the end of the turn; `has_begun`: tokens were taken in this turn.
 
-    Tokens come last: who still has an action point to spend on a token loses by ending the turn without it, and a token
-    taken before other actions may as well be taken after them: what it would have paid for, the point that it cost pays
-    for.
+    Tokens come last. Ending the turn while an action point could buy a token is a loss. A token taken before other
+    actions can be taken after them just as well, because the point that it costs pays for them too.
     """
     share[0] = action_verb(action) == TOKEN or num_tokens == 0
     if action_verb(action) == TOKEN:
@@ -548,7 +572,7 @@ cdef inline int _categorize_ending(const MexicaStateC* state, action_t action, i
 
 
 cdef void _find_facts(const MexicaStateC* state, const int* count, PriorsC* facts) noexcept nogil:
-    # `count`: legal actions by verb.
+    """Find what the categories depend on. `count`: number of legal actions by verb."""
     cdef rows_t water
     facts.dry = state_dry(state)
     facts.ramps = state_ramps(state)
@@ -573,7 +597,7 @@ cdef void _find_facts(const MexicaStateC* state, const int* count, PriorsC* fact
 
 cdef int _categorize(const void* data, const MexicaStateC* state, const action_t* actions, int n, int* categories,
                      float* shares) noexcept nogil:
-    """Find the category of each legal action and its share of the category's weight; return the row that counts."""
+    """Find the category of each legal action and its share of the category's weight; return the row of the weights."""
     cdef PriorsC facts
     cdef int count[16]
     cdef int i, verb, category
@@ -619,7 +643,7 @@ cdef int _categorize(const void* data, const MexicaStateC* state, const action_t
 
 
 cdef bint _is_due(const MexicaStateC* state) noexcept nogil:
-    # Whether the period ends with this round.
+    """Return whether the period ends with this round."""
     cdef int seat
     if state.num_display > 0:
         return False
@@ -630,12 +654,13 @@ cdef bint _is_due(const MexicaStateC* state) noexcept nogil:
 
 
 cdef inline bint _leads_home(action_t action) noexcept nogil:
+    """Return whether an action moves the pilli to a starting space."""
     cdef int verb = action_verb(action)
     return (verb == WALK or verb == SAIL or verb == TELEPORT) and rows_has(&STARTS, action_first(action))
 
 
 cdef void _raise_homecoming(const action_t* actions, int n, float* priors) noexcept nogil:
-    # Rare before, so that the fitted weights know nothing of it.
+    """Raise the priors of moves to a starting space. They were rare in the games that the weights were fitted to."""
     cdef float total = 0
     cdef int i, num_homes = 0
     for i in range(n):
@@ -663,13 +688,25 @@ cdef void policy_priors(const void* weights, const MexicaStateC* state, const ac
 
 
 def categorize(State owner not None, weights not None):
-    """Return the legal actions of a position of Mexica, and what the priors with these `Weights` make of them.
+    """Return the legal actions of a position, with their categories and shares.
+
+    Parameters
+    ----------
+    owner : State
+        Of Mexica.
+    weights : Weights
+        Of Mexica.
 
     Returns
     -------
     tuple of (int, numpy.ndarray, numpy.ndarray, numpy.ndarray)
-        The row of the weights that counts; the actions (uint64, ascending), the index of each one's category
-        (int32), and its share of the category's weight (float32).
+        The row of the weights to use; and, each of shape (actions,): the actions (uint64, ascending), the index of
+        their category (int32), and their share of the category's weight (float32, >= 0).
+
+    Raises
+    ------
+    TypeError
+        If the state or the weights are of another game.
     """
     return priors_categorize(owner, weights, "mexica", <priors_find_t>_categorize)
 

@@ -1,9 +1,9 @@
-/* Sets of spaces as 16 rows of 32 bits: 64 bytes, one vector register where the processor has them.
+/* Sets of spaces as 16 rows of 32 bits: 64 bytes, one AVX-512 register.
  *
  * Bit c of row r is the space in column c (1 = A .. 21 = U) of row r (1..14). Rows 0 and 15 and columns 0 and 22
- * are a rim of lake around the printed grid, so that neighbours need no bounds check. A *cell* is r * 32 + c.
+ * are a rim of lake around the printed grid, so neighbours need no bounds check. A *cell* is r * 32 + c.
  *
- * GCC's vector extensions; & | ^ ~ of two rows_t are the language's own operators.
+ * It uses GCC's vector extensions: & | ^ ~ work on rows_t.
  */
 #ifndef MEXICA_ROWS_H
 #define MEXICA_ROWS_H
@@ -26,7 +26,7 @@ ROWS_INLINE rows_t rows_of(int cell) {
     return here & (1u << (cell & 31));
 }
 
-/* Single cells, through memory: cheaper than whole vectors. */
+/* Single cells are read and written through memory: cheaper than whole vectors. */
 ROWS_INLINE int rows_has(const rows_t *set, int cell) {
     return (((const uint32_t *)set)[cell >> 5] >> (cell & 31)) & 1;
 }
@@ -46,7 +46,7 @@ ROWS_INLINE int rows_any(rows_t set) {
 #endif
 }
 
-/* Number of cells. Lane sums of the bit-parallel count, so that it stays in vectors without a popcount unit. */
+/* Number of cells. Without a vector popcount: the bit-parallel count in each lane, then the sum of the lanes. */
 ROWS_INLINE int rows_count(rows_t set) {
 #ifdef __AVX512VPOPCNTDQ__
     rows_t n = (rows_t)__builtin_ia32_vpopcountd_v16si((__attribute__((vector_size(64))) int)set);
@@ -66,7 +66,7 @@ ROWS_INLINE int rows_count(rows_t set) {
     }
 }
 
-/* Every cell moved by one; what falls off a rim is lost. */
+/* Moves every cell by one; cells that leave the grid are lost. */
 ROWS_INLINE rows_t rows_east(rows_t set) { return set << 1; }
 ROWS_INLINE rows_t rows_west(rows_t set) { return set >> 1; }
 ROWS_INLINE rows_t rows_south(rows_t set) {
@@ -78,16 +78,16 @@ ROWS_INLINE rows_t rows_north(rows_t set) {
                              (rows_t){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
 }
 
-/* The cells next to a set (and whatever of the set is next to itself). */
+/* The cells next to a cell of the set, which may be in the set themselves. */
 ROWS_INLINE rows_t rows_beside(rows_t set) {
     return rows_east(set) | rows_west(set) | rows_north(set) | rows_south(set);
 }
 
 /* All cells of `mask` that are joined to `seed` edge to edge within it.
  *
- * The one loop worth a processor's widest registers. It is inlined in a build for a processor with AVX-512; others
- * choose among three versions of it when the program starts. (Written as a macro over the body: the compiler splits
- * vectors for the target of the function in which the operators stand, so inline helpers would lose the target.)
+ * This loop gains most from wide registers. A build for a processor with AVX-512 inlines it; other builds choose among
+ * three versions when the program starts. (The body is a macro: the compiler splits vectors for the target of the
+ * function that has the operators, so an inline helper would lose the target.)
  */
 #define ROWS_STEP(set, mask)                                                                              \
     set |= ((set << 1) | (set >> 1)) & mask;                                                              \
@@ -172,7 +172,7 @@ ROWS_INLINE int rows_select(const rows_t *set, int k) {
     }
 }
 
-/* Writes `base + scale * cell` for every cell in reading order; returns how many. */
+/* Writes `base + scale * cell` for every cell in reading order. Returns the number of cells. */
 ROWS_INLINE int rows_list(const rows_t *set, uint64_t base, uint64_t scale, uint64_t *out) {
     const uint32_t *row = (const uint32_t *)set;
     int n = 0;
@@ -182,7 +182,7 @@ ROWS_INLINE int rows_list(const rows_t *set, uint64_t base, uint64_t scale, uint
     return n;
 }
 
-/* Hash key of a fact: a table without memory. */
+/* Zobrist key of a fact, computed instead of read from a table. */
 ROWS_INLINE uint64_t zobrist(uint64_t kind, uint64_t fact) {
     return mix_bits((kind << 56) ^ (fact + MIX_STEP));
 }

@@ -1,6 +1,6 @@
-"""What may be done and what it does: legal actions, apply, scoring. Decisions D1-D8 are those of docs/rules.md.
+"""The rules: legal actions and their effects, scoring. Decisions D1-D8 are in docs/rules.md.
 
-The inline functions are the sets of spaces from which legal actions, random actions and priors are all made.
+Legal actions, random actions and priors all use the sets of spaces of the inline functions.
 """
 
 from libc.stdint cimport uint8_t, uint64_t
@@ -15,25 +15,26 @@ cdef enum:
     # With k canal spaces (at most 84): single and double canals 3 (192 - k), temples 4 (192 - k), teleports 200,
     # relocations of 11 bridges 22 k, a few more; below 3000 for every k.
     MAX_ACTIONS = 3072
-    # 41 tiles, 72 temples and 15 foundings make 128 rounds that are not idle, each followed by 3 idle ones at most
-    # (D6); 4 seats; 6 AP a turn and `end`; foundings and removals are free.
+    # 41 tiles, 72 temples and 15 foundings: at most 128 rounds that are not idle, each followed by at most 3 idle ones
+    # (D6). 4 seats, 6 AP a turn and `end`; foundings and removals cost nothing.
     MAX_GAME_LENGTH = 16000
 
 
-# A pilli with only one or two ways out in the first round (D4).
+# A pilli with only one or two exits in the first round (D4).
 ctypedef struct NarrowC:
-    rows_t exits        # spaces and bridges it could walk or sail to, whatever the AP
+    rows_t exits        # spaces and bridges it could walk or sail to, with unlimited AP
     int seat
 
 
-# Spaces that a canal tile may cover (4A): empty dry land outside the palace and founded districts, no ramp.
+# Spaces that a canal tile may cover (4A): empty dry land outside the palace and founded districts, not a ramp.
 cdef inline rows_t rules_diggable(const MexicaStateC* state) noexcept nogil:
     return (BUILDABLE & ~state.canals & ~state.buildings & ~state.pillis & ~state.founded & ~state_ramps(state))
 
-# First (upper or left) spaces of the double canals that fit into `free`.
+# First (left) spaces of the double canals that fit into `free`, going east.
 cdef inline rows_t rules_doubles_east(rows_t free) noexcept nogil:
     return free & rows_west(free)
 
+# First (upper) spaces of the double canals that fit into `free`, going south.
 cdef inline rows_t rules_doubles_south(rows_t free) noexcept nogil:
     return free & rows_north(free)
 
@@ -43,23 +44,23 @@ cdef inline rows_t rules_bridge_sites(const MexicaStateC* state, int axis) noexc
     cdef rows_t ramps = (rows_north(dry) & rows_south(dry)) if axis == 0 else (rows_east(dry) & rows_west(dry))
     return state.canals & ~state_bridges(state) & ramps
 
-# 1 if X's own bridge could be turned to this axis: both ramps are dry.
+# Whether the bridge on a cell could be turned to this axis: both ramps are dry.
 cdef inline bint rules_fits_axis(const MexicaStateC* state, int cell, int axis) noexcept nogil:
     cdef rows_t dry = state_dry(state)
     cdef int step = 32 if axis == 0 else 1
     return rows_has(&dry, cell - step) and rows_has(&dry, cell + step)
 
-# Empty land spaces of the district of the pilli to move: for temples and for a calpulli token.
+# Empty land spaces of the district of the pilli to move: sites for temples and for a calpulli token.
 cdef inline rows_t rules_building_sites(const MexicaStateC* state) noexcept nogil:
     return state.district & ~PALACE & ~state.buildings & ~state.pillis
 
-# 1 if the pilli to move is in an unfounded district whose size is on display and that has a space for the token.
+# Whether the pilli to move is in an unfounded district whose size is on display and that has a space for the token.
 cdef inline bint rules_can_found(const MexicaStateC* state) noexcept nogil:
     cdef int size = state.district_size
     return (3 <= size <= 13 and state.display[size] > 0 and not rows_any(state.district & state.founded)
             and rows_any(rules_building_sites(state)))
 
-# Where a pilli may be set down by teleport: any dry space or bridge that is free.
+# Targets of a teleport: any free dry space or bridge.
 cdef inline rows_t rules_teleport_targets(const MexicaStateC* state) noexcept nogil:
     return (state_dry(state) | state_bridges(state)) & ~state.buildings & ~state.pillis
 
@@ -77,43 +78,49 @@ cdef inline int rules_temple_levels(const MexicaStateC* state, int budget) noexc
         levels |= 8
     return levels
 
-# Temple levels that a seat can still build.
+# Sum of the temple levels that a seat can still build.
 cdef inline int rules_stock_levels(const MexicaStateC* state, int seat) noexcept nogil:
     cdef const uint8_t* stock = state.stock[seat]
     return stock[0] + 2 * stock[1] + 3 * stock[2] + 4 * stock[3]
 
+# Whether the seat to move can take an action token (D2).
 cdef inline bint rules_can_take_token(const MexicaStateC* state) noexcept nogil:
     return (state.action_points > 0 and state.tokens_taken < 2 and state.action_tokens[0] + state.action_tokens[1]
             + state.action_tokens[2] + state.action_tokens[3] < 12)
 
 
-# Writes the cells to which the pilli of `seat` can take one step on foot (at most 4), ascending; returns how many.
+# Writes the cells that the pilli of `seat` can reach by one step on foot, ascending. Returns their number, at most 4.
 cdef int rules_walks(const MexicaStateC* state, int seat, int* cells) noexcept nogil
 
 # Free bridges that the pilli of `seat` can sail to from its bridge, for at most `budget` AP. If `costs` is not NULL,
-# costs[cell] is set for each of them. Empty if the pilli is not on a bridge.
+# writes costs[cell] for each of them. Empty if the pilli is not on a bridge.
 cdef rows_t rules_sails(const MexicaStateC* state, int seat, int budget, uint8_t* costs) noexcept nogil
 
-# D4. Writes the other pillis that one action could pen in now (3 at most) and returns how many; 0 after round 1.
+# D4. Writes the other pillis that one action could trap now. Returns their number, at most 3; 0 after round 1.
 cdef int rules_find_narrow(const MexicaStateC* state, NarrowC* narrow) noexcept nogil
 
-# D4. 1 if the action takes the last way out of one of these pillis.
+# D4. Whether the action takes the last exit of one of these pillis.
 cdef bint rules_traps(const MexicaStateC* state, action_t action, const NarrowC* narrow,
                       int num_narrow) noexcept nogil
 
+# GameOps.legal_actions.
 cdef int rules_legal_actions(const MexicaStateC* state, action_t* actions) noexcept nogil
+
+# GameOps.apply_action.
 cdef void rules_apply_action(MexicaStateC* state, action_t action) noexcept nogil
+
+# GameOps.accepts_action: the removal of a token on display, on which the players have agreed (D8).
 cdef bint rules_accepts_action(const MexicaStateC* state, action_t action) noexcept nogil
 
-# Deals the second period's tokens when the draw was unknown. Precondition: chance_due, upcoming_known.
+# Deals the second period's tokens. Precondition: chance_due, upcoming_known.
 cdef void rules_deal(MexicaStateC* state) noexcept nogil
 
-# Sums of temple levels by owner on the spaces of a district.
+# Writes the sum of temple levels of each owner on the spaces of a district.
 cdef void rules_levels(const MexicaStateC* state, rows_t district, int* levels) noexcept nogil
 
-# Adds to points[seat] what a district of this value pays for these sums of levels (chapter 5: ties share the full
-# value and use up the places). The neutral ranks but earns nothing.
+# Adds to points[seat] what a district of this value pays for these sums of levels (chapter 5: tied seats all get the
+# full value and take up as many places). The neutral temples rank but earn nothing.
 cdef void rules_score_levels(const int* levels, int value, int* points) noexcept nogil
 
-# Shares of the win and winners' order: most points, then most action tokens, then shared.
+# GameOps.returns: most points win, then most action tokens; then the win is shared.
 cdef void rules_returns(const MexicaStateC* state, double* shares) noexcept nogil

@@ -1,4 +1,4 @@
-"""The rules of Mexica on `MexicaStateC`. Contracts of the functions stand in ``rules.pxd``.
+"""The rules of Mexica on `MexicaStateC`; contracts in ``rules.pxd``.
 
 Source: English rulebook (Super Meeple / Iello 2015), chapters in comments; decisions D1-D8: docs/rules.md.
 """
@@ -34,12 +34,13 @@ cdef int rules_walks(const MexicaStateC* state, int seat, int* cells) noexcept n
 
 
 cdef inline bint _is_dry(const MexicaStateC* state, int cell) noexcept nogil:
+    """Return whether a cell is land without a canal."""
     return rows_has(&LAND, cell) and not rows_has(&state.canals, cell)
 
 
 cdef rows_t rules_sails(const MexicaStateC* state, int seat, int budget, uint8_t* costs) noexcept nogil:
-    # Breadth first over bridges: each wave floods the open water from the bridges it passes under (D3: only occupied
-    # ones are passed in one action).
+    # Breadth-first over bridges: each step floods the open water from the bridges that it passes (D3: one action passes
+    # only occupied bridges).
     cdef rows_t bridges = state_bridges(state)
     cdef rows_t open_water = (WATER | state.canals) & ~bridges
     cdef rows_t frontier, reached, here, targets = rows_none()
@@ -68,10 +69,10 @@ cdef rows_t rules_sails(const MexicaStateC* state, int seat, int budget, uint8_t
     return targets
 
 
-# --- D4: in the first round nobody may be penned in
+# --- D4: in the first round no pilli may be trapped
 
 cdef rows_t _exits(const MexicaStateC* state, int seat) noexcept nogil:
-    # Where the pilli could go by one walk or sail, whatever the AP.
+    """Return where a pilli could go by one walk or sail, with unlimited AP."""
     cdef int cells[4]
     cdef int i, n = rules_walks(state, seat, cells)
     cdef rows_t exits = rules_sails(state, seat, BRIDGE_SUPPLY, NULL)
@@ -81,7 +82,7 @@ cdef rows_t _exits(const MexicaStateC* state, int seat) noexcept nogil:
 
 
 cdef int rules_find_narrow(const MexicaStateC* state, NarrowC* narrow) noexcept nogil:
-    # One action closes two ways out at most (a double canal), so three or more are safe.
+    # One action closes at most two exits (a double canal), so three or more are safe.
     cdef int seat, n = 0
     cdef rows_t exits
     if state.round != 1:
@@ -97,7 +98,7 @@ cdef int rules_find_narrow(const MexicaStateC* state, NarrowC* narrow) noexcept 
 
 
 cdef inline rows_t _closed_by(action_t action) noexcept nogil:
-    # Spaces that a pilli can no longer enter after the action, at most.
+    """Return a set that includes every space that the action closes to pillis."""
     cdef int verb = action_verb(action)
     if verb == CANAL and action_second(action) != 0:
         return rows_of(action_first(action)) | rows_of(action_second(action))
@@ -113,7 +114,7 @@ cdef bint rules_traps(const MexicaStateC* state, action_t action, const NarrowC*
     cdef int i
     for i in range(num_narrow):
         if not rows_any(narrow[i].exits & open_cells):
-            # The known ways out are closed; the action may have opened another one.
+            # The known exits are closed; the action may have opened another one.
             after = state[0]
             _play(&after, action)
             if not rows_any(_exits(&after, narrow[i].seat)):
@@ -124,10 +125,12 @@ cdef bint rules_traps(const MexicaStateC* state, action_t action, const NarrowC*
 # --- legal actions
 
 cdef inline int _list(rows_t cells, int verb, int argument, action_t* actions) noexcept nogil:
+    """List an action for each cell; return their number."""
     return rows_list(&cells, action_make(verb, argument, 0, 0), 512, actions)
 
 
 cdef int _list_canals(const MexicaStateC* state, action_t* actions) noexcept nogil:
+    """List the canals; return their number."""
     cdef rows_t free = rules_diggable(state)
     cdef rows_t east, south
     cdef uint64_t cells[512]
@@ -151,7 +154,8 @@ cdef int _list_canals(const MexicaStateC* state, action_t* actions) noexcept nog
 
 
 cdef int _list_relocations(const MexicaStateC* state, action_t* actions) noexcept nogil:
-    # A removed bridge opens no site but its own: ramps only ask for dry land.
+    """List the relocations of bridges; return their number."""
+    # Removing a bridge frees only its own site: ramps only need dry land.
     cdef uint64_t bridges[BRIDGE_SUPPLY]
     cdef rows_t movable, own, sites
     cdef int i, n = 0, num_bridges, axis, cell
@@ -169,7 +173,7 @@ cdef int _list_relocations(const MexicaStateC* state, action_t* actions) noexcep
 
 
 cdef int _list_actions(const MexicaStateC* state, action_t* actions) noexcept nogil:
-    # Everything but D4, in ascending order.
+    """List all actions in ascending order, those that D4 forbids included; return their number."""
     cdef int n = 0, budget = state_budget(state), i, num_walks, levels
     cdef rows_t sites
     cdef int walks[4]
@@ -229,7 +233,7 @@ cdef bint rules_accepts_action(const MexicaStateC* state, action_t action) noexc
 # --- applying an action
 
 cdef inline void _pay(MexicaStateC* state, int cost) noexcept nogil:
-    # D2: what the turn's AP do not cover is paid with the seat's tokens.
+    """Pay with the AP of the turn, then with action tokens (D2)."""
     if cost <= state.action_points:
         state.action_points -= <uint8_t>cost
     else:
@@ -238,22 +242,26 @@ cdef inline void _pay(MexicaStateC* state, int cost) noexcept nogil:
 
 
 cdef inline void _dig(MexicaStateC* state, int cell) noexcept nogil:
+    """Put a canal on a cell."""
     rows_add(&state.canals, cell)
     state.board_hash ^= zobrist(FACT_CANAL, cell)
 
 
 cdef inline void _set_bridge(MexicaStateC* state, int cell, int axis) noexcept nogil:
+    """Put a bridge on a cell."""
     rows_add(&state.bridges[axis], cell)
     state.board_hash ^= zobrist(FACT_BRIDGE, <uint64_t>(cell << 1 | axis))
 
 
 cdef inline void _remove_bridge(MexicaStateC* state, int cell) noexcept nogil:
+    """Remove the bridge on a cell."""
     cdef int axis = EW if rows_has(&state.bridges[EW], cell) else NS
     rows_remove(&state.bridges[axis], cell)
     state.board_hash ^= zobrist(FACT_BRIDGE, <uint64_t>(cell << 1 | axis))
 
 
 cdef inline void _move_pilli(MexicaStateC* state, int cell) noexcept nogil:
+    """Move or place the pilli of the seat to move."""
     cdef int seat = state.to_move
     if state.pilli[seat] != 0:
         rows_remove(&state.pillis, state.pilli[seat])
@@ -265,7 +273,10 @@ cdef inline void _move_pilli(MexicaStateC* state, int cell) noexcept nogil:
 
 
 cdef void _found(MexicaStateC* state, int size, int cell) noexcept nogil:
-    # 5A: the founder earns the blue number, every other pilli in the district its owner the white one.
+    """Found the district of the seat to move (5A).
+
+    The founder earns the blue number. The owners of other pillis in the district earn the white number.
+    """
     cdef int seat, blue = (size + 1) >> 1
     for seat in range(state.num_players):
         if seat == state.to_move:
@@ -283,6 +294,7 @@ cdef void _found(MexicaStateC* state, int size, int cell) noexcept nogil:
 
 
 cdef void _build_temple(MexicaStateC* state, int level, int cell) noexcept nogil:
+    """Build a temple of the seat to move."""
     cdef int seat = state.to_move
     rows_add(&state.temples[seat], cell)
     rows_add(&state.buildings, cell)
@@ -295,7 +307,7 @@ cdef void _build_temple(MexicaStateC* state, int level, int cell) noexcept nogil
 
 
 cdef void _play(MexicaStateC* state, action_t action) noexcept nogil:
-    # The action itself, without D5 and without the hand-over of `end`.
+    """Apply an action, without D5 and without the hand-over of `end`."""
     cdef int verb = action_verb(action), argument = action_argument(action)
     cdef int first = action_first(action), second = action_second(action)
     cdef uint8_t costs[512]
@@ -365,20 +377,23 @@ cdef void rules_apply_action(MexicaStateC* state, action_t action) noexcept nogi
 # --- tokens out of play (D5, D6, D8)
 
 cdef inline void _remove_from_display(MexicaStateC* state, int size) noexcept nogil:
+    """Put a token on display out of play."""
     state.display[size] -= 1
     state.num_display -= 1
     state.removed[size] += 1
 
 
 cdef bint _has_room(const MexicaStateC* state, rows_t district) noexcept nogil:
-    # One space for the token and another one, or a palace space, for the pilli; pawns are no obstacles.
+    """Return whether a district has a space for the token, and another one or a palace space for the pilli. Pillis are
+    no obstacles.
+    """
     cdef int empty = rows_count(district & ~PALACE & ~state.buildings)
     return empty >= 2 or (empty == 1 and rows_any(district & PALACE))
 
 
 cdef void _remove_impossible(MexicaStateC* state) noexcept nogil:
-    # D5: tokens that provably can no longer be founded.
-    cdef rows_t rest, district, seed
+    """Remove tokens that provably can no longer be founded (D5)."""
+    cdef rows_t rest, district
     cdef int size, largest = MAX_SIZE, count, biggest = 0
     cdef bint tiles_left = state.singles > 0 or state.doubles > 0
     cdef int foundable[14]
@@ -411,6 +426,7 @@ cdef void _remove_impossible(MexicaStateC* state) noexcept nogil:
 # --- the end of a turn, a round, a period (chapters 3, 5, 6; D6, D7)
 
 cdef void _hand_over(MexicaStateC* state) noexcept nogil:
+    """Begin the turn of the next seat."""
     state.to_move = <uint8_t>((state.to_move + 1) % state.num_players)
     state.action_points = TURN_AP
     state.tokens_taken = 0
@@ -420,6 +436,7 @@ cdef void _hand_over(MexicaStateC* state) noexcept nogil:
 
 
 cdef void _end_turn(MexicaStateC* state) noexcept nogil:
+    """End a turn; and the round and the period, if they are over."""
     cdef int size
     cdef bint period_ends
     _hand_over(state)
@@ -447,6 +464,7 @@ cdef void _end_turn(MexicaStateC* state) noexcept nogil:
 
 
 cdef bint _any_seat_without_temples(const MexicaStateC* state) noexcept nogil:
+    """Return whether a seat has no temple left to build."""
     cdef const uint8_t* stock
     cdef int seat
     for seat in range(state.num_players):
@@ -457,7 +475,7 @@ cdef bint _any_seat_without_temples(const MexicaStateC* state) noexcept nogil:
 
 
 cdef void rules_deal(MexicaStateC* state) noexcept nogil:
-    # Chapter 5, "After the first period": the other tokens are displayed, each seat gets its second nine temples.
+    # Chapter 5, "After the first period": display the other tokens, give each seat its second nine temples.
     cdef int seat, size
     state.chance_due = 0
     state.period = 2
@@ -503,6 +521,7 @@ cdef void rules_score_levels(const int* levels, int value, int* points) noexcept
 
 
 cdef void _score_period(MexicaStateC* state) noexcept nogil:
+    """Score the period that ends."""
     cdef rows_t dry = state_dry(state), rest, district
     cdef int levels[NUM_OWNERS]
     cdef int points[4]

@@ -1,4 +1,4 @@
-"""Names and shapes of Mexica's weights, for `mexica_ai.registry`. ``weights.json`` is what ships."""
+"""Names and shapes of Mexica's weights, for `mexica_ai.registry`. The package ships ``weights.json``."""
 
 from pathlib import Path
 

@@ -13,7 +13,7 @@ from cext.games.mexica.rows cimport (rows_add, rows_any, rows_count, rows_flood,
 
 
 cdef uint64_t _pack_sizes(const uint8_t* counts) noexcept nogil:
-    # Four bits a size: display, removed and upcoming hold at most 15 tokens.
+    """Pack counts of tokens by size, four bits each: display, removed and upcoming have at most 15 tokens."""
     cdef uint64_t packed = 0
     cdef int size
     for size in range(MIN_SIZE, MAX_SIZE + 1):
@@ -35,13 +35,14 @@ cdef uint64_t state_hash(const MexicaStateC* state, int viewer) noexcept nogil:
         seats = (seats << 13) | (<uint64_t>state.pilli[seat] << 4) | state.action_tokens[seat]
     turn = (state.board_hash ^ zobrist(FACT_TURN, turn) ^ zobrist(FACT_SCORES, scores) ^ zobrist(FACT_SEATS, seats)
             ^ zobrist(FACT_DISPLAY, _pack_sizes(state.display)) ^ zobrist(FACT_REMOVED, _pack_sizes(state.removed)))
-    # Nobody at the table knows what comes in the second period, unless it follows from what they see.
+    # No player knows the tokens of the second period, unless they follow from what all have seen.
     if viewer < 0 and state.upcoming_known:
         turn ^= zobrist(FACT_UPCOMING, _pack_sizes(state.upcoming) + 1)
     return turn
 
 
 cdef int _level_at(const MexicaStateC* state, int cell) noexcept nogil:
+    """Return the level of the temple on a cell."""
     return 1 + rows_has(&state.level_low, cell) + 2 * rows_has(&state.level_high, cell)
 
 
@@ -92,20 +93,15 @@ cdef enum:
     HASH
 
 
+# By number.
+cdef const char* _CHECK_NAMES[HASH + 1]
+_CHECK_NAMES[:] = ["none", "seats", "clock", "action points", "action tokens", "canals",
+                   "bridges", "temples", "buildings", "calpulli", "founded districts", "pillis",
+                   "district of the pilli to move", "hash"]
+
+
 cdef const char* state_check_name(int code) noexcept nogil:
-    if code == SEATS: return "seats"
-    if code == CLOCK: return "clock"
-    if code == ACTION_POINTS: return "action points"
-    if code == ACTION_TOKENS: return "action tokens"
-    if code == CANALS: return "canals"
-    if code == BRIDGES: return "bridges"
-    if code == TEMPLES: return "temples"
-    if code == BUILDINGS: return "buildings"
-    if code == CALPULLI: return "calpulli"
-    if code == FOUNDED_DISTRICTS: return "founded districts"
-    if code == PILLIS: return "pillis"
-    if code == DISTRICT: return "district of the pilli to move"
-    return "hash"
+    return _CHECK_NAMES[code]
 
 
 cdef int state_check(const MexicaStateC* state) noexcept nogil:
@@ -188,7 +184,7 @@ cdef int state_check(const MexicaStateC* state) noexcept nogil:
 
 
 cdef void _count_levels(const MexicaStateC* state, int owner, int* on_board) noexcept nogil:
-    # on_board[1..4]: temples of the owner by level.
+    """Count the temples of an owner by level, in on_board[1] to on_board[4]."""
     cdef rows_t own = state.temples[owner], low = state.level_low, high = state.level_high
     on_board[1] = rows_count(own & ~low & ~high)
     on_board[2] = rows_count(own & low & ~high)
@@ -197,7 +193,7 @@ cdef void _count_levels(const MexicaStateC* state, int owner, int* on_board) noe
 
 
 cdef int _start_stock(int level_index, int period) noexcept nogil:
-    # Temples a seat has been given so far, by level - 1: 3, 3, 2, 1 and in the second period 3, 2, 2, 2 more.
+    """Return how many temples a seat has been given so far: 3, 3, 2, 1 by level, and 3, 2, 2, 2 more in period 2."""
     cdef int first = 3 if level_index < 2 else 4 - level_index
     cdef int second = 3 if level_index == 0 else 2
     return first if period == 1 else first + second
@@ -206,22 +202,24 @@ cdef int _start_stock(int level_index, int period) noexcept nogil:
 # --- exchange with the codec
 
 cdef _fill_sizes(uint8_t* counts, sizes):
+    """Add a list of sizes to counts by size."""
     for size in sizes:
         counts[size] += 1
 
 
 cdef _list_sizes(const uint8_t* counts):
+    """Return counts by size as a list of sizes, ascending."""
     return [size for size in range(MIN_SIZE, MAX_SIZE + 1) for _ in range(counts[size])]
 
 
 cdef _list_cells(const rows_t* cells):
+    """Return a set of cells as a list, in reading order."""
     cdef uint64_t buffer[512]
     cdef int i, n = rows_list(cells, 0, 1, buffer)
     return [buffer[i] for i in range(n)]
 
 
 cdef void state_fill(MexicaStateC* state, dict fields) except *:
-    """Fill a state from a validated position object (spaces as cells); every derived field included."""
     cdef int cell, owner, level, i
     calpulli = fields["calpulli"]
     memset(state, 0, sizeof(MexicaStateC))
@@ -275,14 +273,13 @@ cdef void state_fill(MexicaStateC* state, dict fields) except *:
     if calpulli["upcoming"] is not None:
         _fill_sizes(state.upcoming, calpulli["upcoming"])
         state.upcoming_known = 1
-    # A saved position may show tokens that D5 removes after the next action.
+    # D5 may remove tokens of this display after the next action.
     state.display_due = 1
     state_find_district(state)
     state.board_hash = state_board_hash(state)
 
 
 cdef dict state_describe(const MexicaStateC* state):
-    """The position object of a state, in canonical order; the inverse of `state_fill`."""
     cdef int i, axis, cell, owner
     temples = []
     for owner in range(NUM_OWNERS):

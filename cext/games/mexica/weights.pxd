@@ -1,9 +1,9 @@
-"""What Mexica's weights stand for, and their layout in memory."""
+"""Features and categories of Mexica, and the layout of its weights in memory."""
 
 from cext.games.mexica.state cimport TURN_AP
 
-# Features of one seat, and of the position, in the order of the network's input; files have the names in lower case.
-# Scales bring each to about 1.
+# Features of a seat and of the position, in the order of the network's inputs. Files have the names in lower case. The
+# divisors bring each to about 1.
 cpdef enum:
     OWN_SCORE                   # / 50
     OWN_ACTION_TOKENS           # / 3
@@ -30,12 +30,11 @@ cpdef enum:
     OWN_FOUNDABLE               # founder's points of the district where the pilli could found now / 7
     OWN_ACTION_POINTS           # of the seat to move / 6
     OWN_IS_TO_MOVE
-    OWN_WAITS                   # turns of others before its next one / 3
-    OWN_MOVES_LATER             # 1: it still moves in this round after the current turn, or now
+    OWN_WAITS                   # turns of other seats before its next one / 3
+    OWN_MOVES_LATER             # 1: it moves now or later in this round
     OWN_LEVELS_HERE             # own levels in the district where the pilli stands / 10
-    OWN_TAKEABLE                # what places with room in founded districts would pay more than now, each divided by
-                                # 1 + the levels it takes / 2, as far as the stock goes / 20
-    OWN_TAKEABLE_HERE           # the same of the district where the pilli stands
+    OWN_TAKEABLE                # sum of `evaluation_takeable` over the founded districts with room / 20
+    OWN_TAKEABLE_HERE           # the same for the district where the pilli stands
     OWN_ESTIMATE_LOGIT          # hand-made estimate of the final points, less the seats' mean / temperature, in [-4, 4]
     OWN_ESTIMATE                # the same / 50
 
@@ -74,27 +73,28 @@ cpdef enum:
     CATEGORY_PLACE
     CATEGORY_FOUND              # on the preferred site
     CATEGORY_FOUND_ELSEWHERE
-    # A temple of the smallest level that gives its owner the first place alone; of a larger one; of the smallest that
-    # gives the second; where the owner is first already; any other. In founded districts, leftover land in period 2,
-    # leftover land in period 1, small unfounded districts. Sites other than the preferred one get SITE of it.
+    # A temple of the smallest level that gives its owner the first place alone; of a larger level; of the smallest
+    # level that gives the second place; one where the owner is already first; any other. For founded districts,
+    # leftover land in period 2, leftover land in period 1, small unfounded districts. Sites other than the preferred
+    # one get a share.
     CATEGORY_FOUNDED_FIRST, CATEGORY_FOUNDED_FIRST_LARGE, CATEGORY_FOUNDED_SECOND, CATEGORY_FOUNDED_MORE
     CATEGORY_FOUNDED_OTHER
     CATEGORY_WIDE_FIRST, CATEGORY_WIDE_FIRST_LARGE, CATEGORY_WIDE_SECOND, CATEGORY_WIDE_MORE, CATEGORY_WIDE_OTHER
     CATEGORY_EARLY_FIRST, CATEGORY_EARLY_FIRST_LARGE, CATEGORY_EARLY_SECOND, CATEGORY_EARLY_MORE, CATEGORY_EARLY_OTHER
     CATEGORY_SMALL_FIRST, CATEGORY_SMALL_FIRST_LARGE, CATEGORY_SMALL_SECOND, CATEGORY_SMALL_MORE, CATEGORY_SMALL_OTHER
     # A canal that leaves the pilli in a district of a size on display; that makes such a district elsewhere; that
-    # divides a district otherwise; that touches water; any other (sums over all, for the last two).
+    # divides a district otherwise; that touches water; any other. The weights of the last two are about sums.
     CATEGORY_CLOSES_OWN, CATEGORY_CLOSES, CATEGORY_DIVIDES, CATEGORY_TOUCHES, CATEGORY_APART
-    # The first canal of the best, second, third founding plan that can be carried out in this turn, and its others.
+    # The first canal of the best, second and third founding plan that can be completed in this turn; its other canals.
     CATEGORY_PLAN_1, CATEGORY_PLAN_1_REST, CATEGORY_PLAN_2, CATEGORY_PLAN_2_REST, CATEGORY_PLAN_3, CATEGORY_PLAN_3_REST
-    # The same of plans that take longer.
+    # The same for plans that take longer.
     CATEGORY_LATER_1, CATEGORY_LATER_1_REST, CATEGORY_LATER_2, CATEGORY_LATER_2_REST, CATEGORY_LATER_3
     CATEGORY_LATER_3_REST
-    CATEGORY_BRIDGE             # about a sum; those that the pilli could step on weigh eight times as much
-    CATEGORY_BRIDGE_PLAN        # the bridge that a plan needs
+    CATEGORY_BRIDGE             # about a sum; bridges that the pilli could step on count eightfold
+    CATEGORY_BRIDGE_PLAN        # a bridge that a plan needs
     CATEGORY_RELOCATE           # as CATEGORY_BRIDGE
-    # Onto a bridge, or off it; to a space of, or next to, another district where a place could be taken that pays much
-    # (GOOD), or something (FAIR), or any other.
+    # A step onto a bridge, or off it: to a space in or next to another district with a place to take that pays much
+    # more (GOOD), or something more (FAIR); any other.
     CATEGORY_CROSS_GOOD, CATEGORY_CROSS_FAIR, CATEGORY_CROSS
     CATEGORY_WALK_TO_BRIDGE     # onto a space next to a bridge
     CATEGORY_WALK
@@ -102,8 +102,8 @@ cpdef enum:
     CATEGORY_TELEPORT_GOOD, CATEGORY_TELEPORT_FAIR, CATEGORY_TELEPORT       # about sums
     CATEGORY_TELEPORT_TO_FOUND  # to a district that could be founded at once
     CATEGORY_TOKEN              # for one of the last two action points, or a second one
-    CATEGORY_END                # a first token with more points left: it means to stop
-    CATEGORY_END_IDLE           # action points left, but no token can be taken for them
+    CATEGORY_END                # a first token with more points left, which begins the end of the turn
+    CATEGORY_END_IDLE           # points left, but no token to take for them
     CATEGORY_END_SPENT          # nothing left to spend
 
 cdef enum:

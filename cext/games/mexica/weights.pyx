@@ -1,4 +1,4 @@
-"""The enumerations of ``weights.pxd`` for Python."""
+"""The enumerations of ``weights.pxd``, for Python."""
 
 from cext.core.network cimport network_size
 

@@ -1,14 +1,15 @@
-"""Nim: a solved toy. The search's test subject, and the smallest complete example of the contract.
+"""Nim: a solved toy game, to test the search and as the smallest complete example of the contract.
 
 1 to 8 piles of 0 to 63 objects. An action takes one or more objects from one pile; a turn is up to `plies_per_turn`
-such actions by one seat (fewer when the objects run out). The seat that takes the last object wins.
+such actions by one seat (fewer when the objects run out). The seat that takes the last object wins. ``game.pxd``
+explains what the functions of the table do.
 
 Action layout: bits 0-7 count (1..63), bits 8-15 pile (0..7); all others 0.
 """
 
 from libc.string cimport memset
 
-from cext.core.game cimport Game, GameOps, State, game_create, state_wrap
+from cext.core.game cimport GameOps, State, game_create, state_wrap
 from cext.core.rng cimport mix_bits
 from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, int32_t, uint8_t, uint64_t
 
@@ -30,6 +31,7 @@ ctypedef struct NimStateC:
 
 
 cdef inline bint _is_over(const NimStateC* state) noexcept nogil:
+    """Return whether no object is left."""
     return (<const uint64_t*>state.piles)[0] == 0
 
 
@@ -93,7 +95,7 @@ cdef void nim_returns(const void* data, double* shares) noexcept nogil:
 
 
 cdef void nim_scores(const void* data, double* points) noexcept nogil:
-    # One point for the last object: nim has no other.
+    # One point for the last object; nim has no other points.
     cdef const NimStateC* state = <const NimStateC*>data
     cdef int seat
     for seat in range(state.num_players):
@@ -140,7 +142,18 @@ GAME = game_create(&_ops)
 
 
 def state_from_fields(dict fields not None):
-    """Return the `State` of a validated position object (keys of the JSON form but `game` and `version`)."""
+    """Return the `State` of a validated position object.
+
+    Parameters
+    ----------
+    fields : dict
+        The JSON position without `game` and `version`.
+
+    Raises
+    ------
+    PositionError
+        If an invariant is broken; the codec should have found it.
+    """
     cdef NimStateC state
     cdef int i
     memset(&state, 0, sizeof(state))
@@ -158,7 +171,9 @@ def state_from_fields(dict fields not None):
 
 
 def state_to_fields(State owner not None):
-    """Return the position object of a nim `State`, the inverse of `state_from_fields`."""
+    """Return the position object of a nim `State`, the inverse of `state_from_fields`. Raises TypeError for other
+    games.
+    """
     cdef const NimStateC* state
     if owner.game is not GAME:
         raise TypeError(f"expected a state of nim, got one of {owner.game.name}")

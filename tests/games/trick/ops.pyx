@@ -1,4 +1,4 @@
-"""Trick: the search's test subject for hidden hands. Not a game to play: it is not registered, and has no text form.
+"""Trick: a game with hidden hands, to test the search. It is not registered, and has no text form.
 
 Cards 0 to 15, all different; a seat sees its own hand and what has been played. Each seat in turn plays one card, and
 the highest one wins. So a lead wins with the probability that no other seat holds a higher card.
@@ -11,7 +11,7 @@ from libc.string cimport memset
 
 from numpy.random cimport bitgen_t
 
-from cext.core.game cimport Game, GameOps, State, game_create, state_wrap
+from cext.core.game cimport GameOps, State, game_create, state_wrap
 from cext.core.rng cimport mix_bits, rng_below
 from cext.core.types cimport ALL_SEEING, MAX_SEATS, TERMINAL, action_t
 
@@ -21,7 +21,7 @@ cdef enum:
 
 ctypedef struct TrickStateC:
     uint16_t hands[MAX_SEATS]   # a bit for each card
-    uint16_t deck               # cards that may be in a hand or out of play: all that were dealt from, less those played
+    uint16_t deck               # cards in a hand or out of play: those dealt from, less those played
     uint8_t played[MAX_SEATS]   # card + 1 of the seats before the one to move, 0 for the others
     uint8_t num_players         # 2..4
     uint8_t player              # the seat to move; num_players at the end
@@ -120,7 +120,7 @@ cdef bint trick_determinize(void* data, int viewer, bitgen_t* rng) noexcept nogi
     cdef TrickStateC* state = <TrickStateC*>data
     cdef uint8_t unseen[NUM_CARDS]
     cdef int sizes[MAX_SEATS]
-    cdef int card, seat, i, k, total = 0, needed = 0, num_holders = 0
+    cdef int card, seat, _, k, total = 0, needed = 0, num_holders = 0
     for card in range(NUM_CARDS):
         if (state.deck & ~state.hands[viewer]) >> card & 1:
             unseen[total] = card
@@ -138,7 +138,7 @@ cdef bint trick_determinize(void* data, int viewer, bitgen_t* rng) noexcept nogi
         if seat == viewer:
             continue
         state.hands[seat] = 0
-        for i in range(sizes[seat]):
+        for _ in range(sizes[seat]):
             k = rng_below(rng, total)
             state.hands[seat] |= <uint16_t>(1 << unseen[k])
             total -= 1
