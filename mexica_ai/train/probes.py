@@ -234,7 +234,7 @@ def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any]
     return Positions(*columns, held_out(list(games))[columns[-1]])
 
 
-def _fingerprint(text, path):
+def _fingerprint(text: str, path: str) -> bytes:
     try:
         return bytes.fromhex(text)
     except ValueError:
@@ -243,7 +243,10 @@ def _fingerprint(text, path):
         ) from None
 
 
-def _row(position, probe, features, path):
+def _row(
+    position: Position, probe: dict[str, Any], features: Callable[[Any], np.ndarray], path: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the features, seats, shares and scores of a probe as `Positions` holds them."""
     players = position.players
     if not len(probe["value"]) == len(probe["scores"]) == players:
         raise NotationError(
