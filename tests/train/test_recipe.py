@@ -26,8 +26,8 @@ from mexica_ai.train import job_file, positions, probes, recipe, selfplay
 pytestmark = [pytest.mark.xdist_group("recipe"), pytest.mark.slow]
 
 COMMAND = [str(Path(sysconfig.get_path("scripts")) / "mexica-ai"), "train"]
-GAMES, WALKS = 14, 12
-SIZE = ["--games", GAMES, "--iterations", 10, "--walks", WALKS, "--walk-iterations", 20, "--epochs", 1, "--refine"]
+GAMES, WALKS = 12, 10
+SIZE = ["--games", GAMES, "--iterations", 4, "--walks", WALKS, "--walk-iterations", 20, "--epochs", 1, "--refine"]
 
 spec, in_use = registry.get("mexica").weights_spec, registry.get("mexica").weights()
 
@@ -38,7 +38,7 @@ def expected(tmp_path_factory):
     folder = tmp_path_factory.mktemp("recipe")
     games, walks = folder / "games.jsonl", folder / "walks.jsonl"
     with ThreadPoolExecutor(1) as executor:
-        selfplay.play(games, executor, game="mexica", games=GAMES, iterations=10, seed=1)
+        selfplay.play(games, executor, game="mexica", games=GAMES, iterations=4, seed=1)
         records = [json.loads(line) for line in games.read_text().splitlines()]
         probes.make(walks, records, executor, game="mexica", walks=WALKS, iterations=20, seed=1)
     return games, walks
@@ -117,7 +117,7 @@ def test_ctrl_c_keeps_what_is_finished(expected, tmp_path):
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "mexica-ai: interrupted\n")
     assert 3 <= path.read_bytes().count(b"\n") < 500
-    plan = recipe.plan([path], games=GAMES, iterations=10)
+    plan = recipe.plan([path], games=GAMES, iterations=4)
     with GamePool() as pool:
         recipe.play(plan, pool, concurrency=2)
     assert_games(path, expected)
@@ -222,7 +222,7 @@ def test_a_notebook_can_train_and_check(expected, tmp_path):
     games, _ = expected
     path = tmp_path / "games.jsonl"
     path.write_bytes(games.read_bytes())
-    plan = recipe.plan([path], games=GAMES, iterations=10, epochs=2)
+    plan = recipe.plan([path], games=GAMES, iterations=4, epochs=2)
     assert (plan.game, plan.weights) == ("mexica", in_use)
     epochs = []
     with GamePool() as pool:
@@ -305,28 +305,25 @@ def test_a_walk_carries_one_record(expected):
 # Old against new
 
 
-def against_those_in_use(weights):
-    with GamePool() as pool:
-        return recipe.check(weights, in_use, pool, games=7, iterations=30, concurrency=2)
-
-
 def test_a_match_shows_which_weights_are_better():
     arrays = in_use.arrays()
     for name in ("linear", "w3"):
         arrays[name] *= -1  # the seat that seems to win is the one that seems to lose
     worse = spec.make(arrays)
-    match = against_those_in_use(worse)
+    with GamePool() as pool:
+        match = recipe.check(worse, in_use, pool, games=7, iterations=20, concurrency=2)
+        again = recipe.check(worse, in_use, pool, games=1, iterations=20)
     assert match.games == 8  # whole blocks
     assert match.lost == []
     assert match.share.low < match.share.mean < 0.4
     for record in match.records:
         assert set(record["weights"]) == {worse.version, in_use.version}
-        assert set(record["engines"]) == {"mcts,iterations=30,name=new", "mcts,iterations=30,name=old"}
+        assert set(record["engines"]) == {"mcts,iterations=20,name=new", "mcts,iterations=20,name=old"}
         is_new = ["name=new" in engine for engine in record["engines"]]
         assert [weights == worse.version for weights in record["weights"]] == is_new
         assert "/" not in json.dumps(record["arena"]["tournament"])
-    again = against_those_in_use(worse)
-    assert {str(record["turns"]) for record in again.records} == {str(record["turns"]) for record in match.records}
+    assert again.games == 2
+    assert all(record["turns"] in [other["turns"] for other in match.records] for record in again.records)
     with pytest.raises(ValueError, match="weights of mexica cannot play against weights of coatl"):
         recipe.check(in_use, registry.get("coatl").weights(), None, games=2)
 
