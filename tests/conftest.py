@@ -1,7 +1,11 @@
 """Fixtures that several files of tests share."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -49,3 +53,40 @@ def cli(capfd):
         return call.code
 
     return call
+
+
+@pytest.fixture
+def scheduler(tmp_path):
+    """Run a scheduler of dask; return its address and a function that adds a worker process."""
+    processes = []
+
+    def start(*args):
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", *args],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        processes.append(process)
+        return process
+
+    file = tmp_path / "scheduler.json"
+    start("distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard", "--no-show",
+          "--host", "127.0.0.1", "--scheduler-file", str(file))  # fmt: skip
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            address = json.loads(file.read_text())["address"]
+            break
+        except (FileNotFoundError, json.JSONDecodeError):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def add_worker():
+        return start("distributed.cli.dask_worker", address, "--nworkers", "1", "--nthreads", "1",
+                     "--no-nanny", "--no-dashboard", "--death-timeout", "60")  # fmt: skip
+
+    yield address, add_worker
+    for process in reversed(processes):
+        process.kill()
+        process.wait()

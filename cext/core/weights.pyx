@@ -28,7 +28,7 @@ cdef object _maker = object()
 
 
 cdef class Weights:
-    """One immutable set of weights of a game. `WeightsSpec.make` and `load_weights` make it.
+    """One immutable set of weights of a game. `WeightsSpec.make` and `load_weights` make it. It can be pickled.
 
     Attributes
     ----------
@@ -64,8 +64,30 @@ cdef class Weights:
         parts = np.split(flat, np.cumsum([np.prod(shape) for shape in self._shapes.values()]))
         return {name: part.reshape(shape).copy() for (name, shape), part in zip(self._shapes.items(), parts)}
 
+    def __reduce__(self):
+        return _from_arrays, (self.game, self.arrays(), self._provenance)
+
     def __repr__(self):
         return f"<Weights of {self.game}, {self.version}>"
+
+
+def _from_arrays(game, arrays, provenance):
+    """Return `Weights` with these values, float32 arrays by name, unchecked; pickle calls it."""
+    cdef Weights weights
+    cdef const float[::1] flat
+    whole = np.concatenate([array.ravel() for array in arrays.values()])
+    flat = whole
+    weights = Weights.__new__(Weights, _maker)
+    weights.game = game
+    weights.sha256 = hashlib.sha256(whole.astype("<f4").tobytes()).hexdigest()
+    weights.size = flat.shape[0] * sizeof(float)
+    weights._shapes = {name: array.shape for name, array in arrays.items()}
+    weights._provenance = copy.deepcopy(provenance)
+    weights.data = <const float*>aligned_alloc(64, (weights.size + 63) // 64 * 64)
+    if weights.data == NULL:
+        raise MemoryError
+    memcpy(<void*>weights.data, &flat[0], weights.size)
+    return weights
 
 
 cdef const void* weights_data(const GameOps* ops, object weights) except? NULL:
@@ -163,9 +185,7 @@ class WeightsSpec:
         NotationError
             Reason BAD_WEIGHTS, if the arrays do not meet these requirements.
         """
-        cdef Weights weights
-        cdef const float[::1] flat
-        values = []
+        values = {}
         for name, shape in self.shapes.items():
             # A number too large for float32 becomes infinite.
             with np.errstate(over="ignore"):
@@ -174,20 +194,8 @@ class WeightsSpec:
                 raise _bad(f"weights {name}: expected finite numbers of shape {shape}")
             if name == "priors" and not (array > 0).all():
                 raise _bad("weights priors: expected numbers greater than 0")
-            values.append(array.ravel())
-        whole = np.concatenate(values)
-        flat = whole
-        weights = Weights.__new__(Weights, _maker)
-        weights.game = self.game
-        weights.sha256 = hashlib.sha256(whole.astype("<f4").tobytes()).hexdigest()
-        weights.size = flat.shape[0] * sizeof(float)
-        weights._shapes = self.shapes
-        weights._provenance = copy.deepcopy(provenance or {})
-        weights.data = <const float*>aligned_alloc(64, (weights.size + 63) // 64 * 64)
-        if weights.data == NULL:
-            raise MemoryError
-        memcpy(<void*>weights.data, &flat[0], weights.size)
-        return weights
+            values[name] = array
+        return _from_arrays(self.game, values, provenance or {})
 
     def load(self, path=None):
         """Read weights of this game from a file, by default the one in the package; see `load_weights`."""

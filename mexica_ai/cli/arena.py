@@ -6,18 +6,15 @@ import argparse
 import contextlib
 import re
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai import registry
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import KEYS, seconds, weights_id, whole_number
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.position import new_game
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from mexica_ai.arena.report import Collected
     from mexica_ai.arena.runner import Progress
     from mexica_ai.arena.statistics import Sprt
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
 EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_INTERRUPTED = 1, 3, 4, 130
 
 MAX_NOTES = 10  # about games that could not be played
-CONNECT_S = 10.0  # to a scheduler
 
 SUMMARY = "play a tournament between engines"
 DESCRIPTION = f"""\
@@ -177,9 +173,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="games at a time, each in a process of its own (default: 1; with --cluster: its threads)",
     )
-    how.add_argument(
-        "--cluster", metavar="ADDRESS", help="play on the workers of a dask scheduler, such as tcp://host:8786"
-    )
+    common.add_cluster_option(how)
     how.add_argument("--journal", metavar="FILE", help="add each finished game to this file, a line each")
     how.add_argument(
         "--resume", action="store_true", help="if the journal exists, play only the games that it lacks"
@@ -263,7 +257,7 @@ def _run_tournament(args: argparse.Namespace) -> int:
                 _note(f"{args.journal}: started with another build of mexica-ai")
         # Before the executor, so that it is there until that is shut down.
         stop = stack.enter_context(common.stop_on_interrupt())
-        executor, concurrency = stack.enter_context(_executor(args))
+        executor, concurrency = stack.enter_context(common.executor(args.cluster, args.concurrency))
         display = stack.enter_context(Display(Console(stderr=True, highlight=False), sprt))
         progress = run_tournament(
             tournament,
@@ -367,36 +361,6 @@ def _sprt(args: argparse.Namespace, tournament: Tournament, num_engines: int) ->
         return sprt
     except ValueError as error:
         raise NotationError(f"--sprt: {error}", reason="BAD_USAGE") from None
-
-
-@contextlib.contextmanager
-def _executor(args: argparse.Namespace) -> Iterator[tuple[Executor, int]]:
-    """Give an executor, and how many games it plays at a time."""
-    if args.cluster is None:
-        from mexica_ai.arena.pool import GamePool
-
-        pool = GamePool()
-        try:
-            yield pool, args.concurrency or 1
-        finally:
-            pool.shutdown()
-        return
-    with common.needing("dask.distributed (the extra cluster)"):
-        from distributed import Client
-    try:
-        client = Client(args.cluster, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise SearchError(
-            f"--cluster: no scheduler at {args.cluster}: {error}", reason="UNAVAILABLE"
-        ) from None
-    with client:
-        threads = sum(client.nthreads().values())
-        # Not pure: no call may be answered from the memory of an earlier one.
-        executor = client.get_executor(pure=False)
-        try:
-            yield executor, args.concurrency or max(1, threads)
-        finally:
-            executor.shutdown(wait=False)
 
 
 def _print_report(args: argparse.Namespace, collected: Collected, sprt: Sprt | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from mexica_ai import levels
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
@@ -17,8 +17,12 @@ from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
 from mexica_ai.position import Position
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
 T = TypeVar("T")
 
+CONNECT_S = 10.0  # to a scheduler
 TICK_S = 0.1  # how often progress is shown while something runs
 ENGINES_HELP = (
     "Engines (--engine KIND[:TARGET][,KEY=VALUE]...):\n"
@@ -127,6 +131,51 @@ def search_defaults(args: argparse.Namespace, spec: EngineSpec) -> dict[str, Any
             raise SearchError(f"--{key}: the engine {spec.kind} has no {what}", reason="INVALID_LIMITS")
     keys = ("time", "iterations", "memory", "threads", "level", "seed", "weights")
     return {key: getattr(args, key) for key in keys}
+
+
+def add_cluster_option(parser: argparse._ActionsContainer) -> None:
+    """Add `--cluster`."""
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="play on the workers of a dask scheduler, such as tcp://host:8786"
+    )
+
+
+@contextlib.contextmanager
+def executor(cluster: str | None, concurrency: int | None) -> Iterator[tuple[Executor, int]]:
+    """Give an executor that plays games, and how many at a time.
+
+    Parameters
+    ----------
+    cluster : str or None
+        Address of a dask scheduler; None for processes on this machine.
+    concurrency : int or None
+        By default 1, or as many threads as the cluster has now.
+
+    Raises
+    ------
+    SearchError
+        No scheduler answers at the address (reason UNAVAILABLE), or distributed is not installed (MISSING_PACKAGE).
+    """
+    if cluster is None:
+        from mexica_ai.arena.pool import GamePool
+
+        with GamePool() as pool:
+            yield pool, concurrency or 1
+        return
+    with needing("dask.distributed (the extra cluster)"):
+        from distributed import Client
+    try:
+        client = Client(cluster, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise SearchError(f"--cluster: no scheduler at {cluster}: {error}", reason="UNAVAILABLE") from None
+    with client:
+        threads = sum(client.nthreads().values())
+        # Not pure: no call may be answered from the memory of an earlier one.
+        pool = client.get_executor(pure=False)
+        try:
+            yield pool, concurrency or max(1, threads)
+        finally:
+            pool.shutdown(wait=False)
 
 
 def argument(parse: Callable[[str], T]) -> Callable[[str], T]:

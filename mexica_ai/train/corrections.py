@@ -1,7 +1,7 @@
-"""What is put by hand into the weights of a game: the estimate that a fit begins with, and the pull.
+"""The hand-made parts of a game's weights: the estimate that a fit starts from, and the pull.
 
-A game's ``training.py`` has the numbers: ``PULL``, a pair (w, b), with which a fitted logit becomes
-b * (logit + the own features weighted by w), and ``FACTORS``, corrections of the priors by category
+A game's ``training.py`` has the numbers. ``PULL`` is a pair (w, b): the logit of fitted weights is replaced by
+b * (logit + sum of w * own feature). ``FACTORS`` are factors of the priors by category
 (`mexica_ai.train.priors.tempered`).
 """
 
@@ -16,7 +16,7 @@ Pull = tuple[dict[str, float], float]
 
 
 def estimate(spec: WeightsSpec) -> Weights:
-    """Return weights that answer with the hand-made estimates; all categories alike."""
+    """Return weights that answer with the hand-made estimates; all categories have equal weights."""
     arrays = {name: np.zeros(shape, np.float32) for name, shape in spec.shapes.items()}
     arrays["linear"][range(len(spec.estimates)), spec.estimates] = 1
     if spec.categories:
@@ -27,21 +27,23 @@ def estimate(spec: WeightsSpec) -> Weights:
 def pulled(spec: WeightsSpec, arrays: Weights, pull: Pull) -> Weights:
     """Return weights with the logit pulled towards a hand-made one.
 
-    What goes with winning is not always what is worth striving for. Where a fit alone foretells winners
-    better and plays worse than a hand-made estimate, their sum plays best.
+    A feature that predicts the winner need not be a good aim. Where a fit predicts winners better than the hand-made
+    estimate but plays worse, the sum of the two plays best.
     """
     return _with_logit(spec, arrays, pull[0], 1.0, pull[1])
 
 
 def unpulled(spec: WeightsSpec, arrays: Weights, pull: Pull) -> Weights:
-    """Return the weights of which `pulled` makes these."""
+    """Return the weights from which `pulled` makes these."""
     return _with_logit(spec, arrays, pull[0], -pull[1], 1 / pull[1])
 
 
-def _with_logit(spec, arrays, towards, times, scale):
-    """Return weights whose logit is scale * (logit + times * what it is pulled towards)."""
+def _with_logit(
+    spec: WeightsSpec, arrays: Weights, features: dict[str, float], times: float, scale: float
+) -> Weights:
+    """Return weights whose logit is scale * (logit + times * sum of weight * own feature)."""
     arrays = {name: array.copy() for name, array in arrays.items()}
-    for name, weight in towards.items():
+    for name, weight in features.items():
         arrays["linear"][0, spec.own_features.index(name)] += times * weight
     arrays["linear"][0] *= scale
     arrays["w3"][:, 0] *= scale

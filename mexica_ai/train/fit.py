@@ -1,9 +1,12 @@
 """Fitting the network of an evaluation: two hidden layers of rectified linear units, in numpy.
 
-The network answers for one seat at a time, with the same weights. Logit and score of a seat are a weighted
-sum of the features, which begins as a hand-made estimate among them, plus what the hidden layers add. The
-loss is the cross-entropy of the softmax over the seats against their shares of the win, plus the squared
-error of the scores. Optimizer: AdamW (Loshchilov and Hutter, 2019) with a cosine schedule.
+The network evaluates one seat at a time, each with the same weights. Its outputs, the logit and the score of the seat,
+are a linear function of the features plus the output of the hidden layers. At the start the linear function is the
+hand-made estimate, which is one of the features. The loss is the cross-entropy of the softmax over the seats against
+their shares of the win, plus the squared error of the scores. Optimizer: AdamW (Loshchilov and Hutter, 2019) with a
+cosine schedule.
+
+Main functions: `fit`, `report`.
 """
 
 from __future__ import annotations
@@ -33,8 +36,8 @@ class Report:
     log_loss : dict of int to float
         By number of seats: mean cross-entropy of the shares of the win, in nats.
     log_loss_error : dict of int to float or None
-        By number of seats: standard error of that mean, from the variance between games, since the positions
-        of a game share its end; None with a single game.
+        By number of seats: standard error of that mean. From the variance between games, since the positions of a
+        game have the same end; None with a single game.
     share_error, score_error : float
         Root mean square errors of the shares of the win, and of the final scores in points.
     calibration : list of (float, float, int)
@@ -49,14 +52,16 @@ class Report:
 
 
 def initial_weights(shapes: dict[str, tuple[int, ...]], estimates: tuple[int, ...], seed: int) -> Weights:
-    """Return weights that begin as the hand-made estimate: layers of which nearly nothing comes out.
+    """Return weights that nearly are the hand-made estimate: the hidden layers add little.
 
     Parameters
     ----------
     shapes : dict of str to tuple of int
+        Of the arrays, see `WeightsSpec.network`.
     estimates : tuple of int
-        Number of the feature that is the estimate of each output.
+        For each output, the index of the feature that is its estimate.
     seed : int
+        Of the hidden layers' random weights.
     """
     generator = np.random.default_rng(seed)
     weights = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
@@ -82,12 +87,12 @@ def fit(
     ----------
     positions : Positions
     weights : dict of str to ndarray
-        Where to begin; not changed.
+        Where to start; not changed.
     epochs : int
     seed : int
         Of the order of the positions.
     learning_rate : float
-        At its highest.
+        The highest of the schedule.
     on_epoch : callable
         Called with the number of epochs done and the weights.
     """
@@ -115,7 +120,7 @@ def fit(
 
 
 def predict(positions: Positions, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
-    """Return each seat's share of the win and final score / `SCORE_SCALE`, shape (n, 4) each."""
+    """Return each seat's predicted share of the win and final score / `SCORE_SCALE`, shape (n, 4) each."""
     shares, scores = [], []
     for first in range(0, len(positions.games), 8192):
         part = positions.take(slice(first, first + 8192))
@@ -126,7 +131,7 @@ def predict(positions: Positions, weights: Weights) -> tuple[np.ndarray, np.ndar
 
 
 def report(positions: Positions, weights: Weights) -> Report:
-    """Measure weights on positions; what they were fitted on they predict better than anything else."""
+    """Measure weights on positions; use held-out ones, since a fit predicts its own data too well."""
     shares, scores = predict(positions, weights)
     losses = -(positions.shares * np.log(np.clip(shares, 1e-9, 1))).sum(1)
     counts = positions.seats.sum(1)
@@ -145,8 +150,8 @@ def report(positions: Positions, weights: Weights) -> Report:
     )
 
 
-def _error(losses, games):
-    """Return the standard error of the mean of losses that are independent only from game to game."""
+def _error(losses: np.ndarray, games: np.ndarray) -> float | None:
+    """Return the standard error of the mean of losses that are independent only between games."""
     _, games = np.unique(games, return_inverse=True)
     sums = np.bincount(games, losses - losses.mean())
     if len(sums) < 2:
@@ -154,7 +159,7 @@ def _error(losses, games):
     return float(np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1)) / len(losses))
 
 
-def _forward(features, weights):
+def _forward(features: np.ndarray, weights: Weights) -> tuple[np.ndarray, ...]:
     """Return (first sums, first units, second sums, second units, outputs); shape (..., units)."""
     sums_1 = features @ weights["w1"] + weights["b1"]
     units_1 = np.maximum(sums_1, 0)
@@ -164,13 +169,14 @@ def _forward(features, weights):
     return sums_1, units_1, sums_2, units_2, outputs
 
 
-def _softmax(logits, seats):
+def _softmax(logits: np.ndarray, seats: np.ndarray) -> np.ndarray:
     logits = np.where(seats, logits, -np.inf)
     powers = np.exp(logits - logits.max(-1, keepdims=True))
     return powers / powers.sum(-1, keepdims=True)
 
 
-def _gradients(part, weights):
+def _gradients(part: Positions, weights: Weights) -> Weights:
+    """Return the gradient of the loss by each array."""
     n = len(part.games)
     sums_1, units_1, sums_2, units_2, outputs = _forward(part.features, weights)
     slopes = np.zeros_like(outputs)

@@ -1,11 +1,11 @@
-"""From records to what a fit reads: features of sampled states, and how their games ended."""
+"""Samples of records, as a fit reads them: the features of states, and how their games ended."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -18,8 +18,8 @@ from mexica_ai.records import replay
 from mexica_ai.strict import parse_json
 
 MAX_SEATS = 4
-SAMPLED = 0.25  # share of the states within turns that is taken; of the starts of turns, twice that
-HELD_OUT = 10  # one game in so many is not fitted on, see `held_out`
+SAMPLED = 0.25  # share of the states within turns that is sampled; of the starts of turns, twice that
+HELD_OUT = 10  # one game in ten is held out, see `held_out`
 SCORE_SCALE = 50.0  # points in a unit of `scores`
 
 
@@ -33,21 +33,21 @@ class Columns:
 
 @dataclass(frozen=True)
 class Positions(Columns):
-    """Sampled states; n of them, seats that a game lacks are zero.
+    """Sampled states, n of them. Rows of seats that a game does not have are zero.
 
     Attributes
     ----------
     features : ndarray of float32, shape (n, 4, number of features)
     seats : ndarray of bool, shape (n, 4)
-        Which seats there are.
+        Which seats the game has.
     shares : ndarray of float32, shape (n, 4)
         Each seat's share of the win in the end.
     scores : ndarray of float32, shape (n, 4)
         Final scores / `SCORE_SCALE`.
     games : ndarray of int, shape (n,)
-        Number of the game that a state is from, in an order that depends on the records alone.
+        Index of the state's game, in an order that depends on the records alone.
     held_out : ndarray of bool, shape (n,)
-        Whether the game is one of those that a fit is measured on, see the function `held_out`.
+        Whether a fit leaves the game out and is measured on it, see the function `held_out`.
     """
 
     features: np.ndarray
@@ -58,18 +58,18 @@ class Positions(Columns):
     held_out: np.ndarray
 
 
-def fingerprint(record: dict) -> bytes:
-    """Return the SHA-256 of a record's start and turns: of the game that was played, whoever tells of it."""
-    told = json.dumps([record["start"], record["turns"]], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(told.encode()).digest()
+def fingerprint(record: dict[str, Any]) -> bytes:
+    """Return the SHA-256 of a record's start and turns, which identifies the game whatever else the record says."""
+    text = json.dumps([record["start"], record["turns"]], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).digest()
 
 
 def held_out(fingerprints: Sequence[bytes]) -> np.ndarray:
-    """Decide which games a fit is not made on, but measured on.
+    """Decide which games are held out: a fit does not use them and is measured on them.
 
-    A game alone decides, not what it is given together with: a game that is held out once is held out from
-    all fits, also those that begin with what an earlier one made. Only where none of the games is to be
-    held out, the one with the least fingerprint is; where all are, only that one.
+    The game alone decides, not the others. So a game that one fit holds out is held out by all, also by fits that start
+    from the result of an earlier one. If this would hold out no game or all games, the one with the least fingerprint
+    is held out alone.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def held_out(fingerprints: Sequence[bytes]) -> np.ndarray:
     Returns
     -------
     ndarray of bool
-        For each game; about one in `HELD_OUT` is True. All False if there are not two different games.
+        For each game; about one in `HELD_OUT` is True. All False if all games are the same.
     """
     found = np.array([int.from_bytes(digest[:8], "big") % HELD_OUT == 0 for digest in fingerprints], bool)
     if len(set(fingerprints)) < 2:
@@ -95,13 +95,12 @@ def sample(
 ) -> Positions:
     """Replay records and sample states between their actions.
 
-    What is sampled depends on the records and the seed, not on the order of the records; of one record, on
-    that record and the seed alone.
+    The samples of a record depend on that record and the seed alone.
 
     Parameters
     ----------
     lines : iterable of (str, bytes)
-        How errors name a record, and its text: one finished game.
+        For each record: what errors call it, and its text, one finished game.
     features : callable
         From a compiled state to an array of shape (seats, number of features).
     seed : int
@@ -140,7 +139,9 @@ def sample(
     )
 
 
-def _states(record, features, random_):
+def _states(
+    record: dict[str, Any], features: Callable[[Any], np.ndarray], random_: random.Random
+) -> Iterator[np.ndarray]:
     """Yield the features, padded to MAX_SEATS, of the states sampled from a valid record."""
     position = Position.from_json(record["start"])
     parse_action = registry.get(position.game).codec.parse_action

@@ -1,19 +1,20 @@
-"""Fitting the weights of the priors to what the search chose.
+"""Fitting the weights of the priors to the actions that the search chose.
 
-The priors are log-linear: an action's probability is its share of the weight of its category, over the sum
-of all actions. The weights that make the chosen actions most likely are those with which each category is
-expected as often as it was chosen; iterative scaling finds them (Darroch and Ratcliff, 1972).
+The priors are log-linear: the probability of an action is its share of the weight of its category, divided by the sum
+over all actions. The most likely weights are those for which each category is expected as often as it was chosen;
+iterative scaling finds them (Darroch and Ratcliff, 1972).
 
-Those weights themselves play badly: the search then sees hardly more than what the search before it chose.
-They are flattened, and corrected by factors of the game's own (`tempered`); exponent and factors were found
-by matches.
+These weights play badly, because the search then tries hardly anything but what the search before it chose. So they are
+flattened and multiplied by factors of the game (`tempered`). Exponent and factors were found by matches.
+
+Main functions: `sample`, `fit`, `tempered`, `log_loss`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,10 +27,10 @@ from mexica_ai.position import Position
 from mexica_ai.strict import parse_json
 from mexica_ai.train.positions import Columns, fingerprint, held_out
 
-ROUNDS = 200
-FLATTENING = 0.6
-SMOOTHING = 3.0  # decisions added to what was counted and expected
-STEP = 0.7  # of a round: below 1, so that it settles
+ROUNDS = 200  # of iterative scaling
+FLATTENING = 0.6  # the exponent of the weights
+SMOOTHING = 3.0  # added to the counted and to the expected number of decisions of a category
+STEP = 0.7  # of a round; below 1, so that it converges
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Decisions(Columns):
     Attributes
     ----------
     groups : ndarray of int, shape (n,)
-        Row of the weights that counts.
+        Row of the weights that applies.
     shares : ndarray of float32, shape (n, categories)
         Sum of the shares of all legal actions, by category.
     chosen : ndarray of int, shape (n,)
@@ -47,7 +48,7 @@ class Decisions(Columns):
     chosen_shares : ndarray of float32, shape (n,)
         Its share of the category's weight.
     held_out : ndarray of bool, shape (n,)
-        Whether the game is one of those that a fit is measured on, see `positions.held_out`.
+        Whether a fit leaves the game out and is measured on it, see `positions.held_out`.
     """
 
     groups: np.ndarray
@@ -63,27 +64,27 @@ def sample(
     num_categories: int,
     *,
     seed: int,
-    most: int = 300_000,
+    max_decisions: int = 300_000,
 ) -> Decisions:
-    """Take decisions that the search made in earnest: in no style, not oddly, at its full strength.
+    """Sample the decisions of the search at full strength: without a style and outside odd turns.
 
     Parameters
     ----------
     lines : iterable of (str, bytes)
         Valid records of finished games, with their names.
     categorize : callable
-        From a compiled state to the row of the weights that counts, its legal actions, their categories and
-        shares.
+        From a compiled state to the row of the weights that applies, its legal actions, their categories and shares.
     num_categories : int
     seed : int
-    most : int
-        A bound that is kept roughly: a share of all decisions is drawn.
+        If there are too many decisions, it draws some of them.
+    max_decisions : int
+        About how many to return at most.
     """
     found, fingerprints = [], []
     random_ = random.Random(seed)
     records = sorted((hashlib.sha256(line).digest(), line) for _, line in lines)
     # About five actions a turn, and a turn is a list.
-    share = min(1.0, most / max(1, 5 * sum(line.count(b"[") for _, line in records)))
+    share = min(1.0, max_decisions / max(1, 5 * sum(line.count(b"[") for _, line in records)))
     for number, (_, line) in enumerate(records):
         record = parse_json(line, "record")
         fingerprints.append(fingerprint(record))
@@ -94,7 +95,7 @@ def sample(
             if np.count_nonzero(shares) > 1:
                 at = int(np.searchsorted(actions, np.uint64(action)))
                 if at == len(actions) or actions[at] != action or shares[at] == 0:
-                    continue  # no search plays it: people agreed on it, or it is the twin of another one
+                    continue  # not an action of a search: an agreement of players, or equal to another action
                 sums = np.bincount(categories, shares, num_categories).astype(np.float32)
                 found.append((group, sums, categories[at], shares[at], number))
     columns = list(zip(*found, strict=True)) if found else [[], [], [], [], []]
@@ -107,23 +108,23 @@ def sample(
     )
 
 
-def _choices(record):
-    """Yield (state, action) for the actions that a search played in earnest."""
+def _choices(record: dict[str, Any]) -> Iterator[tuple[Any, int]]:
+    """Yield (state, action) for the decisions of the search at full strength."""
     position = Position.from_json(record["start"])
     parse_action = registry.get(position.game).codec.parse_action
-    told = record.get("self_play", {})
-    odd = set(told.get("odd_turns", []))
-    styles = told.get("styles")
+    made = record.get("self_play", {})
+    odd = set(made.get("odd_turns", []))
+    styles = made.get("styles")
     kinds = [_is_search(spec) for spec in record.get("engines") or []]
     for number, turn in enumerate(record["turns"]):
         seat = position.to_move
-        earnest = (
+        is_at_full_strength = (
             seat is not None
             and number not in odd
             and (styles is None or styles[seat : seat + 1] == [0])
             and kinds[seat : seat + 1] == [True]
         )
-        if earnest:
+        if is_at_full_strength:
             state = position.state.copy()
             for action in map(parse_action, turn):
                 yield state, action
@@ -131,8 +132,8 @@ def _choices(record):
         position.push(turn)
 
 
-def _is_search(spec):
-    """Whether an engine spec is the search itself, not one of its lower levels."""
+def _is_search(spec: str) -> bool:
+    """Return whether an engine spec is the search itself, not one of its lower levels."""
     try:
         parsed = parse_spec(spec)
     except NotationError:
@@ -143,7 +144,7 @@ def _is_search(spec):
 def fit(decisions: Decisions, num_groups: int) -> np.ndarray:
     """Return weights, float32 of shape (groups, categories), with mean logarithm 0 in each group.
 
-    Those of a group begin as those of all groups together, so that what is rare there stays near them.
+    The fit of a group starts with the weights of all groups together, so that rare categories stay near these.
     """
     together = _scale(decisions, np.zeros(decisions.shares.shape[1]))
     groups = (decisions.take(decisions.groups == group) for group in range(num_groups))
@@ -151,13 +152,14 @@ def fit(decisions: Decisions, num_groups: int) -> np.ndarray:
     return np.exp(logs - logs.mean(1, keepdims=True)).astype(np.float32)
 
 
-def _scale(decisions, logs):
+def _scale(decisions: Decisions, logs: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the weights after iterative scaling from `logs`."""
     logs = logs.copy()
     counts = np.bincount(decisions.chosen, minlength=len(logs))
     for _ in range(ROUNDS):
         weighted = decisions.shares * np.exp(logs)
         expected = (weighted / weighted.sum(1, keepdims=True)).sum(0)
-        # Some more of each: a category that was hardly seen stays where it began.
+        # Smoothed, so that a rare category stays where it started.
         logs += STEP * np.log((counts + SMOOTHING) / (expected + SMOOTHING))
     return logs
 
@@ -171,7 +173,7 @@ def tempered(weights: np.ndarray, names: tuple[str, ...], factors: dict[str, flo
 
 
 def log_loss(decisions: Decisions, weights: np.ndarray) -> float | None:
-    """Return the mean negative logarithm of the probability of the chosen actions; None if there are none."""
+    """Return the mean negative logarithm of the probability of the chosen actions, in nats; None without decisions."""
     if len(decisions.chosen) == 0:
         return None
     weights = weights[decisions.groups]

@@ -1,13 +1,13 @@
-"""Positions off the paths of good play, and what a search finds there: targets for the evaluation.
+"""Probes: positions off the paths of good play, with what a search expects there, as targets of the evaluation.
 
-An evaluation is asked about positions that good players never reach, and about halves of turns. How games
-between good players ended says little of these, while a search that looks a turn further knows more of a
-position than the evaluation does. So a walk goes along a game that was played, leaves it now and then for
-some odd turns, searches where they lead, and takes the search's answer for what the evaluation should have
-said.
+A search also evaluates positions that good players never reach, and positions within turns. How games between good
+players ended says little about these, but a search that looks a turn further knows more about a position than the
+evaluation alone. So a *walk* follows a played game, leaves it now and then for some odd turns (see `selfplay`),
+searches the position it reaches, and records the result: a *probe*.
 
-Learning from what a search says of positions: Veness, Silver, Uther and Blair, "Bootstrapping from game tree
-search" (2009).
+Main functions: `walk` (one walk), `make` (a file of walks), `load` (the probes of a file).
+
+Source: Veness, Silver, Uther and Blair, "Bootstrapping from game tree search" (2009).
 """
 
 from __future__ import annotations
@@ -15,30 +15,33 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cext.core.weights import Weights
 from mexica_ai import registry
-from mexica_ai.engines import make_engine
+from mexica_ai.engines import Engine, make_engine
 from mexica_ai.errors import NotationError
 from mexica_ai.position import Position
+from mexica_ai.search import weights_for
 from mexica_ai.strict import check_shape, parse_json
-from mexica_ai.train import lines
+from mexica_ai.train.job_file import Series, complete
 from mexica_ai.train.positions import MAX_SEATS, SCORE_SCALE, Positions, fingerprint, held_out
 
-STOPS = 8  # turns of a game, at most, before which a walk leaves it
-ODD_TURNS, ODD_SHARES = (0, 1, 2, 3), (1, 5, 3, 1)  # how many it plays then, and how often
+MAX_PROBES = 8  # of a walk
+ODD_TURNS, ODD_TURNS_WEIGHTS = (0, 1, 2, 3), (1, 5, 3, 1)  # odd turns before a probe, and how often
 ODD_PLAYERS = {
     "mcts,iterations=120": 3,
     "mcts,iterations=120,prior_noise=0.5": 4,
     "mcts,iterations=120,prior_noise=1.5": 3,
     "random": 1,
 }
-ODD_CANDIDATES = 12  # an odd turn is one of so many candidates of its player
-BEGUN = 0.4  # how often the beginning of one more follows them
-LEFT_OUT = 0.4  # share of the walks along games of more than two seats that go along another game instead
+ODD_CANDIDATES = 12  # number of candidates from which an odd turn is drawn
+PARTIAL_TURN_SHARE = 0.4  # of the probes lie within a turn
+REDRAWN_SHARE = 0.4  # of the draws of a game with more than two seats are drawn again
 
 _SHAPE = {
     "game": str,
@@ -47,39 +50,66 @@ _SHAPE = {
 }
 
 
-def walk(records: Sequence[dict], seed: int, index: int, iterations: int) -> dict:
-    """Walk along one of some games, and return what was found as a JSON object.
+def walk(
+    records: Sequence[dict[str, Any]], seed: int, index: int, iterations: int, weights: Weights | None = None
+) -> dict[str, Any]:
+    """Walk along one of some games and return the probes.
 
     Parameters
     ----------
     records : sequence of dict
         Of finished games of one kind.
-    seed : int
-        Everything random derives from (seed, index).
-    index : int
+    seed, index : int
+        Everything random derives from these two; the choice of the game also from the order of the records.
     iterations : int
         Of a search.
+    weights : Weights, optional
+        What it searches with; by default those that ship.
 
     Returns
     -------
     dict
-        ``game``; ``walk``: the arguments, the weights in use and, in hexadecimal, the fingerprint of the
-        game (``along``); ``probes``: a list of positions, each with the ``value`` (share of the win by seat)
-        and the final ``scores`` that a search expects of its best turn.
+        A JSON object. `game`: its name. `walk`: seed, iterations, number (`walk`), version of the weights
+        (`weights`), fingerprint of the game in hexadecimal (`along`). `probes`: a list of positions, each with the
+        `value` (share of the win of each seat) and the final `scores` that a search of its best turn expects.
+    """
+    return _walk(*_draw_record(records, seed, index), seed, index, iterations, weights)
+
+
+def _draw_record(
+    records: Sequence[dict[str, Any]], seed: int, index: int
+) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    """Return the record that a walk follows, and the state of its random numbers after that.
+
+    Done before the job starts, so that a job carries one record, not all.
     """
     random_ = random.Random(f"{seed}/{index}")
     record = random_.choice(records)
-    while record["start"]["players"] > 2 and random_.random() < LEFT_OUT:
+    while record["start"]["players"] > 2 and random_.random() < REDRAWN_SHARE:
         record = random_.choice(records)
+    return record, random_.getstate()
+
+
+def _walk(
+    record: dict[str, Any],
+    random_state: tuple[Any, ...],
+    seed: int,
+    index: int,
+    iterations: int,
+    weights: Weights | None,
+) -> dict[str, Any]:
+    random_ = random.Random()
+    random_.setstate(random_state)
     game, turns = record["game"], record["turns"]
-    players = {make_engine(spec): share for spec, share in ODD_PLAYERS.items()}
-    searcher = make_engine(f"mcts,iterations={iterations}")
+    weights = weights_for(game, weights)
+    players = {make_engine(spec, weights=weights): share for spec, share in ODD_PLAYERS.items()}
+    searcher = make_engine(f"mcts,iterations={iterations}", weights=weights)
     position, played, found = Position.from_json(record["start"]), 0, []
-    for stop in sorted(random_.sample(range(len(turns)), min(STOPS, len(turns)))):
+    for stop in sorted(random_.sample(range(len(turns)), min(MAX_PROBES, len(turns)))):
         for turn in turns[played:stop]:
             position.push(turn)
         played = stop
-        probed = _stray(position.copy(), players, random_)
+        probed = _deviate(position.copy(), players, random_)
         if probed is not None:
             result = searcher.best_turn(probed, seed=random_.getrandbits(63), candidates=1)
             found.append(
@@ -89,21 +119,21 @@ def walk(records: Sequence[dict], seed: int, index: int, iterations: int) -> dic
                     "scores": [round(score, 2) for score in result.expected_scores],
                 }
             )
-    told = {"seed": seed, "iterations": iterations, "walk": index}
-    told |= {"weights": registry.get(game).weights().version, "along": fingerprint(record).hex()}
-    return {"game": game, "walk": told, "probes": found}
+    made = {"seed": seed, "iterations": iterations, "walk": index}
+    made |= {"weights": weights.version, "along": fingerprint(record).hex()}
+    return {"game": game, "walk": made, "probes": found}
 
 
-def _stray(position, players, random_):
-    """Play odd turns, perhaps begin another, and return the position; None if no seat is to move there."""
-    _settle(position, random_)
-    for _ in range(random_.choices(ODD_TURNS, ODD_SHARES)[0]):
+def _deviate(position: Position, players: dict[Engine, int], random_: random.Random) -> Position | None:
+    """Play odd turns, and sometimes part of another; return the position, or None if no seat is to move there."""
+    _draw_events(position, random_)
+    for _ in range(random_.choices(ODD_TURNS, ODD_TURNS_WEIGHTS)[0]):
         if not position.is_over:
             position.push(_odd_turn(position, players, random_))
-            _settle(position, random_)
+            _draw_events(position, random_)
     if position.is_over:
         return None
-    if random_.random() < BEGUN:
+    if random_.random() < PARTIAL_TURN_SHARE:
         turn = _odd_turn(position, players, random_)
         state = position.state.copy()
         parse_action = registry.get(position.game).codec.parse_action
@@ -113,70 +143,64 @@ def _stray(position, players, random_):
     return None if position.is_chance else position
 
 
-def _settle(position, random_):
+def _draw_events(position: Position, random_: random.Random) -> None:
     while position.is_chance:
         position.draw(random_.getrandbits(63))
 
 
-def _odd_turn(position, players, random_):
+def _odd_turn(position: Position, players: dict[Engine, int], random_: random.Random) -> list[str]:
     (player,) = random_.choices(list(players), list(players.values()))
     result = player.best_turn(position, seed=random_.getrandbits(63), candidates=ODD_CANDIDATES)
     return random_.choice(result.candidates).turn
 
 
-_records: list[dict] = []  # of this process, for `_walk`
-
-
-def begin_worker(records: Sequence[dict]) -> None:
-    """Give a process of the executor the games to walk along; its initializer."""
-    _records[:] = records
-
-
-def _walk(seed, index, iterations):
-    return walk(_records, seed, index, iterations)
-
-
 def make(
     path: Path,
+    records: Sequence[dict[str, Any]],
     executor: Executor,
     *,
     game: str,
     walks: int,
     iterations: int,
     seed: int,
+    weights: Weights | None = None,
+    concurrency: int = 1,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> None:
-    """Append walks to a file until it holds those numbered 0 to `walks` - 1 of this seed and size.
+    """Make walks until a file holds the walks 0 to `walks` - 1 of this seed and size.
 
-    Goes on with a file, and raises, as `lines.extend` does.
-
-    Parameters
-    ----------
-    executor : Executor
-        Whose processes have begun with `begin_worker`.
+    A file that a stopped run left is continued. Parameters and errors: `walk`, `job_file.complete`.
     """
-    lines.extend(
-        path,
-        executor,
-        lambda index: executor.submit(_walk, seed, index, iterations),
+    weights = weights_for(game, weights)
+    # The same walks whatever the order of the records, which depends on the workers' speed.
+    records = sorted(records, key=fingerprint)
+    series = Series(
         game=game,
-        what="walks",
+        weights=weights,
+        noun="walks",
         key="walk",
         number="walk",
-        kind={"seed": seed, "iterations": iterations},
-        count=walks,
+        settings={"seed": seed, "iterations": iterations},
         advice="another file, another seed, or --walks 0 to take the file as it is",
+    )
+    complete(
+        path,
+        series,
+        walks,
+        lambda index: partial(_walk, *_draw_record(records, seed, index), seed, index, iterations, weights),
+        executor,
+        concurrency=concurrency,
         on_progress=on_progress,
     )
 
 
 def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any], np.ndarray]) -> Positions:
-    """Read walks: as positions whose shares and scores are what searches expect.
+    """Read walks, as positions whose shares and scores are what searches expect.
 
     Parameters
     ----------
     texts : iterable of (str, bytes)
-        How errors name a walk, and its text.
+        For each walk: what errors call it, and its text.
     game : str
     features : callable
         From a compiled state to an array of shape (seats, number of features).
@@ -184,7 +208,7 @@ def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any]
     Returns
     -------
     Positions
-        In an order that depends on the walks alone. `held_out` as for the games that they go along.
+        In an order that depends on the walks alone. A probe is held out if the game of its walk is.
 
     Raises
     ------
@@ -193,13 +217,13 @@ def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any]
     """
     rows, games = [], {}
     for path, text in sorted(texts, key=lambda entry: entry[1]):
-        told = parse_json(text, path)
-        check_shape(told, _SHAPE, path)
-        if told["game"] != game:
-            problem = f'{path}.game: given "{told["game"]}"; expected "{game}"'
+        content = parse_json(text, path)
+        check_shape(content, _SHAPE, path)
+        if content["game"] != game:
+            problem = f'{path}.game: given "{content["game"]}"; expected "{game}"'
             raise NotationError(problem, reason="GAME_MISMATCH", path=f"{path}.game")
-        digest = _fingerprint(told["walk"]["along"], f"{path}.walk.along")
-        for number, probe in enumerate(told["probes"]):
+        digest = _fingerprint(content["walk"]["along"], f"{path}.walk.along")
+        for number, probe in enumerate(content["probes"]):
             along = games.setdefault(digest, len(games))
             where = f"{path}.probes[{number}]"
             position = Position.from_json(probe["position"], path=f"{where}.position")
@@ -210,7 +234,7 @@ def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any]
     return Positions(*columns, held_out(list(games))[columns[-1]])
 
 
-def _fingerprint(text, path):
+def _fingerprint(text: str, path: str) -> bytes:
     try:
         return bytes.fromhex(text)
     except ValueError:
@@ -219,7 +243,10 @@ def _fingerprint(text, path):
         ) from None
 
 
-def _row(position, probe, features, path):
+def _row(
+    position: Position, probe: dict[str, Any], features: Callable[[Any], np.ndarray], path: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the features, seats, shares and scores of a probe as `Positions` holds them."""
     players = position.players
     if not len(probe["value"]) == len(probe["scores"]) == players:
         raise NotationError(

@@ -1,10 +1,11 @@
-"""Games to learn from: the search against itself in many styles, and against other engines, with odd turns
-in between.
+"""Self-play games to learn from: the search against itself and other engines, in many styles, with odd turns.
 
-A style is a random change of the linear weights of the evaluation, with which one seat searches for a whole
-game: it is fond of some features of a position, averse to others. Without styles all games are alike, and
-what nobody plays nobody learns to judge. Odd turns lead to positions that good play avoids, but that a
-search has to judge: without them the evaluation would never have seen a wasted temple.
+A *style* is a random change of the linear weights of the evaluation; a seat searches with it for a whole game. So the
+seat overrates some features of a position and underrates others. Without styles all games are alike, and the fit
+learns nothing about positions that the search avoids. An *odd turn* is a random one of an engine's candidates, or a
+greedy or random turn. It leads to positions that good players avoid but a search has to judge.
+
+Main functions: `play_game` (one game), `play` (a file of games).
 """
 
 from __future__ import annotations
@@ -12,46 +13,51 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from cext.core.weights import Weights, WeightsSpec
 from mexica_ai import registry
 from mexica_ai.engines import make_engine
 from mexica_ai.limits import Limits
-from mexica_ai.position import new_game
-from mexica_ai.train.lines import UNKNOWN_WEIGHTS, extend
+from mexica_ai.position import Position, new_game
+from mexica_ai.search import weights_for
+from mexica_ai.train.job_file import UNKNOWN_WEIGHTS, Series, complete
 
 PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these
-SPREAD = (0.5, 1.0, 2.0)  # a seat's iterations are this many times the given number
-# In RIVAL_SHARE of the games one seat plays in another manner altogether, in half of these by plain tree
-# search with RIVAL_FACTOR times the iterations of `play_game`.
+SPREAD = (0.5, 1.0, 2.0)  # factors of a seat's iterations, drawn from these
+# In RIVAL_SHARE of the games one seat has another engine; plain UCT gets RIVAL_FACTOR times the iterations.
 RIVALS = ("uct,iterations={}", "uct,iterations={}", "greedy", "beam,width=8")
 RIVAL_SHARE = 0.4
 RIVAL_FACTOR = 5
 # Standard deviation of a style, in logits a unit of a feature; drawn for each seat.
 STYLE_DEVIATIONS = (0.0, 0.0, 0.3, 0.6)
 ODD_SHARES = (0.0, 0.05, 0.15)  # share of the turns that are odd, drawn for each game
-ODD_CANDIDATES = 20  # an odd turn is random, greedy, or one of so many candidates
+ODD_CANDIDATES = 20  # number of candidates from which an odd turn is drawn
 
 
-def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
-    """Play game number `index` and return its record.
+def play_game(game: str, seed: int, index: int, iterations: int, weights: Weights | None = None) -> dict[str, Any]:
+    """Play one game and return its record.
 
     Parameters
     ----------
     game : str
-    seed : int
-        Everything random derives from (seed, index).
-    index : int
+    seed, index : int
+        Everything random derives from these two.
     iterations : int
         Of a search, before `SPREAD`.
+    weights : Weights, optional
+        What the search plays with, before styles; by default those that ship.
 
     Returns
     -------
     dict
-        The record. Its `self_play` holds seed, iterations, number and the weights in use, which a continued
-        run looks for, the deviation of each seat's style, and the numbers of the odd turns (random events
-        count as turns).
+        The record. Its object `self_play` has the keys `seed`, `iterations`, `game` (the index), `weights` (their
+        version), `styles` (the deviation of each seat's style) and `odd_turns` (the numbers of the odd turns,
+        where random events count as turns).
     """
+    weights = weights_for(game, weights)
     random_ = random.Random(f"{seed}/{index}")
     players = random_.choice(PLAYERS)
     position = new_game(game, players=players, seed=random_.getrandbits(63))
@@ -60,10 +66,9 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
     specs = [f"mcts,iterations={budget}" for budget in budgets]
     if random_.random() < RIVAL_SHARE:
         specs[random_.randrange(players)] = random_.choice(RIVALS).format(RIVAL_FACTOR * iterations)
-    entry = registry.get(game)
-    usual = entry.weights()
+    spec = registry.get(game).weights_spec
     deviations = [random_.choice(STYLE_DEVIATIONS) for _ in range(players)]
-    styles = [_style(entry.weights_spec, usual, deviation, random_) for deviation in deviations]
+    styles = [_style(spec, weights, deviation, random_) for deviation in deviations]
     engines = [make_engine(spec, weights=style) for spec, style in zip(specs, styles, strict=True)]
     odd_share, turns, odd = random_.choice(ODD_SHARES), [], []
     while not position.is_over:
@@ -90,27 +95,29 @@ def play_game(game: str, seed: int, index: int, iterations: int) -> dict:
             "seed": seed,
             "iterations": iterations,
             "game": index,
-            "weights": usual.version,
+            "weights": weights.version,
             "styles": deviations,
             "odd_turns": odd,
         },
     }
 
 
-def weights_of(record: dict) -> str:
-    """Return the weights that played a record, by the beginning of their SHA-256, or UNKNOWN_WEIGHTS."""
+def weights_of(record: dict[str, Any]) -> str:
+    """Return the version of the weights that played a record, or UNKNOWN_WEIGHTS."""
     return record.get("self_play", {}).get("weights", UNKNOWN_WEIGHTS)
 
 
-def _style(spec, weights, deviation, random_):
-    """Return weights whose share of the win is a little, or a lot, off in the seat's own features."""
+def _style(spec: WeightsSpec, weights: Weights, deviation: float, random_: random.Random) -> Weights:
+    """Return weights whose logit has random errors in the seat's own features."""
     arrays = weights.arrays()
     for feature in range(spec.estimates[0]):
         arrays["linear"][0, feature] += random_.gauss(0, deviation)
     return spec.make(arrays)
 
 
-def _odd_turn(position, random_, seed, iterations, weights):
+def _odd_turn(
+    position: Position, random_: random.Random, seed: int, iterations: int, weights: Weights
+) -> list[str]:
     kind = random_.choice(("random", "greedy", "mcts", "mcts"))
     result = make_engine(kind, weights=weights).best_turn(
         position, Limits(iterations=iterations), seed=seed, candidates=ODD_CANDIDATES
@@ -126,22 +133,30 @@ def play(
     games: int,
     iterations: int,
     seed: int,
+    weights: Weights | None = None,
+    concurrency: int = 1,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> None:
-    """Append games to a file of records until it holds those numbered 0 to `games` - 1 of this seed and size.
+    """Play games until a file holds the games 0 to `games` - 1 of this seed and size.
 
-    Goes on with a file, and raises, as `lines.extend` does.
+    A file that a stopped run left is continued. Parameters and errors: `play_game`, `job_file.complete`.
     """
-    extend(
-        path,
-        executor,
-        lambda index: executor.submit(play_game, game, seed, index, iterations),
+    weights = weights_for(game, weights)
+    series = Series(
         game=game,
-        what="games",
+        weights=weights,
+        noun="games",
         key="self_play",
         number="game",
-        kind={"seed": seed, "iterations": iterations},
-        count=games,
+        settings={"seed": seed, "iterations": iterations},
         advice="another file, another seed, or --games 0 to take the file as it is",
+    )
+    complete(
+        path,
+        series,
+        games,
+        lambda index: partial(play_game, game, seed, index, iterations, weights),
+        executor,
+        concurrency=concurrency,
         on_progress=on_progress,
     )

@@ -19,7 +19,7 @@ from test_arena import are_gone
 
 import mexica_ai as ai
 from mexica_ai.arena import play
-from mexica_ai.cli import arena
+from mexica_ai.cli import common
 
 pytestmark = pytest.mark.slow
 
@@ -237,45 +237,6 @@ def test_progress_is_shown_on_a_terminal():
 # On a cluster
 
 
-@pytest.fixture
-def scheduler(tmp_path):
-    """Run a scheduler of dask; return its address and a function that adds a worker process."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    processes = []
-
-    def start(*args):
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", *args],
-            env=environment,
-            cwd=tmp_path,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        processes.append(process)
-        return process
-
-    file = tmp_path / "scheduler.json"
-    start("distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard", "--no-show",
-          "--host", "127.0.0.1", "--scheduler-file", str(file))  # fmt: skip
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            address = json.loads(file.read_text())["address"]
-            break
-        except (FileNotFoundError, json.JSONDecodeError):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-    def add_worker():
-        return start("distributed.cli.dask_worker", address, "--nworkers", "1", "--nthreads", "1",
-                     "--no-nanny", "--no-dashboard", "--death-timeout", "60")  # fmt: skip
-
-    yield address, add_worker
-    for process in reversed(processes):
-        process.kill()
-        process.wait()
-
-
 def test_a_cluster_that_loses_a_worker_loses_no_game(scheduler, tmp_path):
     address, add_worker = scheduler
     workers = [add_worker(), add_worker()]
@@ -298,6 +259,6 @@ def test_a_cluster_that_loses_a_worker_loses_no_game(scheduler, tmp_path):
 
 
 def test_a_cluster_that_is_not_there_is_a_failure(cli, monkeypatch):
-    monkeypatch.setattr(arena, "CONNECT_S", 0.5)
+    monkeypatch.setattr(common, "CONNECT_S", 0.5)
     assert cli(*NIM, "--cluster", "tcp://127.0.0.1:9") == 1
     assert "no scheduler at tcp://127.0.0.1:9" in cli.err

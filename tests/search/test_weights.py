@@ -1,7 +1,9 @@
 """Weights: the network's inputs and answers, values in memory and in files, several sets in one process."""
 
+import copy
 import json
 import math
+import pickle
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
@@ -341,3 +343,16 @@ def test_other_engines_use_no_weights(kind):
     with pytest.raises(NotationError, match="unknown key 'weights'"):
         make_engine(f"{kind},weights=file.json")
     assert main(["best", "examples/mexica_midgame.json", "--engine", kind, "--weights", "file.json"]) == 2
+
+
+def test_weights_can_be_pickled(entry, spec, midgame):
+    arrays = entry.weights().arrays()
+    arrays["linear"] *= 2
+    made = spec.make(arrays, {"games": [1, 2]})
+    for copied in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
+        assert (copied.game, copied.sha256, copied.version) == (entry.name, made.sha256, made.version)
+        assert copied.provenance == {"games": [1, 2]}
+        for name, array in copied.arrays().items():
+            assert np.array_equal(array, arrays[name]), name
+        answers = [baselines.evaluate(midgame.state, weights=weights) for weights in (made, copied)]
+        assert answers[0] == answers[1] != baselines.evaluate(midgame.state, weights=entry.weights())

@@ -31,10 +31,9 @@ def played(request, tmp_path_factory):
 
 
 def make(path, games, count, seed=1):
-    probes.begin_worker([json.loads(line) for line in games.read_text().splitlines()])
+    records = [json.loads(line) for line in games.read_text().splitlines()]
     with ThreadPoolExecutor(1) as executor:
-        game = json.loads(games.read_text().splitlines()[0])["game"]
-        probes.make(path, executor, game=game, walks=count, iterations=30, seed=seed)
+        probes.make(path, records, executor, game=records[0]["game"], walks=count, iterations=30, seed=seed)
 
 
 def load(walks, game):
@@ -42,7 +41,7 @@ def load(walks, game):
     return probes.load(texts, game, registry.get(game).weights_spec.features)
 
 
-def test_walks_tell_what_searches_expect_of_valid_positions(played):
+def test_walks_record_what_searches_expect_of_valid_positions(played):
     game, games, walks = played
     version = registry.get(game).weights().version
     prints = {positions.fingerprint(json.loads(line)).hex() for line in games.read_text().splitlines()}
@@ -66,7 +65,7 @@ def positions_of(found):
     return [probe["position"] for probe in found]
 
 
-def test_walks_leave_the_games_and_begin_turns(played):
+def test_walks_leave_the_games_and_stop_within_turns(played):
     game, games, walks = played
     known = set()
     for line in games.read_text().splitlines():
@@ -77,18 +76,19 @@ def test_walks_leave_the_games_and_begin_turns(played):
             position.push(turn)
             known.add(json.dumps(position.to_json()))
     found = [probe for line in walks.read_text().splitlines() for probe in json.loads(line)["probes"]]
-    strays = [json.dumps(position) not in known for position in positions_of(found)]
-    assert 0.6 < np.mean(strays) < 1
+    are_new = [json.dumps(position) not in known for position in positions_of(found)]
+    assert 0.6 < np.mean(are_new) < 1
     if game == "mexica":
-        begun = [
+        within_turns = [
             position["phase"] == "play" and position["action_points"] < 6 for position in positions_of(found)
         ]
-        assert 0.1 < np.mean(begun) < 0.5
+        assert 0.1 < np.mean(within_turns) < 0.5
 
 
 def test_walks_derive_from_seed_and_number(played):
     _, games, walks = played
     records = [json.loads(line) for line in games.read_text().splitlines()]
+    records.sort(key=positions.fingerprint)
     lines = walks.read_text().splitlines()
     assert json.dumps(probes.walk(records, 1, 3, 30)) in lines
     assert json.dumps(probes.walk(records, 2, 3, 30)) not in lines

@@ -67,12 +67,13 @@ def test_only_what_was_begun_of_a_line_is_dropped(records, tmp_path):
             assert path.read_bytes() == content
 
 
-def test_records_tell_which_weights_played_them(records, monkeypatch):
-    told = [json.loads(line)["self_play"]["weights"] for line in records.read_text().splitlines()]
-    assert told == [in_use.version] * 10
+def test_records_name_the_weights_that_played_them(records, monkeypatch):
+    versions = [json.loads(line)["self_play"]["weights"] for line in records.read_text().splitlines()]
+    assert versions == [in_use.version] * 10
     others = spec.make(estimate(spec))
     monkeypatch.setattr(registry, "_shipped", lambda name: others)
     assert selfplay.play_game("mexica", 1, 3, 4)["self_play"]["weights"] == others.version != in_use.version
+    assert selfplay.play_game("mexica", 1, 3, 4, in_use)["self_play"]["weights"] == in_use.version
 
 
 @pytest.mark.parametrize("weights", ["0123456789ab", None])
@@ -399,8 +400,7 @@ def test_decisions_are_those_of_the_search_in_earnest(records):
     lines = [("", line) for line in records.read_bytes().splitlines()]
     everything = priors.sample(lines, categorize, len(spec.categories), seed=1)
     record = json.loads(lines[0][1])
-    told = record["self_play"]
-    told["styles"] = [1.0] * len(told["styles"])
+    record["self_play"]["styles"] = [1.0] * len(record["self_play"]["styles"])
     styled = [("", json.dumps(record).encode())]
     record = json.loads(lines[0][1])
     record["self_play"]["odd_turns"] = list(range(len(record["turns"])))

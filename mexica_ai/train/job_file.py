@@ -1,0 +1,181 @@
+"""Files of the results of numbered jobs, one JSON object a line, written so that a stopped run can continue.
+
+Main function: `complete`. The jobs run on any executor of `concurrent.futures`: `mexica_ai.arena.pool.GamePool`
+on this machine, a dask cluster elsewhere. Only the process that calls `complete` writes the file, so a job whose
+worker died is neither lost nor written twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cext.core.weights import Weights
+from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.strict import parse_json
+
+BEGINNING = b'{"game": '  # of every line that a job returns
+UNKNOWN_WEIGHTS = "unknown"  # of lines that do not name any: from early versions or other sources
+TRIES = 3  # how often a job is started before its worker's death ends the run
+
+
+@dataclass(frozen=True)
+class Series:
+    """The lines of a file that belong together: same game, same settings, numbered from 0.
+
+    Attributes
+    ----------
+    game : str
+        The "game" of each line.
+    weights : Weights
+        What the jobs search with.
+    noun : str
+        What errors call the lines, in the plural.
+    key : str
+        In a line, the key of the object that says how the line was made: the job's number, the settings and the
+        weights (`Weights.version`).
+    number : str
+        The key of the job's number in that object.
+    settings : dict
+        What the lines of the series have in common in that object.
+    advice : str
+        Ends the error about lines made with other weights.
+    """
+
+    game: str
+    weights: Weights
+    noun: str
+    key: str
+    number: str
+    settings: dict[str, Any]
+    advice: str
+
+
+def complete(
+    path: Path,
+    series: Series,
+    count: int,
+    job: Callable[[int], Callable[[], dict[str, Any]]],
+    executor: Executor,
+    *,
+    concurrency: int = 1,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> None:
+    """Run the jobs 0 to `count` - 1 of a series that a file lacks, and append their results to it.
+
+    A torn last line, which a stopped run can leave, is dropped first. Lines of other series stay as they are.
+
+    Parameters
+    ----------
+    path : Path
+        Created if it does not exist.
+    series : Series
+    count : int
+    job : callable
+        From a job's number to a call that returns its result, a JSON object. Pickle must be able to carry both.
+    executor : Executor
+        Not shut down.
+    concurrency : int
+        Jobs at a time.
+    on_progress : callable
+        Called with the number of lines of the series in the file.
+
+    Raises
+    ------
+    NotationError
+        A line of the file, other than a torn last one, is not a JSON object. The file stays as it is.
+    SearchError
+        Jobs are missing, and lines of the series were made with other weights or do not name theirs (reason
+        INVALID_RECORDS): nothing is run. Or the workers of one job died `TRIES` times (WORKER_DIED), or the
+        executor takes no more jobs (EXECUTOR_FAILED): finished jobs are in the file.
+    """
+    known, versions = _known(path, series)
+    missing = deque(index for index in range(count) if index not in known)
+    others = sorted(versions - {series.weights.version})
+    if missing and others:
+        settings = " and ".join(f"{name} {value}" for name, value in series.settings.items())
+        raise SearchError(
+            f"{path} holds {series.noun} of {settings} by weights {', '.join(others)}, and those in use are "
+            f"{series.weights.version}; expected {series.advice}",
+            reason="INVALID_RECORDS",
+        )
+    done = count - len(missing)
+    on_progress(done)
+    failures: Counter[int] = Counter()
+    running: dict[Future, int] = {}
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            while missing or running:
+                while missing and len(running) < concurrency:
+                    index = missing.popleft()
+                    running[_submit(executor, job(index))] = index
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    index = running.pop(future)
+                    error = CancelledError("cancelled") if future.cancelled() else future.exception()
+                    if error is None:
+                        file.write(json.dumps(future.result()) + "\n")
+                        file.flush()
+                        done += 1
+                        on_progress(done)
+                        continue
+                    if isinstance(error, MexicaAIError):
+                        raise error  # the job itself failed, and would fail again
+                    failures[index] += 1
+                    if failures[index] == TRIES:
+                        raise SearchError(
+                            f"{series.number} {index} failed {TRIES} times: {type(error).__name__}: {error}; what was "
+                            "finished is kept",
+                            reason="WORKER_DIED",
+                        ) from error
+                    missing.appendleft(index)
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _submit(executor: Executor, call: Callable[[], dict[str, Any]]) -> Future:
+    try:
+        return executor.submit(call)
+    except Exception as error:
+        raise SearchError(f"no more jobs can be started: {error}", reason="EXECUTOR_FAILED") from error
+
+
+def _known(path: Path, series: Series) -> tuple[set[int], set[str]]:
+    """Return the numbers of the series' lines in the file, and the versions of the weights that made them.
+
+    Drops a torn last line once all lines before it are known to be good.
+    """
+    known, versions = set(), set()
+    if not path.exists():
+        return known, versions
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    torn = content[len(whole) :]
+    if torn and not (torn[: len(BEGINNING)] == BEGINNING[: len(torn)] and _is_torn(torn)):
+        whole = content + b"\n"  # it lacks only its end of line, or is not a line of a job
+    for place, line in enumerate(whole.splitlines(), 1):
+        where = f"{path}:{place}"
+        record = parse_json(line, where)
+        if not isinstance(record, dict):
+            raise NotationError(f"{where}: expected a record, a JSON object", reason="WRONG_TYPE", path=where)
+        made = record.get(series.key)
+        is_of_series = record.get("game") == series.game and isinstance(made, dict)
+        if is_of_series and series.settings.items() <= made.items():
+            known.add(made.get(series.number))
+            versions.add(str(made.get("weights", UNKNOWN_WEIGHTS)))
+    if whole != content:
+        path.write_bytes(whole)
+    return known, versions
+
+
+def _is_torn(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return True
+    return False
