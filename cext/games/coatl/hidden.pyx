@@ -8,7 +8,7 @@ from cext.core.rng cimport Stream, rng_below
 from cext.core.types cimport action_t
 from cext.games.coatl.cards cimport FACE_OF, FIRST_CARD, NUM_CARDS, NUM_FACES, NUM_TEMPLES
 from cext.games.coatl.observations cimport AWAYS, DECK, EVERYWHERE, HANDS, observations_deal, observations_deal_within
-from cext.games.coatl.rules cimport MAX_ACTIONS, rules_is_outcome, rules_legal_actions, rules_matches
+from cext.games.coatl.rules cimport MAX_ACTIONS, rules_accepts_action, rules_legal_actions, rules_matches
 from cext.games.coatl.state cimport (CLOSING, DEAL, DISCARDED, DISPLAY, IN_DECK, IN_HAND, KEEP, NONE, ON_COATL,
                                      PUT_AWAY, REVEAL, TEMPLE, UNCOVER, CoatlC, action_card, action_verb, set_first,
                                      set_member, set_size, state_move_temple)
@@ -50,7 +50,7 @@ cdef bint _owes_nothing(const CoatlStateC* state) noexcept nogil:
 cdef bint _deal_cards(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
     # Only how many unseen cards each place holds counts, not which: nothing hidden decides what is drawn.
     cdef uint64_t bit, rest = ((<uint64_t>1 << NUM_CARDS) - 1) & ~state.seen[viewer]
-    cdef int place, seat, i, n = set_size(rest)
+    cdef int place, seat, _, n = set_size(rest)
     cdef int held[ON_COATL]
     cdef bint differs = False
     for place in range(IN_HAND, ON_COATL):
@@ -63,7 +63,7 @@ cdef bint _deal_cards(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept no
     for seat in range(4):
         state.seen[seat] &= ~rest
     for place in range(IN_HAND, ON_COATL):
-        for i in range(held[place]):
+        for _ in range(held[place]):
             bit = _take(&rest, rng_below(rng, n))
             n -= 1
             state.cards[place] |= bit
@@ -82,7 +82,7 @@ cdef bint _deal_prophecies(CoatlStateC* state, int viewer, bitgen_t* rng) noexce
 
 cdef bint _deal_temples(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
     cdef uint64_t bit, rest = ((<uint64_t>1 << NUM_TEMPLES) - 1) & ~state.temples_seen[viewer]
-    cdef int place, seat, i, n = set_size(rest)
+    cdef int place, seat, _, n = set_size(rest)
     cdef int held[ON_COATL]
     cdef bint differs = False
     for place in range(IN_HAND, ON_COATL):
@@ -95,7 +95,7 @@ cdef bint _deal_temples(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept 
     for seat in range(4):
         state.temples_seen[seat] &= <uint16_t>~rest
     for place in range(IN_HAND, ON_COATL):
-        for i in range(held[place]):
+        for _ in range(held[place]):
             bit = _take(&rest, rng_below(rng, n))
             n -= 1
             state.temples[place] |= <uint16_t>bit
@@ -156,7 +156,7 @@ cdef bint _is_legal(const CoatlStateC* state, action_t action) noexcept nogil:
     cdef action_t actions[MAX_ACTIONS]
     cdef int i, n
     if state.table.pending != NONE:
-        return rules_is_outcome(state, action)
+        return rules_accepts_action(state, action)
     n = rules_legal_actions(state, actions)
     for i in range(n):
         if actions[i] == action:

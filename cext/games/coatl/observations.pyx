@@ -520,10 +520,10 @@ cdef void _prepare(ObservationsC* obs, const uint16_t* allowed, ProposalC* propo
 cdef void _put_any(uint64_t* cards, int n, uint64_t* place, bitgen_t* rng) noexcept nogil:
     """Move n members of a set, each as likely, into a place."""
     cdef uint64_t left
-    cdef int i, k
-    for i in range(n):
+    cdef int _
+    for _ in range(n):
         left = cards[0]
-        for k in range(rng_below(rng, set_size(left))):
+        for _ in range(rng_below(rng, set_size(left))):
             left &= left - 1
         left &= ~left + 1
         cards[0] &= ~left
