@@ -241,7 +241,7 @@ def test_a_view_follows_the_game_as_far_as_its_seat_can_see(seat):
 
 def test_the_legal_actions_of_another_seat_cannot_be_seen(midgame):
     view = midgame.view(1)
-    with pytest.raises(PositionError, match="what seat 1 sees; expected what seat 0 sees") as error:
+    with pytest.raises(PositionError, match="view of seat 1; expected the view of seat 0") as error:
         view.legal_actions()
     assert error.value.reason == "NOT_ITS_VIEW"
     assert error.value.path == "position.viewer"
