@@ -329,7 +329,7 @@ def test_the_stdio_protocol(midgame):
     with make_engine(spec) as engine:
         result = engine.best_turn(midgame.view(0), ai.Limits(iterations=200), seed=1)
         assert result.turn == ai.best_turn(midgame, iterations=200, seed=1).turn
-        with pytest.raises(ai.MexicaAIError, match="what seat 1 sees"):
+        with pytest.raises(ai.MexicaAIError, match="the view of seat 1"):
             engine.best_turn(midgame.view(1), ai.Limits(iterations=200), seed=1)
 
 
