@@ -1,6 +1,7 @@
 """Fixtures that several files of tests share."""
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -41,6 +42,17 @@ def pytest_xdist_make_scheduler(config, log):
             return file if file.endswith(UNDIVIDED) else nodeid
 
     return Scheduling(config, log)
+
+
+@pytest.fixture(autouse=True)
+def log_of_one_test():
+    """Take away the handler of a test that starts `serve`: its stream is closed when the next test logs."""
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    yield
+    for handler in [handler for handler in root.handlers if handler not in before[0]]:
+        root.removeHandler(handler)
+    root.setLevel(before[1])
 
 
 @pytest.fixture
