@@ -120,7 +120,7 @@ setup(
     packages=[*find_packages(include=["cext*", "mexica_ai*"]), "mexica_ai.server"],
     package_dir={"mexica_ai.server": "server"},
     package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json",
-                       "service_config.json"]},
+                       "facts.json", "service_config.json"]},
     ext_modules=cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",
