@@ -917,8 +917,8 @@ def determinize(p, rng):
 # Invariants.
 
 KEYS = ["game", "version", "players", "viewer", "options", "phase", "day", "food_days", "start_player",
-        "to_move", "placed", "last", "pending", "reveal", "start_space", "teeth_corn", "gears", "skulls_placed", "fields",
-        "display", "drawn", "seats"]  # fmt: skip
+        "to_move", "placed", "last", "pending", "reveal", "start_space", "teeth_corn", "gears",
+        "skulls_placed", "fields", "display", "drawn", "seats"]  # fmt: skip
 SEAT_KEYS = ["score", *MATERIALS, "workers", "light", "corn_tiles", "wood_tiles", "temples", "technologies",
              "buildings", "monuments", "wealth", "dealt"]  # fmt: skip
 PHASES = ("keep", "turn", "placing", "picking", "advance", "over")
