@@ -45,7 +45,8 @@ def build(
         seat = {
             "score": 0, **dict.fromkeys(reference.MATERIALS, 0), "workers": 3, "light": True,
             "corn_tiles": 0, "wood_tiles": 0,
-            "temples": dict.fromkeys(reference.TEMPLES, 0), "technologies": dict.fromkeys(reference.TRACKS, 0),
+            "temples": dict.fromkeys(reference.TEMPLES, 0),
+            "technologies": dict.fromkeys(reference.TRACKS, 0),
             "buildings": [], "monuments": [], "wealth": list(WEALTH[number]), "dealt": [],
         }  # fmt: skip
         for key, value in (seats or {}).get(number, {}).items():

@@ -352,11 +352,17 @@ def test_an_empty_field(rules):
 @pytest.mark.parametrize(
     ("action", "level", "got"),
     [
-        (1, 0, {"wood": 1}), (1, 1, {"wood": 2}), (2, 1, {"stone": 1, "corn": 1}), (2, 2, {"stone": 2, "corn": 1}),
-        (3, 2, {"gold": 1, "corn": 2}), (3, 3, {"gold": 2, "corn": 2}), (5, 0, {"gold": 1, "stone": 1, "corn": 2}),
-        (5, 2, {"gold": 1, "stone": 2, "corn": 2}), (5, 3, {"gold": 2, "stone": 2, "corn": 2}),
+        (1, 0, {"wood": 1}),
+        (1, 1, {"wood": 2}),
+        (2, 1, {"stone": 1, "corn": 1}),
+        (2, 2, {"stone": 2, "corn": 1}),
+        (3, 2, {"gold": 1, "corn": 2}),
+        (3, 3, {"gold": 2, "corn": 2}),
+        (5, 0, {"gold": 1, "stone": 1, "corn": 2}),
+        (5, 2, {"gold": 1, "stone": 2, "corn": 2}),
+        (5, 3, {"gold": 2, "stone": 2, "corn": 2}),
     ],
-)  # fmt: skip
+)
 def test_yaxchilan(rules, action, level, got):
     position = build(
         gears={"yaxchilan": "." * action + "0"}, seats={0: {"technologies": {"extraction": level}}}
@@ -451,11 +457,12 @@ def test_three_temples_and_three_points(rules):
 @pytest.mark.parametrize(
     ("level", "action", "left", "score"),
     [
-        (0, "build a1_civic_agriculture_stone", (0, 3), 0), (1, "build a1_civic_agriculture_stone arch", (1, 3), 0),
+        (0, "build a1_civic_agriculture_stone", (0, 3), 0),
+        (1, "build a1_civic_agriculture_stone arch", (1, 3), 0),
         (2, "build a1_civic_agriculture_stone arch", (1, 3), 2),
         (3, "build a1_civic_agriculture_stone arch W", (1, 4), 2),
     ],
-)  # fmt: skip
+)
 def test_architecture(rules, level, action, left, score):
     position = build(
         pending=["build one"],
@@ -710,7 +717,7 @@ def test_idle_workers_go_round(rules):
 
 
 def start_space_round(day=5, user=0, gears=None, light=True, start_player=0, players=4, **changes):
-    """Return a position in which `user` stands on the starting space and the last seat is to close the round."""
+    """Return a position in which `user` stands on the starting space and the last seat is to move."""
     last = (start_player - 1) % players
     return build(
         players,
@@ -752,11 +759,15 @@ def test_corn_on_the_teeth_is_taken_at_the_end_of_the_turn(rules):
 @pytest.mark.parametrize(
     ("gears", "light", "possible"),
     [
-        ({}, True, True), ({}, False, False), ({"tikal": "......2"}, True, False), ({"tikal": "......."}, True, True),
-        ({"tikal": ".......2"}, True, True), ({"chichen_itza": ".........2"}, True, False),
+        ({}, True, True),
+        ({}, False, False),
+        ({"tikal": "......2"}, True, False),
+        ({"tikal": "......."}, True, True),
+        ({"tikal": ".......2"}, True, True),
+        ({"chichen_itza": ".........2"}, True, False),
         ({"chichen_itza": "......2"}, True, True),
     ],
-)  # fmt: skip
+)
 def test_when_the_double_advance_is_possible(rules, gears, light, possible):
     after = close_round(rules, start_space_round(gears=gears, light=light))
     assert (after["phase"] == "advance") is possible
@@ -863,7 +874,7 @@ LEVELS = {"agriculture": 3, "extraction": 3, "architecture": 2, "theology": 0}
         ("m_temple_points", {"temples": dict.fromkeys(TEMPLES, -1)}, {}, -6),
         ("m_skulls", {}, {"skulls": 0}, 9),
     ],
-)  # fmt: skip
+)
 def test_monuments(rules, monument, seat, others, points):
     fields = {"corn": [1, 4, 4, 4], "wood": [0, 4, 3, 3]}
     mine = {**seat, "corn": 12}
