@@ -22,9 +22,10 @@ LEANINGS = {
     "even": {},
     "builder": {"pick": 6, "build": 5, "research": 3, "end": 2, "beg": 0.3, "done": 0.2},
     "hurried": {"pick": 8, "advance": 3, "end": 3},
-    "pilgrim": {"place yaxchilan": 3, "place chichen_itza": 3, "place": 0.3, "pick": 3,
-                "pick chichen_itza": 0.3, "pick chichen_itza 6": 9, "pick chichen_itza 8": 9, "pick chichen_itza 9": 9,
-                "beg": 0.3},
+    "pilgrim": {
+        "place yaxchilan": 3, "place chichen_itza": 3, "place": 0.3, "pick": 3, "pick chichen_itza": 0.3,
+        "pick chichen_itza 6": 9, "pick chichen_itza 8": 9, "pick chichen_itza 9": 9, "beg": 0.3,
+    },
 }
 FREE_FROM = {gear: facts["free_choice_from"] for gear, facts in reference.GEARS.items()}
 MUST_OCCUR = [
