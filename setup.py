@@ -143,7 +143,7 @@ setup(
     packages=packages,
     package_dir=package_dirs,
     package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json",
-                       "service_config.json"]},
+                       "facts.json", "service_config.json"]},
     ext_modules=cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",
