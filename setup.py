@@ -60,6 +60,12 @@ MODULES = [
     "cext.games.coatl.policy",
     "cext.games.coatl.weights",
     "cext.games.coatl.ops",
+    "cext.games.tzolkin.tables",
+    "cext.games.tzolkin.state",
+    "cext.games.tzolkin.rules",
+    "cext.games.tzolkin.hidden",
+    "cext.games.tzolkin.policy",
+    "cext.games.tzolkin.ops",
 ]
 # Games that only tests play: tests/games, as the package test_games.
 TEST_MODULES = ["test_games.trick.ops"]

@@ -16,7 +16,7 @@ from mexica_ai.games.codec import GameCodec
 from mexica_ai.strict import quote
 
 DEFAULT = "mexica"  # the game where none is named
-_NAMES = ("coatl", "mexica", "nim")
+_NAMES = ("coatl", "mexica", "nim", "tzolkin")
 # What single games add to the names of `mexica_ai`, and the module where each is.
 EXTRAS = dict.fromkeys(("Removal", "TokenRemoval", "consider_removal"), "mexica_ai.games.mexica.removal")
 

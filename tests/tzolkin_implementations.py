@@ -2,6 +2,9 @@
 
 from reference import tzolkin as reference
 
+from mexica_ai.errors import MexicaAIError
+from mexica_ai.games.tzolkin import notation
+
 
 class Reference:
     """The slow plain rules."""
@@ -27,4 +30,40 @@ class Reference:
         reference.check(position)
 
 
-IMPLEMENTATIONS = [Reference()]
+class Compiled:
+    """The compiled rules behind their codec. Every position on the way is read anew, so none may be refused."""
+
+    name = "compiled"
+
+    def _read(self, position):
+        state = notation.parse_position(position, "$")
+        state.check()
+        return state
+
+    def legal(self, position: dict) -> list[str]:
+        """Return the legal actions of a JSON position, sorted as text."""
+        return sorted(map(notation.format_action, self._read(position).legal_actions()))
+
+    def play(self, position: dict, *actions: str) -> dict:
+        """Return the JSON position after actions, each of them legal, and random events."""
+        for action in actions:
+            state = self._read(position)
+            state.apply(notation.parse_action(action))
+            position = notation.format_position(state)
+        return position
+
+    def winners(self, position: dict) -> list[int]:
+        return [seat for seat, share in enumerate(self._read(position).returns()) if share > 0]
+
+    def view(self, position: dict, seat: int) -> dict:
+        return notation.view(position, seat)
+
+    def check(self, position: dict) -> None:
+        """Raise an error with `name` and `path` where an invariant is broken."""
+        try:
+            self._read(position)
+        except MexicaAIError as error:
+            raise reference.InvalidPositionError(error.reason, error.path, str(error)) from None
+
+
+IMPLEMENTATIONS = [Reference(), Compiled()]

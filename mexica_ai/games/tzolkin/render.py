@@ -1,0 +1,5 @@
+"""The board of Tzolk'in as text."""
+
+
+def render(state):
+    return ""
