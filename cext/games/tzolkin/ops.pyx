@@ -26,7 +26,9 @@ cdef int tzolkin_current_player(const void* data) noexcept nogil:
     cdef const TzolkinStateC* state = <const TzolkinStateC*>data
     if state.phase == OVER:
         return TERMINAL
-    return CHANCE if state.reveal > 0 else state.to_move
+    if state.reveal > 0:
+        return CHANCE
+    return state.to_move
 
 
 cdef void tzolkin_scores(const void* data, double* points) noexcept nogil:
