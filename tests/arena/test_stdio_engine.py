@@ -66,7 +66,7 @@ def drive():
 
 def test_a_whole_conversation(drive):
     driver = drive()
-    greeting = {"hello": 1, "name": "mexica-ai mcts", "games": ["coatl", "mexica", "nim"]}
+    greeting = {"hello": 1, "name": "mexica-ai mcts", "games": ["coatl", "mexica", "nim", "tzolkin"]}
     assert driver.ask({"hello": 1}) == greeting
 
     request = {"id": 1, "position": START, "limits": {"time_s": None, "iterations": 50}, "seed": 5}

@@ -146,7 +146,8 @@ def test_removal(client):
 
 def test_games_and_info(client):
     assert "mexica: 2 to 4 seats" in client("games")
-    assert {game["name"] for game in json.loads(client("games", "--json"))} == {"coatl", "mexica", "nim"}
+    names = {game["name"] for game in json.loads(client("games", "--json"))}
+    assert names == {"coatl", "mexica", "nim", "tzolkin"}
     assert "levels 1 to 10" in client("info")
     assert json.loads(client("info", "--json"))["caps"]["memory_mb"] == 64
 

@@ -1,5 +1,6 @@
 """Tzolk'in's codec: the functions of its text forms, views, random events and its picture, and its options."""
 
+from mexica_ai.errors import PositionError
 from mexica_ai.games.codec import GameCodec, Option
 from mexica_ai.games.tzolkin import notation, render
 
@@ -25,6 +26,22 @@ class TzolkinCodec(GameCodec):
     view = staticmethod(notation.view)
     draw_outcome = staticmethod(notation.draw_outcome)
     render = staticmethod(render.render)
+
+    def check_uncovered(self, state):
+        """Refuse the last choice of wealth tiles: it shows what the others have kept.
+
+        Raises
+        ------
+        PositionError
+            Reason NOT_UNCOVERED, if it was made.
+        """
+        if self.format_position(state)["phase"] != "keep":
+            raise PositionError(
+                "the last seat chooses, and the tiles of all seats are shown; expected the full position, in "
+                "which they are known",
+                reason="NOT_UNCOVERED",
+                path="position.seats",
+            )
 
     def from_message(self, data):
         """Put null where a message leaves out what may be null, and write whole points as integers."""
