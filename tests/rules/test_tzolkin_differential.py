@@ -6,6 +6,7 @@ that matters must have occurred. `MEXICA_AI_WALKS=20` makes the games twenty tim
 makes them others.
 """
 
+import itertools
 import json
 import os
 import random
@@ -43,7 +44,7 @@ class Lockstep:
             self.remember(position, state)
             legal = reference.legal_actions(position)
             numbers = state.legal_actions()
-            assert all(one < other for one, other in zip(numbers, numbers[1:], strict=False))
+            assert all(one < other for one, other in itertools.pairwise(numbers))
             assert sorted(map(notation.format_action, numbers)) == legal, json.dumps(position)
             if reference.is_over(position):
                 break

@@ -1,4 +1,4 @@
-"""The reference rules of Tzolk'in in themselves: whole random games, invariants by name and path, chance.
+"""The rules of Tzolk'in in themselves: whole games of the reference, invariants by name and path, chance.
 
 `MEXICA_AI_WALKS=20` makes the games twenty times as many; `MEXICA_AI_SEED` makes them others.
 """
@@ -12,6 +12,7 @@ from collections import Counter
 import pytest
 from reference import tzolkin as reference
 from tzolkin_builder import build
+from tzolkin_implementations import IMPLEMENTATIONS
 from tzolkin_walks import LEANINGS, MUST_OCCUR, choose, events
 
 SCALE = int(os.environ.get("MEXICA_AI_WALKS", "1"))
@@ -165,19 +166,24 @@ BROKEN = [
 ]  # fmt: skip
 
 
+@pytest.fixture(params=IMPLEMENTATIONS, ids=lambda rules: rules.name)
+def rules(request):
+    return request.param
+
+
 @pytest.mark.parametrize(("name", "path", "position"), BROKEN, ids=[f"{n} {p}" for n, p, _ in BROKEN])
-def test_invariants(name, path, position):
+def test_invariants(rules, name, path, position):
     with pytest.raises(reference.InvalidPositionError) as refused:
-        reference.check(position)
+        rules.check(position)
     assert (refused.value.name, refused.value.path) == (name, path)
 
 
-def test_invariants_of_phase_keep():
+def test_invariants_of_phase_keep(rules):
     def refused(change, players=2):
         position = reference.new_game(players, random.Random(SEED))
         change(position)
         with pytest.raises(reference.InvalidPositionError) as error:
-            reference.check(position)
+            rules.check(position)
         return error.value.name, error.value.path
 
     def replace_dealt(p, seat, tile):
