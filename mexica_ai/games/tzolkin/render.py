@@ -133,12 +133,12 @@ def describe_scoring(scoring, players):
         case "monuments_of_all":
             return f"{_count(scoring['points_by_players'][str(players)], 'point')} a monument of any seat"
         case "full_tracks":
-            return f"{'/'.join(map(str, scoring['points_by_count'][1:]))} points for 1/2/3/4 full tracks"
+            return f"{'/'.join(map(str, scoring['points_by_count'][1:]))} for 1/2/3/4 full tracks"
         case "levels":
             return f"{points} a level"
         case "workers":
             by_count = scoring["points_by_count"]
-            return f"{'/'.join(map(str, by_count.values()))} points for {'/'.join(by_count)} workers"
+            return f"{'/'.join(map(str, by_count.values()))} for {'/'.join(by_count)} workers"
         case "temple_points":
             return "the points of its steps again"
         case "best_temple":
