@@ -14,6 +14,7 @@ from collections import Counter
 
 import pytest
 from reference import tzolkin as reference
+from tzolkin_implementations import Compiled
 from tzolkin_walks import LEANINGS, MUST_OCCUR, choose, events
 
 from cext.core.game import CHANCE
@@ -113,3 +114,92 @@ def test_everything_has_occurred(both):
         pytest.skip("needs the walks of this module")
     missing = [event for event in MUST_OCCUR if not both.seen[event]]
     assert not missing, dict(both.seen)
+
+
+# Positions that play does not reach.
+
+SET_UPS = 400 * SCALE
+MATERIALS = ("corn", "wood", "stone", "gold", "skulls")
+
+
+def edit(rng, position):
+    """Change something of a position, so that it may still be a valid one."""
+    seat = rng.choice(position["seats"])
+    match rng.randrange(12):
+        case 0 | 1:
+            seat[rng.choice(MATERIALS)] = rng.choice([0, 1, 2, 3, 5, 9, 30])
+        case 2:
+            track = rng.choice(list(reference.TRACKS))
+            seat["technologies"][track] = rng.choice([0, 1, 2, 3, 3])
+        case 3:
+            temple = rng.choice(list(reference.TEMPLES))
+            seat["temples"][temple] = rng.randint(-1, reference.top_step(temple))
+        case 4 | 5:
+            texts = [*reference.PENDING, *sorted(reference.trade_texts())]
+            position["phase"], position["reveal"], position["placed"] = "picking", 0, 0
+            position["pending"] = rng.choices(texts, k=rng.randint(1, 4))
+            position["last"] = position["last"] if " " in position["last"] else ""
+        case 6:
+            position["day"] = rng.randint(1, 27)
+            position["food_days"] = sum(day < position["day"] for day in reference.FOOD_DAYS)
+            position["teeth_corn"] = 0
+        case 7:
+            gear = rng.choice(list(reference.GEARS))
+            places = list(position["gears"][gear])
+            rng.shuffle(places)
+            position["gears"][gear] = "".join(places)
+        case 8:
+            position["skulls_placed"] = sorted(rng.sample(range(1, 10), rng.randint(0, 4)))
+        case 9:
+            seat["workers"], seat["light"] = rng.randint(3, 6), rng.random() < 0.5
+        case 10:
+            kinds = [name for name, tile in reference.BUILDINGS.items() if tile["age"] == reference.age(position)]
+            position["display"]["buildings"] = rng.sample(kinds, min(len(kinds), rng.randint(3, 6)))
+        case 11:
+            position["phase"] = rng.choice(["turn", "placing", "picking", "advance"])
+            position["placed"] = int(position["phase"] == "placing")
+
+
+def verdict(check, position):
+    try:
+        check(position)
+    except reference.InvalidPositionError as error:
+        return error.name, error.path
+    return None
+
+
+def test_positions_set_up():
+    """Both accept the same positions, by the same invariants, and play on alike from those that they accept."""
+    rng = random.Random(f"{SEED} set up")
+    compiled, accepted = Compiled(), 0
+    for number in range(SET_UPS):
+        position = reference.new_game(2 + number % 3, rng, number % 5 == 0)
+        for _ in range(rng.randint(0, 60)):
+            action = (
+                reference.draw(position, rng)
+                if position["reveal"]
+                else choose(rng, "builder", reference.legal_actions(position))
+            )
+            position = reference.apply(position, action)
+        for _ in range(rng.randint(1, 4)):
+            edit(rng, position)
+            expected = verdict(reference.check, position)
+            assert verdict(compiled.check, position) == expected, json.dumps(position)
+            if expected is not None:
+                break
+        if expected is not None or reference.is_over(position):
+            continue
+        accepted += 1
+        state = notation.parse_position(position)
+        for _ in range(12):
+            legal = reference.legal_actions(position)
+            assert sorted(map(notation.format_action, state.legal_actions())) == legal, json.dumps(position)
+            if reference.is_over(position):
+                break
+            action = reference.draw(position, rng) if position["reveal"] else rng.choice(legal)
+            before = position
+            position = reference.apply(position, action)
+            state.apply(notation.parse_action(action))
+            state.check()
+            assert notation.format_position(state) == position, f"{action} in {json.dumps(before)}"
+    assert accepted > SET_UPS // 8
