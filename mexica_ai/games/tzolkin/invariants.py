@@ -60,6 +60,7 @@ class _Checker:
         self._check_fields()
         self._check_wealth()
         self._check_scores()
+        self._check_pending()
 
     def workers_on_gears(self, seat):
         return sum(places.count(str(seat)) for places in self.data["gears"].values())
@@ -267,25 +268,6 @@ class _Checker:
             )
         else:
             self.require(placed == 0, "placed", "PLACED", placed, f"0 in phase {phase}")
-        pending = self.data["pending"]
-        self.require(
-            phase == "picking" or not pending,
-            "pending",
-            "PENDING",
-            pending,
-            f"no decisions in phase {phase}",
-        )
-        self.require(
-            len(pending) <= MAX_PENDING, "pending", "PENDING", pending, f"{MAX_PENDING} decisions at most"
-        )
-        for index, text in enumerate(pending):
-            self.require(
-                text in facts.NUMBER_OF_DECISION,
-                f"pending[{index}]",
-                "PENDING",
-                text,
-                'a decision such as "climb one"',
-            )
 
     def _check_last(self):
         last, gears = self.data["last"], self.data["gears"]
@@ -480,4 +462,25 @@ class _Checker:
                 "SCORE",
                 score,
                 f"{facts.SCORE_MAX} at most either way",
+            )
+
+    def _check_pending(self):
+        pending = self.data["pending"]
+        self.require(
+            self.phase == "picking" or not pending,
+            "pending",
+            "PENDING",
+            pending,
+            f"no decisions in phase {self.phase}",
+        )
+        self.require(
+            len(pending) <= MAX_PENDING, "pending", "PENDING", pending, f"{MAX_PENDING} decisions at most"
+        )
+        for index, text in enumerate(pending):
+            self.require(
+                text in facts.NUMBER_OF_DECISION,
+                f"pending[{index}]",
+                "PENDING",
+                text,
+                'a decision such as "climb one"',
             )
