@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tzolkin_builder import build
 
+from cext.games.tzolkin.ops import state_from_fields, state_to_fields
 from mexica_ai import NotationError, Position, PositionError, new_game, replay
 from mexica_ai.games.tzolkin import facts, notation
 
@@ -73,6 +74,56 @@ def test_decisions_on_top_of_twelve():
     pending = notation.format_position(state)["pending"]
     assert pending[:4] == ["climb one", "research free one", "build second", "build second"]
     assert len(pending) == 15
+
+
+# Invariants of the compiled state: what the codec should have named already.
+
+
+@pytest.mark.parametrize(
+    ("reason", "path", "value"),
+    [
+        ("SEATS", ["to_move"], 3),
+        ("SEATS", ["start_space"], 3),
+        ("CLOCK", ["teeth_corn"], 9),
+        ("TURN", ["placed"], 1),
+        ("TURN", ["last"], 32),
+        ("WORKERS", ["seats", 0, "workers"], 7),
+        ("WORKERS", ["gears", 2], [1, *[-1] * 7, 0, -1]),
+        ("IDLE_WORKERS", ["gears", 2], [4] * 10),
+        ("SKULLS", ["skulls_placed"], [0]),
+        ("SKULLS", ["seats", 0, "skulls"], 14),
+        ("TEMPLES", ["seats", 0, "temples"], [6, 0, 0]),
+        ("STOCKS", ["seats", 0, "corn"], 33_000),
+        ("STOCKS", ["seats", 0, "levels"], [0, 4, 0, 0]),
+        ("TILES", ["display"], [20]),
+        ("TILES", ["monuments"], [0, 1]),
+        ("FIELDS", ["wood_fields"], [1, 3, 3, 3]),
+        ("FIELDS", ["seats", 0, "corn_tiles"], 1),
+        ("WEALTH", ["seats", 0, "wealth"], [1]),
+        ("PENDING", ["pending"], [16]),
+    ],
+)
+def test_the_compiled_state_checks_itself(reason, path, value):
+    fields = state_to_fields(notation.parse_position(build(3)))
+    part = fields
+    for step in path[:-1]:
+        part = part[step]
+    part[path[-1]] = value
+    with pytest.raises(PositionError) as refused:
+        state_from_fields(fields)
+    assert refused.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("pending", [16] * 13), ("drawn", [0] * 13), ("seats", []), ("gears", [[0]]), ("display", [27]),
+     ("display", [0] * 4), ("monuments", [13]), ("skulls_placed", [10]), ("num_players", 5)],
+)  # fmt: skip
+def test_fields_for_which_there_is_no_room(key, value):
+    fields = state_to_fields(notation.parse_position(build(3)))
+    fields[key] = value
+    with pytest.raises(ValueError, match=r"\w"):
+        state_from_fields(fields)
 
 
 # Amounts.

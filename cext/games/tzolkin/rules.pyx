@@ -280,7 +280,8 @@ cdef bint _can_pick(const TzolkinStateC* state) noexcept nogil:
     return False
 
 
-cdef int _add_picks(const TzolkinStateC* state, int gear, int space, const int* needed, action_t* actions) noexcept nogil:
+cdef int _add_picks(const TzolkinStateC* state, int gear, int space, const int* needed,
+                    action_t* actions) noexcept nogil:
     cdef int action, cost, n = 0, free_from = GEARS[gear].free_from, last = space
     cdef int corn = _to_move(state).corn
     cdef bint ahead = gear == CHICHEN and _to_move(state).levels[THEOLOGY] >= 1
@@ -607,12 +608,12 @@ cdef void _advance_track(TzolkinStateC* state, int track) noexcept nogil:
 cdef void _apply_tile(TzolkinStateC* state, const TileC* tile) noexcept nogil:
     """What a tile brings to the seat to move, its decisions in printed order (D11)."""
     cdef SeatC* seat = _mover(state)
-    cdef int temple, step, i
+    cdef int temple, i
     _gain(state, tile.gains)
     seat.score += 4 * tile.points
     seat.workers = <uint8_t>min(seat.workers + tile.workers, MAX_WORKERS)
     for temple in range(NUM_TEMPLES):
-        for step in range(tile.steps[temple]):
+        for _ in range(tile.steps[temple]):
             _climb(state, temple)
     if tile.track != NO_TRACK:
         _advance_track(state, tile.track)
@@ -939,7 +940,7 @@ cdef void _rotate(TzolkinStateC* state) noexcept nogil:
 
 
 cdef void _advance(TzolkinStateC* state, int days) noexcept nogil:
-    cdef int user = state.start_space, day
+    cdef int user = state.start_space
     if user == NO_SEAT:
         state.teeth_corn += 1
     else:
@@ -948,7 +949,7 @@ cdef void _advance(TzolkinStateC* state, int days) noexcept nogil:
         state.start_player = <uint8_t>((user + 1) % state.num_players if state.start_player == user else user)
         if days == 2:
             state.seats[user].light = 0
-    for day in range(days):
+    for _ in range(days):
         _rotate(state)
     state.day = <uint8_t>min(state.day + days, LAST_DAY)
     state.rounds += 1
@@ -1031,9 +1032,9 @@ cdef bint rules_is_outcome(const TzolkinStateC* state, action_t action) noexcept
 
 cdef action_t rules_draw_outcome(const TzolkinStateC* state, bitgen_t* rng) noexcept nogil:
     cdef uint64_t deck = state_deck(state), rest, drawn = 0
-    cdef int place, k, left = counts_total(deck), kind
+    cdef int place = 0, k, left = counts_total(deck), kind
     cdef action_t action = action_of(REVEAL)
-    for place in range(state.reveal):
+    for _ in range(state.reveal):
         k = rng_below(rng, left)
         left -= 1
         rest = counts_kinds(deck)
@@ -1045,7 +1046,6 @@ cdef action_t rules_draw_outcome(const TzolkinStateC* state, bitgen_t* rng) noex
             rest &= rest - 1
         deck -= <uint64_t>1 << 2 * kind
         drawn += <uint64_t>1 << 2 * kind
-    place = 0
     while drawn:
         kind = set_first(drawn) >> 1
         drawn -= <uint64_t>1 << 2 * kind

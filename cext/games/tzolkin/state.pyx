@@ -68,56 +68,48 @@ cdef uint64_t state_hash(const TzolkinStateC* state, int viewer) noexcept nogil:
 
 # --- invariants
 
-cdef enum:
+cdef enum:              # broken invariants; _CHECK_NAMES has their names in this order
     SEATS = 1
     CLOCK
     TURNS
-    GEARS_AND_WORKERS
-    IDLE_WORKERS_
-    SKULLS_
-    TEMPLES_
+    WORKERS_OUT
+    IDLE_WORKERS_OUT
+    SKULLS_HELD
+    STEPS
     STOCKS
     TILES
-    FIELDS_
+    HARVEST_TILES
     WEALTH_TILES
     PENDING
+    NUM_CHECKS
+
+cdef const char* _CHECK_NAMES[NUM_CHECKS]
+_CHECK_NAMES[:] = [b"", b"seats", b"clock", b"turn", b"workers", b"idle workers", b"skulls", b"temples", b"stocks",
+                   b"tiles", b"fields", b"wealth", b"pending"]
 
 
 cdef const char* state_check_name(int code) noexcept nogil:
-    if code == SEATS: return "seats"
-    if code == CLOCK: return "clock"
-    if code == TURNS: return "turn"
-    if code == GEARS_AND_WORKERS: return "workers"
-    if code == IDLE_WORKERS_: return "idle workers"
-    if code == SKULLS_: return "skulls"
-    if code == TEMPLES_: return "temples"
-    if code == STOCKS: return "stocks"
-    if code == TILES: return "tiles"
-    if code == FIELDS_: return "fields"
-    if code == WEALTH_TILES: return "wealth"
-    if code == PENDING: return "pending"
-    return ""
+    return _CHECK_NAMES[code]
 
 
 cdef int _check_workers(const TzolkinStateC* state) noexcept nogil:
-    cdef uint64_t everywhere = 0
     cdef int owner, gear, spaces, everybody, idle = 0
     for gear in range(NUM_GEARS):
         everybody = 0
         for owner in range(IDLE + 1):
             spaces = state_spaces(state, owner, gear)
             if spaces & everybody or spaces >> GEARS[gear].teeth != 0:
-                return GEARS_AND_WORKERS
+                return WORKERS_OUT
             if owner < IDLE and (spaces >> (GEARS[gear].last + 1) != 0 or (spaces and owner >= state.num_players)):
-                return GEARS_AND_WORKERS
+                return WORKERS_OUT
             everybody |= spaces
         idle += set_size(state_spaces(state, IDLE, gear))
     if idle != IDLE_WORKERS[state.num_players]:
-        return IDLE_WORKERS_
+        return IDLE_WORKERS_OUT
     for owner in range(state.num_players):
         if (not MIN_WORKERS <= state.seats[owner].workers <= MAX_WORKERS
                 or state_workers_out(state, owner) > state.seats[owner].workers):
-            return GEARS_AND_WORKERS
+            return WORKERS_OUT
     return 0
 
 
@@ -188,10 +180,10 @@ cdef int _check_seats(const TzolkinStateC* state) noexcept nogil:
         wood_taken += seat.wood_tiles
         for temple in range(NUM_TEMPLES):
             if not LOWEST <= seat.temples[temple] <= TEMPLES[temple].top:
-                return TEMPLES_
+                return STEPS
             for other in range(number):
                 if seat.temples[temple] == TEMPLES[temple].top == state.seats[other].temples[temple]:
-                    return TEMPLES_
+                    return STEPS
         for other in range(NUM_TRACKS):
             if seat.levels[other] > TOP_LEVEL:
                 return STOCKS
@@ -201,11 +193,11 @@ cdef int _check_seats(const TzolkinStateC* state) noexcept nogil:
     for number in range(NUM_FIELDS):
         if (state.corn_fields[number] > state.num_players
                 or state.wood_fields[number] > (state.corn_fields[number] if number > 0 else 0)):
-            return FIELDS_
+            return HARVEST_TILES
         corn += FIELD_TILES[state.num_players] - state.corn_fields[number]
         wood += (FIELD_TILES[state.num_players] if number > 0 else 0) - state.wood_fields[number]
     if corn_taken != corn or wood_taken > wood:
-        return FIELDS_
+        return HARVEST_TILES
     return 0
 
 
@@ -229,7 +221,7 @@ cdef int state_check(const TzolkinStateC* state) noexcept nogil:
         if (state.pending[i] == 0) != (i >= state.num_pending):
             return PENDING
     if state.skulls_placed & 1 or state.skulls_placed >> (NUM_ACTIONS + 1) != 0 or state_bank(state) < 0:
-        return SKULLS_
+        return SKULLS_HELD
     code = _check_workers(state)
     if code == 0:
         code = _check_seats(state)
