@@ -17,7 +17,6 @@ CHICHEN, START = "chichen_itza", "start"
 PLACES = [*GEARS, START]
 BLOCKS = {"W": "wood", "S": "stone", "G": "gold"}  # in their order
 STOCKS = ("corn", *BLOCKS.values())
-PRICES = FACTS["market"]
 FOOD_DAYS = [day["day"] for day in FACTS["calendar"]["food_days"]]
 LAST_DAY = FACTS["calendar"]["days"]
 AGE_2 = 2  # food days held before the second age
