@@ -62,6 +62,12 @@ MODULES = [
     "cext.games.coatl.policy",
     "cext.games.coatl.weights",
     "cext.games.coatl.ops",
+    "cext.games.tzolkin.tables",
+    "cext.games.tzolkin.state",
+    "cext.games.tzolkin.rules",
+    "cext.games.tzolkin.hidden",
+    "cext.games.tzolkin.policy",
+    "cext.games.tzolkin.ops",
 ]
 # Games that only tests play: tests/games, as the package test_games.
 TEST_MODULES = ["test_games.trick.ops"]
@@ -145,7 +151,7 @@ setup(
     packages=packages,
     package_dir=package_dirs,
     package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json",
-                       "service_config.json"]},
+                       "facts.json", "service_config.json"]},
     ext_modules=[] if os.environ.get("CEXT_SKIP") == "1" else cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",

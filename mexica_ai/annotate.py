@@ -45,7 +45,7 @@ class TurnEvaluation:
         the same position as the choice. See `evaluate_record` for how it is measured.
     expected_scores_before, expected_scores_after : list of float
         Expected final scores, of the same searches as `before` and `after`.
-    scores : list of int
+    scores : list of float
         Points on the table after the turn.
     iterations : int
         Iterations of the searches run for this turn. A search that the turn before already ran counts there.
@@ -63,7 +63,7 @@ class TurnEvaluation:
     loss: float
     expected_scores_before: list[float]
     expected_scores_after: list[float]
-    scores: list[int]
+    scores: list[float]
     iterations: int
     seconds: float
 

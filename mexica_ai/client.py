@@ -78,7 +78,7 @@ class Applied:
     ----------
     position : Position
         After the turn.
-    scores, scored : list of int
+    scores, scored : list of float
         Points of each seat as they stand, and what the turn brought it.
     to_move : int or None
         The seat to move; None if the game is over or a random event is due.
@@ -90,8 +90,8 @@ class Applied:
     """
 
     position: Position
-    scores: list[int]
-    scored: list[int]
+    scores: list[float]
+    scored: list[float]
     to_move: int | None
     is_over: bool
     winners: list[int]
@@ -670,8 +670,8 @@ def _read_new_game(response: engine_pb2.NewGameResponse) -> Position:
 def _read_applied(response: engine_pb2.ApplyTurnResponse) -> Applied:
     return Applied(
         position=wire.position_from_message(response.position),
-        scores=list(response.scores),
-        scored=list(response.scored),
+        scores=wire.points_from_message(response, "scores"),
+        scored=wire.points_from_message(response, "scored"),
         to_move=response.to_move if response.HasField("to_move") else None,
         is_over=response.is_over,
         winners=list(response.winners),

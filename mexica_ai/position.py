@@ -118,8 +118,8 @@ class Position:
         return self._codec.viewer(self._state)
 
     @property
-    def scores(self) -> list[int]:
-        """Points of each seat, as they stand."""
+    def scores(self) -> list[float]:
+        """Points of each seat, as they stand; integers where they are whole."""
         return self._codec.scores(self._state)
 
     @property
@@ -166,8 +166,8 @@ class Position:
         GameOverError
             If the game is over.
         PositionError
-            If the turn uncovers what the position does not know. Mexica: reason UPCOMING_UNKNOWN, if the turn
-            ends period 1 and the second period's tokens are unknown.
+            If the turn uncovers what the position does not know. Of a view: reason NOT_UNCOVERED. Mexica:
+            reason UPCOMING_UNKNOWN, if the turn ends period 1 and the second period's tokens are unknown.
         """
         self._state = self._play(split_turn(turn), whole_turn=True)
 
@@ -243,6 +243,8 @@ class Position:
                 )
             if state.current_player == CHANCE:
                 self._codec.settle_chance(state)
+            if self.viewer is not None:
+                self._codec.check_uncovered(state)
         except MexicaAIError as error:
             error.action_index = index
             raise
@@ -391,7 +393,8 @@ def new_game(
     **options
         The game's own; its codec lists them (`registry.get(game).codec.options`). Mexica: `pool`, a list of
         at least 15 token sizes, and `neutral_levels`, the levels of the neutral temples with two seats.
-        Coatl: `sacrifice_tokens` (default true) and `strict_ends` (default false). Nim: `piles` and
+        Coatl: `sacrifice_tokens` (default true) and `strict_ends` (default false). Tzolk'in: `whole_points`
+        (default false). Nim: `piles` and
         `plies_per_turn`. None means the default.
 
     Raises

@@ -14,7 +14,7 @@ _SHAPE = {
     "version": int,
     "start": dict,
     "turns": [[str]],
-    "scores": Nullable([int]),
+    "scores": Nullable([float]),
     "winners": Nullable([int]),
     "engines?": [str],
     "weights?": [Nullable(str)],

@@ -20,6 +20,7 @@ _NAMES = (
     "coatl",
     "mexica",
     "nim",
+    "tzolkin",
 )
 # What single games add to the names of `mexica_ai`, and the module where each is.
 EXTRAS = dict.fromkeys(("Removal", "TokenRemoval", "consider_removal"), "mexica_ai.games.mexica.removal")

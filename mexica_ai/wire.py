@@ -7,6 +7,7 @@ protobuf cannot express (`GameCodec.from_message`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -166,6 +167,18 @@ def record_of(start: Position, turns: Iterable[engine_pb2.Turn]) -> dict[str, An
     }
 
 
+def points_to_message(name: str, points: list[float]) -> dict[str, list[float]]:
+    """Return the fields ``NAME`` and ``exact_NAME`` of a message: points rounded down, and as they are."""
+    whole = [math.floor(number) for number in points]
+    return {name: whole, f"exact_{name}": [] if whole == points else points}
+
+
+def points_from_message(message: Message, name: str) -> list[float]:
+    """Read the points of `points_to_message`; whole ones are integers."""
+    exact = getattr(message, f"exact_{name}") or getattr(message, name)
+    return [int(number) if number == math.floor(number) else number for number in exact]
+
+
 def evaluation_to_message(evaluation: TurnEvaluation) -> engine_pb2.EvaluateRecordResponse:
     """Return the message of the evaluation of a turn."""
     return engine_pb2.EvaluateRecordResponse(
@@ -178,7 +191,7 @@ def evaluation_to_message(evaluation: TurnEvaluation) -> engine_pb2.EvaluateReco
         choice=engine_pb2.Turn(actions=evaluation.choice),
         choice_value=evaluation.choice_value,
         loss=evaluation.loss,
-        scores=evaluation.scores,
+        **points_to_message("scores", evaluation.scores),
         iterations=evaluation.iterations,
         seconds=evaluation.seconds,
     )
@@ -199,7 +212,7 @@ def evaluation_from_message(
         loss=message.loss,
         expected_scores_before=list(message.expected_scores_before),
         expected_scores_after=list(message.expected_scores_after),
-        scores=list(message.scores),
+        scores=points_from_message(message, "scores"),
         iterations=message.iterations,
         seconds=message.seconds,
     )

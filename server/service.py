@@ -800,10 +800,11 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
         events.append(engine_pb2.Turn(actions=position.draw((seed + len(events)) & MAX_INT64)))
     to_move = position.to_move
     sees = to_move is not None and position.viewer in (None, to_move)
+    scored = [after - before for after, before in zip(position.scores, before, strict=True)]
     return engine_pb2.ApplyTurnResponse(
         position=wire.position_to_message(position),
-        scores=position.scores,
-        scored=[after - before for after, before in zip(position.scores, before, strict=True)],
+        **wire.points_to_message("scores", position.scores),
+        **wire.points_to_message("scored", scored),
         is_over=position.is_over,
         to_move=to_move,
         winners=position.winners,

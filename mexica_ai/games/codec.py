@@ -171,7 +171,7 @@ class GameCodec(Protocol):
 
     # --- what a position says
 
-    def scores(self, state: State) -> list[int]:
+    def scores(self, state: State) -> list[float]:
         """Return the points of each seat as they stand. Default: those of the compiled core, as integers."""
         return [int(points) for points in state.scores()]
 
@@ -240,6 +240,19 @@ class GameCodec(Protocol):
             An action of the seat to move, or an outcome of the random event that is due.
         """
         return state.is_legal(action)
+
+    def check_uncovered(self, state: State) -> None:
+        """Refuse a turn in a seat's view that uncovers what the seat has not seen.
+
+        Called by `Position.push` with what a turn of a view leads to. Default: does nothing: turns name what
+        they uncover.
+
+        Raises
+        ------
+        PositionError
+            Reason NOT_UNCOVERED: the turn shows things that it does not name. The push is undone.
+        """
+        return None
 
     # --- random events
 

@@ -192,7 +192,7 @@ def test_an_unknown_default_is_a_mistake_of_the_caller():
 
 
 @pytest.mark.parametrize("kind", ["mcts", "uct", "beam", "greedy", "random"])
-@pytest.mark.parametrize("game", ["coatl", "mexica", "nim"])
+@pytest.mark.parametrize("game", ["coatl", "mexica", "nim", "tzolkin"])
 def test_the_compiled_engines_answer_with_a_legal_turn(kind, game):
     position = new_game(game, seed=1)
     with make_engine(f"{kind},iterations=200,seed=5") as engine:

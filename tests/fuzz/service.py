@@ -46,6 +46,7 @@ INT32 = (0, 1, -1, 2, 3, 14, 22, 127, 255, 256, 65535, 2**31 - 1, -(2**31))
 NUMBERS = (*INT32, 2**63 - 1, -(2**63), 2**64, 1e308)
 TEXTS = ("", "A1", "U14", "Z99", "end", "walk H5", "temple 9 A1", "\0", "\n", "é" * 50, "{0}%s", "x" * 5000)
 TEXTS += ("?", "P00", "P48", "T03", "RG", "deal P07", "add 1 left G", "reveal P01 P02", "closing", "over")
+TEXTS += ("tikal 3", "trade wG", "pick tikal 3 2", "keep w_pal1 w_tik3", "reveal a1_farm_one", ".i0.......")
 VALUES = (*NUMBERS, *TEXTS, None, True, [], {}, [[]], float("nan"), float("inf"))
 
 
@@ -196,8 +197,11 @@ def corpus(handlers):
         if number in (4, 20, 39):
             positions.append(position.copy())
         position.push(turn)
-    coatl_positions, coatl_record = coatl_game()
-    positions += coatl_positions
+    records = [record]
+    for game in ("coatl", "tzolkin"):
+        more_positions, more_record = game_with_events(game)
+        positions += more_positions
+        records.append(more_record)
     messages = []
     for position in positions:
         message = wire.position_to_message(position)
@@ -224,12 +228,15 @@ def corpus(handlers):
     new_game = engine_pb2.NewGameRequest(players=4, seed=7)
     new_game.coatl.strict_ends = True
     messages.append((new_game, reader(engine_pb2.NewGameRequest, service.deal)))
-    evaluations = [request_of(record), request_of(coatl_record)]
+    new_game = engine_pb2.NewGameRequest(players=2, seed=7)
+    new_game.tzolkin.whole_points = True
+    messages.append((new_game, reader(engine_pb2.NewGameRequest, service.deal)))
+    evaluations = map(request_of, records)
     messages += [(request, handlers.reader(type(request), "EvaluateRecord")) for request in evaluations]
     stop = engine_pb2.StopAnalysisRequest(analysis_id="a")
     messages.append((stop, handlers.reader(type(stop), "StopAnalysis")))
     forms = [(position.to_json(), read_position) for position in positions]
-    forms += [(record, read_record), (coatl_record, read_record)]
+    forms += [(record, read_record) for record in records]
     return messages, forms
 
 
@@ -265,12 +272,12 @@ def request_of(record):
     )
 
 
-def coatl_game():
-    """Return positions of a game of Coatl, some of them views or before a random event, and its beginning."""
-    position = ai.new_game("coatl", players=3, seed=4)
-    record = {"game": "coatl", "version": 1, "start": position.to_json(), "turns": [], "scores": None}
+def game_with_events(game):
+    """Return positions of a game, some of them views or before a random event, and its beginning."""
+    position = ai.new_game(game, players=3, seed=4)
+    record = {"game": game, "version": 1, "start": position.to_json(), "turns": [], "scores": None}
     record["winners"] = None
-    positions = [position.copy()]
+    positions = [position.copy(), position.view(0)]
     for number in range(70):
         before = position.copy()
         if position.is_chance:
@@ -278,22 +285,13 @@ def coatl_game():
         else:
             turn = ai.best_turn(position, iterations=30, seed=number).turn
             position.push(turn)
-        if number in (20, 45, 69):
+        if number in (20, 45, 69) or (before.is_chance and not any(place.is_chance for place in positions)):
             positions.append(before)
         elif number in (30, 50) and before.to_move is not None:
             positions.append(before.view(before.to_move))
         if len(record["turns"]) < 12:
             record["turns"].append(turn)
-    due = next(place for place in replayed(record) if place.is_chance)
-    return [*positions, due], record
-
-
-def replayed(record):
-    """Yield the positions of a record."""
-    position = ai.Position.from_json(record["start"])
-    for turn in record["turns"]:
-        yield position.copy()
-        position.push(turn)
+    return positions, record
 
 
 def reader(kind: type[Message], read):

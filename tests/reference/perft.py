@@ -1,6 +1,6 @@
 """Perft counts that owe nothing to the compiled rules.
 
-Coatl and Mexica: counted by the slow reference rules. Nim: by a formula. Run as a program, in the folder
+Coatl, Mexica and Tzolk'in: counted by the slow reference rules. Nim: by a formula. Run as a program, in the folder
 `tests`, this fills in `count` and `divide` of every entry of perft files, whose other fields are written by
 hand:
 
@@ -12,7 +12,7 @@ import sys
 from itertools import product
 from math import comb, factorial, prod
 
-from reference import coatl, mexica
+from reference import coatl, mexica, tzolkin
 
 
 def coatl_divide(position: dict, depth: int) -> dict[str, int]:
@@ -63,6 +63,27 @@ def mexica_divide(position: dict, depth: int) -> dict[str, int]:
     }
 
 
+def tzolkin_divide(position: dict, depth: int) -> dict[str, int]:
+    """Return for each first action the number of sequences of `depth` legal actions that begin with it."""
+    counted: dict[tuple[str, int], int] = {}
+
+    def count(position, depth):
+        if depth == 0:
+            return 1
+        actions = tzolkin.legal_actions(position)
+        if depth == 1:
+            return len(actions)
+        key = (json.dumps(position), depth)  # different orders of actions meet in one position
+        if key not in counted:
+            counted[key] = sum(count(tzolkin.apply(position, action), depth - 1) for action in actions)
+        return counted[key]
+
+    return {
+        action: count(tzolkin.apply(position, action), depth - 1)
+        for action in tzolkin.legal_actions(position)
+    }
+
+
 def nim_count(piles: list[int], depth: int) -> int:
     """Return the number of sequences of `depth` takes.
 
@@ -87,7 +108,7 @@ def nim_divide(position: dict, depth: int) -> dict[str, int]:
     }
 
 
-DIVIDE = {"coatl": coatl_divide, "mexica": mexica_divide, "nim": nim_divide}
+DIVIDE = {"coatl": coatl_divide, "mexica": mexica_divide, "nim": nim_divide, "tzolkin": tzolkin_divide}
 
 
 def main(paths: list[str]) -> None:

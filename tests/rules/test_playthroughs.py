@@ -27,6 +27,7 @@ WIDTH = 110
 GAMES = {
     "coatl": (2, 7, {}, (1, 30)),
     "mexica": (2, 31, {}, (1, 71)),
+    "tzolkin": (2, 7, {}, (1, 30)),
     "nim": (3, 7, {"piles": [1, 4, 6], "plies_per_turn": 2}, range(1, 10)),
 }
 

@@ -392,7 +392,7 @@ def test_all_wrong_shapes_are_collected():
 
 
 def test_an_unknown_game_names_the_known_ones():
-    with pytest.raises(UnknownGameError, match='"chess"; expected one of coatl, mexica, nim'):
+    with pytest.raises(UnknownGameError, match='"chess"; expected one of coatl, mexica, nim, tzolkin'):
         Position.from_json({"game": "chess"})
 
 

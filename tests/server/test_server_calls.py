@@ -235,6 +235,44 @@ def test_a_whole_game_over_the_wire(client):
 
 
 @pytest.mark.slow
+def test_a_whole_game_of_tzolkin_by_three_calls(server):
+    request = engine_pb2.NewGameRequest(players=3, seed=4)
+    request.tzolkin.SetInParent()
+    dealt = server.stub.NewGame(request)
+    full, view = dealt.full_position, dealt.position
+    host = ai.new_game("tzolkin", players=3, seed=4)
+    events, exact = [], []
+    for number in range(1000):
+        seen = wire.position_from_message(view)
+        assert seen == host.view(host.to_move)
+        if view.tzolkin.phase == "keep":
+            others = [seat for index, seat in enumerate(view.tzolkin.seats) if index != seen.viewer]
+            assert all(set(seat.dealt) == {"?"} for seat in others)
+        limits = engine_pb2.Limits(iterations=3)
+        search = engine_pb2.BestTurnRequest(position=view, limits=limits, seed=number)
+        turn = server.stub.BestTurn(search).result.turn
+        request = engine_pb2.ApplyTurnRequest(position=full, draw_events=True, seed=number)
+        request.turn.actions.extend(turn)
+        applied = server.stub.ApplyTurn(request)
+        before = host.scores
+        host.push(list(turn))
+        for event in applied.events:
+            host.push(list(event.actions))
+            events.append(event.actions[0].split()[0])
+        assert wire.position_from_message(applied.position) == host
+        assert wire.points_from_message(applied, "scores") == host.scores
+        gained = [after - early for after, early in zip(host.scores, before, strict=True)]
+        assert wire.points_from_message(applied, "scored") == gained
+        exact += applied.exact_scores
+        if applied.is_over:
+            break
+        full, view = applied.position, applied.view
+    assert list(applied.winners) == host.winners != []
+    assert set(events) == {"reveal"}
+    assert exact  # final points have quarters
+
+
+@pytest.mark.slow
 def test_a_whole_game_of_coatl_by_three_calls(server):
     request = engine_pb2.NewGameRequest(players=3, seed=3)
     request.coatl.SetInParent()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import mexica_ai as ai
 from mexica_ai import registry, wire
-from mexica_ai.v1 import engine_pb2, mexica_pb2, nim_pb2
+from mexica_ai.v1 import engine_pb2, mexica_pb2, nim_pb2, tzolkin_pb2
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "mexica_positions.jsonl.gz"
 NIM = {
@@ -66,6 +66,39 @@ def send(position):
     return wire.position_from_message(engine_pb2.Position.FromString(message.SerializeToString()))
 
 
+def test_every_vector_of_tzolkin_survives_the_wire():
+    for name in ("tzolkin_positions.jsonl.gz", "tzolkin_games.jsonl.gz"):
+        with gzip.open(VECTORS.parent / name, "rt") as lines:
+            for line in map(json.loads, lines):
+                data = line.get("position") or line["final"]
+                position = ai.Position.from_json(data)
+                arrived = send(position)
+                assert arrived.to_json() == data
+                # Whole points are integers again, not 12.0.
+                assert json.dumps(arrived.to_json()) == json.dumps(position.to_json())
+
+
+def test_views_and_random_events_of_tzolkin_survive_the_wire():
+    position = ai.new_game("tzolkin", players=3, seed=4, whole_points=True)
+    for seat in range(3):
+        view = position.view(seat)
+        assert send(view).to_json() == view.to_json()
+        assert wire.position_to_message(view).tzolkin.viewer == seat
+    assert not wire.position_to_message(position).tzolkin.HasField("viewer")
+    hidden = wire.position_to_message(position, hides=True).tzolkin
+    assert [list(seat.dealt) for seat in hidden.seats][1:] == [["?"] * 4] * 2
+
+
+@pytest.mark.parametrize(
+    ("points", "exact"), [([3, -2], []), ([61.25, 47], [61.25, 47]), ([-0.75, 3.5], [-0.75, 3.5])]
+)
+def test_points_with_fractions(points, exact):
+    message = engine_pb2.ApplyTurnResponse(**wire.points_to_message("scores", points))
+    assert list(message.exact_scores) == exact
+    assert list(message.scores) == [int(number // 1) for number in points]
+    assert json.dumps(wire.points_from_message(message, "scores")) == json.dumps(points)
+
+
 def submessages(message):
     """Yield every message in a message, itself first."""
     yield message
@@ -112,9 +145,12 @@ def test_empty_pool_means_the_standard_one():
     assert wire.position_from_message(message) == position
 
 
-@pytest.mark.parametrize("game", ["mexica", "nim"])
+@pytest.mark.parametrize("game", ["mexica", "nim", "tzolkin"])
 def test_a_forgotten_field_is_not_taken_for_zero(game, midgame):
-    message = wire.position_to_message(ai.Position.from_json(midgame if game == "mexica" else NIM))
+    if game == "tzolkin":
+        message = wire.position_to_message(ai.new_game(game, seed=1))
+    else:
+        message = wire.position_to_message(ai.Position.from_json(midgame if game == "mexica" else NIM))
     checked = 0
     for index, submessage in enumerate(submessages(getattr(message, game))):
         for field in submessage.DESCRIPTOR.fields:
@@ -176,6 +212,9 @@ def test_fields_are_named_like_the_json_forms(midgame):
     del mexica["game"]
     assert field_names(mexica_pb2.MexicaPosition.DESCRIPTOR) == mexica
     assert field_names(nim_pb2.NimPosition.DESCRIPTOR) == {key: None for key in NIM if key != "game"}
+    tzolkin = keys(ai.new_game("tzolkin", seed=1).to_json())
+    del tzolkin["game"]
+    assert field_names(tzolkin_pb2.TzolkinPosition.DESCRIPTOR) == tzolkin
     result = keys(RESULT.to_json()) | {"engine_version": None, "rules_version": None, "weights": None}
     result["candidates"]["line"] = {"actions": None}  # the wire has no lists of lists
     assert field_names(engine_pb2.SearchResult.DESCRIPTOR) == result
@@ -219,7 +258,7 @@ def test_a_stop_reason_of_a_later_version_can_be_read():
 def test_a_game_without_messages_is_refused_in_words(monkeypatch):
     assert set(registry.names()) == wire.CARRIED
     monkeypatch.setattr(wire, "CARRIED", wire.CARRIED - {"nim"})
-    expected = r'no messages for the game "nim"; expected one of coatl, mexica'
+    expected = r'no messages for the game "nim"; expected one of coatl, mexica, tzolkin'
     with pytest.raises(ai.UnknownGameError, match=expected):
         wire.position_to_message(ai.new_game("nim"))
 

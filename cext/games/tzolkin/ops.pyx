@@ -1,0 +1,126 @@
+"""Tzolk'in's table of functions, and its states for Python.
+
+Rules: ``rules.pyx``; what tiles and gears bring: ``tables.pyx``; the struct and the layout of actions: ``state.pxd``.
+"""
+
+from libc.stdint cimport uint64_t
+from libc.string cimport memset
+from numpy.random cimport bitgen_t
+
+from cext.core.game cimport GameOps, State, game_create, state_wrap
+from cext.core.rng cimport Stream
+from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+from cext.games.tzolkin.hidden cimport hidden_determinize
+from cext.games.tzolkin.policy cimport policy_random_action
+from cext.games.tzolkin.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_draw_outcome,
+                                       rules_has_answer, rules_is_outcome, rules_legal_actions, rules_returns)
+from cext.games.tzolkin.state cimport (OVER, TzolkinStateC, state_check, state_check_name, state_describe,
+                                       state_fill, state_hash)
+
+
+cdef int tzolkin_num_players(const void* data) noexcept nogil:
+    return (<const TzolkinStateC*>data).num_players
+
+
+cdef int tzolkin_current_player(const void* data) noexcept nogil:
+    cdef const TzolkinStateC* state = <const TzolkinStateC*>data
+    if state.phase == OVER:
+        return TERMINAL
+    if state.reveal > 0:
+        return CHANCE
+    return state.to_move
+
+
+cdef void tzolkin_scores(const void* data, double* points) noexcept nogil:
+    cdef const TzolkinStateC* state = <const TzolkinStateC*>data
+    cdef int seat
+    for seat in range(state.num_players):
+        points[seat] = 0.25 * state.seats[seat].score
+
+
+cdef int tzolkin_turn(const void* data) noexcept nogil:
+    return (<const TzolkinStateC*>data).turns
+
+
+cdef int tzolkin_round(const void* data) noexcept nogil:
+    return (<const TzolkinStateC*>data).rounds
+
+
+cdef void tzolkin_chance(void* data, bitgen_t* rng) noexcept nogil:
+    cdef TzolkinStateC* state = <TzolkinStateC*>data
+    rules_apply_action(state, rules_draw_outcome(state, rng))
+
+
+cdef GameOps _ops
+memset(&_ops, 0, sizeof(GameOps))
+_ops.name = "tzolkin"
+_ops.rules_version = 1
+_ops.state_size = sizeof(TzolkinStateC)
+_ops.max_players = MAX_SEATS
+_ops.max_actions = MAX_ACTIONS
+_ops.max_game_length = MAX_GAME_LENGTH
+_ops.check = <int (*)(const void*) noexcept nogil>state_check
+_ops.check_name = state_check_name
+_ops.num_players = tzolkin_num_players
+_ops.current_player = tzolkin_current_player
+_ops.legal_actions = <int (*)(const void*, action_t*) noexcept nogil>rules_legal_actions
+_ops.apply_action = <void (*)(void*, action_t) noexcept nogil>rules_apply_action
+_ops.returns = <void (*)(const void*, double*) noexcept nogil>rules_returns
+_ops.scores = tzolkin_scores
+_ops.hash = <uint64_t (*)(const void*, int) noexcept nogil>state_hash
+_ops.turn = tzolkin_turn
+_ops.round = tzolkin_round
+_ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determinize
+_ops.chance = tzolkin_chance
+_ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_outcome
+_ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
+GAME = game_create(&_ops)
+
+
+def state_from_fields(dict fields not None):
+    """Return the `State` of a validated position object.
+
+    Parameters
+    ----------
+    fields : dict
+        What `state_to_fields` returns: the JSON position with every gear, tile, decision and seat as a number, scores
+        in quarters of a point, and -1 for tiles that are unknown. Any tiles will do in their place; searches draw
+        them anew.
+
+    Raises
+    ------
+    ValueError
+        If something is no part of the game, or there is no room for it.
+    PositionError
+        If an internal invariant is broken all the same; the codec should have named it.
+    """
+    cdef TzolkinStateC state
+    state_fill(&state, fields)
+    cdef State owner = state_wrap(GAME, &state)
+    owner.check()
+    return owner
+
+
+def state_to_fields(State owner not None):
+    """Return the position object of a `State`, in canonical order; the inverse of `state_from_fields`."""
+    return state_describe(_data(owner))
+
+
+def is_answerable(State owner not None):
+    """Return whether the decision that is due, if one is, has an answer other than `done`."""
+    cdef const TzolkinStateC* state = _data(owner)
+    return state.num_pending == 0 or bool(rules_has_answer(state, state.pending[state.num_pending - 1]))
+
+
+def draw_outcome(State owner not None, seed):
+    """Return an outcome, as an action, of the random event that is due, drawn with that seed. Changes nothing."""
+    cdef Stream stream = Stream(seed)
+    if owner.game.ops.current_player(owner.data) != CHANCE:
+        raise ValueError("no random event is due")
+    return rules_draw_outcome(_data(owner), stream.bitgen)
+
+
+cdef const TzolkinStateC* _data(State owner) except NULL:
+    if owner.game is not GAME:
+        raise TypeError(f"expected a state of tzolkin, got one of {owner.game.name}")
+    return <const TzolkinStateC*>owner.data

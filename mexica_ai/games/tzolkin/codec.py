@@ -1,0 +1,56 @@
+"""Tzolk'in's codec: the functions of its text forms, views, random events and its picture, and its options."""
+
+from mexica_ai.errors import PositionError
+from mexica_ai.games.codec import GameCodec, Option
+from mexica_ai.games.tzolkin import notation, render
+
+
+class TzolkinCodec(GameCodec):
+    """The functions of `mexica_ai.games.tzolkin.notation`. Random events are part of a record."""
+
+    name = "tzolkin"
+    options = (
+        Option("whole_points", bool, "whether final points for corn are rounded down (default: they are not)"),
+    )
+    examples = ("--players 4 --whole-points",)
+    has_views = True
+
+    parse_action = staticmethod(notation.parse_action)
+    format_action = staticmethod(notation.format_action)
+    parse_position = staticmethod(notation.parse_position)
+    format_position = staticmethod(notation.format_position)
+    new_state = staticmethod(notation.new_state)
+    scores = staticmethod(notation.scores)
+    has_one_world = staticmethod(notation.has_one_world)
+    viewer = staticmethod(notation.viewer)
+    view = staticmethod(notation.view)
+    draw_outcome = staticmethod(notation.draw_outcome)
+    render = staticmethod(render.render)
+
+    def check_uncovered(self, state):
+        """Refuse the last choice of wealth tiles: it shows what the others have kept.
+
+        Raises
+        ------
+        PositionError
+            Reason NOT_UNCOVERED, if it was made.
+        """
+        if self.format_position(state)["phase"] != "keep":
+            raise PositionError(
+                "the last seat chooses, and the tiles of all seats are shown; expected the full position, in "
+                "which they are known",
+                reason="NOT_UNCOVERED",
+                path="position.seats",
+            )
+
+    def from_message(self, data):
+        """Put null where a message leaves out what may be null, and write whole points as integers."""
+        for key in ("viewer", "start_space"):
+            data.setdefault(key, None)
+        for seat in data.get("seats", []):
+            if isinstance(seat.get("score"), float) and seat["score"].is_integer():
+                seat["score"] = int(seat["score"])
+        return data
+
+
+CODEC = TzolkinCodec()

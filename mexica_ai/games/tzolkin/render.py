@@ -1,0 +1,426 @@
+"""Tzolk'in as text: calendar, gears, temples, tracks, open tiles, then what each seat has. 80 columns.
+
+`render_position` is the main function. `describe_effects` and `describe_scoring` say in words what a tile
+brings.
+"""
+
+import textwrap
+
+from cext.games.tzolkin.ops import state_to_fields
+from mexica_ai.games.tzolkin import facts
+from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
+from mexica_ai.games.tzolkin.notation import format_fields
+
+WIDTH = 80
+LABEL = 14  # columns before the spaces of a gear
+LETTERS = {kind: letter for letter, kind in BLOCKS.items()} | {"corn": "c", "skull": "k"}
+
+LEGEND = (
+    "  c corn  W wood  S stone  G gold  k skull    i idle, 0-3 a seat's worker\n"
+    "  C, Q, K points and a step in a temple, + a block    f food day held, F to come\n"
+    "  temples: step | points and reward | seats; who leads gets 6/2 on day 14/27"
+)
+
+_DOES = {
+    "keep": "chooses two of its wealth tiles",
+    "turn": "to move",
+    "placing": "is placing workers",
+    "picking": "is taking workers back",
+    "advance": "advances the calendar, by one day or two",
+}
+# What the actions of gears are called on the board where a picture of the facts is not enough.
+_ACTIONS = {"trade": "trade", "worker": "worker", "use": "any 1c"}
+_DECISIONS = {
+    "harvest": "harvest at Palenque {}",
+    "research one": "an advance for blocks",
+    "research two": "one or two advances for blocks",
+    "research more": "perhaps a second advance for blocks",
+    "research free one": "a free advance",
+    "research free two": "two free advances",
+    "build one": "a building",
+    "build two": "one or two buildings, or a monument",
+    "build corn": "a building paid with corn",
+    "build second": "perhaps a second building, with architecture",
+    "build second plain": "perhaps a second building, without architecture",
+    "build more": "perhaps a building",
+    "climb one": "a step up",
+    "climb two": "a step up in two temples for a block",
+    "climb more": "perhaps a step up for a block",
+    "take": "{} blocks of choice",
+    "trade": "trade at the market",
+    "trade more": "perhaps trade at the market",
+    "use one": "an action of another gear for a corn",
+    "use more": "perhaps an action of a gear for a corn",
+}
+_TRACKS = {
+    "agriculture": ("+1c harvest", "+1c fish, any", "+2c harvest", "step"),
+    "extraction": ("+1 W", "+1 S", "+1 G", "2 blocks"),
+    "architecture": ("+1c a tile", "+2 points", "-1 block", "3 points"),
+    "theology": ("one ahead", "step for 1", "+1 k", "skull"),
+}
+
+
+def render(state):
+    """Return a state as text that a person can read quickly."""
+    return render_position(format_fields(state_to_fields(state)))
+
+
+def render_position(data):
+    """Return a valid position, given as its JSON object, as text; see `render`."""
+    blocks = [_heading(data), _calendar(data), _gears(data), _ladders(data), _tracks(data), _display(data)]
+    blocks += [_seat(data, number, seat) for number, seat in enumerate(data["seats"])]
+    return "\n\n".join([*blocks, LEGEND])
+
+
+# --- words
+
+
+def _count(number, one, many=None):
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _spell(materials):
+    """Return materials as letters, corn as a number before its letter: ``2c GS``."""
+    corn = [f"{materials['corn']}c"] if materials.get("corn") else []
+    blocks = "".join(letter * materials.get(kind, 0) for kind, letter in LETTERS.items() if kind != "corn")
+    return " ".join([*corn, *([blocks] if blocks else [])])
+
+
+def _effect(effect):
+    match effect["do"]:
+        case "gain":
+            return _spell(effect["materials"])
+        case "points":
+            return _count(effect["points"], "point")
+        case "worker":
+            return "a worker"
+        case "temple_up":
+            return f"{effect['temple'].capitalize()} +{effect['steps']}"
+        case "temple_up_any":
+            return "a step of choice"
+        case "research":
+            return f"{effect['track'].capitalize()} +1"
+        case "research_any":
+            return _count(effect["steps"], "advance") + " of choice"
+        case "build":
+            return "may build"
+        case "trade":
+            return "may trade"
+        case "use":
+            return "may use an action for 1c"
+        case "feed_free_workers":
+            return f"feeds {_count(effect['workers'], 'worker')}"
+        case "feed_discount_per_worker":
+            return f"feeding costs {effect['corn']}c less a worker"
+    raise ValueError(f"unknown effect {effect}")
+
+
+def describe_effects(effects):
+    """Return what a tile brings in words, such as ``3c, Quetzalcoatl +1``."""
+    return ", ".join(map(_effect, effects))
+
+
+def describe_scoring(scoring, players):
+    """Return what a monument counts in words, such as ``4 points a tomb``."""
+    points = _count(scoring.get("points", 0), "point")
+    match scoring["kind"]:
+        case "tiles_of_category":
+            return f"{points} a {scoring['category']}"
+        case "all_tiles":
+            return f"{points} a building or monument"
+        case "harvest_tiles":
+            return f"{points} a {scoring['tile']} tile"
+        case "monuments_of_all":
+            return f"{_count(scoring['points_by_players'][str(players)], 'point')} a monument of any seat"
+        case "full_tracks":
+            return f"{'/'.join(map(str, scoring['points_by_count'][1:]))} for 1/2/3/4 full tracks"
+        case "levels":
+            return f"{points} a level"
+        case "workers":
+            by_count = scoring["points_by_count"]
+            return f"{'/'.join(map(str, by_count.values()))} for {'/'.join(by_count)} workers"
+        case "temple_points":
+            return "the points of its steps again"
+        case "best_temple":
+            return f"{points} a step in its best temple"
+        case "skulls_placed":
+            return f"{points} a skull in Chichen Itza"
+    raise ValueError(f"unknown scoring {scoring}")
+
+
+def _decision(text):
+    if text in _DECISIONS:
+        return _DECISIONS[text]
+    verb, _, rest = text.partition(" ")
+    if verb == "trade":
+        return "perhaps go on trading"
+    return "a block of choice" if text == "take 1" else _DECISIONS[verb].format(rest)
+
+
+def _wrap(label, entries, separator="   "):
+    """Return lines of a label and entries, none of which is broken unless it is too long for a line."""
+    keep = "\N{NO-BREAK SPACE}"
+    text = separator.join(entry.replace(" ", keep) for entry in entries) or "-"
+    lines = textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=f"    {label:<9} ",
+        subsequent_indent=" " * LABEL,
+        break_on_hyphens=False,
+    )
+    return [line.replace(keep, " ") for line in lines]
+
+
+# --- the table
+
+
+def _heading(data):
+    game = f"Tzolk'in, {data['players']} players"
+    if data["options"]["whole_points"]:
+        game += ", whole points"
+    if data["viewer"] is not None:
+        game += f", as seat {data['viewer']} sees it"
+    if data["phase"] == "over":
+        return f"{game}: over"
+    lines = [f"{game}, day {data['day']}, age {facts.age(data['food_days'])}"]
+    lines.append(f"seat {data['to_move']} {_DOES[data['phase']]}")
+    if data["placed"]:
+        lines[-1] += f", {data['placed']} so far, the last on {data['last']}"
+    elif data["last"]:
+        lines[-1] += f", the last one without an action, {data['last']}"
+    if data["reveal"]:
+        lines.append(f"after {_count(data['reveal'], 'building')} have come on display")
+    if data["pending"]:
+        lines += textwrap.wrap(
+            f"due: {'; then '.join(map(_decision, data['pending']))}", WIDTH, subsequent_indent="     "
+        )
+    return "\n".join(lines)
+
+
+def _calendar(data):
+    """Return the strip of days: gone, today, to come, and the food days."""
+    strip = []
+    for day in range(1, facts.LAST_DAY + 1):
+        is_food = day in facts.FOOD_DAYS
+        held = is_food and facts.FOOD_DAYS.index(day) < data["food_days"]
+        mark = "=" if day < data["day"] else "."
+        strip.append("f" if held else "F" if is_food else mark)
+    pointer = " " * (2 * data["day"] - 2) + "^"
+    coming = facts.FOOD_DAYS[data["food_days"] :]
+    if not coming:
+        following = "all food days held"
+    elif coming[0] <= data["day"]:
+        following = "food day at the end of this round"
+    else:
+        following = f"food day in {_count(coming[0] - data['day'], 'day')}"
+    user = "free" if data["start_space"] is None else f"seat {data['start_space']}"
+    return "\n".join(
+        [
+            f"calendar      {' '.join(strip)}",
+            f"              {pointer} day {data['day']}"
+            if data["day"] < 20
+            else f"              {pointer[:-8]}day {data['day']} ^",
+            f"              {following}; {data['teeth_corn']} corn on the teeth",
+            f"start space   {user}; the marker is with seat {data['start_player']}",
+        ]
+    )
+
+
+def _picture(action):
+    """Return an action of a gear in at most six characters."""
+    match action["do"]:
+        case "fish":
+            return f"{action['corn']}c"
+        case "harvest":
+            return f"{action['corn']}c" + (f"/{action['wood']}W" if action["wood"] else "")
+        case "gain":
+            return _spell(action["materials"])
+        case "research":
+            return "tech" if action["advances"] == 1 else "tech 2"
+        case "build":
+            if action["pay"] == "corn":
+                return "buildc"
+            return "build" if action["buildings"] == 1 else "build2"
+        case "climb":
+            return "step 2" if action["temples"] == 2 else f"step{action['corn']}c"
+        case "place_skull":
+            return f"{action['points']}{action['temple'][0].upper()}" + ("+" if action["take"] else "")
+    return _ACTIONS[action["do"]]
+
+
+def _gears(data):
+    lines = []
+    for gear, gear_facts in GEARS.items():
+        is_chichen = gear == facts.CHICHEN
+        width = 5 if is_chichen else 7
+        last = gear_facts["last_action"]
+        pictures = [""] + [_picture(action) for action in gear_facts["actions"]]
+        if is_chichen:
+            pictures = [
+                "full" if space in data["skulls_placed"] else picture
+                for space, picture in enumerate(pictures)
+            ]
+        pictures += ["any"] * (last + 1 - len(pictures))
+        numbers = [str(space) for space in range(last + 1)]
+        rows = {gear: numbers, "": pictures}
+        if gear == "palenque":
+            corn, wood = data["fields"]["corn"], data["fields"]["wood"]
+            tiles = [f"{corn[0]}c", *(f"{c}c {w}W" for c, w in zip(corn[1:], wood[1:], strict=True))]
+            rows["  tiles left"] = ["", "", *tiles, "", ""]
+        rows["  workers"] = list(data["gears"][gear][: last + 1])
+        hidden = data["gears"][gear][last + 1 :]
+        if lines:
+            lines.append("")
+        for label, cells in rows.items():
+            line = f"{label:<{LABEL}}" + "".join(f"{cell:<{width}}" for cell in cells)
+            if label == "  workers":
+                line += f"| {hidden}"
+            lines.append(line.rstrip())
+    return "\n".join(lines)
+
+
+def _ladders(data):
+    """Return the temples side by side, step by step from the top."""
+    column = 20
+    heads = [
+        f"{temple.capitalize()} {'/'.join(map(str, temple_facts['leader']))}"
+        for temple, temple_facts in TEMPLES.items()
+    ]
+    lines = ["temples".ljust(LABEL) + "".join(f"{head:<{column}}" for head in heads).rstrip()]
+    for step in range(max(map(facts.top_step, TEMPLES)), facts.LOWEST - 1, -1):
+        cells = []
+        for temple, temple_facts in TEMPLES.items():
+            index = step - facts.LOWEST
+            if index >= len(temple_facts["points"]):
+                cells.append(" " * column)
+                continue
+            reward = LETTERS.get(temple_facts["rewards"][index], " ")
+            seats = "".join(
+                str(number) for number, seat in enumerate(data["seats"]) if seat["temples"][temple] == step
+            )
+            cells.append(f"|{temple_facts['points'][index]:>3} {reward} | {seats}".ljust(column))
+        lines.append((f"{step:>{LABEL - 2}}  " + "".join(cells)).rstrip())
+    return "\n".join(lines)
+
+
+def _tracks(data):
+    lines = [f"{'tracks':<{LABEL}}{'0':<6}{'1':<17}{'2':<17}{'3':<17}bonus"]
+    for track in TRACKS:
+        *levels, bonus = _TRACKS[track]
+        seats = [
+            "".join(
+                str(number) for number, seat in enumerate(data["seats"]) if seat["technologies"][track] == level
+            )
+            for level in range(facts.TOP_LEVEL + 1)
+        ]
+        cells = [f"{seats[0]:<6}"]
+        cells += [
+            f"{level + (' ' + held if held else ''):<17}"
+            for level, held in zip(levels, seats[1:], strict=True)
+        ]
+        lines.append(f"{track:<{LABEL}}{''.join(cells)}{bonus}")
+    return "\n".join(lines)
+
+
+def _tile(name, tile, text):
+    """Return the line of an open tile: its name, kind, cost, and what it brings."""
+    return textwrap.wrap(
+        f"  {name:<26} {tile['category']:<6} {_spell(tile['cost']):<7} {text}",
+        WIDTH,
+        subsequent_indent=" " * 44,
+    )
+
+
+def _display(data):
+    left = facts.deck(data).total()
+    lines = [f"buildings     age {facts.age(data['food_days'])}, {left} in the deck"]
+    for name in data["display"]["buildings"]:
+        lines += _tile(name, BUILDINGS[name], describe_effects(BUILDINGS[name]["effects"]))
+    lines.append("monuments")
+    for name in data["display"]["monuments"]:
+        lines += _tile(name, MONUMENTS[name], describe_scoring(MONUMENTS[name]["scoring"], data["players"]))
+    return "\n".join(lines)
+
+
+# --- seats
+
+
+def _seat(data, number, seat):
+    is_moving = number == data["to_move"] and data["phase"] != "over"
+    out = sum(places.count(str(number)) for places in data["gears"].values())
+    out += data["start_space"] == number
+    stocks = [f"{seat[kind]} {kind}" for kind in facts.STOCKS if seat[kind]]
+    stocks += [_count(seat["skulls"], "skull")] if seat["skulls"] else []
+    lines = [
+        f"{'>' if is_moving else ' '} seat {number}: {_count(seat['score'], 'point')}, "
+        f"{_count(seat['workers'], 'worker')} ({out} out), "
+        f"{'a' if seat['light'] else 'no'} double advance left"
+    ]
+    lines += _wrap("has", stocks)
+    if out:
+        lines += _wrap("out", _out(data, number))
+    if data["phase"] not in ("keep", "over"):
+        lines += _wrap("feeding", [_feeding(seat)])
+    tiles = [
+        _count(seat[f"{kind}_tiles"], f"{kind} tile") for kind in ("corn", "wood") if seat[f"{kind}_tiles"]
+    ]
+    if tiles:
+        lines += _wrap("harvested", tiles)
+    built = [
+        f"{name}: {describe_effects(BUILDINGS[name]['effects'])}" if _is_farm(name) else name
+        for name in seat["buildings"]
+    ]
+    built += [
+        f"{name}: {describe_scoring(MONUMENTS[name]['scoring'], data['players'])}" for name in seat["monuments"]
+    ]
+    if built:
+        lines += _wrap("built", built)
+    for key in ("dealt", "wealth"):
+        if seat[key]:
+            lines += _wealth(key, seat[key], in_full=data["phase"] == "keep")
+    return "\n".join(lines)
+
+
+def _is_farm(name):
+    return BUILDINGS[name]["category"] == "farm"
+
+
+def _wealth(key, tiles, *, in_full):
+    if not in_full or facts.HIDDEN in tiles:
+        return _wrap(key, tiles)
+    lines = []
+    for tile in tiles:
+        lines += _wrap("" if lines else key, [f"{tile}: {describe_effects(WEALTH[tile]['effects'])}"])
+    return lines
+
+
+def _out(data, number):
+    """Return where a seat's workers stand, and after how many days they act, act freely, and go home."""
+    entries = []
+    for gear, gear_facts in GEARS.items():
+        for space, place in enumerate(data["gears"][gear]):
+            if place != str(number):
+                continue
+            days = []
+            if space == 0:
+                days.append("acts in 1 day")
+            if space < gear_facts["free_choice_from"]:
+                days.append(f"any action in {gear_facts['free_choice_from'] - space}")
+            else:
+                days.append("any action now")
+            days.append(f"home in {gear_facts['last_action'] + 1 - space}")
+            entries.append(f"{gear} {space} ({', '.join(days)})")
+    if data["start_space"] == number:
+        entries.append("start space")
+    return entries
+
+
+def _feeding(seat):
+    """Return what the next food day would cost the seat as it stands."""
+    effects = [effect for name in seat["buildings"] for effect in BUILDINGS[name]["effects"]]
+    effects += [effect for name in seat["wealth"] for effect in WEALTH[name]["effects"]]
+    free = sum(effect["workers"] for effect in effects if effect["do"] == "feed_free_workers")
+    saved = sum(effect["corn"] for effect in effects if effect["do"] == "feed_discount_per_worker")
+    cost = max(0, facts.FACTS["feeding"]["corn_per_worker"] - saved) * max(0, seat["workers"] - free)
+    short = cost - seat["corn"]
+    return f"{cost} corn" + (f", {short} short" if short > 0 else "")
