@@ -3,19 +3,20 @@
 Rules: ``rules.pyx``; what tiles and gears bring: ``tables.pyx``; the struct and the layout of actions: ``state.pxd``.
 """
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 from numpy.random cimport bitgen_t
 
 from cext.core.game cimport GameOps, State, game_create, state_wrap
 from cext.core.rng cimport Stream
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
-from cext.games.tzolkin.hidden cimport hidden_determinize
+from cext.games.tzolkin.hidden cimport hidden_deal_for, hidden_determinize
 from cext.games.tzolkin.policy cimport policy_random_action
-from cext.games.tzolkin.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_draw_outcome,
-                                       rules_has_answer, rules_is_outcome, rules_legal_actions, rules_returns)
-from cext.games.tzolkin.state cimport (OVER, TzolkinStateC, state_check, state_check_name, state_describe,
-                                       state_fill, state_hash)
+from cext.games.tzolkin.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
+                                       rules_draw_outcome, rules_has_answer, rules_legal_actions, rules_returns)
+from cext.games.tzolkin.state cimport (KEEP, KEEPING, OVER, TzolkinStateC, action_second_tile, action_tile, action_verb,
+                                       state_check, state_check_name, state_describe, state_fill, state_hash)
+from cext.games.tzolkin.tables cimport NUM_WEALTH
 
 
 cdef int tzolkin_num_players(const void* data) noexcept nogil:
@@ -72,7 +73,7 @@ _ops.turn = tzolkin_turn
 _ops.round = tzolkin_round
 _ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determinize
 _ops.chance = tzolkin_chance
-_ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_is_outcome
+_ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_accepts_action
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
 GAME = game_create(&_ops)
 
@@ -118,6 +119,34 @@ def draw_outcome(State owner not None, seed):
     if owner.game.ops.current_player(owner.data) != CHANCE:
         raise ValueError("no random event is due")
     return rules_draw_outcome(_data(owner), stream.bitgen)
+
+
+def deal_for(State owner not None, int viewer, action_t action):
+    """Deal what a seat does not see so that an action of another seat is legal.
+
+    Parameters
+    ----------
+    owner : State
+        Changed in place.
+    viewer : int
+        The seat, from 0.
+    action : int
+        Of another seat, or an outcome of the random event that is due.
+
+    Returns
+    -------
+    bool
+        False if the action is illegal in every world that fits what the viewer has seen.
+    """
+    cdef TzolkinStateC* state = <TzolkinStateC*>_data(owner)
+    cdef Stream stream = Stream(0)
+    cdef int first = action_tile(action), second = action_second_tile(action)
+    if state.phase == KEEPING and action_verb(action) == KEEP:
+        if not (0 <= first < NUM_WEALTH and 0 <= second < NUM_WEALTH):
+            return False
+        if not hidden_deal_for(state, viewer, (<uint32_t>1 << first) | (<uint32_t>1 << second), stream.bitgen):
+            return False
+    return owner.is_legal(action)
 
 
 cdef const TzolkinStateC* _data(State owner) except NULL:

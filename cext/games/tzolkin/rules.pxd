@@ -25,7 +25,7 @@ cdef int rules_actions_of(const TzolkinStateC* state, int verb, action_t* action
 cdef void rules_apply_action(TzolkinStateC* state, action_t action) noexcept nogil
 
 # Whether the action is a possible outcome of the random event that is due.
-cdef bint rules_is_outcome(const TzolkinStateC* state, action_t action) noexcept nogil
+cdef bint rules_accepts_action(const TzolkinStateC* state, action_t action) noexcept nogil
 
 # Draws an outcome of the random event that is due.
 cdef action_t rules_draw_outcome(const TzolkinStateC* state, bitgen_t* rng) noexcept nogil

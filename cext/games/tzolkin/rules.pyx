@@ -1013,7 +1013,7 @@ cdef void rules_apply_action(TzolkinStateC* state, action_t action) noexcept nog
 
 # --- random events
 
-cdef bint rules_is_outcome(const TzolkinStateC* state, action_t action) noexcept nogil:
+cdef bint rules_accepts_action(const TzolkinStateC* state, action_t action) noexcept nogil:
     cdef uint64_t deck
     cdef int place, kind, before = 0
     if state.reveal == 0 or action_verb(action) != REVEAL:

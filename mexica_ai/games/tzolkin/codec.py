@@ -24,6 +24,7 @@ class TzolkinCodec(GameCodec):
     has_one_world = staticmethod(notation.has_one_world)
     viewer = staticmethod(notation.viewer)
     view = staticmethod(notation.view)
+    deal_for = staticmethod(notation.deal_for)
     draw_outcome = staticmethod(notation.draw_outcome)
     render = staticmethod(render.render)
 

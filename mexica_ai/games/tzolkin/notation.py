@@ -591,3 +591,8 @@ def has_one_world(state):
 def draw_outcome(state, seed):
     """Return an outcome, as an integer, of the random event that is due."""
     return ops.draw_outcome(state, seed)
+
+
+def deal_for(state, viewer, action):
+    """Deal what a seat does not see so that an action of another seat is legal; False if none makes it so."""
+    return ops.deal_for(state, viewer, action)
