@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from reference.coatl import State as Reference
 
 from cext.core.search import Search
+from mexica_ai import registry
 from mexica_ai.games.coatl import notation
 from mexica_ai.position import Position
 
@@ -28,6 +29,7 @@ from mexica_ai.position import Position
 LEANING = {"draw deck": 8, "draw": 4, "future": 3, "discard": 12, "play": 20, "add": 6, "start": 3, "take": 3,
            "end": 0.4}  # fmt: skip
 ITERATIONS = 20  # of a search for a turn
+WEIGHTS = registry.get("coatl").weights()
 
 
 class ViewError(Exception):
@@ -49,7 +51,7 @@ def leaning_action(rng, reference):
 
 def searched_turn(rng, state):
     """Return the actions of a turn that a short search chooses."""
-    search = Search(state, seed=rng.getrandbits(60), memory_mb=2)
+    search = Search(state, weights=WEIGHTS, seed=rng.getrandbits(60), memory_mb=2)
     search.run(iterations=ITERATIONS)
     return [notation.format_action(action) for action in search.result(1)["candidates"][0]["actions"]]
 
