@@ -27,6 +27,7 @@ UNDIVIDED = (
     "rules/test_coatl_observations.py",
     "rules/test_mexica_differential.py",
     "train/test_probes.py",
+    "train/test_recipe.py",
 )
 
 

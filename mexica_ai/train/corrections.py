@@ -11,11 +11,11 @@ import numpy as np
 
 from cext.core.weights import WeightsSpec
 
-Weights = dict[str, np.ndarray]
+Arrays = dict[str, np.ndarray]  # of weights, by name
 Pull = tuple[dict[str, float], float]
 
 
-def estimate(spec: WeightsSpec) -> Weights:
+def estimate(spec: WeightsSpec) -> Arrays:
     """Return weights that answer with the hand-made estimates; all categories have equal weights."""
     arrays = {name: np.zeros(shape, np.float32) for name, shape in spec.shapes.items()}
     arrays["linear"][range(len(spec.estimates)), spec.estimates] = 1
@@ -24,7 +24,7 @@ def estimate(spec: WeightsSpec) -> Weights:
     return arrays
 
 
-def pulled(spec: WeightsSpec, arrays: Weights, pull: Pull) -> Weights:
+def pulled(spec: WeightsSpec, arrays: Arrays, pull: Pull) -> Arrays:
     """Return weights with the logit pulled towards a hand-made one.
 
     A feature that predicts the winner need not be a good aim. Where a fit predicts winners better than the hand-made
@@ -33,14 +33,14 @@ def pulled(spec: WeightsSpec, arrays: Weights, pull: Pull) -> Weights:
     return _with_logit(spec, arrays, pull[0], 1.0, pull[1])
 
 
-def unpulled(spec: WeightsSpec, arrays: Weights, pull: Pull) -> Weights:
+def unpulled(spec: WeightsSpec, arrays: Arrays, pull: Pull) -> Arrays:
     """Return the weights from which `pulled` makes these."""
     return _with_logit(spec, arrays, pull[0], -pull[1], 1 / pull[1])
 
 
 def _with_logit(
-    spec: WeightsSpec, arrays: Weights, features: dict[str, float], times: float, scale: float
-) -> Weights:
+    spec: WeightsSpec, arrays: Arrays, features: dict[str, float], times: float, scale: float
+) -> Arrays:
     """Return weights whose logit is scale * (logit + times * sum of weight * own feature)."""
     arrays = {name: array.copy() for name, array in arrays.items()}
     for name, weight in features.items():

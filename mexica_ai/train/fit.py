@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mexica_ai.train.corrections import Arrays
 from mexica_ai.train.positions import SCORE_SCALE, Positions
 
 BATCH = 1024
@@ -23,8 +24,6 @@ LEARNING_RATE = 1e-3
 WARM_UP = 200  # steps, and at most a fifth of all
 WEIGHT_DECAY = 0.1
 SCORE_WEIGHT = 0.5  # of the squared error, in the loss
-
-Weights = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Report:
     calibration: list[tuple[float, float, int]]
 
 
-def initial_weights(shapes: dict[str, tuple[int, ...]], estimates: tuple[int, ...], seed: int) -> Weights:
+def initial_weights(shapes: dict[str, tuple[int, ...]], estimates: tuple[int, ...], seed: int) -> Arrays:
     """Return weights that nearly are the hand-made estimate: the hidden layers add little.
 
     Parameters
@@ -74,13 +73,13 @@ def initial_weights(shapes: dict[str, tuple[int, ...]], estimates: tuple[int, ..
 
 def fit(
     positions: Positions,
-    weights: Weights,
+    weights: Arrays,
     *,
     epochs: int,
     seed: int,
     learning_rate: float = LEARNING_RATE,
-    on_epoch: Callable[[int, Weights], None] = lambda epoch, weights: None,
-) -> Weights:
+    on_epoch: Callable[[int, Arrays], None] = lambda epoch, weights: None,
+) -> Arrays:
     """Return weights fitted on positions.
 
     Parameters
@@ -119,7 +118,7 @@ def fit(
     return weights
 
 
-def predict(positions: Positions, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
+def predict(positions: Positions, weights: Arrays) -> tuple[np.ndarray, np.ndarray]:
     """Return each seat's predicted share of the win and final score / `SCORE_SCALE`, shape (n, 4) each."""
     shares, scores = [], []
     for first in range(0, len(positions.games), 8192):
@@ -130,7 +129,7 @@ def predict(positions: Positions, weights: Weights) -> tuple[np.ndarray, np.ndar
     return np.concatenate(shares), np.concatenate(scores)
 
 
-def report(positions: Positions, weights: Weights) -> Report:
+def report(positions: Positions, weights: Arrays) -> Report:
     """Measure weights on positions; use held-out ones, since a fit predicts its own data too well."""
     shares, scores = predict(positions, weights)
     losses = -(positions.shares * np.log(np.clip(shares, 1e-9, 1))).sum(1)
@@ -159,7 +158,7 @@ def _error(losses: np.ndarray, games: np.ndarray) -> float | None:
     return float(np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1)) / len(losses))
 
 
-def _forward(features: np.ndarray, weights: Weights) -> tuple[np.ndarray, ...]:
+def _forward(features: np.ndarray, weights: Arrays) -> tuple[np.ndarray, ...]:
     """Return (first sums, first units, second sums, second units, outputs); shape (..., units)."""
     sums_1 = features @ weights["w1"] + weights["b1"]
     units_1 = np.maximum(sums_1, 0)
@@ -175,7 +174,7 @@ def _softmax(logits: np.ndarray, seats: np.ndarray) -> np.ndarray:
     return powers / powers.sum(-1, keepdims=True)
 
 
-def _gradients(part: Positions, weights: Weights) -> Weights:
+def _gradients(part: Positions, weights: Arrays) -> Arrays:
     """Return the gradient of the loss by each array."""
     n = len(part.games)
     sums_1, units_1, sums_2, units_2, outputs = _forward(part.features, weights)

@@ -8,15 +8,16 @@ worker died is neither lost nor written twice.
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter, deque
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cext.core.weights import Weights
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.strict import parse_json
 
 BEGINNING = b'{"game": '  # of every line that a job returns
@@ -93,6 +94,8 @@ def complete(
         Jobs are missing, and lines of the series were made with other weights or do not name theirs (reason
         INVALID_RECORDS): nothing is run. Or the workers of one job died `TRIES` times (WORKER_DIED), or the
         executor takes no more jobs (EXECUTOR_FAILED): finished jobs are in the file.
+    Exception
+        Any other error of a job, at once; finished jobs are in the file.
     """
     known, versions = _known(path, series)
     missing = deque(index for index in range(count) if index not in known)
@@ -123,7 +126,7 @@ def complete(
                         done += 1
                         on_progress(done)
                         continue
-                    if isinstance(error, MexicaAIError):
+                    if not _is_lost_worker(error):
                         raise error  # the job itself failed, and would fail again
                     failures[index] += 1
                     if failures[index] == TRIES:
@@ -143,6 +146,14 @@ def _submit(executor: Executor, call: Callable[[], dict[str, Any]]) -> Future:
         return executor.submit(call)
     except Exception as error:
         raise SearchError(f"no more jobs can be started: {error}", reason="EXECUTOR_FAILED") from error
+
+
+def _is_lost_worker(error: BaseException) -> bool:
+    """Return whether an error says that a job's worker died, not that the job failed."""
+    if isinstance(error, (BrokenExecutor, CancelledError, SystemExit)):  # SystemExit: see `GamePool`
+        return True
+    distributed = sys.modules.get("distributed")  # slow to import, and loaded if a cluster is in use
+    return distributed is not None and isinstance(error, (distributed.KilledWorker, distributed.comm.CommClosedError))
 
 
 def _known(path: Path, series: Series) -> tuple[set[int], set[str]]:

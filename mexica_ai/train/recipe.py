@@ -37,10 +37,12 @@ from mexica_ai.arena.estimates import Estimate
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.engines.specs import parse_spec
-from mexica_ai.errors import SearchError
+from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.search import weights_for
+from mexica_ai.strict import quote
 from mexica_ai.train import corrections, positions, priors, probes, selfplay
 from mexica_ai.train import fit as network
+from mexica_ai.train.corrections import Arrays
 from mexica_ai.train.fit import Report
 from mexica_ai.train.positions import Positions
 
@@ -51,7 +53,6 @@ EPOCHS = 15
 REFINING_RATE = network.LEARNING_RATE / 4
 MATCH_ENGINES = ("new", "old")  # names in the records of `check`
 
-Arrays = dict[str, np.ndarray]
 Choices = dict[str, float | int | None]
 OnProgress = Callable[[int], None]
 
@@ -195,11 +196,11 @@ def plan(
     games : int
         How many games of this seed and size the first file is to hold.
     iterations : int
-        Of a search in these games, before `selfplay.SPREAD`.
+        Of a search in these games, before `selfplay.SPREAD`; 2 or more.
     refine : bool
         Start with the network in use, at `REFINING_RATE`, instead of with the hand-made estimate.
     epochs : int
-        Passes over the positions in the fit.
+        Passes over the positions in the fit; 1 or more.
     seed : int
         Everything random derives from it; 0 or more.
     probes : path-like, optional
@@ -207,14 +208,23 @@ def plan(
     walks : int
         How many walks of this seed and size that file is to hold.
     walk_iterations : int
-        Of a search in a walk.
+        Of a search in a walk; 1 or more.
 
     Raises
     ------
     SearchError
         The game has no weights to fit, or none to refine (reason INVALID_GAME); the weights are of another game
-        (INVALID_WEIGHTS); walks without a file for them (INVALID_LIMITS), or with a file of games (INVALID_PATH).
+        (INVALID_WEIGHTS); there are no records, a number is out of range or no integer, or there are walks without
+        a file for them (INVALID_LIMITS); the file of walks is a file of games (INVALID_PATH).
     """
+    if not records:
+        raise SearchError("records: given no files; expected at least one", reason="INVALID_LIMITS")
+    _check_integer("games", games, 0)
+    _check_integer("iterations", iterations, 2)
+    _check_integer("epochs", epochs, 1)
+    _check_integer("seed", seed, 0)
+    _check_integer("walks", walks, 0)
+    _check_integer("walk_iterations", walk_iterations, 1)
     if registry.get(game).weights_spec is None:
         raise SearchError(f"{game} has no weights to fit", reason="INVALID_GAME")
     weights = weights_for(game, weights)
@@ -240,6 +250,13 @@ def plan(
         walks,
         walk_iterations,
     )
+
+
+def _check_integer(name: str, value: object, lowest: int) -> None:
+    if type(value) is not int or value < lowest:
+        raise SearchError(
+            f"{name}: given {quote(value)}; expected an integer of at least {lowest}", reason="INVALID_LIMITS"
+        )
 
 
 def check_probes_file(path: str | PathLike[str], others: Iterable[str | PathLike[str]]) -> None:
@@ -272,21 +289,26 @@ def sample(plan: Plan) -> Samples:
 
     Raises
     ------
-    OSError
-        A file cannot be read.
     NotationError, PositionError, IllegalActionError
-        A line is not the valid record of a finished game.
+        A file cannot be read (reason UNREADABLE_FILE), or a line is not the valid record of a finished game.
     SearchError
         There are no games (reason INVALID_LIMITS).
     """
     records = [
         (f"{path}:{number}", line)
         for path in plan.records
-        for number, line in enumerate(path.read_bytes().splitlines(), 1)
+        for number, line in enumerate(_read_lines(path), 1)
     ]
     if not records:
         raise SearchError("no games: expected at least one", reason="INVALID_LIMITS")
     return Samples(records, positions.sample(records, plan.entry.weights_spec.features, seed=plan.seed))
+
+
+def _read_lines(path: Path) -> list[bytes]:
+    try:
+        return path.read_bytes().splitlines()
+    except OSError as error:
+        raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
 
 
 def check_enough_games(samples: Samples) -> None:
@@ -337,10 +359,9 @@ def fit(plan: Plan, samples: Samples, *, on_epoch: OnProgress = lambda epoch: No
 
     Raises
     ------
-    OSError
-        The file of probes cannot be read.
     NotationError, PositionError
-        A line of it is not a walk of this game with probes.
+        The file of probes cannot be read (reason UNREADABLE_FILE), or a line of it is not a walk of this game with
+        probes.
     SearchError
         Reason INVALID_LIMITS: see `check_enough_games`; or all walks follow one game; or the search itself made no
         decisions, to which the priors are fitted.
@@ -350,7 +371,7 @@ def fit(plan: Plan, samples: Samples, *, on_epoch: OnProgress = lambda epoch: No
     held_out = samples.positions.held_out
     walks, probed = [], None
     if plan.probes is not None:
-        walks = plan.probes.read_bytes().splitlines()
+        walks = _read_lines(plan.probes)
         probed = _load_probes(plan, walks)
     fitted_to = samples.positions if probed is None else probed
     arrays = network.fit(

@@ -5,6 +5,7 @@ import json
 import random
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_the_command():
 def test_the_check_finds_worlds_that_cannot_be():
     """Exchange a card that was dealt to a hand, and is there still, for one of the deck."""
     refused = 0
-    for state, reference, begin, _ in coatl_views.games(random.Random(1)):
+    for state, reference, begin, _ in islice(coatl_views.games(random.Random(1)), 200):
         for viewer in range(reference.players if reference.memory else 0):
             world = state.copy()
             world.determinize(viewer, 1)
@@ -52,8 +53,7 @@ def test_the_check_finds_worlds_that_cannot_be():
                 with pytest.raises(coatl_views.ViewError):
                     coatl_views.check_world(reference, begin, viewer, Reference.from_json(changed))
                 refused += 1
-        if refused > 200:
-            return
+    assert refused > 200
 
 
 @pytest.mark.parametrize("viewer", range(4))

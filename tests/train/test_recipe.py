@@ -8,10 +8,12 @@ import subprocess
 import sysconfig
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 
+import distributed
 import numpy as np
 import pytest
 
@@ -23,7 +25,7 @@ from mexica_ai.cli.main import main
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.train import job_file, positions, probes, recipe, selfplay
 
-pytestmark = [pytest.mark.xdist_group("recipe"), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 COMMAND = [str(Path(sysconfig.get_path("scripts")) / "mexica-ai"), "train"]
 GAMES, WALKS = 12, 10
@@ -152,6 +154,22 @@ def fail_at(index, fatal):
     return result(index)
 
 
+class Dead(ThreadPoolExecutor):
+    """Its first jobs end with these errors, as if their workers had died."""
+
+    def __init__(self, *errors):
+        super().__init__(1)
+        self.errors, self.count = list(errors), 0
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.count += 1
+        if not self.errors:
+            return super().submit(fn, *args, **kwargs)
+        future = Future()
+        future.set_exception(self.errors.pop())
+        return future
+
+
 def test_a_job_that_kills_every_worker_ends_the_run_and_the_others_are_kept(tmp_path):
     path = tmp_path / "results.jsonl"
     with GamePool() as pool:
@@ -172,6 +190,29 @@ def test_errors_of_a_job_itself_are_raised_at_once(tmp_path):
     with ThreadPoolExecutor(1) as executor, pytest.raises(NotationError, match="job 2 is wrong"):
         job_file.complete(path, series(), 9, lambda index: partial(fail_at, index, 2), executor)
     assert len(lines(path)) == 2
+
+
+def test_a_bug_in_a_job_is_raised_as_it_is_and_not_run_again(tmp_path):
+    with Dead(ZeroDivisionError("a bug")) as executor, pytest.raises(ZeroDivisionError, match="a bug"):
+        job_file.complete(tmp_path / "r", series(), 1, lambda index: partial(result, index), executor)
+    assert executor.count == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        BrokenProcessPool(),
+        CancelledError(),
+        SystemExit(1),  # a worker of `GamePool` after SIGTERM
+        distributed.KilledWorker("job", None, 3),
+        distributed.comm.CommClosedError(),
+    ],
+)
+def test_jobs_of_workers_that_died_are_run_again(tmp_path, error):
+    with Dead(error, error) as executor:
+        job_file.complete(tmp_path / "r", series(), 1, lambda index: partial(result, index), executor)
+    assert executor.count == 3
+    assert len(lines(tmp_path / "r")) == 1
 
 
 def test_an_executor_that_takes_no_more_jobs_is_a_failure(tmp_path):
@@ -276,11 +317,34 @@ def test_games_and_walks_are_played_with_the_weights_of_the_plan(expected, tmp_p
         ({"game": "coatl", "weights": in_use}, "are of mexica; expected weights of coatl"),
         ({"walks": 3}, "expected a file of probes"),
         ({"probes": "games.jsonl"}, "is also a file of games"),
+        ({"games": -3}, "^games: given -3; expected an integer of at least 0$"),
+        ({"iterations": 0}, "^iterations: given 0; expected an integer of at least 2$"),
+        ({"epochs": 0}, "^epochs: given 0; expected an integer of at least 1$"),
+        ({"epochs": 1.5}, "^epochs: given 1.5; expected an integer of at least 1$"),
+        ({"seed": -1}, "^seed: given -1; expected an integer of at least 0$"),
+        ({"walks": -1}, "^walks: given -1; expected an integer of at least 0$"),
+        ({"walk_iterations": 0}, "^walk_iterations: given 0; expected an integer of at least 1$"),
     ],
 )
 def test_plans_that_cannot_be_carried_out_are_refused(options, problem):
     with pytest.raises(SearchError, match=problem):
         recipe.plan(["./games.jsonl"], **options)
+
+
+def test_a_plan_needs_a_file_of_games():
+    with pytest.raises(SearchError, match=r"^records: given no files; expected at least one$") as caught:
+        recipe.plan([])
+    assert caught.value.reason == "INVALID_LIMITS"
+
+
+def test_files_that_cannot_be_read_are_bad_input(expected, tmp_path, capsys):
+    missing = tmp_path / "missing.jsonl"
+    assert main(["train", str(missing), "--games", "0", "--evaluate"]) == 2
+    assert capsys.readouterr().err == f"mexica-ai: error: cannot read {missing}: No such file or directory\n"
+    plan = recipe.plan(expected[:1], probes=missing)
+    with pytest.raises(NotationError, match=r"^cannot read .*missing\.jsonl: No such file") as caught:
+        recipe.fit(plan, recipe.sample(plan))
+    assert caught.value.reason == "UNREADABLE_FILE"
 
 
 def test_walks_need_enough_valid_games(expected, tmp_path):
