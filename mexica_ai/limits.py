@@ -1,7 +1,7 @@
 """Limits of a search, its seed, and the defaults of all search arguments.
 
-Everything that starts a search takes its defaults from here. Limits are checked only in `Limits`: public
-functions build one from their arguments and pass it on.
+Everything that starts a search takes its defaults from here; `cext.core.turn_search` defines some of them.
+Limits are checked only in `Limits`: public functions build one from their arguments and pass it on.
 """
 
 from __future__ import annotations
@@ -9,17 +9,14 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from cext.core.turn_search import DEFAULT_MEMORY_MB, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S
 from mexica_ai.errors import SearchError
 from mexica_ai.strict import quote
 
 DEFAULT_TIME_S = 1.0  # of a search with neither a time nor a number of iterations
-DEFAULT_MEMORY_MB = 1024
 DEFAULT_THREADS = 1
 DEFAULT_CANDIDATES = 5  # a result lists at most
 DEFAULT_INTERVAL_S = 0.5  # between two results of an analysis
-MAX_TIME_S = 100_000_000  # three years
-MAX_THREADS = 256
-MAX_MEMORY_MB = 1_000_000
 MAX_CANDIDATES = 10_000
 MAX_INT64 = 2**63 - 1
 

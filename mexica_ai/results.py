@@ -57,6 +57,9 @@ class Result:
         Seed of the search; with one thread and a limit of iterations it reproduces the result.
     threads : int
         Native threads that searched.
+    weights : str, optional
+        The weights by which positions were valued: the first 12 hexadecimal digits of their SHA-256. None if
+        there are none, or they are unknown.
     """
 
     candidates: list[Candidate]
@@ -67,6 +70,7 @@ class Result:
     stop_reason: str
     seed: int
     threads: int = 1
+    weights: str | None = None
 
     @property
     def turn(self) -> list[str]:

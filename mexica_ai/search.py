@@ -227,7 +227,7 @@ def _watch(position, search, limits, candidates, level, interval_s, stop):
 
 def _result(position, search, level, candidates):
     found = search.result(candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES))
-    return levels.choose(level, _to_result(position.game, found), position.to_move, candidates)
+    return levels.choose(level, _to_result(position.game, found, search.weights), position.to_move, candidates)
 
 
 def _new_search(position, limits, seed, candidates, level, weights, search_class):
@@ -248,8 +248,15 @@ def _new_search(position, limits, seed, candidates, level, weights, search_class
     )
 
 
-def weights_for(game: str, weights: Weights | str | os.PathLike[str] | None) -> Weights | None:
+def weights_for(
+    game: str,
+    weights: Weights | str | os.PathLike[str] | None,
+    *,
+    path: str | os.PathLike[str] | None = None,
+) -> Weights | None:
     """Return the weights for a search of a game: `weights`, loaded if it is a path, or those that ship.
+
+    `path` is the file that loaded weights come from, if it is known; errors name it.
 
     Raises
     ------
@@ -261,17 +268,21 @@ def weights_for(game: str, weights: Weights | str | os.PathLike[str] | None) -> 
     if weights is None:
         return registry.get(game).weights()
     if not isinstance(weights, Weights):
-        weights = registry.load_weights_file(weights)
+        path = weights
+        weights = registry.load_weights_file(path)
     if weights.game != game:
+        given = f"{weights.version} of {weights.game}" if path is None else f"{path} of {weights.game}"
+        has_weights = registry.get(game).weights_spec is not None
+        expected = f"expected weights of {game}" if has_weights else f"{game} has no weights"
         raise SearchError(
-            f"weights {weights.version} are of {weights.game}; expected weights of {game}",
+            f"weights: given {given}; {expected}",
             reason="INVALID_WEIGHTS",
             path="weights",
         )
     return weights
 
 
-def _to_result(game: str, found: dict[str, Any]) -> Result:
+def _to_result(game: str, found: dict[str, Any], weights: Weights | None) -> Result:
     """Return the compiled search's result with its actions as text."""
     format_action = registry.get(game).codec.format_action
 
@@ -291,6 +302,7 @@ def _to_result(game: str, found: dict[str, Any]) -> Result:
     ]
     return Result(
         candidates=candidates,  # there is always one
+        weights=None if weights is None else weights.version,
         **{
             key: found[key]
             for key in ("iterations", "nodes", "distinct_turns", "seconds", "stop_reason", "seed", "threads")

@@ -218,13 +218,8 @@ def evaluation_from_message(
     )
 
 
-def result_to_message(
-    result: Result, *, engine_version: str, rules_version: int, weights: str = ""
-) -> engine_pb2.SearchResult:
-    """Return the message of a result, final or partial (`stop_reason` empty).
-
-    `weights` is the version of those that judged positions, if there were any.
-    """
+def result_to_message(result: Result, *, engine_version: str, rules_version: int) -> engine_pb2.SearchResult:
+    """Return the message of a result, final or partial (`stop_reason` empty)."""
     return engine_pb2.SearchResult(
         turn=result.turn,
         value=result.value,
@@ -249,7 +244,7 @@ def result_to_message(
         threads=result.threads,
         engine_version=engine_version,
         rules_version=rules_version,
-        weights=weights,
+        weights=result.weights or "",
     )
 
 
@@ -288,4 +283,5 @@ def result_from_message(message: engine_pb2.SearchResult) -> Result:
         stop_reason="" if stop_reason == "unspecified" else stop_reason,
         seed=message.seed,
         threads=message.threads,
+        weights=message.weights or None,
     )

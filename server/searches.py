@@ -87,6 +87,7 @@ class _Search:
         self._search = search.Search(state, niceness=NICENESS, **options)
         self._stop = stop
         self.stop, self.result, self.join = self._search.stop, self._search.result, self._search.join
+        self.weights = self._search.weights
 
     def run(self, *, time_s: float | None, iterations: int | None) -> None:
         with self._stop.ending(self._search):

@@ -563,7 +563,6 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             result,
             engine_version=self._engine_version,
             rules_version=registry.get(asked.position.game).game.rules_version,
-            weights=asked.weights.version if asked.weights else "",
         )
 
     @contextlib.contextmanager

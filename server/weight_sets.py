@@ -55,8 +55,11 @@ class WeightSets:
         sets = self._sets[game]
         name = name or SHIPPED
         if name not in sets:
+            expected = f"expected one of {', '.join(sets)}, the weights of {game} here"
+            if registry.get(game).weights_spec is None:
+                expected = f"{game} has no weights, expected no name or {SHIPPED}"
             raise NotationError(
-                f"weights: given {quote(name)}; expected one of {', '.join(sets)}, the weights of {game} here",
+                f"weights: given {quote(name)}; {expected}",
                 reason="UNKNOWN_WEIGHTS",
                 path="weights",
             )

@@ -40,7 +40,7 @@ from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
 import threading
 
 from cext.core.errors import SearchError
-from cext.core.turn_search import DEFAULT_MEMORY_MB
+from cext.core.turn_search import DEFAULT_MEMORY_MB, MAX_THREADS, MAX_TIME_S
 
 cdef extern from "<pthread.h>" nogil:
     ctypedef unsigned long pthread_t
@@ -48,7 +48,6 @@ cdef extern from "<pthread.h>" nogil:
     int pthread_join(pthread_t thread, void** result)
 
 cdef enum:
-    MAX_THREADS = 256
     SETTLED_EVERY = 64          # fewest iterations of a thread between checks whether the turn is settled
     MAX_EVENTS = 1000000000     # different draws at a node
     PREFETCH = 8                # selection prefetches the child of the edge this far ahead
@@ -551,8 +550,8 @@ cdef class Search(TurnSearch):
             Return at most this many seconds after the time limit, >= 0, even if threads without a processor still run.
             `result` is valid at once, and `join` waits for the threads. By default `run` waits for them.
         """
-        if late_s is not None and not 0 <= late_s < 1e9:
-            raise SearchError(f"late_s: {late_s}, expected at least 0 and less than 1e9", reason="INVALID_LIMITS")
+        if late_s is not None and not 0 <= late_s <= MAX_TIME_S:
+            raise SearchError(f"late_s: {late_s}, expected 0 to {MAX_TIME_S}", reason="INVALID_LIMITS")
         self._late_s = late_s
         TurnSearch.run(self, time_s, iterations)
 

@@ -13,10 +13,11 @@ from cext.core.weights cimport weights_data
 
 from cext.core.errors import SearchError
 
-# In MiB, for all compiled searches. The public functions have their own default, in `mexica_ai.limits`.
-DEFAULT_MEMORY_MB = 256
-
+# `mexica_ai.limits` takes these from here.
+DEFAULT_MEMORY_MB = 1024
 MAX_MEMORY_MB = 1_000_000
+MAX_THREADS = 256           # of the searches that take more than one
+MAX_TIME_S = 100_000_000    # three years
 
 
 cdef class TurnSearch:
@@ -63,7 +64,7 @@ cdef class TurnSearch:
         Parameters
         ----------
         time_s : float, optional
-            Seconds for the whole turn, > 0.
+            Seconds for the whole turn, > 0, at most 100,000,000.
         iterations : int, optional
             Iterations of all threads together, >= 1.
 
@@ -77,8 +78,8 @@ cdef class TurnSearch:
         cdef int reason = BY_STOP
         if self._has_begun:
             raise SearchError("a search runs once", reason="SEARCH_REUSED")
-        if time_s is not None and not 0 < time_s < 1e9:
-            raise SearchError(f"time_s: {time_s}, expected more than 0 and less than 1e9", reason="INVALID_LIMITS")
+        if time_s is not None and not 0 < time_s <= MAX_TIME_S:
+            raise SearchError(f"time_s: {time_s}, expected more than 0, at most {MAX_TIME_S}", reason="INVALID_LIMITS")
         if iterations is not None and not 1 <= iterations < 2**63:
             raise SearchError(f"iterations: {iterations}, expected at least 1", reason="INVALID_LIMITS")
         self.limits.began_s = monotonic_s()

@@ -22,6 +22,7 @@ from cext.core.network import network_shapes
 
 FORMAT = 3                  # of files. Format 2, which lacks the name of the game, can still be read
 VERSION_DIGITS = 12         # of the checksum
+KEYS = ("format", "game", "version", "sha256", "features", "categories", "provenance", "weights")     # of files
 
 # Only this module can pass it: Weights made without it would have no memory.
 cdef object _maker = object()
@@ -212,9 +213,13 @@ class WeightsSpec:
 
         Raises
         ------
+        TypeError
+            If the weights are of another game.
         OSError
             If the file cannot be written.
         """
+        if weights.game != self.game:
+            raise TypeError(f"weights: expected Weights of {self.game}, got Weights of {weights.game}")
         arrays = weights.arrays()
         head = {
             "format": FORMAT,
@@ -269,10 +274,15 @@ def load_weights(path, specs):
         if content["categories"] != list(spec.categories):
             raise _bad("made for other categories of actions than those of this version")
         found = _object(content["weights"], "weights")
+        unknown = [name for name in found if name not in spec.shapes]
+        if unknown:
+            raise _bad(f"unknown weights {unknown[0]!r}")
         arrays = {name: _array(name, found[name]) for name in spec.shapes}
         weights = spec.make(arrays, _object(content["provenance"], "provenance"))
         if weights.sha256 != content["sha256"]:
             raise _bad("the checksum does not fit the weights: the file is damaged")
+        if content["version"] != weights.version:
+            raise _bad(f"version {content['version']!r}, but the weights are {weights.version}")
         return weights
     except KeyError as error:
         problem = f"no {error.args[0]!r}"
@@ -319,6 +329,9 @@ def _spec_of(content, specs):
     """Return the spec of the game that a file is for."""
     if content["format"] not in (2, FORMAT):
         raise _bad(f"format {content['format']!r}, expected {FORMAT}")
+    unknown = [name for name in content if name not in KEYS]
+    if unknown:
+        raise _bad(f"unknown key {unknown[0]!r}")
     if content["format"] == 2:
         # The game follows from the names of the features.
         found = [spec for spec in specs if spec.inputs == content["features"]]

@@ -36,10 +36,14 @@ class _WeightedEngine(Engine):
         super().__init__(spec, defaults)
         given = spec.options.get("weights", self._defaults.get("weights"))
         # Read now, so that a bad file is an error before the first game.
-        self._weights = given if given is None or isinstance(given, Weights) else load_weights_file(given)
+        self._path = None if isinstance(given, Weights) else given
+        self._weights = given if self._path is None else load_weights_file(given)
+
+    def _weights_for(self, game):
+        return weights_for(game, self._weights, path=self._path)
 
     def weights_id(self, game: str) -> str | None:
-        weights = weights_for(game, self._weights)
+        weights = self._weights_for(game)
         return None if weights is None else weights.version
 
 
@@ -68,7 +72,7 @@ class MctsEngine(_WeightedEngine):
             candidates=candidates,
             level=self._level,
             stop=stop,
-            weights=self._weights,
+            weights=self._weights_for(position.game),
             search_class=self._search_class(),
         )
 
@@ -90,7 +94,7 @@ class MctsEngine(_WeightedEngine):
             level=self._level,
             interval_s=interval_s,
             stop=stop,
-            weights=self._weights,
+            weights=self._weights_for(position.game),
             search_class=self._search_class(),
         )
 
@@ -117,7 +121,7 @@ class BeamEngine(_WeightedEngine):
             seed=seed,
             candidates=candidates,
             stop=stop,
-            weights=self._weights,
+            weights=self._weights_for(position.game),
             search_class=search,
         )
 
@@ -136,7 +140,7 @@ class _InstantEngine(_WeightedEngine):
         after = position.state.copy()
         # The engine must not use what its seat cannot know.
         after.determinize(after.current_player, seed)
-        weights = weights_for(position.game, self._weights)
+        weights = self._weights_for(position.game)
         actions = self._turn(after, weights, seed)
         for action in actions:
             after.apply(action)
@@ -153,6 +157,7 @@ class _InstantEngine(_WeightedEngine):
             seconds=time.perf_counter() - started,
             stop_reason="settled",
             seed=seed,
+            weights=None if weights is None else weights.version,
         )
 
 

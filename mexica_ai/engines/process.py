@@ -340,6 +340,7 @@ def _result(
         stop_reason=field("stop_reason", str, "") or stop_reason,
         seed=field("seed", int, seed),
         threads=field("threads", int, 1),
+        weights=field("weights", str, None),
     )
 
 

@@ -780,7 +780,7 @@ def test_a_file_that_is_none_of_weights_is_refused_before_the_first_game(two_set
     assert cli(*command) == 2
     assert "by_hand.json: not JSON; expected a file of weights" in cli.err
     assert cli("--engine", "random", "--engine", f"mcts,weights={two_sets[0]}", "--game", "coatl") == 2
-    assert "are of mexica; expected weights of coatl" in cli.err
+    assert "of mexica; expected weights of coatl" in cli.err
     assert not journal.exists()
 
 

@@ -349,6 +349,7 @@ def test_best_turn_plays_on():
         "stop_reason",
         "seed",
         "threads",
+        "weights",
     }
     assert set(result.to_json()["candidates"][0]) == {
         "turn",

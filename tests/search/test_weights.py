@@ -254,6 +254,10 @@ DAMAGES = [
     (damage(lambda content: content["weights"]["b3"].__setitem__(0, 7.0)), "the checksum does not fit"),
     (damage(lambda content: content.update(sha256=7)), "the checksum does not fit"),
     (damage(lambda content: content.pop("sha256")), "no 'sha256'"),
+    (damage(lambda content: content.update(version="0" * 12)), "version '000000000000', but the weights are"),
+    (damage(lambda content: content.pop("version")), "no 'version'"),
+    (damage(lambda content: content.update(comment="")), "unknown key 'comment'"),
+    (damage(lambda content: content["weights"].update(w9=[])), "unknown weights 'w9'"),
     (damage(lambda content: content["weights"].pop("w2")), "no 'w2'"),
     (damage(lambda content: content.update(weights=[])), "weights is not a JSON object"),
     (cut, "not JSON"),
@@ -291,11 +295,36 @@ def test_weights_of_another_game_are_refused(entry, spec, midgame, tmp_path, cap
     with make_engine(f"mcts,weights={path}") as engine, pytest.raises(SearchError) as caught:
         engine.best_turn(midgame)
     assert caught.value.reason == "INVALID_WEIGHTS"
-    assert f"expected weights of {entry.name}" in str(caught.value)
+    (other,) = (game for game in GAMES if game != entry.name)
+    problem = f"weights: given {path} of {other}; expected weights of {entry.name}"
+    assert str(caught.value) == problem
     assert main(["best", f"examples/{entry.name}_midgame.json", "--weights", str(path)]) == 2
-    assert f"expected weights of {entry.name}" in capsys.readouterr().err
-    with pytest.raises(SearchError, match="expected weights of nim"):
-        ai.best_turn(ai.new_game("nim"), iterations=10, weights=path)
+    assert capsys.readouterr().err == f"mexica-ai: error: {problem}\n"
+    loaded = registry.load_weights_file(path)
+    for weights, name in ((path, path), (loaded, loaded.version)):
+        with pytest.raises(SearchError) as caught:
+            ai.best_turn(ai.new_game("nim"), iterations=10, weights=weights)
+        assert str(caught.value) == f"weights: given {name} of {other}; nim has no weights"
+
+
+def test_weights_are_not_saved_as_those_of_another_game(spec, tmp_path):
+    (other,) = (registry.get(game).weights() for game in GAMES if game != spec.game)
+    with pytest.raises(TypeError, match=f"expected Weights of {spec.game}, got Weights of {other.game}"):
+        spec.save(tmp_path / "weights.json", other)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_results_say_which_weights_were_used(entry, by_hand, midgame):
+    other = registry.load_weights_file(by_hand).version
+    assert ai.best_turn(midgame, iterations=20).weights == entry.weights().version
+    assert ai.best_turn(midgame, iterations=20, weights=by_hand).to_json()["weights"] == other
+    assert {found.weights for found in ai.analyze(midgame, iterations=20, weights=by_hand)} == {other}
+    assert ai.best_turn(ai.new_game("nim"), iterations=20).weights is None
+    for kind in ("mcts", "beam", "greedy"):
+        with make_engine(f"{kind},weights={by_hand}") as engine:
+            assert engine.best_turn(midgame, ai.Limits(iterations=20)).weights == other
+    with make_engine("uct") as engine:
+        assert engine.best_turn(midgame, ai.Limits(iterations=20)).weights is None
 
 
 def test_where_the_shipped_file_cannot_be_read_the_estimate_plays(spec, monkeypatch, tmp_path, midgame):

@@ -846,6 +846,7 @@ class StarvedSearch:
         self._search = Search(state, **options)
         self.result = self._search.result
         self.stop = self._search.stop
+        self.weights = self._search.weights
 
     def run(self, *, time_s, iterations, late_s):
         began = time.monotonic()

@@ -36,6 +36,7 @@ RESULT = ai.Result(
     stop_reason="iterations",
     seed=2**63 - 1,
     threads=2,
+    weights="70559a0e238c",
 )
 
 

@@ -314,7 +314,7 @@ def test_games_and_walks_are_played_with_the_weights_of_the_plan(expected, tmp_p
     ("options", "problem"),
     [
         ({"game": "nim"}, "nim has no weights to fit"),
-        ({"game": "coatl", "weights": in_use}, "are of mexica; expected weights of coatl"),
+        ({"game": "coatl", "weights": in_use}, "of mexica; expected weights of coatl"),
         ({"walks": 3}, "expected a file of probes"),
         ({"probes": "games.jsonl"}, "is also a file of games"),
         ({"games": -3}, "^games: given -3; expected an integer of at least 0$"),
