@@ -28,8 +28,8 @@ from mexica_ai.train import job_file, positions, probes, recipe, selfplay
 pytestmark = pytest.mark.slow
 
 COMMAND = [str(Path(sysconfig.get_path("scripts")) / "mexica-ai"), "train"]
-GAMES, WALKS = 12, 10
-SIZE = ["--games", GAMES, "--iterations", 4, "--walks", WALKS, "--walk-iterations", 20, "--epochs", 1, "--refine"]
+GAMES, WALKS = 12, 8
+SIZE = ["--games", GAMES, "--iterations", 4, "--walks", WALKS, "--walk-iterations", 8, "--epochs", 1, "--refine"]
 
 spec, in_use = registry.get("mexica").weights_spec, registry.get("mexica").weights()
 
@@ -42,7 +42,7 @@ def expected(tmp_path_factory):
     with ThreadPoolExecutor(1) as executor:
         selfplay.play(games, executor, game="mexica", games=GAMES, iterations=4, seed=1)
         records = [json.loads(line) for line in games.read_text().splitlines()]
-        probes.make(walks, records, executor, game="mexica", walks=WALKS, iterations=20, seed=1)
+        probes.make(walks, records, executor, game="mexica", walks=WALKS, iterations=8, seed=1)
     return games, walks
 
 
@@ -362,7 +362,7 @@ def test_a_walk_carries_one_record(expected):
     records.sort(key=positions.fingerprint)
     for index in range(3):
         record, state = probes._draw_record(records, 1, index)
-        walk = json.dumps(probes._walk(record, state, 1, index, 20, in_use))
+        walk = json.dumps(probes._walk(record, state, 1, index, 8, in_use))
         assert walk.encode() in lines(expected[1])
 
 
