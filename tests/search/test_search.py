@@ -789,8 +789,8 @@ def test_bad_arguments_are_refused(arguments, reason):
 
 @pytest.mark.parametrize(
     "limits",
-    [{"time_s": 0}, {"time_s": -1}, {"time_s": float("nan")}, {"time_s": float("inf")}, {"iterations": 0},
-     {"iterations": -5}, {"iterations": 2**63}],
+    [{"time_s": 0}, {"time_s": -1}, {"time_s": float("nan")}, {"time_s": 1e8 + 1}, {"iterations": 0},
+     {"time_s": float("inf")}, {"iterations": -5}, {"iterations": 2**63}],
 )  # fmt: skip
 def test_bad_limits_are_refused_and_leave_the_search_usable(limits):
     search = Search(nim([1, 2]), seed=1)
