@@ -487,11 +487,13 @@ class Client(_Calls):
                     break
             return call.read(running.result())
         except grpc.FutureCancelledError:
-            raise self._stopped() from None
+            failure: MexicaAIError = self._stopped()
         except grpc.RpcError as error:
-            raise self._error(error) from None
+            failure = self._error(error)
         finally:
             running.cancel()  # has no effect on a call that has ended; else we were interrupted
+        # Not from within the handler: a cluster pickles an error with its context, and gRPC's cannot be pickled.
+        raise failure
 
     def _stream(self, call: Call[T]) -> Iterator[T]:
         # The call starts now, not with the first step of the iterator.
@@ -502,10 +504,12 @@ class Client(_Calls):
         try:
             for answer in running:
                 yield call.read(answer)
+            return
         except grpc.RpcError as error:
-            raise self._error(error) from None
+            failure = self._error(error)
         finally:
             running.cancel()
+        raise failure  # as in `_ask`
 
     def __enter__(self) -> Client:
         return self
