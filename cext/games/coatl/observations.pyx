@@ -18,7 +18,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from cext.core.game cimport State
-from cext.core.rng cimport Stream, rng_below, rng_uniform
+from cext.core.rng cimport MIX_STEP, Stream, rng_below, rng_uniform
 from cext.games.coatl.cards cimport FACE_OF, NUM_CARDS, NUM_FACES
 from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_OBSERVATIONS, NO_SEAT, ON_COATL,
                                      PLAYED_UNSEEN, PRIVATE, PUBLIC, PUT_AWAY, RENEWED, REVEALED, UNSURE, set_first,
@@ -235,7 +235,7 @@ cdef uint64_t _hash(const ObservationsC* obs, int i, const WorldC* world) noexce
     cdef int k
     for k in range(0, obs.num_classes * NUM_PLACES, 8):
         memcpy(&word, counts + k, 8)
-        h = (h ^ word) * <uint64_t>0x9e3779b97f4a7c15
+        h = (h ^ word) * MIX_STEP
         h ^= h >> 29
     return h | 1
 
