@@ -134,6 +134,20 @@ class Position:
         """Whether the position determines everything that will still be drawn, apart from its order."""
         return self._codec.has_one_world(self._state)
 
+    @property
+    def is_forced(self) -> bool:
+        """Whether the seat to move has only one legal turn."""
+        if self.to_move is None:
+            return False
+        state = self._state.copy()
+        seat, started = state.current_player, state.turn
+        while not state.is_terminal and state.current_player == seat and state.turn == started:
+            actions = state.legal_actions()  # of the state, since spelling a thousand actions takes milliseconds
+            if len(actions) != 1:
+                return False
+            state.apply(actions[0])
+        return True
+
     def legal_actions(self) -> list[str]:
         """Return the legal actions, sorted as strings; empty if the game is over or a random event is due.
 
@@ -318,7 +332,7 @@ def require_seat_to_move(position: Position) -> None:
         (NOT_ITS_VIEW).
     """
     if position.is_over:
-        raise GameOverError("the game is over; expected a position in which a seat is to move")
+        raise GameOverError("the game is over; expected a position in which a seat is to move", path="position")
     if position.is_chance:
         raise PositionError(
             "a random event comes before the next turn; expected a position in which a seat is to move",

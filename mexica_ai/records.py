@@ -33,6 +33,7 @@ _SHAPE = {
         "weights?": str,
         "styles": [float],
         "odd_turns": [int],
+        "equal?": bool,
     },
 }
 

@@ -17,6 +17,7 @@ from google.protobuf.message import Message
 from mexica_ai import registry
 from mexica_ai.annotate import TurnEvaluation
 from mexica_ai.errors import NotationError, UnknownGameError
+from mexica_ai.limits import resolve_seed
 from mexica_ai.position import Position
 from mexica_ai.records import VERSION
 from mexica_ai.results import Candidate, Result
@@ -216,6 +217,22 @@ def evaluation_from_message(
         iterations=message.iterations,
         seconds=message.seconds,
     )
+
+
+def seed_of(request: Message) -> int:
+    """Return the seed of a request, drawn if it gives none.
+
+    Raises
+    ------
+    SearchError
+        The seed is above 2^63 - 1; reason INVALID_SEED.
+    """
+    return resolve_seed(request.seed if request.HasField("seed") else None)
+
+
+def limits_of(message: engine_pb2.Limits) -> dict[str, Any]:
+    """Return the limits that a message gives by field; None for each that it leaves to the server."""
+    return {name: getattr(message, name) or None for name in message.DESCRIPTOR.fields_by_name}
 
 
 def result_to_message(result: Result, *, engine_version: str, rules_version: int) -> engine_pb2.SearchResult:

@@ -10,8 +10,16 @@ LEANINGS = {
     "pilgrim": {
         "place yaxchilan": 3, "place chichen_itza": 3, "place": 0.3, "pick": 3, "pick chichen_itza": 0.3,
         "pick chichen_itza 6": 9, "pick chichen_itza 8": 9, "pick chichen_itza 9": 9, "beg": 0.3,
+        "pick chichen_itza 1 2": 9, "pick chichen_itza 2 3": 9, "pick chichen_itza 3 4": 9, "pick tikal 1 1": 9,
+        "research theology": 9, "climb": 3,
+    },
+    "mason": {
+        "place tikal": 9, "pick": 0.2, "pick tikal 4 4": 9, "pick tikal 5 4": 9, "pick tikal 6 4": 9,
+        "pick tikal 7 4": 9, "build": 5, "build m_": 9, "use": 5, "done": 0.2, "place start": 0.3,
     },
 }
+# What a seat of a game with masons has from the beginning, so that monuments are built.
+RICH = {"corn": 40, "wood": 12, "stone": 12, "gold": 12}
 FREE_FROM = {gear: facts["free_choice_from"] for gear, facts in reference.GEARS.items()}
 MUST_OCCUR = [
     "keep", "beg", "place", "place start", "pick with an action", "pick without one", "harvest corn",
@@ -19,7 +27,18 @@ MUST_OCCUR = [
     "sell", "buy", "use", "done", "end", "advance 1", "advance 2", "reveal", "reveal of age 2",
     "a food day jumped over", "hunger", "start player moves", "a worker pushed off", "a new worker",
     "a skull placed", "a free choice", "points below 0", "2 seats", "3 seats", "4 seats", "whole points",
+    "a monument", "one space ahead", "an offering", "build more", "use more", "trade more", "build corn",
+    "the marker goes to the left", "corn from the teeth",
 ]  # fmt: skip
+
+
+def new_game(rng, players, leaning, whole_points):
+    """Return the first position of a game of players with a leaning."""
+    position = reference.new_game(players, rng, whole_points)
+    if leaning == "mason":
+        for seat in position["seats"]:
+            seat.update(RICH)
+    return position
 
 
 def choose(rng, leaning, legal):
@@ -42,8 +61,18 @@ def events(before, action, after):
         yield "research free"
     if "arch" in words:
         yield "build arch"
-    if decision == "climb two":
-        yield "climb two"
+    if decision in ("climb two", "build more", "use more", "trade more", "build corn") and action != "done":
+        yield decision
+    if decision == "climb more" and len(words) == 3:
+        yield "an offering"
+    if words[:2] == ["pick", "chichen_itza"] and len(words) == 4 and int(words[3]) == int(words[2]) + 1:
+        yield "one space ahead"
+    if words[0] == "build" and words[1] in reference.MONUMENTS:
+        yield "a monument"
+    if after["teeth_corn"] < before["teeth_corn"]:
+        yield "corn from the teeth"
+    if before["start_space"] == before["start_player"] != after["start_player"]:
+        yield "the marker goes to the left"
     if words[0] == "pick" and len(words) == 4 and int(words[2]) >= FREE_FROM[words[1]]:
         yield "a free choice"
     if words[0] == "reveal" and before["food_days"] >= 2:

@@ -315,7 +315,7 @@ def _read(path):
 
 def _no_constant(name):
     """Refuse NaN and Infinity."""
-    raise _bad(f"{name} is no number of JSON")
+    raise _bad(f"JSON has no {name}")
 
 
 def _object(value, what):

@@ -292,6 +292,11 @@ def needing(packages: str) -> Iterator[None]:
         ) from None
 
 
+def warn(message: str) -> None:
+    """Print a warning to standard error, in one line."""
+    print(f"mexica-ai: warning: {' '.join(message.split())}", file=sys.stderr)
+
+
 def check_picture(path: str) -> None:
     """Raise an error now, before the long work, if no picture can be written to a path later."""
     with needing("matplotlib (the extra plot)"):

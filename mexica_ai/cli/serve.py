@@ -24,6 +24,7 @@ Examples:
   mexica-ai serve
   mexica-ai serve --port 0 --threads 2 --max-time 10
   mexica-ai serve --config server.toml --check-config
+  mexica-ai serve --config server.toml --check-health
 """
 _PACKAGES = "grpcio, grpcio-health-checking, grpcio-reflection, grpcio-status, protobuf and pydantic-settings"
 
@@ -41,7 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check-config",
         action="store_true",
-        help="print the resulting configuration as TOML and exit",
+        help="print the resulting configuration as TOML and exit: with 2 if the server would refuse it, with 1 if a "
+        "certificate has expired",
+    )
+    parser.add_argument(
+        "--check-health",
+        action="store_true",
+        help="ask the server that runs here with this configuration whether it serves, and exit: with 0 if it does, "
+        "else with 1",
     )
     for field, flag in flags().items():
         if flag.metavar:
@@ -67,10 +75,16 @@ def run(args: argparse.Namespace) -> int:
     # gRPC's core would write its own lines to standard error, one for every failed TLS handshake.
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     with common.needing(_PACKAGES):
-        from mexica_ai.server import app, logs, main
+        from mexica_ai.server import app, logs, main, probe
     if args.check_config:
-        app.check(config)
+        concerns = app.check(config)
         print(to_toml(config), end="")
-        return 0
+        for concern in concerns:
+            common.warn(concern.message)
+        return int(any(concern.is_fatal for concern in concerns))
+    if args.check_health:
+        status = probe.health(config)
+        print(status)
+        return int(status != "SERVING")
     logs.configure(config)
     return main.serve(config)

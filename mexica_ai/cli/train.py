@@ -79,6 +79,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"(default: {recipe.ITERATIONS})",
     )
     parser.add_argument(
+        "--equal",
+        action="store_true",
+        help="in new games all seats play alike; half of the games begin after an odd turn",
+    )
+    parser.add_argument(
         "--refine",
         action="store_true",
         help="start with the network in use instead of the hand-made estimate, at a quarter of the rate",
@@ -154,6 +159,7 @@ def run(args: argparse.Namespace) -> int:
         probes=args.probes,
         walks=args.walks,
         walk_iterations=args.walk_iterations or recipe.WALK_ITERATIONS,
+        equal=args.equal,
     )
     with common.executor(args.cluster, args.jobs) as (executor, concurrency):
         if plan.games:

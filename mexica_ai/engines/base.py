@@ -180,6 +180,6 @@ def find_fault(position: Position, turn: list[str]) -> MexicaAIError | None:
     try:
         position.copy().push(turn)
     except MexicaAIError as error:
-        # The turn is legal, but the position does not know what is drawn after it.
-        return error if error.reason != "UPCOMING_UNKNOWN" else None
+        # The turn is legal, but the position does not know what is drawn, or shown, after it.
+        return error if error.reason not in ("UPCOMING_UNKNOWN", "NOT_UNCOVERED") else None
     return None

@@ -12,9 +12,9 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from cext.core.weights import Weights
 from mexica_ai.errors import NotationError, SearchError
@@ -46,6 +46,8 @@ class Series:
         What the lines of the series have in common in that object.
     advice : str
         Ends the error about lines made with other weights.
+    defaults : dict
+        The values of settings that a line does not name.
     """
 
     game: str
@@ -55,6 +57,7 @@ class Series:
     number: str
     settings: dict[str, Any]
     advice: str
+    defaults: dict[str, Any] = field(default_factory=dict)
 
 
 def complete(
@@ -89,7 +92,8 @@ def complete(
     Raises
     ------
     NotationError
-        A line of the file, other than a torn last one, is not a JSON object. The file stays as it is.
+        The file cannot be written (reason UNREADABLE_FILE). Or a line, other than a torn last one, is not a JSON
+        object; the file stays as it is.
     SearchError
         Jobs are missing, and lines of the series were made with other weights or do not name theirs (reason
         INVALID_RECORDS): nothing is run. Or the workers of one job died `TRIES` times (WORKER_DIED), or the
@@ -97,22 +101,30 @@ def complete(
     Exception
         Any other error of a job, at once; finished jobs are in the file.
     """
-    known, versions = _known(path, series)
-    missing = deque(index for index in range(count) if index not in known)
-    others = sorted(versions - {series.weights.version})
-    if missing and others:
-        settings = " and ".join(f"{name} {value}" for name, value in series.settings.items())
-        raise SearchError(
-            f"{path} holds {series.noun} of {settings} by weights {', '.join(others)}, and those in use are "
-            f"{series.weights.version}; expected {series.advice}",
-            reason="INVALID_RECORDS",
-        )
-    done = count - len(missing)
-    on_progress(done)
-    failures: Counter[int] = Counter()
-    running: dict[Future, int] = {}
     try:
-        with path.open("a", encoding="utf-8") as file:
+        file = path.open("a+b")
+    except OSError as error:
+        raise NotationError(f"cannot write {path}: {error.strerror or error}", reason="UNREADABLE_FILE") from None
+    with file:
+        known, versions = _known(file, path, series)
+        missing = deque(index for index in range(count) if index not in known)
+        others = sorted(versions - {series.weights.version})
+        if missing and others:
+            settings = " and ".join(
+                f"{name} {value}"
+                for name, value in series.settings.items()
+                if (name, value) not in series.defaults.items()
+            )
+            raise SearchError(
+                f"{path} holds {series.noun} of {settings} by weights {', '.join(others)}, and those in use are "
+                f"{series.weights.version}; expected {series.advice}",
+                reason="INVALID_RECORDS",
+            )
+        done = count - len(missing)
+        on_progress(done)
+        failures: Counter[int] = Counter()
+        running: dict[Future, int] = {}
+        try:
             while missing or running:
                 while missing and len(running) < concurrency:
                     index = missing.popleft()
@@ -121,7 +133,7 @@ def complete(
                     index = running.pop(future)
                     error = CancelledError("cancelled") if future.cancelled() else future.exception()
                     if error is None:
-                        file.write(json.dumps(future.result()) + "\n")
+                        file.write(json.dumps(future.result()).encode() + b"\n")
                         file.flush()
                         done += 1
                         on_progress(done)
@@ -136,9 +148,9 @@ def complete(
                             reason="WORKER_DIED",
                         ) from error
                     missing.appendleft(index)
-    finally:
-        for future in running:
-            future.cancel()
+        finally:
+            for future in running:
+                future.cancel()
 
 
 def _submit(executor: Executor, call: Callable[[], dict[str, Any]]) -> Future:
@@ -156,15 +168,14 @@ def _is_lost_worker(error: BaseException) -> bool:
     return distributed is not None and isinstance(error, (distributed.KilledWorker, distributed.comm.CommClosedError))
 
 
-def _known(path: Path, series: Series) -> tuple[set[int], set[str]]:
+def _known(file: BinaryIO, path: Path, series: Series) -> tuple[set[int], set[str]]:
     """Return the numbers of the series' lines in the file, and the versions of the weights that made them.
 
     Drops a torn last line once all lines before it are known to be good.
     """
     known, versions = set(), set()
-    if not path.exists():
-        return known, versions
-    content = path.read_bytes()
+    file.seek(0)
+    content = file.read()
     whole = content[: content.rfind(b"\n") + 1]
     torn = content[len(whole) :]
     if torn and not (torn[: len(BEGINNING)] == BEGINNING[: len(torn)] and _is_torn(torn)):
@@ -176,11 +187,12 @@ def _known(path: Path, series: Series) -> tuple[set[int], set[str]]:
             raise NotationError(f"{where}: expected a record, a JSON object", reason="WRONG_TYPE", path=where)
         made = record.get(series.key)
         is_of_series = record.get("game") == series.game and isinstance(made, dict)
-        if is_of_series and series.settings.items() <= made.items():
+        if is_of_series and series.settings.items() <= (series.defaults | made).items():
             known.add(made.get(series.number))
             versions.add(str(made.get("weights", UNKNOWN_WEIGHTS)))
-    if whole != content:
-        path.write_bytes(whole)
+    if len(whole) < len(content):
+        file.truncate(len(whole))
+    file.write(whole[len(content) :])
     return known, versions
 
 

@@ -74,6 +74,7 @@ class Plan:
     probes: Path | None
     walks: int
     walk_iterations: int
+    equal: bool = False
 
     @property
     def game(self) -> str:
@@ -183,6 +184,7 @@ def plan(
     probes: str | PathLike[str] | None = None,
     walks: int = 0,
     walk_iterations: int = WALK_ITERATIONS,
+    equal: bool = False,
 ) -> Plan:
     """Describe a training run.
 
@@ -209,6 +211,8 @@ def plan(
         How many walks of this seed and size that file is to hold.
     walk_iterations : int
         Of a search in a walk; 1 or more.
+    equal : bool
+        In new games all seats play alike, and half of the games are forks; see `selfplay`.
 
     Raises
     ------
@@ -249,6 +253,7 @@ def plan(
         None if probes is None else Path(probes),
         walks,
         walk_iterations,
+        equal,
     )
 
 
@@ -279,6 +284,7 @@ def play(
         iterations=plan.iterations,
         seed=plan.seed,
         weights=plan.weights,
+        equal=plan.equal,
         concurrency=concurrency,
         on_progress=on_progress,
     )

@@ -5,6 +5,10 @@ seat overrates some features of a position and underrates others. Without styles
 learns nothing about positions that the search avoids. An *odd turn* is a random one of an engine's candidates, or a
 greedy or random turn. It leads to positions that good players avoid but a search has to judge.
 
+*Equal* games have neither: all seats search alike, so a result tells about positions, not about who was handicapped.
+Half of them are *forks*: their record begins with a position after an odd turn of a quicker game, so that all of its
+positions are followed by play at full strength.
+
 Main functions: `play_game` (one game), `play` (a file of games).
 """
 
@@ -35,9 +39,13 @@ RIVAL_FACTOR = 5
 STYLE_DEVIATIONS = (0.0, 0.0, 0.3, 0.6)
 ODD_SHARES = (0.0, 0.05, 0.15)  # share of the turns that are odd, drawn for each game
 ODD_CANDIDATES = 20  # number of candidates from which an odd turn is drawn
+FORK_SHARE = 0.5  # share of the equal games that are forks
+QUICK = 8  # the game before a fork has so many times fewer iterations
 
 
-def play_game(game: str, seed: int, index: int, iterations: int, weights: Weights | None = None) -> dict[str, Any]:
+def play_game(
+    game: str, seed: int, index: int, iterations: int, weights: Weights | None = None, *, equal: bool = False
+) -> dict[str, Any]:
     """Play one game and return its record.
 
     Parameters
@@ -49,28 +57,39 @@ def play_game(game: str, seed: int, index: int, iterations: int, weights: Weight
         Of a search, before `SPREAD`.
     weights : Weights, optional
         What the search plays with, before styles; by default those that ship.
+    equal : bool
+        All seats play alike: no spread, no rivals, no styles, no odd turns but those before forks.
 
     Returns
     -------
     dict
         The record. Its object `self_play` has the keys `seed`, `iterations`, `game` (the index), `weights` (their
-        version), `styles` (the deviation of each seat's style) and `odd_turns` (the numbers of the odd turns,
-        where random events count as turns).
+        version), `styles` (the deviation of each seat's style), `odd_turns` (the numbers of the odd turns, where
+        random events count as turns), and `equal`, if it is.
     """
     weights = weights_for(game, weights)
     random_ = random.Random(f"{seed}/{index}")
     players = random_.choice(PLAYERS)
     position = new_game(game, players=players, seed=random_.getrandbits(63))
+    if equal:
+        if random_.random() < FORK_SHARE:
+            position = _fork(position, random_, max(2, iterations // QUICK), weights)
+        budgets, deviations, odd_share = [iterations] * players, [0.0] * players, 0.0
+        specs = [_small_search(iterations)] * players
+    else:
+        budgets = [round(iterations * random_.choice(SPREAD)) for _ in range(players)]
+        specs = [f"mcts,iterations={budget}" for budget in budgets]
+        if random_.random() < RIVAL_SHARE:
+            specs[random_.randrange(players)] = random_.choice(RIVALS).format(RIVAL_FACTOR * iterations)
+        deviations = [random_.choice(STYLE_DEVIATIONS) for _ in range(players)]
+        odd_share = None  # drawn after the styles
     start = position.to_json()
-    budgets = [round(iterations * random_.choice(SPREAD)) for _ in range(players)]
-    specs = [f"mcts,iterations={budget}" for budget in budgets]
-    if random_.random() < RIVAL_SHARE:
-        specs[random_.randrange(players)] = random_.choice(RIVALS).format(RIVAL_FACTOR * iterations)
     spec = registry.get(game).weights_spec
-    deviations = [random_.choice(STYLE_DEVIATIONS) for _ in range(players)]
     styles = [_style(spec, weights, deviation, random_) for deviation in deviations]
     engines = [make_engine(spec, weights=style) for spec, style in zip(specs, styles, strict=True)]
-    odd_share, turns, odd = random_.choice(ODD_SHARES), [], []
+    if odd_share is None:
+        odd_share = random_.choice(ODD_SHARES)
+    turns, odd = [], []
     while not position.is_over:
         if position.is_chance:
             turns.append(position.draw(random_.getrandbits(63)))
@@ -98,8 +117,33 @@ def play_game(game: str, seed: int, index: int, iterations: int, weights: Weight
             "weights": weights.version,
             "styles": deviations,
             "odd_turns": odd,
-        },
+        }
+        | ({"equal": True} if equal else {}),
     }
+
+
+def _small_search(iterations: int) -> str:
+    """Return the spec of a search with no more memory than it needs: reserving much takes longer than such a search."""
+    return f"mcts,iterations={iterations},memory={8 + iterations // 25}"
+
+
+def _fork(position: Position, random_: random.Random, iterations: int, weights: Weights) -> Position:
+    """Return a position of a quick game after an odd turn, from which the game can go on."""
+    engine = make_engine(_small_search(iterations), weights=weights)
+    before = []  # each turn
+    while not position.is_over:
+        if position.is_chance:
+            position.draw(random_.getrandbits(63))
+            continue
+        before.append(position.copy())
+        position.push(engine.best_turn(position, seed=random_.getrandbits(63), candidates=1).turn)
+    while True:
+        found = random_.choice(before)
+        found.push(_odd_turn(found, random_, random_.getrandbits(63), iterations, weights))
+        if found.is_over:
+            before = before[:1]  # the odd turn ended the game; the first turn does not
+            continue
+        return found
 
 
 def weights_of(record: dict[str, Any]) -> str:
@@ -134,6 +178,7 @@ def play(
     iterations: int,
     seed: int,
     weights: Weights | None = None,
+    equal: bool = False,
     concurrency: int = 1,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> None:
@@ -148,14 +193,15 @@ def play(
         noun="games",
         key="self_play",
         number="game",
-        settings={"seed": seed, "iterations": iterations},
+        settings={"seed": seed, "iterations": iterations, "equal": equal},
+        defaults={"equal": False},
         advice="another file, another seed, or --games 0 to take the file as it is",
     )
     complete(
         path,
         series,
         games,
-        lambda index: partial(play_game, game, seed, index, iterations, weights),
+        lambda index: partial(play_game, game, seed, index, iterations, weights, equal=equal),
         executor,
         concurrency=concurrency,
         on_progress=on_progress,

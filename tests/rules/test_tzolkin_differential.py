@@ -15,7 +15,7 @@ from collections import Counter
 import pytest
 from reference import tzolkin as reference
 from tzolkin_implementations import Compiled
-from tzolkin_walks import LEANINGS, MUST_OCCUR, choose, events
+from tzolkin_walks import LEANINGS, MUST_OCCUR, choose, events, new_game
 
 from cext.core.game import CHANCE
 from mexica_ai.games.tzolkin import notation
@@ -38,7 +38,7 @@ class Lockstep:
         self.text_of = {}
 
     def play(self, rng, players, leaning, whole_points):
-        position = reference.new_game(players, rng, whole_points)
+        position = new_game(rng, players, leaning, whole_points)
         state = notation.parse_position(position, "$")
         while True:
             assert notation.format_position(state) == position

@@ -9,7 +9,7 @@ from tzolkin_builder import build
 
 from cext.games.tzolkin.ops import state_from_fields, state_to_fields
 from mexica_ai import NotationError, Position, PositionError, new_game, replay
-from mexica_ai.games.tzolkin import facts, notation
+from mexica_ai.games.tzolkin import facts, notation, render
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
 
@@ -230,25 +230,130 @@ def test_everything_of_a_position_is_on_the_board():
         },
     )  # fmt: skip
     text = str(Position.from_json(position))
-    assert text.splitlines()[:2] == ["Tzolk'in, 3 players, day 13, age 1", "seat 1 to move"]
+    assert text.splitlines()[:2] == ["Tzolk'in, 3 players, day 13, age 1", "● seat 1 to move"]
     assert "food day in 1 day; 0 corn on the teeth" in text
-    assert "start space   seat 2; the marker is with seat 2" in text
-    assert rows_of(text, "tikal")[-1].split()[:9] == ["workers", "1", ".", ".", "2", *"...."]
+    assert "start space   ■ seat 2; the marker is with ■ seat 2" in text
+    assert rows_of(text, "tikal")[-1].split()[:9] == ["workers", "●", ".", ".", "■", *"...."]
     assert rows_of(text, "palenque")[2].split() == ["tiles", "left", "3c", "3c", "3W", "2c", "1W", "3c", "3W"]
     assert "full" in rows_of(text, "chichen_itza")[1]
     ladder = rows_of(text, "temples")
-    assert next(row for row in ladder if row.split()[0] == "4").endswith("|  7 k | 1")
-    assert rows_of(text, "tracks")[4].split()[:2] == ["theology", "02"]
-    assert "step for 1 1" in rows_of(text, "tracks")[4]
-    assert "  a1_tomb_temple_build       tomb   WG      a step of choice, may build" in text
+    assert next(row for row in ladder if row.split()[0] == "4").endswith("|  7 k | ●")
+    assert rows_of(text, "tracks")[4].split()[:2] == ["theology", "▲■"]
+    assert "block: a step ●" in rows_of(text, "tracks")[4]
+    assert "  a1_tomb_temple_build        tomb   WG      a step of choice, may build" in text
     assert "9/20/33/33 for 1/2/3/4 full tracks" in text
-    mover = rows_of(text, "> seat 1")
-    assert mover[0] == "> seat 1: -3 points, 5 workers (2 out), no double advance left"
+    mover = rows_of(text, "> ● seat 1")
+    assert mover[0] == "> ● seat 1: -3 points, 5 workers (2 out), no double advance left"
     assert mover[1].split() == ["has", "7", "corn", "2", "wood", "1", "skull"]
-    assert "tikal 0 (acts in 1 day, any action in 6, home in 8)" in "\n".join(mover)
-    assert "chichen_itza 9 (any action in 1, home in 2)" in "\n".join(mover)
+    assert [line.split(maxsplit=1)[1] for line in mover[2:3]] == ["tikal 0: tech in 1, any in 6, home in 8"]
+    assert mover[3].strip() == "chichen_itza 9: 13Q+ now, any in 1, home in 2"
     assert "    feeding   8 corn, 1 short" in mover
     assert "    harvested 1 corn tile   2 wood tiles" in mover
     assert "    built     a1_farm_one: feeds 1 worker" in mover
     pending = build(pending=["climb one", "build more", "build second"])
     assert "due: a step up; then perhaps a building; then perhaps" in str(Position.from_json(pending))
+
+
+@pytest.mark.parametrize(
+    ("gear", "space", "words"),
+    [
+        ("palenque", 1, "3c now, 4c in 1, any in 5, home in 7"),
+        ("uxmal", 5, "any 1c now, any in 1, home in 3"),
+        ("yaxchilan", 6, "any now, home in 2"),
+        ("tikal", 7, "any now, home in 1"),
+        ("chichen_itza", 3, "full now, 7K in 1, any in 7, home in 8"),
+        ("chichen_itza", 10, "any now, home in 1"),
+    ],
+)
+def test_what_a_worker_can_do_after_how_many_days(gear, space, words):
+    text = str(Position.from_json(build(gears={gear: "." * space + "0"}, skulls_placed=[3])))
+    assert f"    out       {gear} {space}: {words}" in text.splitlines()
+
+
+def test_the_board_of_a_game_that_is_over_names_its_winners():
+    headings = set()
+    for game in read("tzolkin_games.jsonl.gz"):
+        text = str(Position.from_json(game["final"]))
+        seats = " and ".join(f"{'▲●■◆'[seat]} seat {seat}" for seat in game["winners"])
+        assert text.splitlines()[1] == f"{seats} {'wins' if len(game['winners']) == 1 else 'share the win'}"
+        headings.add(len(game["winners"]))
+    assert headings == {1, 2}
+
+
+# What the file of facts says of tiles, in the words of the board: all else believes that file.
+TILES = """
+3 a1_farm_one: W, feeds 1 worker
+2 a1_farm_all: WWWW, feeding costs 1c less a worker
+1 a1_tomb_chaac_quetzalcoatl: WWS, Chaac +1, Quetzalcoatl +1
+1 a1_tomb_chaac_kukulcan: WSS, Chaac +1, Kukulcan +1
+1 a1_tomb_temple_build: WG, a step of choice, may build
+1 a1_civic_agriculture: WW, Agriculture +1
+1 a1_civic_agriculture_stone: WWW, Agriculture +1, S
+1 a1_civic_extraction_corn: WS, Extraction +1, 1c
+1 a1_civic_extraction_gold: WWS, Extraction +1, G
+1 a1_shrine_architecture: G, Architecture +1
+1 a1_shrine_theology_kukulcan: SG, Theology +1, Kukulcan +1
+3 a2_farm_three: WW, feeds 3 workers
+1 a2_tomb_trade: SSS, may trade, 6 points
+1 a2_tomb_worker: WSG, a worker, 6 points
+1 a2_tomb_points: WGG, 8 points
+1 a2_tomb_action: WWSG, may use an action for 1c, 2 points
+1 a2_tomb_three_temples: WSSG, Chaac +1, Quetzalcoatl +1, Kukulcan +1, 3 points
+1 a2_civic_tech_stone: WWW, 1 advance of choice, S
+1 a2_civic_tech_gold: WWS, 1 advance of choice, G
+1 a2_civic_tech_corn: WWWS, 1 advance of choice, 6c
+1 a2_civic_tech_skull: WWSS, 1 advance of choice, k
+1 a2_shrine_chaac: SS, Chaac +2, 2 points
+1 a2_shrine_architecture: SG, Architecture +1, 3 points
+1 a2_shrine_kukulcan: GG, Kukulcan +2, 3 points
+1 a2_shrine_theology: SSG, Theology +1, Chaac +1, Kukulcan +1
+1 a2_shrine_two_techs: SGG, 2 advances of choice
+1 a2_shrine_quetzalcoatl: GGG, Quetzalcoatl +2, 4 points
+1 m_tombs: WWWSSG, 4 points a tomb
+1 m_all_tiles: WSSSGG, 2 points a building or monument
+1 m_corn_tiles: WSGGGG, 4 points a corn tile
+1 m_wood_tiles: WGGGG, 4 points a wood tile
+1 m_all_players_monuments: WWSSGG, 5 points a monument of any seat
+1 m_civic: WWSSSG, 4 points a civic
+1 m_full_tracks: WSGGG, 9/20/33/33 for 1/2/3/4 full tracks
+1 m_tech_levels: WWSGGG, 3 points a level
+1 m_workers: WWWGGG, 0/6/12/18 for 3/4/5/6 workers
+1 m_shrines: SSGGG, 4 points a shrine
+1 m_temple_points: SSSSGGG, the points of its steps again
+1 m_best_temple: SSSGGG, 3 points a step in its best temple
+1 m_skulls: GGGGk, 3 points a skull in Chichen Itza
+1 w_pal1: 3c, Quetzalcoatl +1, Agriculture +1
+1 w_pal3: 5c G, Quetzalcoatl +1
+1 w_pal5: SG, Agriculture +1
+1 w_pal7: 9c S
+1 w_yax1: W, Kukulcan +1, Extraction +1
+1 w_yax3: 2c WW, Kukulcan +1
+1 w_yax5: 4c W, Extraction +1
+1 w_yax7: 3c WWS
+1 w_tik1: 2c, Chaac +1, Architecture +1
+1 w_tik3: 6c SS
+1 w_tik5: 3c G, Architecture +1
+1 w_tik7: 6c WS
+1 w_uxm1: 5c S, Chaac +1
+1 w_uxm3: 3c W, feeds 1 worker
+1 w_uxm5: a worker
+1 w_uxm7: 8c G
+1 w_chi0: 4c Wk
+1 w_chi3: 5c S, Theology +1
+1 w_chi5: 4c WWW
+1 w_chi7: 2c WW, Theology +1
+1 w_chi10: 7c WW
+""".strip().splitlines()
+
+
+def test_what_every_tile_costs_and_brings():
+    tiles = {**facts.BUILDINGS, **facts.MONUMENTS, **facts.WEALTH}
+    assert len(TILES) == len(tiles) == 27 + 13 + 21
+    for line, (name, tile) in zip(TILES, tiles.items(), strict=True):
+        if name in facts.MONUMENTS:
+            words = render.describe_scoring(tile["scoring"], 3)
+        else:
+            words = render.describe_effects(tile["effects"])
+        words = ", ".join(filter(None, [render.spell(tile.get("cost", {})), words]))
+        assert line == f"{tile.get('copies', 1)} {name}: {words}"
+    assert sum(tile["copies"] for tile in facts.BUILDINGS.values()) == 32

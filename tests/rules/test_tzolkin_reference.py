@@ -13,16 +13,17 @@ import pytest
 from reference import tzolkin as reference
 from tzolkin_builder import build
 from tzolkin_implementations import IMPLEMENTATIONS
-from tzolkin_walks import LEANINGS, MUST_OCCUR, choose, events
+from tzolkin_walks import LEANINGS, MUST_OCCUR, choose, events, new_game
 
 SCALE = int(os.environ.get("MEXICA_AI_WALKS", "1"))
 SEED = int(os.environ.get("MEXICA_AI_SEED", "1325"))
-GAMES = 16 * SCALE
+GAMES = 20 * SCALE
+
 
 def walk(players, seed, leaning, whole_points):
     """Play a game at random; yield every position with the action chosen and the next position."""
     rng = random.Random(seed)
-    position = reference.new_game(players, rng, whole_points)
+    position = new_game(rng, players, leaning, whole_points)
     while not reference.is_over(position):
         if position["reveal"]:
             action = reference.draw(position, rng)
@@ -40,7 +41,7 @@ def test_whole_games():
     """Every position of play obeys all invariants, nothing is lost, and all that matters occurs."""
     seen, lengths = Counter(), []
     for game in range(GAMES):
-        players, leaning = 2 + game % 3, list(LEANINGS)[game // 3 % 4]
+        players, leaning = 2 + game % 3, list(LEANINGS)[game // 3 % len(LEANINGS)]
         whole = game % 2 == 1
         seen.update([f"{players} seats", *(["whole points"] if whole else [])])
         length = 0
@@ -200,10 +201,29 @@ def test_invariants_of_phase_keep(rules):
     assert refused(lambda p: replace_dealt(p, 0, "?")) == ("BAD_VALUE", "$.seats[0].dealt[0]")
 
 
-def test_the_double_advance_must_be_possible_where_it_is_asked():
+def test_the_double_advance_must_be_possible_where_it_is_asked(rules):
     position = build(phase="advance", start_space=0)
-    assert reference.legal_actions(position) == ["advance 1", "advance 2"]
-    dark = copy.deepcopy(position)
-    dark["seats"][0]["light"] = False
-    with pytest.raises(reference.InvalidPositionError, match="START_SPACE"):
-        reference.check(dark)
+    assert rules.legal(position) == ["advance 1", "advance 2"]
+
+    def refused(**changes):
+        with pytest.raises(reference.InvalidPositionError) as error:
+            rules.check(copy.deepcopy(position) | changes)
+        return error.value.name, error.value.path
+
+    dark = copy.deepcopy(position["seats"])
+    dark[0]["light"] = False
+    assert refused(seats=dark) == ("START_SPACE", "$.start_space")
+    assert refused(start_space=None) == ("START_SPACE", "$.start_space")
+    assert refused(gears=position["gears"] | {"tikal": "......1..."}) == ("START_SPACE", "$.start_space")
+    assert refused(day=27, food_days=4) == ("DAY", "$.day")
+
+
+def test_the_end_is_written_in_one_way(rules):
+    position = build(day=27, food_days=4, phase="over", display=0)
+    rules.check(position)
+    for key, value, name in (("start_space", 1, "START_SPACE"), ("food_days", 3, "FOOD_DAYS"), ("reveal", 1, "DISPLAY"),
+                             ("to_move", 1, "OUT_OF_RANGE"), ("last", "tikal", "LAST"), ("placed", 1, "PLACED"),
+                             ("pending", ["take 1"], "PENDING"), ("teeth_corn", 28, "OUT_OF_RANGE")):  # fmt: skip
+        with pytest.raises(reference.InvalidPositionError) as error:
+            rules.check(position | {key: value})
+        assert (error.value.name, error.value.path) == (name, f"$.{key}")

@@ -320,6 +320,19 @@ def test_burning_where_corn_lies_open_but_not_from_the_lowest_steps(rules):
     assert rules.legal(harvest(fields=fields, seat=lowest)) == ["harvest corn", "harvest wood"]
 
 
+def test_two_harvests_of_red(rules):
+    """The rulebook's example: wood at 3, then 4 burns; or wood at 3, and 4 pays a corn for the corn laid open."""
+    position = build(gears={"palenque": ".0.00"}, seats={0: {"corn": 1}})
+    position = rules.play(position, "pick palenque 3 3", "harvest wood")
+    burnt = rules.play(position, "pick palenque 4 4", "burn kukulcan")
+    assert has(burnt["seats"][0], "corn", "wood", "corn_tiles", "wood_tiles", "kukulcan") == (8, 2, 1, 1, -1)
+    paid = rules.play(position, "pick palenque 4 3", "harvest corn", "end")
+    assert has(paid["seats"][0], "corn", "wood", "corn_tiles", "wood_tiles", "kukulcan") == (5, 2, 1, 1, 0)
+    assert paid["gears"]["palenque"] == ".0........"
+    position["seats"][0]["corn"] = 0
+    assert "pick palenque 4 3" not in rules.legal(position)
+
+
 @pytest.mark.parametrize(("level", "corn"), [(2, 6), (3, 8)])
 def test_agriculture_brings_corn_without_a_tile(rules, level, corn):
     after = rules.play(harvest(seat={"technologies": {"agriculture": level}}), "harvest corn")
@@ -596,6 +609,56 @@ def test_an_empty_deck(rules):
     assert (after["reveal"], len(after["display"]["buildings"])) == (0, 2)
 
 
+def test_two_advances_and_two_buildings_of_yellow(rules):
+    """The rulebook's example: two first levels for a wood each by Tikal 3, then Tikal 4 builds what is left."""
+    position = build(
+        gears={"tikal": "...00"},
+        buildings=["a1_civic_agriculture", "a1_farm_one"],
+        seats={0: {"wood": 5}},
+    )
+    turn = ["pick tikal 3 3", "research extraction W", "research theology W", "pick tikal 4 4",
+            "build a1_civic_agriculture", "build a1_farm_one", "end"]  # fmt: skip
+    after = rules.play(position, *turn)
+    assert has(after["seats"][0], "wood", "extraction", "theology", "agriculture") == (0, 1, 1, 1)
+    assert after["seats"][0]["buildings"] == ["a1_farm_one", "a1_civic_agriculture"]
+    assert after["reveal"] == 2
+
+
+def test_a_named_step_that_is_not_possible_is_wasted(rules):
+    """The card is not turned by it either (D11)."""
+    temples = {"chaac": 5}
+    position = build(
+        pending=["build one"], day=16, food_days=2, buildings=["a2_shrine_chaac"],
+        seats={0: {**PLENTY, "light": False, "temples": temples}},
+    )  # fmt: skip
+    seat = rules.play(position, "build a2_shrine_chaac")["seats"][0]
+    assert has(seat, "score", "stone", "chaac", "light") == (2, 7, 5, False)
+    position["seats"][0]["temples"]["chaac"] = 4
+    seat = rules.play(position, "build a2_shrine_chaac")["seats"][0]
+    assert has(seat, "score", "chaac", "light") == (2, 5, True)
+
+
+def test_the_skull_of_the_monument_returns_to_the_bank(rules):
+    position = build(
+        gears={"tikal": "....0", "yaxchilan": "....0"},
+        monuments=["m_skulls"],
+        seats={0: {"gold": 4, "skulls": 1}, 1: {"skulls": 12}},
+    )
+    assert "pick yaxchilan 4 4" not in rules.legal(position)
+    after = rules.play(position, "pick tikal 4 4", "build m_skulls")
+    assert "pick yaxchilan 4 4" in rules.legal(after)
+
+
+def test_free_advances_may_be_on_one_track_and_beyond_level_3(rules):
+    position = build(
+        pending=["research free two"], seats={0: {"technologies": {"agriculture": 1, "architecture": 3}}}
+    )
+    after = rules.play(position, "research agriculture", "research agriculture")
+    assert (after["seats"][0]["technologies"]["agriculture"], after["pending"]) == (3, [])
+    after = rules.play(position, "research architecture", "research architecture")
+    assert (after["seats"][0]["score"], after["pending"]) == (6, [])
+
+
 # Tikal 5, Uxmal, Chichen Itza.
 
 
@@ -639,6 +702,40 @@ def test_market(rules):
     assert rules.legal(after) == ["buy G 1", "buy S 1", "done", "sell S 1"]
     after = rules.play(after, "buy G 1")
     assert (after["seats"][0]["corn"], after["seats"][0]["gold"], after["pending"]) == (1, 1, [])
+
+
+def test_the_rest_must_be_affordable_after_the_corn_for_stepping_back(rules):
+    for corn, possible in ((3, False), (4, True)):
+        position = build(gears={"uxmal": "..0"}, seats={0: {"corn": corn}})
+        assert ("pick uxmal 2 1" in rules.legal(position)) is possible
+
+
+def test_another_worker_on_the_lower_action_is_no_hindrance(rules):
+    position = build(3, gears={"yaxchilan": ".1i0"}, seats={0: {"corn": 2}})
+    after = rules.play(position, "pick yaxchilan 3 1")
+    assert has(after["seats"][0], "corn", "wood") == (0, 1)
+    assert "pick yaxchilan 3 2" in rules.legal(position)
+
+
+def test_an_action_must_do_something(rules):
+    """D16: nothing to trade, no step up possible, nothing that could be built or paid for."""
+    top = {"chaac": 5, "quetzalcoatl": 7, "kukulcan": 6}
+    gears = {"uxmal": ".00", "tikal": ".0000"}
+    position = build(gears=gears, seats={0: {"corn": 1, "workers": 6}})
+    assert [action for action in of("pick", rules.legal(position)) if len(action.split()) == 4] == []
+    position = build(gears={"uxmal": ".0", "tikal": ".....0"}, seats={0: {"corn": 9, "wood": 1, "temples": top}})
+    legal = rules.legal(position)
+    assert not {"pick uxmal 1 1", "pick tikal 5 5"} & set(legal)
+    assert "pick tikal 5 1" in legal
+
+
+def test_technologies_hold_however_the_action_was_reached(rules):
+    levels = {"agriculture": 2, "extraction": 1}
+    position = build(pending=["use one"], seats={0: {"corn": 2, "technologies": levels}})
+    assert has(rules.play(position, "use yaxchilan 1")["seats"][0], "corn", "wood") == (1, 2)
+    assert has(rules.play(position, "use palenque 1")["seats"][0], "corn", "wood") == (5, 0)
+    after = rules.play(position, "use palenque 4", "harvest corn")
+    assert has(after["seats"][0], "corn", "corn_tiles") == (1 + 7 + 1, 0)
 
 
 def test_six_workers_at_most(rules):
@@ -754,6 +851,13 @@ def test_corn_on_the_teeth_is_taken_at_the_end_of_the_turn(rules):
     assert after["seats"][0]["corn"] == 0
     after = rules.play(after, "end")
     assert (after["seats"][0]["corn"], after["teeth_corn"]) == (4, 0)
+
+
+def test_corn_from_the_teeth_feeds_on_a_food_day(rules):
+    position = build(day=8, start_player=1, teeth_corn=6, seats={seat: {"corn": 6} for seat in range(1, 4)})
+    after = rules.play(position, "place start", "end")
+    assert [seat["corn"] for seat in after["seats"]] == [0, 0, 0, 0]
+    assert [seat["score"] for seat in after["seats"]] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -931,6 +1035,11 @@ def test_setup(rules, players, idle, monuments, field):
     assert len(position["display"]["monuments"]) == monuments
     assert position["fields"] == {"corn": [field] * 4, "wood": [0] + [field] * 3}
     assert len(rules.legal(position)) == 6
+    assert (position["start_player"], position["to_move"], position["day"]) == (0, 0, 1)
+    for seat in position["seats"]:
+        assert (seat["workers"], seat["light"], seat["score"]) == (3, True, 0)
+        assert not any(seat[kind] for kind in ("corn", "wood", "stone", "gold", "skulls", "wealth"))
+        assert not any({**seat["temples"], **seat["technologies"]}.values())
 
 
 def test_wealth_is_paid_when_all_have_chosen(rules):

@@ -1,4 +1,4 @@
-"""Plans for Coatls: what the features of the evaluation say of them, against every word that there is."""
+"""Plans for Coatls: the features of the evaluation compared with all ways to build."""
 
 import itertools
 import random
@@ -13,7 +13,7 @@ from cext.games.coatl.spec import SPEC
 COLOURS = "YRKGB"
 FACES = [f"P{number:02}" for number in range(49)]
 SCALES = {"plan_points": [15, 5, 5, 5, 5], "best_points": [10, 5, 5, 5, 5]}
-BEGUN = {"head": False, "tail": False, "temple": "", "closed": False}
+UNFINISHED = {"head": False, "tail": False, "temple": "", "closed": False}
 CLOSED = {"head": True, "tail": True, "closed": True}
 MISSING = 2  # pieces, in the words that are tried
 
@@ -44,7 +44,7 @@ def position(
     fields |= {"ending": ending, "to_move": to_move}
     for seat, built in zip(fields["seats"], (coatls, theirs), strict=True):
         seat |= {"stored": {"heads": "", "tails": "", "bodies": ""}, "shown": []}
-        seat["coatls"] = [BEGUN | coatl for coatl in built]
+        seat["coatls"] = [UNFINISHED | coatl for coatl in built]
     fields["seats"][0] |= {
         "hand": sorted(hand),
         "stored": {"heads": heads, "tails": tails, "bodies": bodies},
@@ -75,8 +75,8 @@ def worth(face, word):
     return points_of(FACES.index(face), count_times(FACES.index(face), pieces))
 
 
-def all_there_is(hand, bodies, word="", played=()):
-    """Return the points with 0 to MISSING pieces missing, of every way to add bodies to a Coatl."""
+def best_possible(hand, bodies, word="", played=()):
+    """Return the most points with 0 to MISSING pieces missing, over all ways to add bodies to a Coatl."""
     best = [0] * (MISSING + 1)
     stored = Counter(bodies)
     for number in range(len(bodies) + MISSING + 1):
@@ -97,21 +97,21 @@ def all_there_is(hand, bodies, word="", played=()):
 @pytest.mark.parametrize(("word", "played"), [("", []), ("K", []), ("KK", ["P07"]), ("YGG", ["P08", "P15"])])
 def test_plans_are_possible_and_mostly_the_best(word, played):
     rng = random.Random(f"plans {word}")
-    found, there = [], []
+    planned, optimal = [], []
     for _ in range(12):
         hand = rng.sample([face for face in FACES if face not in played], 3)
-        # So that the bodies of the Coatl and those stored are an even number.
+        # The bodies of the Coatl and those stored must be an even number.
         bodies = "".join(sorted(rng.choices(COLOURS, k=2 + len(word) % 2), key=COLOURS.index))
         coatls = [{"pieces": word, "prophecies": played}] if word else []
         looked = points(position(hand, bodies, coatls=coatls), "best_points")
         assert looked == sorted(looked)
-        most = all_there_is(hand, bodies, word, played)
-        if word:  # and that Coatl counts which promises more
-            most = [max(both) for both in zip(most, all_there_is(hand, bodies), strict=True)]
-        found.append(looked[: MISSING + 1])
-        assert all(plan <= best for plan, best in zip(found[-1], most, strict=True))
-        there.append(most)
-    assert sum(map(sum, found)) >= 0.7 * sum(map(sum, there))
+        most = best_possible(hand, bodies, word, played)
+        if word:  # the better of this Coatl and a new one
+            most = [max(both) for both in zip(most, best_possible(hand, bodies), strict=True)]
+        planned.append(looked[: MISSING + 1])
+        assert all(plan <= best for plan, best in zip(planned[-1], most, strict=True))
+        optimal.append(most)
+    assert sum(map(sum, planned)) >= 0.7 * sum(map(sum, optimal))
 
 
 def test_prophecies_are_planned_for_together():
@@ -239,10 +239,10 @@ def test_the_lead_at_the_end_is_what_can_still_be_had():
     def found(heads, ending, mine=mine, theirs=theirs):
         tops = {"tops": ["T05", "T09"], "temple": "T01"}
         ends = {"heads": heads, "tails": "K", "ending": ending}
-        there = position([], "", coatls=mine, theirs=theirs, **ends, **tops)
+        state = position([], "", coatls=mine, theirs=theirs, **ends, **tops)
         return [
-            [feature(there, "cash", seat) * 30 for seat in (0, 1)],
-            [feature(there, "lead", seat) for seat in (0, 1)],
+            [feature(state, "cash", seat) * 30 for seat in (0, 1)],
+            [feature(state, "lead", seat) for seat in (0, 1)],
         ]
 
     ended = {"cause": "third", "seat": 1}

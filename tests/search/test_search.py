@@ -564,6 +564,7 @@ def test_a_stop_before_the_run_ends_it_at_once():
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_forced_turn_is_answered_at_once(position, length, threads):
     state = state_of(position)
+    assert mexica_ai.Position.from_json(position).is_forced
     result = run(state, time_s=60, threads=threads)
     assert result["stop_reason"] == "forced"
     assert result["seconds"] < TOLERANCE_S
@@ -571,6 +572,20 @@ def test_a_forced_turn_is_answered_at_once(position, length, threads):
     assert len(candidate["actions"]) == length
     assert_is_turn(state, candidate["actions"])
     assert sum(candidate["value"]) == pytest.approx(1)
+
+
+def test_a_turn_is_not_forced_if_there_is_a_choice_or_no_seat_to_move():
+    assert not mexica_ai.new_game("nim", piles=[2]).is_forced
+    assert not mexica_ai.new_game("nim", piles=[1, 1]).is_forced
+    position = mexica_ai.new_game("nim", piles=[1])
+    position.push("take 1 1")
+    assert position.is_over
+    assert not position.is_forced
+    position = mexica_ai.new_game("coatl", players=2, seed=7)
+    for turn in ("keep", "keep", "draw deck"):
+        position.push(turn)
+    assert position.is_chance
+    assert not position.is_forced
 
 
 def test_a_forced_win_of_nim_is_worth_all():

@@ -226,7 +226,7 @@ def cut(spec, path):
 
 
 def other_game(spec, path):
-    (other,) = (registry.get(game).weights_spec for game in GAMES if game != spec.game)
+    other = next(registry.get(game).weights_spec for game in GAMES if game != spec.game)
     shutil.copy(other.path, path)
 
 
@@ -245,8 +245,8 @@ DAMAGES = [
     (damage(lambda content: content["weights"]["b3"].__setitem__(0, None)), "weights b3: expected finite"),
     (damage(lambda content: content["weights"]["w1"][0].pop()), "weights w1: expected finite numbers"),
     (damage(lambda content: content["weights"]["b3"].__setitem__(0, 1e300)), "weights b3: expected finite"),
-    (damage(lambda content: content["weights"]["b3"].__setitem__(0, math.inf)), "Infinity is no number"),
-    (damage(lambda content: content["weights"]["b3"].__setitem__(0, math.nan)), "NaN is no number"),
+    (damage(lambda content: content["weights"]["b3"].__setitem__(0, math.inf)), "JSON has no Infinity"),
+    (damage(lambda content: content["weights"]["b3"].__setitem__(0, math.nan)), "JSON has no NaN"),
     (
         damage(lambda content: content["weights"]["priors"][0].__setitem__(0, 0)),
         "priors: expected numbers",
@@ -280,7 +280,7 @@ def test_a_file_that_is_none_of_weights_is_bad_input(spec, tmp_path, capsys, wri
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
     assert problem in message
-    assert "expected a file of weights of coatl or mexica" in message
+    assert "expected a file of weights of coatl or mexica or tzolkin" in message
     assert "\n" not in message
     assert caught.value.reason == "BAD_WEIGHTS"
     assert main(["best", f"examples/{spec.game}_midgame.json", "--weights", str(path)]) == 2
@@ -295,7 +295,7 @@ def test_weights_of_another_game_are_refused(entry, spec, midgame, tmp_path, cap
     with make_engine(f"mcts,weights={path}") as engine, pytest.raises(SearchError) as caught:
         engine.best_turn(midgame)
     assert caught.value.reason == "INVALID_WEIGHTS"
-    (other,) = (game for game in GAMES if game != entry.name)
+    other = next(game for game in GAMES if game != entry.name)
     problem = f"weights: given {path} of {other}; expected weights of {entry.name}"
     assert str(caught.value) == problem
     assert main(["best", f"examples/{entry.name}_midgame.json", "--weights", str(path)]) == 2
@@ -308,7 +308,7 @@ def test_weights_of_another_game_are_refused(entry, spec, midgame, tmp_path, cap
 
 
 def test_weights_are_not_saved_as_those_of_another_game(spec, tmp_path):
-    (other,) = (registry.get(game).weights() for game in GAMES if game != spec.game)
+    other = next(registry.get(game).weights() for game in GAMES if game != spec.game)
     with pytest.raises(TypeError, match=f"expected Weights of {spec.game}, got Weights of {other.game}"):
         spec.save(tmp_path / "weights.json", other)
     assert list(tmp_path.iterdir()) == []

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import json
+import random
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -42,6 +43,43 @@ def test_self_play_gives_valid_records_that_derive_from_seed_and_number(records)
     again = selfplay.play_game("mexica", 1, 3, 4)
     assert json.dumps(again) in lines
     assert selfplay.play_game("mexica", 2, 3, 4) != again
+
+
+@pytest.mark.parametrize("game", ["mexica", "coatl", "tzolkin"])
+def test_in_equal_games_all_seats_play_alike_and_forks_begin_after_an_odd_turn(game):
+    played = [selfplay.play_game(game, 1, index, 4, equal=True) for index in range(8)]
+    assert selfplay.play_game(game, 1, 3, 4, equal=True) == played[3]
+    forks = 0
+    for record in played:
+        end = replay(record)
+        assert end.is_over
+        assert record["turns"]
+        assert len(set(record["engines"])) == 1
+        made = record["self_play"]
+        assert (made["equal"], made["odd_turns"], set(made["styles"])) == (True, [], {0})
+        forks += ai.Position.from_json(record["start"]).to_json() != ai.new_game(
+            game, players=end.players, seed=first_seed(game, made["game"])
+        ).to_json()
+    assert 0 < forks < 8
+
+
+def first_seed(game, index):
+    """Return the seed of the new game from which a game of self-play with seed 1 comes."""
+    random_ = random.Random(f"1/{index}")
+    random_.choice(selfplay.PLAYERS)
+    return random_.getrandbits(63)
+
+
+def test_equal_games_and_others_are_told_apart_in_a_file(records, tmp_path):
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(records.read_bytes())
+    counts = []
+    with ThreadPoolExecutor(1) as executor:
+        for equal in (True, True, False):
+            options = {"game": "mexica", "games": 2, "iterations": 4, "seed": 1, "equal": equal}
+            selfplay.play(path, executor, **options)
+            counts.append(len(path.read_bytes().splitlines()))
+    assert counts == [12, 12, 12]
 
 
 def test_a_torn_file_is_continued(records, tmp_path):
@@ -355,6 +393,16 @@ def test_too_few_games_and_broken_records_are_refused(records, tmp_path, capsys)
     assert main(["train", str(few), "--games", "0", "--weights", str(weights)]) == 2
     assert "few.jsonl:1" in capsys.readouterr().err
     assert not Path(weights).exists()
+
+
+@pytest.mark.parametrize("name", [".", "none/games.jsonl"])
+def test_a_file_that_cannot_be_written_is_refused(name, tmp_path, capsys):
+    path = tmp_path / name
+    assert main(["train", str(path), "--games", "1", "--weights", str(tmp_path / "weights.json")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"mexica-ai: error: cannot write {path}: ")
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def made_up_decisions(n=4000, seed=0):

@@ -22,7 +22,11 @@ from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
 from cext.games.coatl.state cimport (BODIES, BODY, BUILDING, CAPACITY, CLOSING, COATLS, DRAWING, FORESEEING, HEAD,
                                      IN_HAND, ON_DISPLAY, PERFECT_PICK, PLAYED, PRIESTS_PROMISE, SEE_THE_FUTURE,
                                      TAIL, THIRD, CoatlC, set_first)
-from cext.games.coatl.weights cimport NUM_INPUTS, NUM_OWN, NUM_SHARED, CoatlWeightsC
+from cext.games.coatl.weights cimport (NUM_INPUTS, NUM_OWN, NUM_SHARED, SHARED_BODIES, SHARED_BUILDING, SHARED_CLOSING,
+                                       SHARED_DECK, SHARED_DRAWING, SHARED_ENDING_BODIES, SHARED_ENDING_THIRD,
+                                       SHARED_FOUR_SEATS, SHARED_LEADER_CLOSED, SHARED_PAIRS, SHARED_ROUND,
+                                       SHARED_STRICT_ENDS, SHARED_SUPPLY_HEADS, SHARED_SUPPLY_TAILS,
+                                       SHARED_THREE_SEATS, SHARED_TWO_ACTIONS, SHARED_WITH_TOKENS, CoatlWeightsC)
 
 cdef enum:
     MAX_MISSING = 4
@@ -96,18 +100,6 @@ OWN_FEATURES = (
     "ends_next",                # the same for a seat that is not to move
     "estimate_logit",           # outlook / 8
     "estimate_score",           # outlook / 50
-)
-
-SHARED_FEATURES = (
-    "three_seats", "four_seats", "with_tokens", "strict_ends",
-    "round",                    # / 20
-    "ending_third", "ending_bodies",
-    "building", "closing", "drawing", "two_actions",
-    "deck",                     # prophecies / 40
-    "bodies",                   # in the bag / 60
-    "pairs",                    # on the supply board / 6
-    "leader_closed",            # the most Coatls closed by a seat / 3
-    "supply_heads", "supply_tails",     # on the supply board / 2
 )
 
 ESTIMATES = (NUM_OWN - 2, NUM_OWN - 1)
@@ -422,26 +414,26 @@ cdef void _fill_shared(const CoatlStateC* state, float* out) noexcept nogil:
         pairs += state.table.pairs[i]
     for i in range(NUM_COLORS):
         bodies += state.bag[BODY][i]
-    out[0] = state.table.num_players == 3
-    out[1] = state.table.num_players == 4
-    out[2] = state.table.with_tokens
-    out[3] = state.table.strict_ends
-    out[4] = state.table.round / 20.0
-    out[5] = state.table.ending == THIRD
-    out[6] = state.table.ending == BODIES
-    out[7] = state.table.phase == BUILDING
-    out[8] = state.table.phase == CLOSING
-    out[9] = state.table.phase == DRAWING or state.table.phase == FORESEEING
-    out[10] = state.table.actions_left == 2
-    out[11] = state.num_deck / 40.0
-    out[12] = bodies / 60.0
-    out[13] = pairs / 6.0
-    out[14] = most / 3.0
+    out[SHARED_THREE_SEATS] = state.table.num_players == 3
+    out[SHARED_FOUR_SEATS] = state.table.num_players == 4
+    out[SHARED_WITH_TOKENS] = state.table.with_tokens
+    out[SHARED_STRICT_ENDS] = state.table.strict_ends
+    out[SHARED_ROUND] = state.table.round / 20.0
+    out[SHARED_ENDING_THIRD] = state.table.ending == THIRD
+    out[SHARED_ENDING_BODIES] = state.table.ending == BODIES
+    out[SHARED_BUILDING] = state.table.phase == BUILDING
+    out[SHARED_CLOSING] = state.table.phase == CLOSING
+    out[SHARED_DRAWING] = state.table.phase == DRAWING or state.table.phase == FORESEEING
+    out[SHARED_TWO_ACTIONS] = state.table.actions_left == 2
+    out[SHARED_DECK] = state.num_deck / 40.0
+    out[SHARED_BODIES] = bodies / 60.0
+    out[SHARED_PAIRS] = pairs / 6.0
+    out[SHARED_LEADER_CLOSED] = most / 3.0
     for i in range(NUM_COLORS):
         heads += state.table.supply[HEAD][i]
         tails += state.table.supply[TAIL][i]
-    out[15] = heads / 2.0
-    out[16] = tails / 2.0
+    out[SHARED_SUPPLY_HEADS] = heads / 2.0
+    out[SHARED_SUPPLY_TAILS] = tails / 2.0
 
 
 cdef inline float _raw(const float* own, int feature) noexcept nogil:
@@ -494,7 +486,7 @@ def features(State owner not None):
     -------
     numpy.ndarray
         float32, shape (seats, NUM_INPUTS): the seat's own features, the largest and the mean of its rivals',
-        and those of the position; names in `OWN_FEATURES` and `SHARED_FEATURES`.
+        and those of the position; names in `OWN_FEATURES` and `SHARED_...` of ``weights.pxd``.
     """
     return network_features(owner, "coatl", NUM_INPUTS, <network_find_t>_find_features)
 
@@ -513,5 +505,5 @@ cdef void evaluation_evaluate(const void* weights, const CoatlStateC* state, dou
     network_answers(outputs, state.table.num_players, values, points)
 
 
-assert (len(OWN_FEATURES), len(SHARED_FEATURES)) == (NUM_OWN, NUM_SHARED)
+assert len(OWN_FEATURES) == NUM_OWN
 assert ENDS_NEXT == NUM_OWN - 3

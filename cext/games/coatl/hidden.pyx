@@ -30,8 +30,9 @@ cdef inline uint64_t _take(uint64_t* rest, int k) noexcept nogil:
     return bit
 
 
-cdef bint _owes_nothing(const CoatlStateC* state) noexcept nogil:
-    # Who has completed a Coatl without a prophecy on it has one in hand that fits: that much is known of the hand.
+cdef bint _hand_is_possible(const CoatlStateC* state) noexcept nogil:
+    # A Coatl needs a prophecy. If a seat has completed one that has none yet, the seat has one that fits in hand, and
+    # all seats know that.
     cdef int seat = state.table.to_move
     cdef const CoatlC* coatl
     cdef uint64_t hand = state.cards[IN_HAND + seat]
@@ -76,7 +77,7 @@ cdef bint _deal_prophecies(CoatlStateC* state, int viewer, bitgen_t* rng) noexce
     if state.num_observations > 0:
         if observations_deal(state, viewer, rng):
             return True
-        state.num_observations = 0      # a list to which no game leads
+        state.num_observations = 0      # no game leads to this list, so deal without it
     return _deal_cards(state, viewer, rng)
 
 
@@ -122,7 +123,7 @@ cdef bint _deal_one_of(CoatlStateC* state, int viewer, uint64_t cards, int place
     return False
 
 
-cdef bint _deal_what_is_owed(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
+cdef bint _deal_a_fitting_card(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
     cdef uint64_t fitting = 0
     cdef int card, seat = state.table.to_move
     cdef const CoatlC* coatl = &state.coatls[seat][state.table.closing - 1]
@@ -135,11 +136,11 @@ cdef bint _deal_what_is_owed(CoatlStateC* state, int viewer, bitgen_t* rng) noex
 cdef bint hidden_determinize(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
     cdef bint several = _deal_prophecies(state, viewer, rng)
     cdef int tries = 1
-    while several and tries < MAX_TRIES and not _owes_nothing(state):
+    while several and tries < MAX_TRIES and not _hand_is_possible(state):
         _deal_prophecies(state, viewer, rng)
         tries += 1
-    if tries == MAX_TRIES and not _owes_nothing(state):
-        _deal_what_is_owed(state, viewer, rng)
+    if tries == MAX_TRIES and not _hand_is_possible(state):
+        _deal_a_fitting_card(state, viewer, rng)
     return _deal_temples(state, viewer, rng) or several
 
 

@@ -186,13 +186,13 @@ cdef inline bint _move(WorldC* world, int number, int source, int target) noexce
 
 
 cdef int _classes_to_take_up(const ObservationsC* obs, const WorldC* world, int seat, int* order) noexcept nogil:
-    """List the classes of which a seat can have discarded a card."""
+    """List the classes of the cards that a seat can have discarded."""
     cdef int number, n = 0
     for number in range(obs.num_epochs, obs.num_classes):
         if world.counts[number][AWAYS + seat] > 0:
             order[n] = number
             n += 1
-    # Of all others what it must have had in hand comes first.
+    # Of the other classes only the latest: going back, its cards are the first that must be in the hand again.
     for number in range(obs.num_epochs - 1, -1, -1):
         if world.counts[number][AWAYS + seat] > 0:
             order[n] = number

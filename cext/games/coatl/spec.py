@@ -12,7 +12,7 @@ SPEC = WeightsSpec(
     "coatl",
     Path(__file__).with_name("weights.json"),
     own_features=evaluation.OWN_FEATURES,
-    shared_features=evaluation.SHARED_FEATURES,
+    shared_features=enum_names(weights, "SHARED_"),
     estimates=evaluation.ESTIMATES,
     features=evaluation.features,
     categories=tuple(f"{kind}_{gap}" for kind in KINDS for gap in GAPS),

@@ -2,9 +2,30 @@
 
 from cext.games.coatl.state cimport OVER
 
-cdef enum:                          # lengths, see OWN_FEATURES and SHARED_FEATURES of evaluation.pyx
-    NUM_OWN = 64                    # features of one seat
-    NUM_SHARED = 17                 # features of the position
+# Features of the position, in the order of the network's inputs; those of a seat are OWN_FEATURES of evaluation.pyx.
+# Files have the names in lower case. The divisors bring each to about 1.
+cpdef enum:
+    SHARED_THREE_SEATS
+    SHARED_FOUR_SEATS
+    SHARED_WITH_TOKENS
+    SHARED_STRICT_ENDS
+    SHARED_ROUND                    # / 20
+    SHARED_ENDING_THIRD
+    SHARED_ENDING_BODIES
+    SHARED_BUILDING
+    SHARED_CLOSING
+    SHARED_DRAWING
+    SHARED_TWO_ACTIONS
+    SHARED_DECK                     # prophecies / 40
+    SHARED_BODIES                   # in the bag / 60
+    SHARED_PAIRS                    # on the supply board / 6
+    SHARED_LEADER_CLOSED            # the most Coatls closed by a seat / 3
+    SHARED_SUPPLY_HEADS             # on the supply board / 2
+    SHARED_SUPPLY_TAILS
+
+cdef enum:                          # lengths
+    NUM_OWN = 64                    # see OWN_FEATURES
+    NUM_SHARED = SHARED_SUPPLY_TAILS + 1
     NUM_INPUTS = 3 * NUM_OWN + NUM_SHARED
     NUM_WEIGHTS = 7700              # of the network over them
 

@@ -10,13 +10,15 @@ from numpy.random cimport bitgen_t
 from cext.core.game cimport GameOps, State, game_create, state_wrap
 from cext.core.rng cimport Stream
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+from cext.games.tzolkin.evaluation cimport evaluation_evaluate
 from cext.games.tzolkin.hidden cimport hidden_deal_for, hidden_determinize
-from cext.games.tzolkin.policy cimport policy_random_action
+from cext.games.tzolkin.policy cimport policy_priors, policy_random_action
 from cext.games.tzolkin.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
                                        rules_draw_outcome, rules_has_answer, rules_legal_actions, rules_returns)
 from cext.games.tzolkin.state cimport (KEEP, KEEPING, OVER, TzolkinStateC, action_second_tile, action_tile, action_verb,
                                        state_check, state_check_name, state_describe, state_fill, state_hash)
 from cext.games.tzolkin.tables cimport NUM_WEALTH
+from cext.games.tzolkin.weights cimport TzolkinWeightsC
 
 
 cdef int tzolkin_num_players(const void* data) noexcept nogil:
@@ -60,6 +62,7 @@ _ops.state_size = sizeof(TzolkinStateC)
 _ops.max_players = MAX_SEATS
 _ops.max_actions = MAX_ACTIONS
 _ops.max_game_length = MAX_GAME_LENGTH
+_ops.weights_size = sizeof(TzolkinWeightsC)
 _ops.check = <int (*)(const void*) noexcept nogil>state_check
 _ops.check_name = state_check_name
 _ops.num_players = tzolkin_num_players
@@ -75,6 +78,8 @@ _ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determ
 _ops.chance = tzolkin_chance
 _ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_accepts_action
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
+_ops.policy = <void (*)(const void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
+_ops.evaluate = <void (*)(const void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
 GAME = game_create(&_ops)
 
 

@@ -1,6 +1,6 @@
 """Tzolk'in as text: calendar, gears, temples, tracks, open tiles, then what each seat has. 80 columns.
 
-`render_position` is the main function. `describe_effects` and `describe_scoring` say in words what a tile
+`render` is the main function. `describe_effects` and `describe_scoring` say in words what a tile
 brings.
 """
 
@@ -13,11 +13,14 @@ from mexica_ai.games.tzolkin.notation import format_fields
 
 WIDTH = 80
 LABEL = 14  # columns before the spaces of a gear
+SEAT_MARKS = "▲●■◆"
 LETTERS = {kind: letter for letter, kind in BLOCKS.items()} | {"corn": "c", "skull": "k"}
 
 LEGEND = (
-    "  c corn  W wood  S stone  G gold  k skull    i idle, 0-3 a seat's worker\n"
-    "  C, Q, K points and a step in a temple, + a block    f food day held, F to come\n"
+    "  c corn  W wood  S stone  G gold  k skull    f food day held, F to come\n"
+    "  gears: actions, what they bring, workers, i idle | idle ones on their way back\n"
+    "  tech an advance  build2 or a monument  buildc for corn  step 2 for a block\n"
+    "  4C a skull for 4 points and a step in Chaac, Q, K the others, + a block\n"
     "  temples: step | points and reward | seats; who leads gets 6/2 on day 14/27"
 )
 
@@ -56,18 +59,15 @@ _TRACKS = {
     "agriculture": ("+1c harvest", "+1c fish, any", "+2c harvest", "step"),
     "extraction": ("+1 W", "+1 S", "+1 G", "2 blocks"),
     "architecture": ("+1c a tile", "+2 points", "-1 block", "3 points"),
-    "theology": ("one ahead", "step for 1", "+1 k", "skull"),
+    "theology": ("one ahead", "block: a step", "+1 k", "skull"),
 }
 
 
 def render(state):
     """Return a state as text that a person can read quickly."""
-    return render_position(format_fields(state_to_fields(state)))
-
-
-def render_position(data):
-    """Return a valid position, given as its JSON object, as text; see `render`."""
-    blocks = [_heading(data), _calendar(data), _gears(data), _ladders(data), _tracks(data), _display(data)]
+    data = format_fields(state_to_fields(state))
+    winners = [seat for seat, share in enumerate(state.returns()) if share] if state.is_terminal else []
+    blocks = [_heading(data, winners), _calendar(data), _gears(data), _ladders(data), _tracks(data), _display(data)]
     blocks += [_seat(data, number, seat) for number, seat in enumerate(data["seats"])]
     return "\n\n".join([*blocks, LEGEND])
 
@@ -79,7 +79,16 @@ def _count(number, one, many=None):
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def _spell(materials):
+def _marked(number):
+    """Return a seat with its mark."""
+    return f"{SEAT_MARKS[number]} seat {number}"
+
+
+def _marks(numbers):
+    return "".join(SEAT_MARKS[number] for number in numbers)
+
+
+def spell(materials):
     """Return materials as letters, corn as a number before its letter: ``2c GS``."""
     corn = [f"{materials['corn']}c"] if materials.get("corn") else []
     blocks = "".join(letter * materials.get(kind, 0) for kind, letter in LETTERS.items() if kind != "corn")
@@ -89,7 +98,7 @@ def _spell(materials):
 def _effect(effect):
     match effect["do"]:
         case "gain":
-            return _spell(effect["materials"])
+            return spell(effect["materials"])
         case "points":
             return _count(effect["points"], "point")
         case "worker":
@@ -174,16 +183,17 @@ def _wrap(label, entries, separator="   "):
 # --- the table
 
 
-def _heading(data):
+def _heading(data, winners):
     game = f"Tzolk'in, {data['players']} players"
     if data["options"]["whole_points"]:
         game += ", whole points"
     if data["viewer"] is not None:
         game += f", as seat {data['viewer']} sees it"
     if data["phase"] == "over":
-        return f"{game}: over"
+        verb = "wins" if len(winners) == 1 else "share the win"
+        return f"{game}: over\n{' and '.join(map(_marked, winners))} {verb}"
     lines = [f"{game}, day {data['day']}, age {facts.age(data['food_days'])}"]
-    lines.append(f"seat {data['to_move']} {_DOES[data['phase']]}")
+    lines.append(f"{_marked(data['to_move'])} {_DOES[data['phase']]}")
     if data["placed"]:
         lines[-1] += f", {data['placed']} so far, the last on {data['last']}"
     elif data["last"]:
@@ -213,7 +223,7 @@ def _calendar(data):
         following = "food day at the end of this round"
     else:
         following = f"food day in {_count(coming[0] - data['day'], 'day')}"
-    user = "free" if data["start_space"] is None else f"seat {data['start_space']}"
+    user = "free" if data["start_space"] is None else _marked(data["start_space"])
     return "\n".join(
         [
             f"calendar      {' '.join(strip)}",
@@ -221,7 +231,7 @@ def _calendar(data):
             if data["day"] < 20
             else f"              {pointer[:-8]}day {data['day']} ^",
             f"              {following}; {data['teeth_corn']} corn on the teeth",
-            f"start space   {user}; the marker is with seat {data['start_player']}",
+            f"start space   {user}; the marker is with {_marked(data['start_player'])}",
         ]
     )
 
@@ -234,7 +244,7 @@ def _picture(action):
         case "harvest":
             return f"{action['corn']}c" + (f"/{action['wood']}W" if action["wood"] else "")
         case "gain":
-            return _spell(action["materials"])
+            return spell(action["materials"])
         case "research":
             return "tech" if action["advances"] == 1 else "tech 2"
         case "build":
@@ -248,26 +258,31 @@ def _picture(action):
     return _ACTIONS[action["do"]]
 
 
+def _pictures(data, gear):
+    """Return what each action of a gear brings, from action 0 on."""
+    gear_facts = GEARS[gear]
+    pictures = [""] + [_picture(action) for action in gear_facts["actions"]]
+    if gear == facts.CHICHEN:
+        for space in data["skulls_placed"]:
+            pictures[space] = "full"
+    return pictures + ["any"] * (gear_facts["last_action"] + 1 - len(pictures))
+
+
 def _gears(data):
     lines = []
     for gear, gear_facts in GEARS.items():
-        is_chichen = gear == facts.CHICHEN
-        width = 5 if is_chichen else 7
+        width = 5 if gear == facts.CHICHEN else 7
         last = gear_facts["last_action"]
-        pictures = [""] + [_picture(action) for action in gear_facts["actions"]]
-        if is_chichen:
-            pictures = [
-                "full" if space in data["skulls_placed"] else picture
-                for space, picture in enumerate(pictures)
-            ]
-        pictures += ["any"] * (last + 1 - len(pictures))
+        pictures = _pictures(data, gear)
         numbers = [str(space) for space in range(last + 1)]
         rows = {gear: numbers, "": pictures}
         if gear == "palenque":
             corn, wood = data["fields"]["corn"], data["fields"]["wood"]
             tiles = [f"{corn[0]}c", *(f"{c}c {w}W" for c, w in zip(corn[1:], wood[1:], strict=True))]
             rows["  tiles left"] = ["", "", *tiles, "", ""]
-        rows["  workers"] = list(data["gears"][gear][: last + 1])
+        rows["  workers"] = [
+            SEAT_MARKS[int(place)] if place.isdigit() else place for place in data["gears"][gear][: last + 1]
+        ]
         hidden = data["gears"][gear][last + 1 :]
         if lines:
             lines.append("")
@@ -295,8 +310,8 @@ def _ladders(data):
                 cells.append(" " * column)
                 continue
             reward = LETTERS.get(temple_facts["rewards"][index], " ")
-            seats = "".join(
-                str(number) for number, seat in enumerate(data["seats"]) if seat["temples"][temple] == step
+            seats = _marks(
+                number for number, seat in enumerate(data["seats"]) if seat["temples"][temple] == step
             )
             cells.append(f"|{temple_facts['points'][index]:>3} {reward} | {seats}".ljust(column))
         lines.append((f"{step:>{LABEL - 2}}  " + "".join(cells)).rstrip())
@@ -308,8 +323,8 @@ def _tracks(data):
     for track in TRACKS:
         *levels, bonus = _TRACKS[track]
         seats = [
-            "".join(
-                str(number) for number, seat in enumerate(data["seats"]) if seat["technologies"][track] == level
+            _marks(
+                number for number, seat in enumerate(data["seats"]) if seat["technologies"][track] == level
             )
             for level in range(facts.TOP_LEVEL + 1)
         ]
@@ -325,9 +340,9 @@ def _tracks(data):
 def _tile(name, tile, text):
     """Return the line of an open tile: its name, kind, cost, and what it brings."""
     return textwrap.wrap(
-        f"  {name:<26} {tile['category']:<6} {_spell(tile['cost']):<7} {text}",
+        f"  {name:<27} {tile['category']:<6} {spell(tile['cost']):<7} {text}",
         WIDTH,
-        subsequent_indent=" " * 44,
+        subsequent_indent=" " * 45,
     )
 
 
@@ -352,7 +367,7 @@ def _seat(data, number, seat):
     stocks = [f"{seat[kind]} {kind}" for kind in facts.STOCKS if seat[kind]]
     stocks += [_count(seat["skulls"], "skull")] if seat["skulls"] else []
     lines = [
-        f"{'>' if is_moving else ' '} seat {number}: {_count(seat['score'], 'point')}, "
+        f"{'>' if is_moving else ' '} {_marked(number)}: {_count(seat['score'], 'point')}, "
         f"{_count(seat['workers'], 'worker')} ({out} out), "
         f"{'a' if seat['light'] else 'no'} double advance left"
     ]
@@ -395,21 +410,17 @@ def _wealth(key, tiles, *, in_full):
 
 
 def _out(data, number):
-    """Return where a seat's workers stand, and after how many days they act, act freely, and go home."""
+    """Return where a seat's workers stand, and what they can do after how many days."""
     entries = []
     for gear, gear_facts in GEARS.items():
+        pictures, free = _pictures(data, gear), gear_facts["free_choice_from"]
         for space, place in enumerate(data["gears"][gear]):
             if place != str(number):
                 continue
-            days = []
-            if space == 0:
-                days.append("acts in 1 day")
-            if space < gear_facts["free_choice_from"]:
-                days.append(f"any action in {gear_facts['free_choice_from'] - space}")
-            else:
-                days.append("any action now")
-            days.append(f"home in {gear_facts['last_action'] + 1 - space}")
-            entries.append(f"{gear} {space} ({', '.join(days)})")
+            coming = [(pictures[each], each) for each in (space, space + 1) if 0 < each < free]
+            coming += [("any", max(space, free)), ("home", gear_facts["last_action"] + 1)]
+            days = [f"{what} in {then - space}" if then > space else f"{what} now" for what, then in coming]
+            entries.append(f"{gear} {space}: {', '.join(days)}")
     if data["start_space"] == number:
         entries.append("start space")
     return entries

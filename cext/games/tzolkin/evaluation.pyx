@@ -1,0 +1,317 @@
+"""The evaluation of Tzolk'in; contracts in ``evaluation.pxd``.
+
+``plans.pyx`` finds what things are worth to a seat and what it can still do until the end. The features are those plans
+and what the seat has. A network reads them (``cext/core/network.pxd``). Its weights in ``weights.json`` were fitted on
+self-play. The *outlook* is a hand-made sum in points, with which a fit of the network begins.
+"""
+
+from libc.math cimport log
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from cext.core.game cimport State
+from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
+                                network_forward)
+from cext.games.tzolkin.plans cimport LATER, NOW, PlansC, plans_brings, plans_find
+from cext.games.tzolkin.rules cimport rules_returns, rules_temple_points
+from cext.games.tzolkin.state cimport *
+from cext.games.tzolkin.weights cimport *
+
+cdef float TURN_BRINGS = 1.2        # points, for the estimate of the final score
+cdef float FOOD = 1.0               # share of the corn for all food days to come that counts as spent
+cdef double POINTS_OF_ODDS = 4      # that the odds of the win grow by a factor of e is worth so many points
+cdef float LEVEL_AT_START = 0.12    # points a level and turn that is left
+
+
+# What the outlook and the features have in common.
+ctypedef struct LookC:
+    PlansC plans
+    float materials         # worth now
+    float at_end            # worth at the end
+    int days                # until the next food day, -1 if there is none
+    int hunger              # corn for it
+    float short             # corn that lacks for it
+    float outlook
+
+
+cdef float _temples(const TzolkinStateC* state, int seat, const PlansC* plans, int age, float* rewards) noexcept nogil:
+    """The points of the temples at the end of an age as they stand, and what the middles of ages to come bring."""
+    cdef int temple, other, kind, day, step, best, leaders
+    cdef float total = 0
+    rewards[0] = 0
+    for temple in range(NUM_TEMPLES):
+        step = state.seats[seat].temples[temple]
+        best = step
+        leaders = 1
+        for other in range(state.num_players):
+            if other != seat:
+                best = max(best, state.seats[other].temples[temple])
+                leaders += state.seats[other].temples[temple] == step
+        total += TEMPLES[temple].points[step - LOWEST]
+        if step == best:
+            total += TEMPLES[temple].leader[age] * (1 if leaders == 1 else 0.5)
+        for day in range(state.food_days, NUM_FOOD_DAYS):
+            if IS_MID_AGE[day]:
+                for kind in range(NUM_MATERIALS):
+                    rewards[0] += plans.materials[kind] * TEMPLES[temple].rewards[step - LOWEST][kind]
+    return total
+
+
+cdef void _look(const TzolkinStateC* state, int seat, LookC* look) noexcept nogil:
+    cdef const SeatC* own = &state.seats[seat]
+    cdef PlansC* plans = &look.plans
+    cdef float rewards
+    cdef float total
+    cdef int kind, track, levels = 0
+    cdef uint32_t wealth = own.wealth
+    plans_find(state, seat, plans)
+    look.materials = own.corn * plans.materials[CORN] + own.skulls * plans.materials[SKULL]
+    look.at_end = 0.25 * own.corn + SKULL_POINTS * own.skulls
+    for kind in range(NUM_BLOCKS):
+        look.materials += own.blocks[kind] * plans.materials[1 + kind]
+        look.at_end += 0.25 * PRICES[kind] * own.blocks[kind]
+    look.days = look.hunger = -1
+    look.short = 0
+    if state.food_days < NUM_FOOD_DAYS:
+        look.days = max(0, FOOD_DAYS[state.food_days] - state.day)
+        look.hunger = (max(0, own.workers - own.free_workers) * max(0, CORN_PER_WORKER - own.discount))
+        look.short = max(0, look.hunger - own.corn)
+    total = 0.25 * own.score + look.materials + plans.owned_monuments + plans.pending
+    while state.phase == KEEPING and seat == state.to_move and wealth:      # the others keep theirs secret
+        total += plans_brings(state, seat, plans, &WEALTH[set_first(wealth)])
+        wealth &= wealth - 1
+    total += plans.idle
+    for kind in range(NUM_GEARS):
+        total += plans.workers[kind]
+    total -= FOOD * plans.hunger * plans.materials[CORN]
+    if look.short > 0:
+        total += UNFED_POINTS * look.short / CORN_PER_WORKER * max(<float>0, 1 - look.days / <float>10)
+    if state.food_days < NUM_FOOD_DAYS:
+        total += _temples(state, seat, plans, 1, &rewards) + rewards
+    if state.food_days < AGE_2:
+        total += _temples(state, seat, plans, 0, &rewards)
+    for track in range(NUM_TRACKS):
+        levels += own.levels[track]
+    total += plans.turns * LEVEL_AT_START * levels
+    if own.workers > MIN_WORKERS:
+        total += (own.workers - MIN_WORKERS) * plans.turns * <float>0.2
+    if own.light and state.food_days < NUM_FOOD_DAYS:
+        total += <float>1.5
+    look.outlook = total
+
+
+# --- features
+
+cdef void _fill_own(const TzolkinStateC* state, int seat, float* out) noexcept nogil:
+    """Write the features of a seat."""
+    cdef const SeatC* own = &state.seats[seat]
+    cdef LookC look
+    cdef const PlansC* plans = &look.plans
+    cdef float rewards, plan = 0
+    cdef int i, temple, gear, spaces, n = state.num_players
+    _look(state, seat, &look)
+    memset(out, 0, NUM_OWN * sizeof(float))
+    out[OWN_SCORE] = own.score / <float>200
+    out[OWN_CORN] = own.corn / <float>10
+    out[OWN_FIRST_CORN] = min(6, own.corn) / <float>6
+    for i in range(NUM_BLOCKS):
+        out[OWN_WOOD + i] = own.blocks[i] / <float>5
+    out[OWN_SKULLS] = own.skulls / <float>3
+    out[OWN_MATERIALS] = look.materials / 20
+    out[OWN_MATERIALS_AT_END] = look.at_end / 10
+    out[OWN_WORKERS] = (own.workers - MIN_WORKERS) / <float>3
+    out[OWN_WORKERS_LEFT] = (own.workers - MIN_WORKERS) * plans.turns / <float>81
+    out[OWN_WORKERS_HOME] = (own.workers - state_workers_out(state, seat)) / <float>6
+    out[OWN_LIGHT] = own.light
+    out[OWN_CORN_TILES] = own.corn_tiles / <float>4
+    out[OWN_WOOD_TILES] = own.wood_tiles / <float>4
+    for i in range(NUM_BUILDINGS):
+        out[OWN_FARMS + BUILDINGS[i].category] += counts_of(own.built, i) / <float>4
+    out[OWN_MONUMENTS] = set_size(own.monuments) / <float>2
+    out[OWN_MONUMENT_POINTS] = plans.owned_monuments / 20
+    for temple in range(NUM_TEMPLES):
+        out[OWN_CHAAC + temple] = own.temples[temple] / <float>6
+        out[OWN_LEADS_CHAAC + temple] = _leads(state, seat, temple)
+    if state.food_days < AGE_2:
+        out[OWN_TEMPLES_FIRST_AGE] = _temples(state, seat, plans, 0, &rewards) / 20
+    if state.food_days < NUM_FOOD_DAYS:
+        out[OWN_TEMPLES] = _temples(state, seat, plans, 1, &rewards) / 20
+        out[OWN_TEMPLE_REWARDS] = rewards / 10
+    for i in range(NUM_TRACKS):
+        for gear in range(TOP_LEVEL):
+            out[OWN_AGRICULTURE_1 + i * TOP_LEVEL + gear] = own.levels[i] > gear
+        out[OWN_AGRICULTURE_LEFT + i] = own.levels[i] * plans.turns / <float>81
+    out[OWN_HUNGER] = max(0, look.hunger) / <float>12
+    out[OWN_HUNGER_TO_COME] = plans.hunger / 40
+    out[OWN_SHORT] = look.short / 6
+    out[OWN_SHORT_SOON] = look.short / 6 / (1 + look.days) if look.days >= 0 else 0
+    out[OWN_CLIMB] = max(plans.climbs[0], max(plans.climbs[1], plans.climbs[2])) / 5
+    for i in range(NUM_TRACKS):
+        out[OWN_ADVANCE] = max(out[OWN_ADVANCE], plans.advances[i] / 5)
+    out[OWN_BUILDING] = plans.tiles[NOW] / 6
+    out[OWN_BUILDING_LATER] = plans.tiles[LATER] / 6
+    out[OWN_MONUMENT] = plans.monument[NOW] / 15
+    out[OWN_MONUMENT_LATER] = plans.monument[LATER] / 15
+    out[OWN_SECOND_MONUMENT] = plans.second_monument / 15
+    for i in range(1, GEARS[CHICHEN].free_from):
+        out[OWN_SKULL_SPACE] = max(out[OWN_SKULL_SPACE], plans.actions[LATER][CHICHEN][i] / 15)
+    out[OWN_SKULL_PLAN] = plans.skulls / 15
+    for gear in range(NUM_GEARS):
+        out[OWN_PLAN_PALENQUE + gear] = plans.workers[gear] / 8
+        plan += plans.workers[gear]
+    out[OWN_PLAN] = plan / 20
+    out[OWN_NOW] = plans.now / 8
+    out[OWN_ALL_NOW] = plans.all_now / 15
+    out[OWN_WAITING] = plans.waiting / 10
+    out[OWN_IDLE] = plans.idle / 15
+    out[OWN_PENDING] = plans.pending / 8
+    for gear in range(NUM_GEARS):
+        spaces = state_spaces(state, seat, gear)
+        while spaces:
+            # Four gears with spaces 0 to 7, then the one with 0 to 10.
+            out[OWN_PALENQUE_AT_0 + 8 * gear + set_first(spaces)] = 1
+            spaces &= spaces - 1
+    out[OWN_TURNS] = plans.turns / <float>27
+    out[OWN_WAITS] = ((seat - state.to_move + n) % n) / <float>3
+    out[OWN_IS_TO_MOVE] = state.to_move == seat
+    out[OWN_IS_FIRST] = state.start_player == seat
+    out[OWN_ON_START] = state.start_space == seat
+    out[OWN_ESTIMATE_LOGIT] = look.outlook / 7
+    out[OWN_ESTIMATE] = (look.outlook + TURN_BRINGS * plans.turns) / 50
+
+
+cdef inline float _leads(const TzolkinStateC* state, int seat, int temple) noexcept nogil:
+    """1 if a seat stands highest in a temple, 0.5 if others stand there too, else 0."""
+    cdef int other, step = state.seats[seat].temples[temple]
+    cdef float lead = 1
+    for other in range(state.num_players):
+        if other == seat:
+            continue
+        if state.seats[other].temples[temple] > step:
+            return 0
+        if state.seats[other].temples[temple] == step:
+            lead = <float>0.5
+    return lead
+
+
+cdef void _fill_shared(const TzolkinStateC* state, float* out) noexcept nogil:
+    """Write the features of the position."""
+    cdef int i, owner, taken, fields = NUM_FIELDS * FIELD_TILES[state.num_players], days = LAST_DAY - state.day
+    memset(out, 0, NUM_SHARED * sizeof(float))
+    out[SHARED_THREE_SEATS] = state.num_players == 3
+    out[SHARED_FOUR_SEATS] = state.num_players == 4
+    out[SHARED_DAYS] = days / <float>27
+    out[SHARED_LATE] = 1 / <float>(1 + days)
+    if state.food_days < NUM_FOOD_DAYS:
+        out[SHARED_FOOD] = max(0, FOOD_DAYS[state.food_days] - state.day) / <float>7
+    for i in range(state.food_days):
+        out[SHARED_FOOD_HELD_1 + i] = 1
+    out[SHARED_TEETH] = state.teeth_corn / <float>5
+    out[SHARED_START_TAKEN] = state.start_space != NO_SEAT
+    out[SHARED_BANK] = state_bank(state) / <float>13
+    out[SHARED_PLACING] = state.phase == PLACING
+    out[SHARED_PICKING] = state.phase == PICKING
+    out[SHARED_ADVANCING] = state.phase == ADVANCING
+    out[SHARED_PLACED] = state.placed / <float>6
+    for i in range(NUM_FIELDS):
+        out[SHARED_CORN_FIELDS] += state.corn_fields[i] / <float>fields
+        out[SHARED_WOOD_FIELDS] += state.wood_fields[i] / <float>fields
+    out[SHARED_SKULL_SPACES] = set_size(state.skulls_placed) / <float>9
+    out[SHARED_MONUMENTS] = set_size(state.monuments) / <float>6
+    for i in range(NUM_GEARS):
+        taken = 0
+        for owner in range(IDLE + 1):
+            taken |= state_spaces(state, owner, i)
+        out[SHARED_ENTRY_PALENQUE + i] = set_first(<uint64_t>(~taken & 0xffff)) / <float>7
+
+
+cdef void _find_features(const TzolkinStateC* state, float* inputs) noexcept nogil:
+    """Write the network's inputs, NUM_INPUTS numbers for each seat."""
+    cdef float own[4][NUM_OWN]
+    cdef float shared[NUM_SHARED]
+    cdef int seat
+    for seat in range(state.num_players):
+        _fill_own(state, seat, own[seat])
+    _fill_shared(state, shared)
+    network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, state.num_players, inputs)
+
+
+def features(State owner not None):
+    """Return the inputs of the network for a position.
+
+    Parameters
+    ----------
+    owner : State
+        Of Tzolk'in, else TypeError.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, shape (seats, NUM_INPUTS): the seat's own features, the largest and the mean of its rivals',
+        and those of the position; names in ``weights.pxd``.
+    """
+    return network_features(owner, "tzolkin", NUM_INPUTS, <network_find_t>_find_features)
+
+
+# --- the network
+
+cdef void _forward(const void* weights, int num_players, const float* inputs, float* outputs) noexcept nogil:
+    """Compute NETWORK_OUTPUTS outputs of each seat."""
+    cdef const float* network = &(<const TzolkinWeightsC*>weights).network[0]
+    cdef int seat
+    for seat in range(num_players):
+        network_forward(network, NUM_INPUTS, inputs + seat * NUM_INPUTS, outputs + seat * NETWORK_OUTPUTS)
+
+
+cdef void evaluation_evaluate(const void* weights, const TzolkinStateC* state, double* values,
+                              double* points) noexcept nogil:
+    cdef float inputs[4 * NUM_INPUTS]
+    cdef float outputs[4 * NETWORK_OUTPUTS]
+    _find_features(state, inputs)
+    _forward(weights, state.num_players, inputs, outputs)
+    network_answers(outputs, state.num_players, values, points)
+
+
+# --- after an action
+
+cdef void evaluation_look(const TzolkinStateC* state, BeforeC* before) noexcept nogil:
+    cdef int seat
+    for seat in range(state.num_players):
+        _fill_own(state, seat, before.own[seat])
+
+
+cdef inline float _advantage(int num_players, int seat, const double* values, const double* points) noexcept nogil:
+    cdef double best = -1e30
+    cdef int other
+    for other in range(num_players):
+        if other != seat:
+            best = max(best, points[other])
+    return <float>(points[seat] - best + POINTS_OF_ODDS * log((0.001 + values[seat]) / (1.001 - values[seat])))
+
+
+cdef float evaluation_after(const void* weights, const TzolkinStateC* after, int seat,
+                            const BeforeC* before) noexcept nogil:
+    cdef float own[4][NUM_OWN]
+    cdef float shared[NUM_SHARED]
+    cdef float inputs[4 * NUM_INPUTS]
+    cdef float outputs[4 * NETWORK_OUTPUTS]
+    cdef double values[4]
+    cdef double points[4]
+    cdef int other
+    if after.phase == OVER:
+        rules_returns(after, values)
+        for other in range(after.num_players):
+            points[other] = 0.25 * after.seats[other].score
+        return _advantage(after.num_players, seat, values, points)
+    if after.to_move != seat or after.phase == TURN:
+        _find_features(after, inputs)
+    else:
+        for other in range(after.num_players):
+            if other != seat:
+                memcpy(own[other], before.own[other], sizeof(own[other]))
+        _fill_own(after, seat, own[seat])
+        _fill_shared(after, shared)
+        network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, after.num_players, inputs)
+    _forward(weights, after.num_players, inputs, outputs)
+    network_answers(outputs, after.num_players, values, points)
+    return _advantage(after.num_players, seat, values, points)
