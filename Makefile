@@ -8,7 +8,8 @@ BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
 # One worker a processor; tests/conftest.py says what each of them gets.
 PYTEST := python -P -m pytest --numprocesses logical
-SOURCES := setup.py $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
+SOURCES := setup.py \
+    $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
 
 export MEXICA_AI_NATIVE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1

@@ -10,7 +10,7 @@ Environment:
                         installs and ``build_ext --inplace`` always build it.
 ``CEXT_SKIP=1``         leave out the compiled modules, for an editable install where ``build_ext --inplace``
                         builds them (``make install``).
-``CEXT_JOBS=2``         so many processes translate the Cython modules; one if not set.
+``CEXT_JOBS=2``         translate and compile so many modules at a time; one if not set.
 """
 
 import os
@@ -66,7 +66,10 @@ MODULES = [
     "cext.games.tzolkin.state",
     "cext.games.tzolkin.rules",
     "cext.games.tzolkin.hidden",
+    "cext.games.tzolkin.plans",
+    "cext.games.tzolkin.evaluation",
     "cext.games.tzolkin.policy",
+    "cext.games.tzolkin.weights",
     "cext.games.tzolkin.ops",
 ]
 # Games that only tests play: tests/games, as the package test_games.
@@ -82,6 +85,7 @@ if SANITIZE and SANITIZE not in SANITIZERS:
     raise SystemExit(f"CEXT_SANITIZE: {SANITIZE!r}, expected one of {', '.join(SANITIZERS)}")
 DEBUG = os.environ.get("CEXT_DEBUG") == "1" and not SANITIZE
 NATIVE = os.environ.get("MEXICA_AI_NATIVE") == "1"
+JOBS = int(os.environ.get("CEXT_JOBS", "0"))
 WITH_TESTS = os.environ.get("CEXT_TESTS") == "1" or bool({"editable_wheel", "--inplace"} & set(sys.argv))
 # cythonize and build_ext compare only time stamps, so every variant has its own folder.
 VARIANT = SANITIZE or ("debug" if DEBUG else "release")
@@ -164,9 +168,9 @@ setup(
             "initializedcheck": DEBUG,
             "cdivision": True,
         },
-        nthreads=int(os.environ.get("CEXT_JOBS", "0")),
+        nthreads=JOBS,
     ),
     cmdclass={"build_py": BuildPy},
-    options={"build": {"build_base": BUILD_DIR, "build_lib": BUILD_LIB}},
+    options={"build": {"build_base": BUILD_DIR, "build_lib": BUILD_LIB}, "build_ext": {"parallel": JOBS}},
     zip_safe=False,
 )

@@ -1,7 +1,7 @@
 """Measures the search: iterations and nodes per second by threads, memory, lateness, time to stop.
 
     python benchmarks/bench_search.py [--json] [--threads 1,2] [--seconds 2] [--repeats 7]
-                                      [--calls 200] [--position examples/mexica_midgame.json]
+                                      [--calls 200] [--game mexica] [--position FILE]
 
 Several threads are compared with one thread in three ways, by iterations/s. "Equal time": runs of the same
 length; the budget is for these. "Equal work": runs of as many iterations as one thread does in that time, so
@@ -30,7 +30,9 @@ from cext.core.search import Search
 from mexica_ai import registry
 from mexica_ai.engines import make_engine
 
-MIDGAME = Path(__file__).parent.parent / "examples" / "mexica_midgame.json"
+EXAMPLES = Path(__file__).parent.parent / "examples"
+MIDGAME = "_midgame.json"
+GAMES = sorted(path.name.removesuffix(MIDGAME) for path in EXAMPLES.glob(f"*{MIDGAME}"))
 LATE_BUDGET_MS = 10
 STOP_BUDGET_MS = 10
 RATIO_BUDGETS = {2: 1.8}
@@ -49,12 +51,14 @@ def main():
     )
     parser.add_argument("--time", type=positive(float), default=0.05, help="seconds of a short search")
     parser.add_argument("--memory", type=positive(int), default=1024, help="MiB per search")
-    parser.add_argument("--position", default=str(MIDGAME), help="a position's JSON file")
+    parser.add_argument("--game", choices=GAMES, default="mexica", help="the game whose example is searched")
+    parser.add_argument("--position", help="a position's JSON file, instead of the example")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    position = ai.load(args.position)
+    path = Path(args.position or EXAMPLES / f"{args.game}{MIDGAME}")
+    position = ai.load(path)
     figures = describe_machine() | {"cores": os.cpu_count()} | vars(args)
-    figures["position"] = Path(args.position).name
+    figures |= {"game": position.game, "position": path.name}
     del figures["json"]
     figures |= measure_speed(position.state, args.threads, args.seconds, args.repeats, args.memory)
     figures["bytes_per_node"] = measure_memory(position.state)

@@ -62,12 +62,12 @@ LONG_ACTION = "x" * 505
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, help="how long to ask (default: 60, without end if --calls)")
-    parser.add_argument("--calls", type=int, help="ask until so many searches were answered or missed")
+    parser.add_argument("--seconds", type=float, help="duration (default: 60, no limit with --calls)")
+    parser.add_argument("--calls", type=int, help="stop after this many searches, answered or missed")
     parser.add_argument("--clients", type=int, default=64, help="clients at a time (default: 64)")
     parser.add_argument("--slots", type=int, default=2, help="search slots of the server (default: 2)")
     parser.add_argument("--memory", type=int, default=64, help="MB of each search's nodes (default: 64)")
-    parser.add_argument("--heavy", type=int, default=0, help="more clients, that need memory (default: 0)")
+    parser.add_argument("--heavy", type=int, default=0, help="further clients, whose calls need memory (default: 0)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()

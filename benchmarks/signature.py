@@ -13,8 +13,11 @@ Without options, it is one number for the games whose positions are in the folde
 has its own folder there, and its own number: --game NAME.
 
 The expected number is in the file signature.txt beside the positions; a test compares it. After a change that
-is meant to change the search's behaviour, measure the strength and write the new number there. With --check,
-the exit code is 1 if the number differs from the expected one.
+is meant to change the search's behaviour, measure the strength and write the new number there:
+
+    python benchmarks/signature.py --game NAME > benchmarks/signature/NAME/signature.txt
+
+With --check, the exit code is 1 if the number differs from the expected one.
 """
 
 import argparse
@@ -36,10 +39,9 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare with the expected number")
     args = parser.parse_args()
     folder = FOLDER / (args.game or "")
-    expected = int((folder / "signature.txt").read_text())
     found = signature(folder)
     print(found)
-    if args.check and found != expected:
+    if args.check and found != (expected := int((folder / "signature.txt").read_text())):
         print(f"the expected number is {expected}: the search behaves differently", file=sys.stderr)
         return 1
     return 0

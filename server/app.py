@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+import time
+from collections.abc import Callable, Iterator
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from mexica_ai.results import Result
-from mexica_ai.server.auth import Authenticates, Tokens, server_credentials
+from mexica_ai.server import secret_files
+from mexica_ai.server.auth import RECHECK_S, Authenticates, Certificates, Tokens
 from mexica_ai.server.config import ServerConfig, format_address
+from mexica_ai.server.connections import CHECK_S, Connections
 from mexica_ai.server.errors import RefusesUnreadable
+from mexica_ai.server.floods import LimitsCalls
 from mexica_ai.server.logs import LogsCalls
 from mexica_ai.server.metrics import make_metrics
+from mexica_ai.server.refusals import PacesRefusals
+from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME, EngineService
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 LINGER_S = 0.5  # longest time between NOT_SERVING and the end of service
 FLUSH_S = 0.5  # time at the end for unsent answers and streams of health watchers
-SPARE_STREAMS = 100  # calls on one connection that neither search nor wait for a slot
+MAX_INT32 = 2**31 - 1  # largest value of gRPC's options
+REPORT_S = 86_400.0  # how often concerns about certificates and keys are logged again
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", MAX_REQUEST_BYTES),
@@ -29,6 +37,10 @@ _OPTIONS = [
     # keepalive fails.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
+    # Calls that have not been taken up yet. Of more than these gRPC drops some at random, with CANCELLED; who may have
+    # how many is decided here.
+    ("grpc.server.max_pending_requests", 1_000_000),
+    ("grpc.server.max_pending_requests_hard_limit", 1_000_000),
     ("grpc.server_handshake_timeout_ms", 10_000),  # closes connections that do not finish the TLS handshake
 ]
 _DESCRIPTORS = (engine_pb2.DESCRIPTOR, health_pb2.DESCRIPTOR, reflection_pb2.DESCRIPTOR)
@@ -39,6 +51,8 @@ METHODS = frozenset(
     for method in service.methods
 )
 
+_logger = logging.getLogger("mexica_ai.server")
+
 LARGE = frozenset({f"/{SERVICE_NAME}/EvaluateRecord"})  # methods with requests larger than a position
 
 
@@ -48,12 +62,12 @@ class Server:
     Parameters
     ----------
     config : ServerConfig
-    search : callable, optional
-        As for EngineService.
+    search, watch : callable, optional
+        As for Scheduler.
 
     Attributes
     ----------
-    service : EngineService
+    scheduler : Scheduler
     metrics : Metrics
     address : str
         `host:port`, with the real port once started.
@@ -64,23 +78,36 @@ class Server:
         A file of the configuration cannot be used, or a package is missing; reason INVALID_CONFIG.
     """
 
-    def __init__(self, config: ServerConfig, search: Callable[..., Result] | None = None) -> None:
+    def __init__(
+        self,
+        config: ServerConfig,
+        search: Callable[..., Result] | None = None,
+        watch: Callable[..., Iterator[Result]] | None = None,
+    ) -> None:
         self._config = config
-        self._credentials = server_credentials(config)
-        tokens = Tokens(config.tokens_file) if config.tokens_file else None
+        self._certificates = Certificates(config) if config.tls_certificate else None
+        self._tokens = Tokens(config.tokens_file) if config.tokens_file else None
+        self._authenticates = Authenticates(self._tokens)
+        self._watching: asyncio.Task[None] | None = None
         self.metrics = make_metrics(config)
         self._health = health.aio.HealthServicer()
-        self.service = EngineService(config, search)
-        self.service.metrics = self.metrics
+        self.scheduler = Scheduler(config, self.metrics, search, watch)
         self.address = config.address
+        self._guarding: asyncio.Task[None] | None = None
         # maximum_concurrent_rpcs stays unset: it would reject health checks while all slots are taken.
-        # Calls on one connection beyond those that can search or wait would only use memory.
-        max_streams = config.slots + config.max_waiting + SPARE_STREAMS
         self._server = grpc.aio.server(
-            interceptors=[LogsCalls(self.metrics, METHODS), Authenticates(tokens), RefusesUnreadable(LARGE)],
-            options=[*_OPTIONS, ("grpc.max_concurrent_streams", max_streams)],
+            interceptors=[
+                LogsCalls(self.metrics, METHODS),
+                PacesRefusals(),
+                self._authenticates,
+                LimitsCalls(config.max_calls_per_caller, config.max_call_rate, self.metrics),
+                RefusesUnreadable(LARGE),
+            ],
+            options=[*_OPTIONS, *_connection_options(config)],
         )
-        engine_pb2_grpc.add_EngineServiceServicer_to_server(self.service, self._server)
+        engine_pb2_grpc.add_EngineServiceServicer_to_server(
+            EngineService(config, self.scheduler), self._server
+        )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection(
             [SERVICE_NAME, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server
@@ -95,33 +122,89 @@ class Server:
             The server cannot listen on an address.
         """
         try:
-            if self._credentials is None:
+            if self._certificates is None:
                 port = self._server.add_insecure_port(self._config.address)
             else:
-                port = self._server.add_secure_port(self._config.address, self._credentials)
+                port = self._server.add_secure_port(self._config.address, self._certificates.credentials())
         except RuntimeError as error:
             raise OSError(f"cannot listen on {self._config.address}: {error}") from None
         self.address = format_address(self._config.host, port)
+        self._look_at_secrets()
         self.metrics.start()
+        self._watching = asyncio.create_task(self._watch_secrets())
         await self._server.start()
+        self._guarding = asyncio.create_task(self._guard(port))
         for service in ("", SERVICE_NAME):
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
 
+    async def _guard(self, port: int) -> None:
+        """Keep each address within its number of connections."""
+        connections = Connections(port, self._config.max_connections_per_address)
+        while True:
+            await asyncio.sleep(CHECK_S)
+            connections.enforce()
+
+    async def _watch_secrets(self) -> None:
+        """Look for changed files of secrets, and from time to time at what an operator should know of them."""
+        next_report = time.monotonic()
+        while True:
+            if time.monotonic() >= next_report:
+                next_report += REPORT_S
+                for concern in secret_files.concerns(self._config):
+                    _logger.warning("%s", concern.message)
+            await asyncio.sleep(RECHECK_S)
+            self._look_at_secrets()
+
+    def _look_at_secrets(self) -> None:
+        if self._tokens:
+            self._authenticates.end_revoked()
+            self.metrics.secrets("tokens_file", self._tokens.is_usable)
+        if self._certificates:
+            self._certificates.refresh()
+            self.metrics.secrets("tls_certificate", self._certificates.is_usable)
+            for field, end_s in self._certificates.expiries.items():
+                self.metrics.expiry(field, end_s)
+
     async def drain(self) -> None:
-        """Shut down gracefully: report NOT_SERVING, finish or stop running searches, send answers, close."""
+        """Shut down gracefully: report NOT_SERVING, turn away connections, finish or stop searches, close."""
         await self._health.enter_graceful_shutdown()
-        # Clients notice this after some time; until then their calls are answered.
+        # Clients and balancers notice this after some time; until then calls are answered.
         await asyncio.sleep(min(LINGER_S, self._config.grace_s / 4))
-        await self.service.close(self._config.grace_s)
+        # Now a GOAWAY tells clients to connect elsewhere, also behind a balancer, which keeps connections. Calls
+        # that have come go on.
+        ending = asyncio.ensure_future(self._server.stop(self._config.grace_s + FLUSH_S))
+        await self.scheduler.close(self._config.grace_s)
         await self._server.stop(FLUSH_S)
-        self.service.end_workers()
+        await ending
+        if self._guarding:
+            self._guarding.cancel()
+        if self._watching:
+            self._watching.cancel()
+        self.scheduler.end_workers()
         await asyncio.to_thread(self.metrics.close)
 
 
-def check(config: ServerConfig) -> None:
-    """Raise the error with which `Server` would reject this configuration, if any."""
-    server_credentials(config)
+def _connection_options(config: ServerConfig) -> list[tuple[str, int]]:
+    """Return what gRPC is told of connections; those that are too old end when their calls have ended."""
+    return [
+        ("grpc.max_concurrent_streams", config.max_streams_per_connection),
+        ("grpc.max_connection_age_ms", min(MAX_INT32, int(1000 * config.max_connection_age_s))),
+        ("grpc.max_connection_idle_ms", min(MAX_INT32, int(1000 * config.max_connection_idle_s))),
+    ]
+
+
+def check(config: ServerConfig) -> list[secret_files.Concern]:
+    """Raise the error with which `Server` would reject this configuration, if any.
+
+    Returns
+    -------
+    list of Concern
+        What else is to be said of the files of secrets.
+    """
+    if config.tls_certificate:
+        Certificates(config)
     if config.tokens_file:
         Tokens(config.tokens_file)
     config.read_weights()
     make_metrics(config)
+    return secret_files.concerns(config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import contextvars
 import hashlib
@@ -10,6 +11,7 @@ import logging
 import os
 import re
 import ssl
+import threading
 import time
 from collections.abc import AsyncIterator
 from typing import NamedTuple
@@ -19,8 +21,10 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 from mexica_ai.errors import SearchError
-from mexica_ai.server import handlers
-from mexica_ai.server.config import ServerConfig, refuse
+from mexica_ai.server import handlers, secret_files
+from mexica_ai.server.config import ServerConfig
+from mexica_ai.server.config import refuse as refuse_field
+from mexica_ai.server.refusals import STRANGERS, refuse
 from mexica_ai.strict import quote
 
 CALLER: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_caller", default="")
@@ -39,7 +43,9 @@ _TOKEN = re.compile(rf"[!-~]{{{MIN_TOKEN_CHARS},}}")
 _logger = logging.getLogger("mexica_ai.server.auth")
 
 
-class _Token(NamedTuple):
+class KnownToken(NamedTuple):
+    """A token of the file."""
+
     name: str
     digest: bytes  # the token itself need not stay in memory
 
@@ -56,6 +62,11 @@ class Tokens:
     ----------
     path : str
 
+    Attributes
+    ----------
+    is_usable : bool
+        Whether the file could be read when it was last looked at; if not, older tokens are in force.
+
     Raises
     ------
     SearchError
@@ -66,19 +77,25 @@ class Tokens:
         self._path = path
         self._state = _file_state(path)  # before reading, so that the next check finds a change meanwhile
         self._tokens = _read_tokens(path)
+        self.is_usable = True
         self._checked_s = time.monotonic()
 
-    def name_of(self, token: str) -> str | None:
-        """Return the name of a token, None if it is unknown; the time taken reveals nothing about the tokens."""
-        self._reload_if_changed()
+    def find(self, token: str) -> KnownToken | None:
+        """Return what is known of a token, None if nothing; the time taken reveals nothing about the tokens."""
+        self.refresh()
         digest = hashlib.sha256(token.encode(errors="replace")).digest()
         found = None
         for known in self._tokens:
             if hmac.compare_digest(known.digest, digest):
-                found = known.name
+                found = known
         return found
 
-    def _reload_if_changed(self) -> None:
+    def __contains__(self, token: KnownToken) -> bool:
+        """Whether a token that was found is still in the file."""
+        return token in self._tokens
+
+    def refresh(self) -> None:
+        """Read the file again if it has changed; looks at most once in `RECHECK_S`."""
         now = time.monotonic()
         if now < self._checked_s + RECHECK_S:
             return
@@ -90,8 +107,10 @@ class Tokens:
         try:
             self._tokens = _read_tokens(self._path)
         except SearchError as error:
+            self.is_usable = False
             _logger.warning("the tokens are unchanged: %s", error)
         else:
+            self.is_usable = True
             _logger.info("read %d tokens again", len(self._tokens))
 
 
@@ -103,13 +122,13 @@ def _file_state(path: str) -> tuple[int, int, int] | None:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _read_tokens(path: str) -> list[_Token]:
+def _read_tokens(path: str) -> list[KnownToken]:
     # Messages name lines but never quote them, since any part of a line may be a secret.
     where = f"given {quote(path)}"
-    content = _read_file("tokens_file", path)
+    content = read_file("tokens_file", path)
     if not content.isascii():
-        refuse("tokens_file", f"{where}, which is not ASCII; expected lines NAME TOKEN")
-    tokens: list[_Token] = []
+        refuse_field("tokens_file", f"{where}, which is not ASCII; expected lines NAME TOKEN")
+    tokens: list[KnownToken] = []
     lines = {}  # name or digest -> the line that has it
     for number, line in enumerate(content.decode("ascii").splitlines(), 1):
         words = line.split()
@@ -117,23 +136,23 @@ def _read_tokens(path: str) -> list[_Token]:
             continue
         here = f"{where}, line {number}"
         if len(words) != 2:
-            refuse("tokens_file", f"{here}: {len(words)} words; expected NAME TOKEN")
+            refuse_field("tokens_file", f"{here}: {len(words)} words; expected NAME TOKEN")
         name, token = words
         if not _NAME.fullmatch(name):
-            refuse("tokens_file", f"{here}: invalid name; expected 1 to 64 letters, digits and ._-")
+            refuse_field("tokens_file", f"{here}: invalid name; expected 1 to 64 letters, digits and ._-")
         if not _TOKEN.fullmatch(token):
-            refuse(
+            refuse_field(
                 "tokens_file",
                 f"{here}: a token of {len(token)} characters; expected {MIN_TOKEN_CHARS} or more, visible",
             )
         digest = hashlib.sha256(token.encode()).digest()
         for what, key in (("name", name), ("token", digest)):
             if key in lines:
-                refuse("tokens_file", f"{here}: the {what} of line {lines[key]}; expected another one")
+                refuse_field("tokens_file", f"{here}: the {what} of line {lines[key]}; expected another one")
             lines[key] = number
-        tokens.append(_Token(name, digest))
+        tokens.append(KnownToken(name, digest))
     if not 1 <= len(tokens) <= MAX_TOKENS:
-        refuse("tokens_file", f"{where}, which has {len(tokens)} tokens; expected 1 to {MAX_TOKENS}")
+        refuse_field("tokens_file", f"{where}, which has {len(tokens)} tokens; expected 1 to {MAX_TOKENS}")
     return tokens
 
 
@@ -150,25 +169,80 @@ class Authenticates(grpc.aio.ServerInterceptor):
 
     def __init__(self, tokens: Tokens | None) -> None:
         self._tokens = tokens
+        self._running: set[_Call] = set()  # those with tokens
 
     async def intercept_service(self, continuation, handler_call_details):
         """Return the handler of a call, or one that rejects it."""
-        name = None
+        token = None
         if self._tokens and not handler_call_details.method.startswith(OPEN_PREFIX):
-            token = _bearer_token(handler_call_details.invocation_metadata)
-            if not token:
+            given = _bearer_token(handler_call_details.invocation_metadata)
+            if not given:
                 return _rejecting("NO_TOKEN", "no token is given")
-            name = self._tokens.name_of(token)
-            if name is None:
+            token = self._tokens.find(given)
+            if token is None:
                 return _rejecting("WRONG_TOKEN", "this server does not know the token")
+            CALLER.set(token.name)  # for the other interceptors
         handler = await continuation(handler_call_details)
 
         @contextlib.asynccontextmanager
-        async def around(_request, context) -> AsyncIterator[None]:
-            CALLER.set(_common_name(context) if name is None else name)
-            yield
+        async def around(_request, context) -> AsyncIterator[_Call | None]:
+            if token is None:
+                CALLER.set(_common_name(context))
+                yield None
+                return
+            async with self._ending_if_revoked(_Call(token), context) as call:
+                yield call
 
         return handler and handlers.wrap(handler, around)
+
+    @contextlib.asynccontextmanager
+    async def _ending_if_revoked(self, call: _Call, context) -> AsyncIterator[_Call]:
+        self._running.add(call)
+        try:
+            yield call
+        except asyncio.CancelledError:
+            if not call.is_revoked:
+                raise
+            while call.task.cancelling():
+                call.task.uncancel()
+            status = _status("REVOKED_TOKEN", "the token is no longer valid")
+            await context.abort_with_status(rpc_status.to_status(status))
+        finally:
+            self._running.discard(call)
+
+    def end_revoked(self) -> None:
+        """Look whether the tokens have changed, and end the running calls of those that are gone."""
+        if self._tokens is None:
+            return
+        self._tokens.refresh()
+        for call in self._running:
+            if call.token not in self._tokens:
+                call.revoke()
+
+
+class _Call(handlers.Sending):
+    """A running call, made in its task."""
+
+    def __init__(self, token: KnownToken) -> None:
+        self.token = token
+        self.task = asyncio.current_task()
+        self.is_revoked = False
+        self._closing: asyncio.Task[None] | None = None
+
+    def revoke(self) -> None:
+        """End the call: now, or if a response is being sent, when that has been sent."""
+        if self.is_revoked:
+            return
+        self.is_revoked = True
+        if self.responses is None:
+            self.task.cancel()
+        else:
+            # Ends the search even if the client never reads this response.
+            self._closing = asyncio.ensure_future(self.responses.aclose())
+
+    def check(self) -> None:
+        if self.is_revoked:
+            raise asyncio.CancelledError
 
 
 def _bearer_token(metadata) -> str:
@@ -194,78 +268,110 @@ def _rejecting(reason: str, problem: str) -> grpc.RpcMethodHandler:
     """
 
     async def answer(requests, context):
-        status = status_pb2.Status(
-            code=grpc.StatusCode.UNAUTHENTICATED.value[0],
-            message=f"authorization: {problem}; expected the metadata `authorization: Bearer TOKEN`",
-        )
-        metadata = {"error": SearchError.__name__, "request_id": handlers.REQUEST_ID.get()}
-        status.details.add().Pack(
-            error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata)
-        )
-        await context.abort_with_status(rpc_status.to_status(status))
+        await refuse(context, _status(reason, problem), STRANGERS)
 
     return grpc.stream_stream_rpc_method_handler(answer)
 
 
-class _Certificates:
-    """The certificates and the key of a server, read again when a file changes, as after a renewal."""
-
-    def __init__(self, config: ServerConfig) -> None:
-        self._config = config
-        self._paths = [config.tls_certificate, config.tls_key, config.tls_client_ca]
-        self._states = self._file_states()
-        self._checked_s = time.monotonic()
-        self.current = _read_certificates(config)
-
-    def renewed(self) -> grpc.ServerCertificateConfiguration | None:
-        """Return the configuration for new connections, None if unchanged; called by gRPC's threads."""
-        now = time.monotonic()
-        if now < self._checked_s + RECHECK_S:
-            return None
-        self._checked_s = now
-        states = self._file_states()
-        if states == self._states:
-            return None
-        self._states = states
-        try:
-            self.current = _read_certificates(self._config)
-        except SearchError as error:
-            _logger.warning("the certificates are unchanged: %s", error)
-            return None
-        _logger.info("read the certificates again")
-        return self.current
-
-    def _file_states(self) -> list[tuple[int, int, int] | None]:
-        return [_file_state(path) for path in self._paths if path is not None]
+def _status(reason: str, problem: str) -> status_pb2.Status:
+    status = status_pb2.Status(
+        code=grpc.StatusCode.UNAUTHENTICATED.value[0],
+        message=f"authorization: {problem}; expected the metadata `authorization: Bearer TOKEN`",
+    )
+    metadata = {"error": SearchError.__name__, "request_id": handlers.REQUEST_ID.get()}
+    status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata))
+    return status
 
 
-def server_credentials(config: ServerConfig) -> grpc.ServerCredentials | None:
-    """Return the TLS credentials of a server, None if it does not use TLS.
+class Certificates:
+    """The certificates and the key of a server, read again when a file changes, as after a renewal.
 
     New connections use changed files. If the changed files are invalid or do not match each other, new
     connections use the old certificates, and a warning is logged.
+
+    Parameters
+    ----------
+    config : ServerConfig
+        With a `tls_certificate`.
+
+    Attributes
+    ----------
+    is_usable : bool
+        Whether the files could be used when they were last read; if not, older certificates are in force.
+    expiries : dict
+        Field of the configuration -> when the first certificate of that file expires, as seconds since 1970.
 
     Raises
     ------
     SearchError
         A file cannot be used; reason INVALID_CONFIG, path the field of that file.
     """
-    if config.tls_certificate is None:
-        return None
-    certificates = _Certificates(config)
-    return grpc.dynamic_ssl_server_credentials(
-        certificates.current,
-        certificates.renewed,
-        require_client_authentication=config.tls_client_ca is not None,
-    )
+
+    def __init__(self, config: ServerConfig) -> None:
+        self._config = config
+        self._paths = [config.tls_certificate, config.tls_key, config.tls_client_ca]
+        self._lock = threading.Lock()  # gRPC's threads and the event loop look for changes
+        self._states = self._file_states()
+        self._checked_s = time.monotonic()
+        self._read()
+        self._handed_out = self._current
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """Return the credentials of a server; its new connections use changed files."""
+        return grpc.dynamic_ssl_server_credentials(
+            self._handed_out,
+            self._renewed,
+            require_client_authentication=self._config.tls_client_ca is not None,
+        )
+
+    def refresh(self) -> None:
+        """Read the files again if one has changed; looks at most once in `RECHECK_S`."""
+        with self._lock:
+            self._refresh()
+
+    def _renewed(self) -> grpc.ServerCertificateConfiguration | None:
+        """Return the configuration for new connections, None if unchanged; called by gRPC's threads."""
+        with self._lock:
+            self._refresh()
+            if self._current is self._handed_out:
+                return None
+            self._handed_out = self._current
+            return self._current
+
+    def _refresh(self) -> None:
+        now = time.monotonic()
+        if now < self._checked_s + RECHECK_S:
+            return
+        self._checked_s = now
+        states = self._file_states()
+        if states == self._states:
+            return
+        self._states = states
+        try:
+            self._read()
+        except SearchError as error:
+            self.is_usable = False
+            _logger.warning("the certificates are unchanged: %s", error)
+        else:
+            _logger.info("read the certificates again")
+
+    def _read(self) -> None:
+        self._current = _read_certificates(self._config)
+        self.expiries = {
+            found.field: found.end.timestamp() for found in secret_files.validities(self._config)
+        }
+        self.is_usable = True
+
+    def _file_states(self) -> list[tuple[int, int, int] | None]:
+        return [_file_state(path) for path in self._paths if path is not None]
 
 
 def _read_certificates(config: ServerConfig) -> grpc.ServerCertificateConfiguration:
-    chain = _read_file("tls_certificate", config.tls_certificate)
-    key = _read_file("tls_key", config.tls_key)
+    chain = read_file("tls_certificate", config.tls_certificate)
+    key = read_file("tls_key", config.tls_key)
     authorities = None
     if config.tls_client_ca is not None:
-        authorities = _read_file("tls_client_ca", config.tls_client_ca)
+        authorities = read_file("tls_client_ca", config.tls_client_ca)
     _check_certificates(config, authorities)
     return grpc.ssl_server_certificate_configuration([(key, chain)], authorities)
 
@@ -276,14 +382,14 @@ def _check_certificates(config: ServerConfig, authorities: bytes | None) -> None
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(config.tls_certificate)
     except (OSError, ValueError):
-        refuse(
+        refuse_field(
             "tls_certificate",
             f"given {quote(config.tls_certificate)}, which holds no certificate; expected a PEM file",
         )
     try:
         context.load_cert_chain(config.tls_certificate, config.tls_key, password=lambda: "")
     except (OSError, ValueError):
-        refuse(
+        refuse_field(
             "tls_key",
             f"given {quote(config.tls_key)}; expected a PEM file, without a password, of the private key of "
             "the first certificate in tls_certificate",
@@ -296,19 +402,20 @@ def _check_certificates(config: ServerConfig, authorities: bytes | None) -> None
     except (OSError, ValueError):
         num_found = 0
     if not num_found:
-        refuse(
+        refuse_field(
             "tls_client_ca",
             f"given {quote(config.tls_client_ca)}, which holds no certificate; expected a PEM file",
         )
 
 
-def _read_file(field: str, path: str) -> bytes:
+def read_file(field: str, path: str) -> bytes:
+    """Return the content of a file that a field of the configuration names; raise SearchError if that fails."""
     try:
         with open(path, "rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         problem = getattr(error, "strerror", None) or "no path"
-        refuse(field, f"given {quote(path)}, which cannot be read ({problem}); expected a file")
+        refuse_field(field, f"given {quote(path)}, which cannot be read ({problem}); expected a file")
     if len(content) > MAX_FILE_BYTES:
-        refuse(field, f"given {quote(path)}, which has over {MAX_FILE_BYTES} bytes; expected a smaller file")
+        refuse_field(field, f"given {quote(path)}, which has over {MAX_FILE_BYTES} bytes; expected a smaller file")
     return content

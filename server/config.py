@@ -6,7 +6,6 @@ import contextlib
 import difflib
 import ipaddress
 import json
-import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -29,6 +28,8 @@ from mexica_ai.limits import (
     MAX_THREADS,
     MAX_TIME_S,
 )
+from mexica_ai.server.resources import memory_mb as available_mb
+from mexica_ai.server.resources import num_processors
 from mexica_ai.server.weight_sets import WeightSets, read_weight_sets
 from mexica_ai.strict import quote
 from mexica_ai.wire import WEIGHTS_NAME
@@ -68,7 +69,7 @@ class Settings(BaseSettings):
     port: int = Field(50051, ge=0, le=65535, description="the port to listen on; 0: any that is free")
     threads: int = Field(DEFAULT_THREADS, ge=1, le=MAX_THREADS, description="threads of one search at most")
     slots: int = Field(
-        default_factory=lambda data: min(1024, max(1, (os.cpu_count() or 1) // data["threads"])),
+        default_factory=lambda data: min(1024, max(1, int(num_processors() // data["threads"]))),
         ge=1,
         le=1024,
         description="searches at a time",
@@ -83,11 +84,11 @@ class Settings(BaseSettings):
         DEFAULT_MEMORY_MB, ge=1, le=MAX_MEMORY_MB, description="memory of one search's tree at most"
     )
     total_memory_mb: int = Field(
-        default_factory=lambda data: data["memory_mb"] * data["slots"],
+        default_factory=lambda data: max(data["slots"], min(data["memory_mb"] * data["slots"], available_mb() // 2)),
         ge=1,
         le=1024 * MAX_MEMORY_MB,
         description="memory of the trees of all searches together",
-        json_schema_extra={"default_text": "--memory for each slot"},
+        json_schema_extra={"default_text": "--memory for each slot, but at most half of what the process may use"},
     )
     max_candidates: int = Field(
         100, ge=1, le=MAX_CANDIDATES, description="candidate turns of an answer at most"
@@ -102,11 +103,39 @@ class Settings(BaseSettings):
         "may be repeated",
         json_schema_extra=_WEIGHTS_HELP,
     )
+    max_calls_per_caller: int = Field(
+        default_factory=lambda data: data["slots"] + data["max_waiting_per_caller"] + 16,
+        ge=1,
+        le=10**6,
+        description="calls of one caller with a name that may be in work, whatever they ask",
+        json_schema_extra={"default_text": "--slots and --max-waiting-per-caller and 16 more"},
+    )
+    max_call_rate: int = Field(
+        200, ge=1, le=10**6, description="calls of one caller with a name in a second; more are delayed"
+    )
+    max_streams_per_connection: int = Field(
+        default_factory=lambda data: data["slots"] + data["max_waiting"] + 100,
+        ge=1,
+        le=2 * 10**6,
+        description="calls of one connection; a client keeps more waiting",
+        json_schema_extra={"default_text": "--slots and --max-waiting and 100 more"},
+    )
     light_workers: int = Field(2, ge=1, le=64, description="threads for the calls that do not search")
     # For stopping (up to 10 ms), answering and the way back (under 1 ms on loopback). On overbooked cores the
     # margin is twice the largest lateness of recent answers, if that is more, up to four times this.
     deadline_margin_s: float = Field(
         0.075, ge=0.02, le=MAX_TIME_S, description="what a search leaves of the caller's deadline"
+    )
+    max_connections_per_address: int = Field(
+        200, ge=1, le=10**6, description="connections of one address; the newest of more are closed"
+    )
+    max_connection_age_s: Seconds = Field(
+        3600.0,
+        description="age at which a connection takes no more calls, so that clients connect anew, "
+        "perhaps to another server",
+    )
+    max_connection_idle_s: Seconds = Field(
+        900.0, description="time after which a connection without calls is closed"
     )
     grace_s: Seconds = Field(10.0, description="time that running searches get when the server ends")
     tls_certificate: FilePath | None = Field(None, description="PEM file of the server's certificate chain")
@@ -116,6 +145,15 @@ class Settings(BaseSettings):
     )
     tokens_file: FilePath | None = Field(
         None, description="file of bearer tokens, NAME TOKEN in each line; one is then required"
+    )
+    max_slots_per_caller: int = Field(
+        default_factory=lambda data: (
+            max(1, data["slots"] - 1) if data["tokens_file"] or data["tls_client_ca"] else data["slots"]
+        ),
+        ge=1,
+        le=1024,
+        description="searches of one caller at a time",
+        json_schema_extra={"default_text": "all slots but one if callers have names, else all"},
     )
     insecure: bool = Field(
         False,
@@ -127,6 +165,18 @@ class Settings(BaseSettings):
         le=65535,
         description="port of the metrics for Prometheus; 0: any that is free",
         json_schema_extra={"default_text": "no metrics"},
+    )
+    # Metrics have neither encryption nor authentication, so others do not reach them unless that is said.
+    metrics_host: str = Field(
+        default_factory=lambda data: (
+            data["host"] if data["insecure"] or is_loopback(data["host"]) else "127.0.0.1"
+        ),
+        pattern=_TEXT,
+        json_schema_extra={
+            **_HOST_HELP,
+            "default_text": "--host if that is a loopback address or with --insecure, else 127.0.0.1",
+        },
+        description="the address of the metrics",
     )
     log_format: Literal["text", "json"] = Field("text", description="the form of the log")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
@@ -187,11 +237,6 @@ class ServerConfig(Settings):
     def address(self) -> str:
         """`host:port` as gRPC wants it."""
         return format_address(self.host, self.port)
-
-    @property
-    def metrics_host(self) -> str:
-        """The address on which metrics are served: the server's own if that is allowed, else loopback."""
-        return self.host if self.insecure or is_loopback(self.host) else "127.0.0.1"
 
     def read_weights(self) -> WeightSets:
         """Return the sets of weights, read from the files in `weights`.
@@ -342,23 +387,23 @@ class _Environment(EnvSettingsSource):
 def load_config(
     path: str | None, environ: Mapping[str, str], flags: Mapping[str, Any] | None = None
 ) -> ServerConfig:
-    """Return the configuration from all sources: a flag before the environment before the file.
+    """Return the configuration from all sources: flags override the environment, which overrides the file.
 
     Parameters
     ----------
     path : str, optional
-        A TOML file with fields as keys; by default what the variable ``MEXICA_AI_CONFIG`` names, if it is
-        set. Paths in it are relative to its directory.
+        A TOML file with fields as keys; by default the file that the variable ``MEXICA_AI_CONFIG`` names, if it
+        is set. Paths in the file are relative to its directory.
     environ : mapping
-        The environment: ``MEXICA_AI_`` and a field in capitals gives that field, a list as JSON.
+        The environment. A variable named ``MEXICA_AI_`` and a field in capitals sets that field; a list is JSON.
     flags : mapping, optional
         Values by field; None is the same as not given.
 
     Raises
     ------
     SearchError
-        Reason INVALID_CONFIG: something cannot be read, is no field or no value of it, or a file of weights is
-        none. The message names the source; `violations` lists all faults.
+        Reason INVALID_CONFIG: a source cannot be read, a name is not that of a field, a value is not valid for
+        its field, or a file is not a file of weights. The message names the source; `violations` lists all faults.
     """
     faults: list[Violation] = []
     values: dict[str, Any] = {}
@@ -393,7 +438,7 @@ def load_config(
     try:
         return ServerConfig(**values)
     except SearchError as error:
-        # What is wrong with fields together is told of one of them.
+        # An error about several fields names one of them; the message names that field's source instead.
         source = sources.get(error.path, error.path)
         message = f"{source}{str(error).removeprefix(error.path)}"
         raise SearchError(message, reason=error.reason, path=error.path) from None

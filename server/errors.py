@@ -12,11 +12,11 @@ import functools
 import logging
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from typing import NoReturn
 
 import grpc
 from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
-from grpc_status import rpc_status
 
 from mexica_ai import wire
 from mexica_ai.errors import (
@@ -30,8 +30,9 @@ from mexica_ai.errors import (
     Violation,
 )
 from mexica_ai.server import handlers
-from mexica_ai.server.auth import DOMAIN
+from mexica_ai.server.auth import CALLER, DOMAIN
 from mexica_ai.server.logs import REQUEST_ID
+from mexica_ai.server.refusals import caller_of, refuse
 from mexica_ai.server.slots import BusyError
 
 # By the exception's class, subclasses first; then by the reason of a SearchError. Anything else is INTERNAL.
@@ -49,6 +50,7 @@ _CODE_BY_REASON = {
     "NO_TIME_LEFT": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "OUT_OF_MEMORY": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "TOO_MANY_WAITING": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "TOO_MANY_CALLS": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "SHUTTING_DOWN": grpc.StatusCode.UNAVAILABLE,
 }
 
@@ -72,7 +74,7 @@ def answers_errors(method: Callable[..., Awaitable]) -> Callable[..., Awaitable]
             return await method(self, request, context)
         except Exception as error:
             status = status_of(error)
-        await context.abort_with_status(rpc_status.to_status(status))
+        await _refuse(context, status)
 
     return answering
 
@@ -89,9 +91,13 @@ def streams_errors(method: Callable[..., AsyncIterator]) -> Callable[..., AsyncI
             return
         except Exception as error:
             status = status_of(error)
-        await context.abort_with_status(rpc_status.to_status(status))
+        await _refuse(context, status)
 
     return answering
+
+
+async def _refuse(context, status: status_pb2.Status) -> NoReturn:
+    await refuse(context, status, caller_of(CALLER.get(), context.peer()))
 
 
 class RefusesUnreadable(grpc.aio.ServerInterceptor):
@@ -133,7 +139,7 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
         @contextlib.asynccontextmanager
         async def around(request, context):
             if isinstance(request, NotationError):
-                await context.abort_with_status(rpc_status.to_status(status_of(request)))
+                await _refuse(context, status_of(request))
             yield
 
         return handlers.wrap(handler, around, deserialize)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import inspect
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
@@ -14,7 +14,20 @@ import grpc
 REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_request_id", default="")
 """The id of the current call."""
 
-Around = Callable[[Any, grpc.aio.ServicerContext], AbstractAsyncContextManager[None]]
+
+class Sending:
+    """What a stream of responses is doing: `responses` is its generator while gRPC sends one of them, else None.
+
+    Meanwhile the generator can be closed, but the task must not be cancelled: gRPC would never end the call.
+    """
+
+    responses: AsyncGenerator[Any, None] | None = None
+
+    def check(self) -> None:
+        """Raise what shall end the stream, after a response was sent."""
+
+
+Around = Callable[[Any, grpc.aio.ServicerContext], AbstractAsyncContextManager[Sending | None]]
 
 
 def wrap(
@@ -28,7 +41,8 @@ def wrap(
         Of any of the four kinds. Its method is a coroutine function or an async generator function.
     around : callable
         Makes an async context manager for a call. It runs in the call's task, so the method sees the context
-        variables that it sets. It must not reset them, since an abandoned stream is closed in another task.
+        variables that it sets. It must not reset them, since an abandoned stream is closed in another task. It
+        may yield a `Sending`, which is then kept up to date.
     deserialize : callable, optional
         Replaces the handler's own deserializer.
     """
@@ -41,9 +55,16 @@ def wrap(
     if inspect.isasyncgenfunction(method):
 
         async def wrapped(request, context):
-            async with around(request, context), contextlib.aclosing(method(request, context)) as responses:
+            async with (
+                around(request, context) as sending,
+                contextlib.aclosing(method(request, context)) as responses,
+            ):
+                sending = sending or Sending()
                 async for response in responses:
+                    sending.responses = responses
                     yield response
+                    sending.responses = None
+                    sending.check()
 
     else:
 

@@ -51,7 +51,7 @@ async def _serve(config: ServerConfig) -> None:
 
     def handle_signal() -> None:
         if signalled.is_set():
-            server.service.stop_searches()
+            server.scheduler.stop_searches()
         signalled.set()
 
     loop = asyncio.get_running_loop()
@@ -98,3 +98,5 @@ def _log_start(server: Server, config: ServerConfig) -> None:
     if not is_loopback(config.host) and not (config.tls_certificate and has_callers):
         missing = "authentication" if config.tls_certificate else "encryption"
         _logger.warning("insecure: other machines can reach this server, and it has no %s", missing)
+    if server.metrics.address and not is_loopback(config.metrics_host):
+        _logger.warning("other machines can read the metrics, which have no encryption and no authentication")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 from mexica_ai.server.config import ServerConfig, format_address, refuse
+from mexica_ai.server.scrapes import ScrapeServer
 
 MAX_LABELS = 64  # values of a label; later ones are counted as "other"
 OTHER = "other"
@@ -51,6 +51,12 @@ class Metrics:
     def call(self, method: str, code: str, seconds: float) -> None:
         """Record an answered call: its method, its status code, and how long it took."""
 
+    def secrets(self, field: str, is_usable: bool) -> None:
+        """Record whether the files of a field of the configuration can be used; if not, older ones are in force."""
+
+    def expiry(self, field: str, end_s: float) -> None:
+        """Record when the certificates of a field of the configuration expire, in seconds since 1970."""
+
     def start(self) -> None:
         """Start to serve the metrics over HTTP."""
 
@@ -78,7 +84,7 @@ class PrometheusMetrics(Metrics):
 
         self._prometheus = prometheus
         self._host, self._port = host, port
-        self._http_server: Any = None
+        self._http_server: ScrapeServer | None = None
         self.registry = registry = prometheus.CollectorRegistry()
         prometheus.ProcessCollector(registry=registry)
 
@@ -103,6 +109,15 @@ class PrometheusMetrics(Metrics):
         self._calls = make(counter, "calls", "Calls that were answered", ["method", "code"])
         self._call_seconds = make(
             histogram, "call_seconds", "Time from a call to its answer", ["method"], buckets=_CALL_BUCKETS
+        )
+        self._secrets = make(
+            prometheus.Gauge,
+            "secrets_usable",
+            "1 if the files of this setting can be used, 0 if older ones are in force",
+            ["setting"],
+        )
+        self._expiry = make(
+            prometheus.Gauge, "certificate_expiry_timestamp_seconds", "When certificates expire", ["setting"]
         )
         self._reasons, self._methods = _Labels(), _Labels()
 
@@ -130,21 +145,29 @@ class PrometheusMetrics(Metrics):
         self._calls.labels(method, code).inc()
         self._call_seconds.labels(method).observe(seconds)
 
+    def secrets(self, field: str, is_usable: bool) -> None:
+        self._secrets.labels(field).set(is_usable)
+
+    def expiry(self, field: str, end_s: float) -> None:
+        self._expiry.labels(field).set(end_s)
+
     def start(self) -> None:
         """Start to serve the metrics; raise OSError if this address cannot be used."""
+        def render() -> bytes:
+            return self._prometheus.generate_latest(self.registry)
+
+        server = ScrapeServer(self._host, self._port, render)
         try:
-            self._http_server, _ = self._prometheus.start_http_server(
-                self._port, self._host, registry=self.registry
-            )
+            server.start()
         except OSError as error:
             address = format_address(self._host, self._port)
             raise OSError(f"cannot listen on {address} for metrics: {error}") from None
-        self.address = format_address(self._host, self._http_server.server_port)
+        self._http_server = server
+        self.address = format_address(self._host, server.port)
 
     def close(self) -> None:
         if self._http_server:
-            self._http_server.shutdown()
-            self._http_server.server_close()
+            self._http_server.close()
             self._http_server = None
 
 

@@ -59,7 +59,7 @@ def log_of_one_test():
 
 @pytest.fixture
 def cli(capfd):
-    """Call `mexica-ai arena`; `code`, `out` and `err` hold what came of the last call."""
+    """Call `mexica-ai arena`; `code`, `out` and `err` are those of the last call."""
 
     def call(*args):
         call.code = main(["arena", *map(str, args)])

@@ -64,19 +64,20 @@ class RunningServer:
         except BaseException:
             self._end_loop()
             raise
-        self.address = self._server.address
+        self.address, self.metrics = self._server.address, self._server.metrics
         self.channel = grpc.insecure_channel(self.address)
         self.stub = engine_pb2_grpc.EngineServiceStub(self.channel)
         self.health = health_pb2_grpc.HealthStub(self.channel)
 
     async def _start(self):
-        self._server = Server(self._config, **({"search": self._search} if self._search else {}))
-        if self._watch:
-            self._server.service._watch = self._watch
+        self._server = Server(self._config, self._search, self._watch)
         await self._server.start()
 
     def run(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(30)
+
+    def num_waiting(self):
+        return self._server.scheduler.num_waiting
 
     def drain(self):
         self.run(self._server.drain())
@@ -90,6 +91,14 @@ class RunningServer:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+def await_that(is_so):
+    """Wait until a condition holds."""
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.005)
 
 
 def failure(call, *args, **kwargs):

@@ -48,10 +48,20 @@ def simulate_shares(
     in all games of a block) and one from Gumbel's distribution, which makes a Plackett-Luce model. With
     `points` it is a whole number of 1/points, so that there are ties.
     """
+    luck = draw_luck(seed, seatings, matches=matches, blocks=blocks, deal=deal)
+    return with_luck(luck, seatings, strengths, seat_effects=seat_effects, points=points)
+
+
+def draw_luck(seed, seatings, *, matches=MATCHES, blocks, deal=0.0, **others):
+    """Return what deals and chance add to the scores of `simulate_shares`; shape (M, B, G, S)."""
     rng = np.random.default_rng(seed)
-    means = np.asarray(strengths)[np.array(seatings)] + (0 if seat_effects is None else seat_effects)
-    scores = means + deal * rng.standard_normal((matches, blocks, 1, len(seatings[0])))
-    scores = scores + rng.gumbel(size=(matches, blocks, *np.shape(seatings)))
+    deals = deal * rng.standard_normal((matches, blocks, 1, len(seatings[0])))
+    return deals + rng.gumbel(size=(matches, blocks, *np.shape(seatings)))
+
+
+def with_luck(luck, seatings, strengths, *, seat_effects=None, points=0.0, **others):
+    """Return the scores and shares of `simulate_shares` for what deals and chance add."""
+    scores = luck + np.asarray(strengths)[np.array(seatings)] + (0 if seat_effects is None else seat_effects)
     if points:
         scores = np.round(points * scores)
     best = scores == scores.max(axis=-1, keepdims=True)
@@ -344,11 +354,11 @@ def test_a_share_that_no_block_can_reach_is_refused():
         Sprt(0.4, 0.5, 0.05, 0.05).state(outcomes)
 
 
-def strength_with_share(share, seatings, effects):
+def strength_with_share(share, luck, seatings, effects):
     """Return the strength of engine 0 that gives it this share per seat."""
 
     def excess(strength):
-        _, shares = simulate_shares(41, seatings, (strength, 0), matches=1, blocks=20_000, **effects)
+        _, shares = with_luck(luck, seatings, (strength, 0), **effects)
         return means_of(shares, seatings).mean() - share
 
     return brentq(excess, -4, 4, xtol=1e-3)
@@ -381,16 +391,20 @@ def test_sprt_errs_as_rarely_as_it_says(shape):
     test = Sprt(share0, share1, alpha, beta)
     highest = len(seatings) / (np.array(seatings) == 0).sum()
     lower, upper = test.bounds
+    long_match = draw_luck(41, seatings, matches=1, blocks=20_000, **effects)
     for share, wrong, nominal in ((share0, "H1", alpha), (share1, "H0", beta)):
-        strength = strength_with_share(share, seatings, effects)
-        _, shares = simulate_shares(42, seatings, (strength, 0), blocks=blocks, **effects)
-        scores = means_of(shares, seatings)
+        strength = strength_with_share(share, long_match, seatings, effects)
+        scores = np.empty((MATCHES, blocks))
         last, length = np.zeros(MATCHES), np.full(MATCHES, blocks)
-        for horizon in (blocks // 6, blocks // 2, blocks):  # most are decided early
+        # Most matches are decided early, so only the others are played on.
+        for start, stop in pairwise((0, blocks // 6, blocks // 2, blocks)):
             going = np.flatnonzero((last > lower) & (last < upper))
-            llrs = test.log_likelihood_ratios(scores[going, :horizon], highest)
+            size = {"matches": len(going), "blocks": stop - start}
+            _, shares = simulate_shares([42, start], seatings, (strength, 0), **size, **effects)
+            scores[going, start:stop] = means_of(shares, seatings)
+            llrs = test.log_likelihood_ratios(scores[going, :stop], highest)
             beyond = (llrs <= lower) | (llrs >= upper)
-            at = np.where(beyond.any(axis=1), beyond.argmax(axis=1), horizon - 1)
+            at = np.where(beyond.any(axis=1), beyond.argmax(axis=1), stop - 1)
             last[going], length[going] = llrs[np.arange(len(going)), at], at + 1
         errors = np.mean(last >= upper if wrong == "H1" else last <= lower)
         assert np.mean((last > lower) & (last < upper)) < 0.002

@@ -28,7 +28,7 @@ def server():
 
 @pytest.fixture
 def client(server, capfd):
-    """Call `mexica-ai client`; `code`, `out` and `err` hold what came of the last call."""
+    """Call `mexica-ai client`; `code`, `out` and `err` are those of the last call."""
 
     def call(name, *args):
         call.code = main(["client", name, *map(str, args), "--server", server.address])

@@ -39,12 +39,19 @@ def test_bench_rules():
     assert found["python"]
 
 
-def test_the_signature_is_the_committed_one():
-    done = run("signature.py", "--check")
+@pytest.mark.parametrize("folder", ["", "tzolkin"])
+def test_the_signature_is_the_committed_one(folder):
+    done = run("signature.py", *(["--game", folder] if folder else []), "--check")
     assert done.returncode == 0, (
         f"{done.stdout}{done.stderr}: if the search is meant to behave differently, measure it, and write "
-        "this number to benchmarks/signature/signature.txt"
+        f"this number to {Path('benchmarks/signature', folder, 'signature.txt')}"
     )
+
+
+def test_every_game_with_a_signature_of_its_own_is_compared():
+    folders = [path.name for path in (BENCHMARKS / "signature").iterdir() if path.is_dir()]
+    [mark] = [mark for mark in test_the_signature_is_the_committed_one.pytestmark if mark.name == "parametrize"]
+    assert sorted(mark.args[1]) == sorted(["", *folders])
 
 
 def test_bench_rules_prints_the_budgets():
@@ -221,3 +228,24 @@ def test_trees_are_merged_by_visits():
     assert merged.turn == second
     assert merged.value == pytest.approx([0.7, 0.3])
     assert merged.iterations == 2 * one.iterations
+
+
+def test_attack_drain():
+    found = figures("attack_drain.py", "--seconds", 4, "--callers", 3, "--grace", 1)
+    assert found["lost"] == 0
+    assert found["calls"] == found["outcomes"]["OK"]["calls"] > 0
+    assert (found["long_search"], found["exit_code"]) == ("STOP_REASON_STOPPED", 0)
+
+
+def test_attack_fair():
+    found = figures("attack_fair.py", "--seconds", 3, "--programs", 4)
+    assert found["one"]["answered"] >= 0.9
+    assert found["many"]["OK"]["calls"] > 0
+
+
+@pytest.mark.parametrize("kind", ["none", "wrong-token", "tenant"])
+def test_attack_flood(kind):
+    sizes = ("--connections", 4, "--streams", 25)
+    found = figures("attack_flood.py", "--kind", kind, "--seconds", 20, "--asks", 2, *sizes)
+    assert found["good_searches"]["OK"]["calls"] > 0
+    assert (found["flood_calls_per_s"] > 0) == (kind != "none")

@@ -192,6 +192,7 @@ def test_the_readme_shows_the_boards_as_they_are_drawn():
     text = (ROOT / "README.md").read_text()
     assert str(ai.load(ROOT / "examples" / "mexica_midgame.json")) in text
     assert str(ai.load(ROOT / "examples" / "coatl_midgame.json").view(0)) in text
+    assert str(ai.load(ROOT / "examples" / "tzolkin_midgame.json")) in text
 
 
 def test_the_map_of_the_rules_is_the_island():

@@ -6,7 +6,7 @@ Valid messages and JSON forms are mutated: bytes flipped, cut and spliced; field
 and given values from the edges of their types. Requests that search go through the service's own methods,
 with searches of one iteration. The only answers allowed are a result and the package's own errors, each
 within a second of processor time; a hang ends the process with the tracebacks of all threads; resident memory
-must not grow. Prints what came of the inputs, and the resident memory on the way.
+must not grow. Prints how the inputs ended, and the resident memory on the way.
 """
 
 import argparse
@@ -30,9 +30,10 @@ from mexica_ai import wire
 from mexica_ai.annotate import check_played
 from mexica_ai.errors import MexicaAIError
 from mexica_ai.search import run_search
-from mexica_ai.server import service
+from mexica_ai.server import answers, service
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import status_of
+from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.v1 import engine_pb2
 
 SLOW_S = 1.0
@@ -110,7 +111,7 @@ def an_input(random_, messages, forms):
 
 
 def outcome_of(read, given, name):
-    """Read an input and return what came of it; raise what should not be raised, and print the input."""
+    """Read an input and return how that ended; raise what should not be raised, and print the input."""
     try:
         read(given)
     except DecodeError:
@@ -132,15 +133,16 @@ class Handlers:
         self._loop = asyncio.new_event_loop()
         # The end of a search is noticed somewhat later: a slot is free for the next one all the same.
         config = ServerConfig(slots=4, memory_mb=1)
-        self._service = service.EngineService(config, short_search, short_watch)
+        self._scheduler = Scheduler(config, search=short_search, watch=short_watch)
+        self._service = service.EngineService(config, self._scheduler)
         self._contexts = itertools.cycle(Context(remaining_s) for remaining_s in DEADLINES_S)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *exc_info):
-        self._loop.run_until_complete(self._service.close(0.0))
-        self._service.end_workers()
+        self._loop.run_until_complete(self._scheduler.close(0.0))
+        self._scheduler.end_workers()
         self._loop.close()
 
     def reader(self, kind, name):
@@ -208,29 +210,29 @@ def corpus(handlers):
         is_chance = position.is_chance
         turn = position.copy().draw(1) if is_chance else ai.best_turn(position, iterations=20, seed=1).turn
         requests = [
-            (engine_pb2.ValidatePositionRequest(position=message), service.validate_position),
-            (engine_pb2.LegalActionsRequest(position=message, actions=turn[:1]), service.legal_actions),
+            (engine_pb2.ValidatePositionRequest(position=message), answers.validate_position),
+            (engine_pb2.LegalActionsRequest(position=message, actions=turn[:1]), answers.legal_actions),
             (
                 engine_pb2.ApplyTurnRequest(position=message, turn=engine_pb2.Turn(actions=turn)),
-                service.apply_turn,
+                answers.apply_turn,
             ),
         ]
         if position.game == "mexica":
             sizes = position.to_json()["calpulli"]["display"][:2]
             removal = engine_pb2.ConsiderRemovalRequest(position=message, sizes=sizes)
-            requests.append((removal, service.consider_tokens))
+            requests.append((removal, answers.consider_tokens))
         messages += [(request, reader(type(request), read)) for request, read in requests]
         if not (position.is_chance or position.is_over):
             messages += searches(message, handlers)
     new_game = engine_pb2.NewGameRequest(players=3, seed=7)
     new_game.mexica.pool.extend([3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 12, 13, 13])
-    messages.append((new_game, reader(engine_pb2.NewGameRequest, service.deal)))
+    messages.append((new_game, reader(engine_pb2.NewGameRequest, answers.deal)))
     new_game = engine_pb2.NewGameRequest(players=4, seed=7)
     new_game.coatl.strict_ends = True
-    messages.append((new_game, reader(engine_pb2.NewGameRequest, service.deal)))
+    messages.append((new_game, reader(engine_pb2.NewGameRequest, answers.deal)))
     new_game = engine_pb2.NewGameRequest(players=2, seed=7)
     new_game.tzolkin.whole_points = True
-    messages.append((new_game, reader(engine_pb2.NewGameRequest, service.deal)))
+    messages.append((new_game, reader(engine_pb2.NewGameRequest, answers.deal)))
     evaluations = map(request_of, records)
     messages += [(request, handlers.reader(type(request), "EvaluateRecord")) for request in evaluations]
     stop = engine_pb2.StopAnalysisRequest(analysis_id="a")

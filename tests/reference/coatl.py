@@ -821,7 +821,7 @@ def _is_way(world: tuple, ways: dict[str, set[tuple]]) -> bool:
     places: dict[str, list[str]] = {}
     for place, card in world:
         places.setdefault(card, []).append(place)
-    return all(card == UNKNOWN or tuple(there) in ways[card] for card, there in places.items())
+    return all(card == UNKNOWN or tuple(held) in ways[card] for card, held in places.items())
 
 
 def _unmark(world: tuple, seat: int, faces_seen: set[str]) -> tuple:
@@ -832,11 +832,11 @@ def _unmark(world: tuple, seat: int, faces_seen: set[str]) -> tuple:
 
 
 def _taken_back(world: tuple, cards: list[str] | int, origin: str, target: str):
-    """Yield the worlds before a move, for the world after it; of unseen cards any may have moved."""
-    there = sorted(card for place, card in world if place == target)
-    choices = set(itertools.combinations(there, cards)) if isinstance(cards, int) else {tuple(cards)}
+    """Yield the worlds from which a move can have led to this one; `cards` is a number if the viewer saw none."""
+    at_target = sorted(card for place, card in world if place == target)
+    choices = set(itertools.combinations(at_target, cards)) if isinstance(cards, int) else {tuple(cards)}
     for moved in choices:
-        if _contains(there, moved):
+        if _contains(at_target, moved):
             left = _without(world, [(target, card) for card in moved])
             yield tuple(sorted([*left, *((origin, card) for card in moved)]))
 
@@ -857,7 +857,7 @@ def _without(items, *taken) -> list:
     left = Counter(items)
     for item in itertools.chain(*taken):
         if not left[item]:
-            raise ValueError(f"{item!r} is there too often")
+            raise ValueError(f"{item!r} is not there so often")
         left[item] -= 1
     return list(left.elements())
 

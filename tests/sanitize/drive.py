@@ -42,6 +42,7 @@ LARGE_POOL = [3, 3, 3, 4, 4, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 12, 13, 13]
 # Bytes by which a hundred rounds of the same work may grow: caches of the interpreter.
 LEAK_ROUNDS, LEAK_BYTES = 100, 16_384
 PARTS = {}
+GAMES = list(registry.names())  # that are played where a part names none
 THREADED = ("searches", "full_memory", "baselines", "answers")  # what the thread sanitizer looks at
 
 
@@ -54,8 +55,8 @@ def part(function):
 
 
 def new_position(rng, game=None):
-    """Return a new game of one of the registered games, with any number of seats and odd options."""
-    game = game or rng.choice(registry.names())
+    """Return a new game of one of `GAMES`, with any number of seats and odd options."""
+    game = game or rng.choice(GAMES)
     players = rng.randint(2, registry.get(game).game.max_players)
     options = {}
     if game == "mexica" and rng.random() < 0.3:
@@ -451,9 +452,12 @@ def main():
     parser.add_argument("--seconds", type=float, default=20.0, help="for each part (20)")
     parser.add_argument("--rounds", type=int, default=10**9, help="for each part at most")
     parser.add_argument("--seed", type=int, default=1, help="of the first round; the next ones count on (1)")
+    parser.add_argument("--game", choices=GAMES, help="only this game, where a part does not name one")
     parser.add_argument("--part", choices=PARTS, action="append", help="only this one; may be repeated")
     parser.add_argument("--verbose", action="store_true", help="print every round before it begins")
     args = parser.parse_args()
+    if args.game:
+        GAMES[:] = [args.game]
     name = require_sanitizer()
     for function in args.part or (THREADED if name == "thread" else PARTS):
         until_s = time.monotonic() + args.seconds

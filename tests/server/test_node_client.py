@@ -52,7 +52,7 @@ def turn_of(line):
     return line.partition("  (value ")[0]
 
 
-@pytest.mark.parametrize("name", ["nim.json", "mexica_midgame.json"])
+@pytest.mark.parametrize("name", ["nim.json", "mexica_midgame.json", "tzolkin_midgame.json"])
 def test_the_best_turn(server, name):
     done = node("best_turn.mjs", EXAMPLES / name, "--time", "0.2", "--candidates", "3", "--host", server)
     assert done.returncode == 0, done.stderr

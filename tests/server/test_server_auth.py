@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import datetime
 import io
-import ipaddress
 import json
 import logging
 import os
@@ -22,21 +20,19 @@ from types import SimpleNamespace
 
 import grpc
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from certificates import make_certificate
+from cryptography.hazmat.primitives import serialization
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from grpc_status import rpc_status
-from servers import IdleSearch
+from servers import IdleSearch, await_that
 
 import mexica_ai as ai
 from mexica_ai import wire
 from mexica_ai.server import auth, logs
 from mexica_ai.server.app import METHODS, Server
-from mexica_ai.server.auth import CALLER, Authenticates, Tokens, server_credentials
+from mexica_ai.server.auth import CALLER, Authenticates, Certificates, Tokens
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.metrics import MAX_LABELS, Metrics, PrometheusMetrics
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
@@ -49,44 +45,14 @@ KINDS = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
 # ---- certificates
 
 
-def _name(common_name):
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
-
-
-def _make_certificate(folder, name, issuer=None, common_name=None):
-    """Write NAME.pem and NAME.key, signed by an issuer (certificate, key) or by itself; return the pair."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    now = datetime.datetime.now(datetime.UTC)
-    subject = _name(common_name or name)
-    addresses = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer[0].subject if issuer else subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
-        .add_extension(x509.SubjectAlternativeName(addresses), critical=False)
-        .sign(issuer[1] if issuer else key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    (folder / f"{name}.pem").write_bytes(certificate.public_bytes(pem))
-    (folder / f"{name}.key").write_bytes(
-        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return certificate, key
-
-
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
     """Return a folder of certificates: of authorities `ca` and `other`, and of those that they vouch for."""
     folder = tmp_path_factory.mktemp("certificates")
-    ca, other = _make_certificate(folder, "ca"), _make_certificate(folder, "other")
-    _make_certificate(folder, "server", ca)
-    _make_certificate(folder, "client", ca, "dora")
-    _make_certificate(folder, "stranger", other, "dora")
+    ca, other = make_certificate(folder, "ca"), make_certificate(folder, "other")
+    make_certificate(folder, "server", ca)
+    make_certificate(folder, "client", ca, "dora")
+    make_certificate(folder, "stranger", other, "dora")
     return folder
 
 
@@ -167,6 +133,7 @@ def start_server(stack, loop):
 def tokens_file(tmp_path):
     path = tmp_path / "tokens"
     path.write_text(f"# who may call\n\nalice {ALICE}\n  bob   {BOB}  \n")
+    path.chmod(0o600)
     return path
 
 
@@ -177,16 +144,9 @@ def request(**limits):
     )
 
 
-def await_that(is_so):
-    end = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
 def await_waiting(server, number):
     """Wait until this number of calls wait for a slot."""
-    await_that(lambda: server.server.service._slots.num_waiting == number)
+    await_that(lambda: server.server.scheduler.num_waiting == number)
 
 
 def with_token(token, scheme="Bearer"):
@@ -256,8 +216,8 @@ def certificate_of(address, authority):
 
 def test_renewed_certificates_are_used_for_new_connections(start_server, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(auth, "RECHECK_S", 0.0)
-    authority = _make_certificate(tmp_path, "ca")
-    _make_certificate(tmp_path, "server", authority)
+    authority = make_certificate(tmp_path, "ca")
+    make_certificate(tmp_path, "server", authority)
     server = start_server(**tls_fields(tmp_path))
     stubs = server.connect(credentials_of(tmp_path))
     assert stubs.engine.BestTurn(request(), timeout=10).result.turn
@@ -265,7 +225,7 @@ def test_renewed_certificates_are_used_for_new_connections(start_server, tmp_pat
     assert certificate_of(server.server.address, tmp_path / "ca.pem") == first
     # The certificate without its key: the old pair is used, and a warning logged.
     old_key = (tmp_path / "server.key").read_bytes()
-    second, _ = _make_certificate(tmp_path, "server", authority)
+    second, _ = make_certificate(tmp_path, "server", authority)
     new_key = (tmp_path / "server.key").read_bytes()
     (tmp_path / "server.key").write_bytes(old_key)
     assert certificate_of(server.server.address, tmp_path / "ca.pem") == first
@@ -306,7 +266,7 @@ def test_bad_files_are_refused_before_anything_listens(certificates, change, pat
     )
     fields = tls_fields(certificates, **{name: str(certificates / file) for name, file in change.items()})
     with pytest.raises(ai.SearchError, match=problem) as caught:
-        server_credentials(ServerConfig(**fields))
+        Certificates(ServerConfig(**fields))
     assert (caught.value.reason, caught.value.path) == ("INVALID_CONFIG", path)
     assert str(caught.value).startswith(f"{path}: given ")
 
@@ -354,7 +314,9 @@ def test_health_needs_no_token_but_all_else_does(start_server, tokens_file):
 
 def test_a_caller_that_floods_a_server_keeps_out_nobody_else(start_server, tokens_file):
     search = IdleSearch()
-    server = start_server(search, slots=2, max_waiting_per_caller=3, tokens_file=str(tokens_file))
+    server = start_server(
+        search, slots=2, max_slots_per_caller=2, max_waiting_per_caller=3, tokens_file=str(tokens_file)
+    )
     # Each over a connection of its own, as two callers have.
     floods, asks = server.connect().engine, server.connect().engine
 
@@ -465,6 +427,35 @@ def test_nobody_is_the_caller_without_tokens(start_handlers):
     assert call_kind(channel, "unary_unary", metadata=with_token(ALICE)) == [b" "]
 
 
+@pytest.mark.parametrize("kind", ["unary_stream", "stream_stream"])
+def test_a_revoked_stream_whose_client_does_not_read_ends(start_handlers, loop, tokens_file, monkeypatch, kind):
+    monkeypatch.setattr(auth, "RECHECK_S", 0.0)
+    authenticates = Authenticates(Tokens(str(tokens_file)))
+    channel = start_handlers(authenticates)
+    given = b"flood" if kind == "unary_stream" else iter([b"flood"])
+    answers = getattr(channel, kind)(f"/test/{kind}")(given, metadata=with_token(ALICE), timeout=60)
+    next(answers)
+    (call,) = authenticates._running
+    await_that(lambda: call.responses)  # an answer of 100 kB, which takes more than the client has asked for
+    responses = call.responses
+    tokens_file.write_text(f"bob {BOB}\n")
+
+    async def end_revoked():
+        authenticates.end_revoked()
+
+    loop.run(end_revoked())
+    # What makes the answers ends before the client reads.
+    await_that(lambda: responses.ag_frame is None)
+    code, message, info = failure(lambda timeout: answers)
+    assert (code, info.reason) == (grpc.StatusCode.UNAUTHENTICATED, "REVOKED_TOKEN"), message
+    await_that(lambda: not authenticates._running)
+
+
+def name_of(tokens, token):
+    found = tokens.find(token)
+    return found and found.name
+
+
 def test_all_tokens_are_compared(tokens_file, monkeypatch):
     tokens = Tokens(str(tokens_file))
     compared = []
@@ -474,7 +465,7 @@ def test_all_tokens_are_compared(tokens_file, monkeypatch):
         return left == right
 
     monkeypatch.setattr(auth.hmac, "compare_digest", compare)
-    assert [tokens.name_of(token) for token in (ALICE, BOB, "x", "\ud800")] == ["alice", "bob", None, None]
+    assert [name_of(tokens, token) for token in (ALICE, BOB, "x", "\ud800")] == ["alice", "bob", None, None]
     assert compared == [(32, 32)] * 8
 
 
@@ -509,24 +500,24 @@ def test_a_changed_file_is_read_again(tokens_file, monkeypatch, caplog):
     monkeypatch.setattr(auth, "RECHECK_S", 0.0)
     tokens = Tokens(str(tokens_file))
     tokens_file.write_text(f"carol {CAROL}\n")
-    assert [tokens.name_of(token) for token in (ALICE, CAROL)] == [None, "carol"]
+    assert [name_of(tokens, token) for token in (ALICE, CAROL)] == [None, "carol"]
     # A broken or missing file changes nothing, and is reported once.
     tokens_file.write_text("carol\n")
-    assert [tokens.name_of(CAROL) for _ in range(3)] == ["carol"] * 3
+    assert [name_of(tokens, CAROL) for _ in range(3)] == ["carol"] * 3
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "line 1: 1 words" in caplog.text
     tokens_file.unlink()
-    assert tokens.name_of(CAROL) == "carol"
+    assert name_of(tokens, CAROL) == "carol"
     # A file in its place, of the same size and time.
     tokens_file.write_text(f"alice {ALICE}\n")
-    assert tokens.name_of(ALICE) == "alice"
+    assert name_of(tokens, ALICE) == "alice"
     status = tokens_file.stat()
     other = tokens_file.with_name("other")
     other.write_text(f"carol {CAROL}\n")
     os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
     other.rename(tokens_file)
     assert tokens_file.stat().st_size == status.st_size
-    assert [tokens.name_of(token) for token in (ALICE, CAROL)] == [None, "carol"]
+    assert [name_of(tokens, token) for token in (ALICE, CAROL)] == [None, "carol"]
 
 
 def test_the_file_is_looked_at_once_a_second(tokens_file, monkeypatch):
@@ -535,9 +526,9 @@ def test_the_file_is_looked_at_once_a_second(tokens_file, monkeypatch):
     tokens = Tokens(str(tokens_file))
     tokens_file.write_text(f"carol {CAROL}\n")
     clock[0] = 100.9
-    assert tokens.name_of(CAROL) is None
+    assert name_of(tokens, CAROL) is None
     clock[0] = 101.1
-    assert tokens.name_of(CAROL) == "carol"
+    assert name_of(tokens, CAROL) == "carol"
 
 
 def test_a_running_server_learns_new_tokens(start_server, tokens_file, monkeypatch):
@@ -604,7 +595,7 @@ def test_failures_are_logged_with_their_codes(start_server, tokens_file, caplog)
     assert [(line["code"], line["caller"]) for line in logged_calls(caplog, 3)] == [
         ("UNAUTHENTICATED", ""),
         ("INVALID_ARGUMENT", "alice"),
-        ("UNIMPLEMENTED", ""),
+        ("UNIMPLEMENTED", "alice"),
     ]
 
 

@@ -20,7 +20,7 @@ import mexica_ai as ai
 from mexica_ai import wire
 from mexica_ai.client import AsyncClient, Client, service_config
 from mexica_ai.search import Search
-from mexica_ai.server import service
+from mexica_ai.server import answers, scheduler, service
 from mexica_ai.server.light import RETRY_S, LightPlaces
 from mexica_ai.server.margin import NUM_RECENT, Margin
 from mexica_ai.server.searches import NICENESS, Searches, Stop
@@ -425,7 +425,7 @@ def test_games_and_engine(client):
     info = client.engine_info()
     assert info["caps"]["time_s"] == 2.0
     assert (info["lowest_level"], info["highest_level"]) == (1, 10)
-    assert [weights["game"] for weights in info["weights"]] == ["coatl", "mexica"]
+    assert [weights["game"] for weights in info["weights"]] == ["coatl", "mexica", "tzolkin"]
     assert all(len(weights["sha256"]) == 64 for weights in info["weights"])
 
 
@@ -579,7 +579,7 @@ def test_a_call_that_is_rejected_is_not_read(nim):
 
 
 def test_an_overloaded_server_looks_at_some_calls_for_forced_turns(nim, monkeypatch):
-    monkeypatch.setattr(service, "FORCED_CHECK_S", 60.0)
+    monkeypatch.setattr(scheduler, "FORCED_CHECK_S", 60.0)
     search = IdleSearch()
     running = RunningServer(search, slots=1, max_waiting=0)
     try:
@@ -627,7 +627,7 @@ def test_actions_in_what_a_seat_sees_are_tried_beside_the_event_loop(server, mon
         return noting
 
     for name in ("apply_turn", "legal_actions"):
-        monkeypatch.setattr(service, name, noted(getattr(service, name)))
+        monkeypatch.setattr(answers, name, noted(getattr(answers, name)))
     position = ai.load(EXAMPLES / "coatl_midgame.json")
     view = wire.position_to_message(position.view((position.to_move + 1) % position.players))
     turn = engine_pb2.Turn(actions=["keep P01 P02 P03"])
@@ -650,7 +650,7 @@ def test_one_callers_many_calls_let_others_through_and_are_limited(nim, monkeypa
         assert go.wait(60)
         return engine_pb2.ValidatePositionResponse()
 
-    monkeypatch.setattr(service, "validate_position", slow_answer)
+    monkeypatch.setattr(answers, "validate_position", slow_answer)
     running = RunningServer(IdleSearch(), light_workers=1, max_waiting_per_caller=3)
     try:
         large = engine_pb2.ValidatePositionRequest(position=wire.position_to_message(nim))
@@ -684,7 +684,7 @@ def test_forced_turns_do_not_wait_for_light_workers(mexica, monkeypatch):
         assert go.wait(60)
         return engine_pb2.ConsiderRemovalResponse()
 
-    monkeypatch.setattr(service, "consider_tokens", slow_answer)
+    monkeypatch.setattr(answers, "consider_tokens", slow_answer)
     running = RunningServer(IdleSearch(), light_workers=1, max_waiting_per_caller=1)
     try:
         slow = running.stub.ConsiderRemoval.future(
@@ -782,13 +782,13 @@ def test_many_callers_fill_the_light_places(nim, monkeypatch):
         assert go.wait(60)
         return engine_pb2.ValidatePositionResponse()
 
-    monkeypatch.setattr(service, "validate_position", slow_answer)
+    monkeypatch.setattr(answers, "validate_position", slow_answer)
     running = RunningServer(IdleSearch(), light_workers=1, max_waiting_per_caller=1)
     large = engine_pb2.ValidatePositionRequest(position=wire.position_to_message(nim))
     large.position.nim.piles.extend([1000] * 1000 + [10**9] * 1000)
     options = [("grpc.use_local_subchannel_pool", 1)]
     channels = [
-        grpc.insecure_channel(running.address, options=options) for _ in range(service.FULL_CALLERS + 2)
+        grpc.insecure_channel(running.address, options=options) for _ in range(scheduler.FULL_CALLERS + 2)
     ]
     try:
         first = engine_pb2_grpc.EngineServiceStub(channels.pop()).ValidatePosition.future(large, timeout=5)
@@ -803,7 +803,7 @@ def test_many_callers_fill_the_light_places(nim, monkeypatch):
         assert any(detail.Unpack(retry) for detail in rpc_status.from_call(refused).details)
         go.set()
         first.result()
-        assert sum(call.exception() is None for call in calls) == service.FULL_CALLERS
+        assert sum(call.exception() is None for call in calls) == scheduler.FULL_CALLERS
     finally:
         go.set()
         for channel in channels:
@@ -988,7 +988,7 @@ def test_what_has_no_deadline_does_not_starve(monkeypatch):
 
 
 def test_a_record_without_a_deadline_gets_its_turn_among_calls_with_one(nim, monkeypatch):
-    monkeypatch.setattr(service, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(scheduler, "PATIENCE_S", 0.3)
     search = IdleSearch()
     running = RunningServer(search, slots=1)
     over = threading.Event()

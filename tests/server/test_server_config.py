@@ -25,7 +25,7 @@ TLS = {"tls_certificate": "server.pem", "tls_key": "server.key"}
 
 @pytest.fixture
 def cli(capsys):
-    """Call `mexica-ai`; `code`, `out` and `err` hold what came of the last call."""
+    """Call `mexica-ai`; `code`, `out` and `err` are those of the last call."""
 
     def call(*args):
         call.code = main(args)
@@ -226,7 +226,7 @@ def test_faults_of_weights_are_told_with_all_others(toml, tmp_path):
         [
             "expected another name: mexica has weights a already",
             "expected another name: coatl has weights shipped already",
-            f"{torn}: not JSON; expected a file of weights of coatl or mexica",
+            f"{torn}: not JSON; expected a file of weights of coatl or mexica or tzolkin",
             f"{tmp_path}/none.json: No such file or directory; expected a file of weights",
         ],
         strict=True,
@@ -293,6 +293,9 @@ def test_encryption_and_authentication_open_the_door(fields):
     # The metrics have neither.
     assert config.metrics_host == "127.0.0.1"
     assert ServerConfig(host="0.0.0.0", insecure=True).metrics_host == "0.0.0.0"
+    assert ServerConfig(host="::1").metrics_host == "::1"
+    # Unless somebody says so.
+    assert ServerConfig(host="0.0.0.0", metrics_host="10.0.0.1", **TLS, **fields).metrics_host == "10.0.0.1"
 
 
 @pytest.mark.parametrize(
@@ -309,7 +312,8 @@ def test_half_of_an_encryption_is_refused(fields, path):
     assert caught.value.path == path
 
 
-def test_the_memory_of_all_searches():
+def test_the_memory_of_all_searches(monkeypatch):
+    monkeypatch.setattr(server_config, "available_mb", lambda: 1 << 20)
     assert ServerConfig(slots=3, memory_mb=10).total_memory_mb == 30
     assert ServerConfig(slots=3, memory_mb=10, total_memory_mb=15).total_memory_mb == 15
 
@@ -399,7 +403,8 @@ def test_the_example_file_is_one():
     assert ServerConfig(**tomllib.loads(text))
 
 
-def test_the_comments_of_the_example_file_show_what_holds():
+def test_the_comments_of_the_example_file_show_what_holds(monkeypatch):
+    monkeypatch.setattr(server_config, "available_mb", lambda: 1 << 20)  # as on a machine with enough memory
     path = ROOT / "examples" / "deploy" / "server.toml"
     config = load_config(str(path), {})
     shown = tomllib.loads("\n".join(re.findall(r"^#(\w+ = .*)$", path.read_text(), re.MULTILINE)))

@@ -192,6 +192,8 @@ def test_engine_info_lists_the_sets(client, files):
         ("mexica", "shipped"),
         ("mexica", "by_hand"),
         ("mexica", "again"),
+        ("tzolkin", "shipped"),
+        ("tzolkin", "by_hand"),
     ]
     for entry in client.engine_info()["weights"]:
         shipped = registry.get(entry["game"]).weights()
@@ -247,7 +249,7 @@ def test_an_arena_with_an_unknown_name_ends_before_the_first_game(server, capsys
 def test_a_server_does_not_start_with_a_torn_file(files, tmp_path, capsys):
     torn = tmp_path / "torn.json"
     torn.write_bytes(files["mexica"].read_bytes()[:-500])
-    problem = f"{torn}: not JSON; expected a file of weights of coatl or mexica"
+    problem = f"{torn}: not JSON; expected a file of weights of coatl or mexica or tzolkin"
     with pytest.raises(ai.SearchError) as caught:
         RunningServer(None, weights=[f"torn={torn}", f"fine={files['coatl']}"])
     assert (caught.value.reason, str(caught.value)) == ("INVALID_CONFIG", f"weights: {problem}")

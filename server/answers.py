@@ -1,0 +1,100 @@
+"""Answers to the requests that do not search: each function takes a request message and returns its response."""
+
+from __future__ import annotations
+
+from mexica_ai import consider_removal, registry, wire
+from mexica_ai.errors import MexicaAIError, NotationError
+from mexica_ai.limits import MAX_INT64
+from mexica_ai.position import new_game
+from mexica_ai.v1 import engine_pb2
+
+
+def deal(request) -> engine_pb2.NewGameResponse:
+    wire.check_size(request)
+    game = request.WhichOneof("game")
+    if game is None:
+        known = ", ".join(name for name in registry.names() if name in wire.CARRIED)
+        raise NotationError(
+            f"game: is missing; expected the options of one of {known}", reason="MISSING_GAME", path="game"
+        )
+    options = {
+        field.name: list(value) if field.is_repeated else value
+        for field, value in getattr(request, game).ListFields()
+    }
+    seed = wire.seed_of(request)
+    position = new_game(game, players=request.players or 2, seed=seed, **options)
+    return engine_pb2.NewGameResponse(
+        position=wire.position_to_message(position, hides=True),
+        full_position=wire.position_to_message(position),
+        seed=seed,
+    )
+
+
+def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
+    wire.check_size(request)
+    seed = wire.seed_of(request)
+    position = wire.position_from_message(request.position)
+    before = position.scores
+    if request.turn.actions or not (request.draw_events and position.is_chance):
+        position.push(list(request.turn.actions))
+    events = []
+    while request.draw_events and position.is_chance:
+        # Seeds of their own: events alike shall not come alike.
+        events.append(engine_pb2.Turn(actions=position.draw((seed + len(events)) & MAX_INT64)))
+    to_move = position.to_move
+    sees = to_move is not None and position.viewer in (None, to_move)
+    scored = [after - before for after, before in zip(position.scores, before, strict=True)]
+    return engine_pb2.ApplyTurnResponse(
+        position=wire.position_to_message(position),
+        **wire.points_to_message("scores", position.scores),
+        **wire.points_to_message("scored", scored),
+        is_over=position.is_over,
+        to_move=to_move,
+        winners=position.winners,
+        events=events,
+        seed=seed if events else None,
+        view=wire.position_to_message(position, hides=True) if sees else None,
+    )
+
+
+def legal_actions(request) -> engine_pb2.LegalActionsResponse:
+    wire.check_size(request)
+    position = wire.position_from_message(request.position)
+    for index, action in enumerate(request.actions):
+        try:
+            position.push_action(action)
+        except MexicaAIError as error:
+            error.path = f"actions[{index}]"
+            raise
+    return engine_pb2.LegalActionsResponse(actions=position.legal_actions(), to_move=position.to_move)
+
+
+def validate_position(request) -> engine_pb2.ValidatePositionResponse:
+    answer = engine_pb2.ValidatePositionResponse()
+    try:
+        wire.position_from_message(request.position)
+    except MexicaAIError as error:
+        found = error.violations or [(error.path, error.reason, str(error))]
+        for path, reason, message in found:
+            answer.violations.add(
+                field=path, reason=reason, description=message.removeprefix(f"{path}: ")
+            )
+    return answer
+
+
+def consider_tokens(request) -> engine_pb2.ConsiderRemovalResponse:
+    wire.check_size(request)
+    position = wire.position_from_message(request.position)
+    found = consider_removal(position, list(request.sizes))
+    answer = engine_pb2.ConsiderRemovalResponse(agrees=found.agrees)
+    for token in found.tokens:
+        answer.opinions.add(
+            size=token.size,
+            agrees=token.agrees,
+            reason=token.reason,
+            explanation=token.explanation,
+            spaces=token.spaces,
+            canals=token.canals,
+        )
+    return answer
+

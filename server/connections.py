@@ -1,0 +1,106 @@
+"""A cap on the connections of one address. gRPC has none of its own, only one of all connections together.
+
+gRPC accepts connections itself, so this looks through the descriptors of the process from time to time, which
+takes Linux's /proc; elsewhere there is no cap.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import socket
+import stat
+from collections import defaultdict
+from typing import NamedTuple
+
+CHECK_S = 0.25  # how often connections are counted
+_DESCRIPTORS = "/proc/self/fd"
+_logger = logging.getLogger("mexica_ai.server")
+
+
+class _Connection(NamedTuple):
+    inode: int
+    address: str  # of the peer; "" for what is no connection to the server
+    number: int  # in the order in which they were noticed
+
+
+class Connections:
+    """The connections to one port of this process.
+
+    Parameters
+    ----------
+    port : int
+        The port that the server listens on.
+    max_per_address : int
+        Connections that one address may have.
+    """
+
+    def __init__(self, port: int, max_per_address: int) -> None:
+        self._port = port
+        self._max_per_address = max_per_address
+        self._known: dict[int, _Connection] = {}
+        self._num_noticed = 0
+        self._reported: set[str] = set()
+
+    def enforce(self) -> int:
+        """Close the newest connections of each address that has too many; return how many were closed."""
+        try:
+            names = os.listdir(_DESCRIPTORS)
+        except FileNotFoundError:
+            return 0
+        if len(names) <= self._max_per_address:
+            return 0
+        self._notice(sorted(map(int, names)))
+        of_address: dict[str, list[int]] = defaultdict(list)
+        for descriptor, found in self._known.items():
+            if found.address:
+                of_address[found.address].append(descriptor)
+        num_closed = 0
+        for address, descriptors in of_address.items():
+            descriptors.sort(key=lambda descriptor: self._known[descriptor].number)
+            surplus = descriptors[self._max_per_address :]
+            num_closed += sum(self._close(descriptor) for descriptor in surplus)
+            if surplus and address not in self._reported:
+                self._reported.add(address)  # once while it lasts
+                _logger.warning(
+                    "an address has more than %d connections; the newest are closed",
+                    self._max_per_address,
+                    extra={"fields": {"address": address}},
+                )
+            elif not surplus:
+                self._reported.discard(address)
+        self._reported &= of_address.keys()
+        return num_closed
+
+    def _notice(self, descriptors: list[int]) -> None:
+        """Bring `_known` up to date."""
+        known, self._known = self._known, {}
+        for descriptor in descriptors:
+            with contextlib.suppress(OSError):  # closed meanwhile
+                status = os.fstat(descriptor)
+                if not stat.S_ISSOCK(status.st_mode):
+                    continue
+                found = known.get(descriptor)
+                if found is None or found.inode != status.st_ino:
+                    self._num_noticed += 1
+                    address = self._peer_of(descriptor)
+                    found = _Connection(status.st_ino, address, self._num_noticed)
+                self._known[descriptor] = found
+
+    def _peer_of(self, descriptor: int) -> str:
+        with socket.socket(fileno=os.dup(descriptor)) as copy:
+            if copy.family not in (socket.AF_INET, socket.AF_INET6) or copy.getsockname()[1] != self._port:
+                return ""
+            try:
+                return copy.getpeername()[0]
+            except OSError:  # it listens, or is closed already
+                return ""
+
+    def _close(self, descriptor: int) -> bool:
+        """Shut down a connection, which gRPC then closes; not another that has its descriptor by now."""
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as copy:
+            if os.fstat(copy.fileno()).st_ino == self._known[descriptor].inode:
+                copy.shutdown(socket.SHUT_RDWR)
+                return True
+        return False

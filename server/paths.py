@@ -1,0 +1,66 @@
+"""The paths of errors as the fields of a request: the package's own functions name their arguments instead."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+
+from mexica_ai.errors import MexicaAIError
+
+Rule = tuple[str, str]  # a pattern of the whole path, and the field of the request
+
+TURN: list[Rule] = [(r"turn(\[\d+\])?", r"turn.actions\1")]
+RECORD: list[Rule] = [(r"\$\.turns(\[\d+\])(\[\d+\])", r"turns\1.actions\2"), (r"\$\.(.+)", r"\1")]
+
+
+def options(game: str) -> list[Rule]:
+    """Return the rules for the options of a new game."""
+    return [(r"options\.(players|seed)", r"\1"), (r"options\.(.+)", rf"{game}.\1")]
+
+
+def last_of(field: str) -> list[Rule]:
+    """Return the rules for a turn of one action, which is an entry of a list of the request."""
+    return [(r"turn(\[0\])?", field)]
+
+
+@contextlib.contextmanager
+def naming(rules: list[Rule]) -> Iterator[None]:
+    """Let the errors from within name fields of the request, by the first rule that fits a path."""
+    try:
+        yield
+    except MexicaAIError as error:
+        message = str(error)
+        changed = {}
+        for path in {error.path, *(violation.path for violation in error.violations)}:
+            changed[path] = _renamed(path, rules)
+        # Messages begin with their paths, and that of several faults contains the others.
+        starts = "|".join(re.escape(f"{path}: ") for path in sorted(changed, key=len, reverse=True) if path)
+        if starts:
+            message = re.sub(
+                rf"(^|\(and \d+ more: | \| )({starts})",
+                lambda found: f"{found[1]}{changed[found[2][:-2]]}: ",
+                message,
+            )
+        error.args = (message, *error.args[1:])
+        error.violations = [
+            violation._replace(
+                path=changed[violation.path],
+                message=re.sub(
+                    f"^{re.escape(violation.path)}: ",
+                    lambda _, path=violation.path: f"{changed[path]}: ",
+                    violation.message,
+                ),
+            )
+            for violation in error.violations
+        ]
+        error.path = changed[error.path]
+        raise
+
+
+def _renamed(path: str, rules: list[Rule]) -> str:
+    for pattern, field in rules:
+        found = re.fullmatch(pattern, path)
+        if found:
+            return found.expand(field) if "\\" in field else field
+    return path

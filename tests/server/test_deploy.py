@@ -1,0 +1,272 @@
+"""The files of examples/deploy fit the server, each other and the schemas of those who read them.
+
+Nothing here starts a container: docs/deployment.md says what has been tried besides.
+"""
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import kubernetes_validate
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from mexica_ai.cli import serve
+from mexica_ai.server.config import ServerConfig, load_config
+from mexica_ai.server.metrics import PrometheusMetrics
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "examples" / "deploy"
+KUBERNETES = DEPLOY / "kubernetes"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+OLDEST, NEWEST = "1.31", "1.37"  # versions of Kubernetes
+
+
+def manifests():
+    """Return the manifests by kind."""
+    found = [yaml.safe_load(path.read_text()) for path in sorted(KUBERNETES.glob("*.yaml"))]
+    return {manifest["kind"]: manifest for manifest in found}
+
+
+def pod():
+    return manifests()["Deployment"]["spec"]["template"]["spec"]
+
+
+def container():
+    (found,) = pod()["containers"]
+    return found
+
+
+def compose():
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+
+
+# ---- the lock files
+
+
+def locked(name):
+    """Return the pinned versions of a lock file by package; each needs hashes."""
+    text = (DEPLOY / name).read_text()
+    text = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    pins = {}
+    for entry in text.replace("\\\n", " ").splitlines():
+        head, *hashes = re.split(r"\s+--hash=", entry)
+        assert hashes, entry
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", each) for each in hashes), entry
+        requirement = Requirement(head)
+        (pin,) = requirement.specifier
+        assert pin.operator == "==", entry
+        assert requirement.url is None, entry
+        pins.setdefault(canonicalize_name(requirement.name), []).append(pin.version)
+    return pins
+
+
+@pytest.mark.parametrize(
+    ("name", "required"),
+    [
+        (
+            "requirements.lock",
+            PROJECT["project"]["dependencies"]
+            + PROJECT["project"]["optional-dependencies"]["metrics"]
+            + PROJECT["project"]["optional-dependencies"]["tracing"],
+        ),
+        ("build.lock", PROJECT["build-system"]["requires"]),
+    ],
+)
+def test_lock_files_have_what_is_required(name, required):
+    pins = locked(name)
+    for requirement in map(Requirement, required):
+        versions = pins[canonicalize_name(requirement.name)]
+        assert all(version in requirement.specifier for version in versions), requirement
+    assert "://" not in (DEPLOY / name).read_text()
+
+
+# ---- the image
+
+
+def test_the_image_takes_its_packages_from_the_lock_files_only():
+    text = (DEPLOY / "Dockerfile").read_text().replace("\\\n", "")
+    installs = re.findall(r"-m pip (?:install|wheel) (.*?)(?:&&|\n)", text)
+    assert len(installs) == 4
+    for install in installs:
+        assert ("--require-hashes" in install) != ("--no-index --no-deps" in install), install
+    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["${BASE}"] * 2
+    assert "\nUSER 10001\n" in text
+
+
+def test_the_image_checks_its_health_by_the_command():
+    text = (DEPLOY / "Dockerfile").read_text()
+    asked = re.search(r"^HEALTHCHECK .* CMD \[(.+)\]$", text, re.MULTILINE)[1]
+    assert asked == '"mexica-ai", "serve", "--check-health"'
+    assert "--check-health" in serve.DESCRIPTION
+
+
+# ---- compose
+
+
+def test_the_servers_of_compose():
+    service = compose()["services"]["mexica-ai"]
+    environ = service["environment"]
+    mounts = dict(volume.split(":")[:2] for volume in service["volumes"])
+    # The settings are those of the file that is mounted, changed by the environment.
+    assert mounts["./server.toml"] == environ["MEXICA_AI_CONFIG"]
+    given = {name: value for name, value in environ.items() if name != "MEXICA_AI_CONFIG"}
+    config = load_config(str(DEPLOY / "server.toml"), given)
+    for path in (config.tls_certificate, config.tls_key, config.tokens_file):
+        assert path.startswith(mounts["./secrets"] + "/")
+    assert service["expose"] == [str(config.port), str(config.metrics_port)]
+    assert config.host == config.metrics_host == "0.0.0.0"
+    assert service["deploy"]["replicas"] == 2
+    limits = service["deploy"]["resources"]["limits"]
+    assert int(limits["cpus"]) == config.slots * config.threads
+    assert int(limits["memory"].removesuffix("G")) * 1024 >= config.total_memory_mb + 3 * 1024
+    assert int(service["stop_grace_period"].removesuffix("s")) > config.grace_s + 20
+    assert service["read_only"]
+    assert service["cap_drop"] == ["ALL"]
+
+
+def test_the_client_of_compose_balances_over_the_servers(capsys):
+    from mexica_ai.cli.main import build_parser
+
+    client = compose()["services"]["client"]
+    args = build_parser().parse_args([*client["entrypoint"][1:], *client["command"]])
+    assert args.server == f"dns:///mexica-ai:{ServerConfig().port}"
+    assert any(volume.split(":")[1] == args.tls_ca for volume in client["volumes"])
+    assert set(client["networks"]) <= set(compose()["services"]["mexica-ai"]["networks"])
+
+
+def test_the_tools_of_compose_accept_the_file():
+    for tool in (["docker", "compose"], ["docker-compose"]):
+        if shutil.which(tool[0]) and subprocess.run([*tool, "version"], capture_output=True).returncode == 0:
+            break
+    else:
+        pytest.skip("needs docker compose")
+    subprocess.run([*tool, "--file", DEPLOY / "compose.yaml", "config", "--quiet"], check=True)
+
+
+# ---- Prometheus
+
+
+def test_prometheus_scrapes_the_servers_of_compose():
+    config = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text())
+    (job,) = config["scrape_configs"]
+    (found,) = job["dns_sd_configs"]
+    services = compose()["services"]
+    assert found["names"] == ["mexica-ai"]
+    assert str(found["port"]) in services["mexica-ai"]["expose"]
+    assert set(services["prometheus"]["networks"]) <= set(services["mexica-ai"]["networks"])
+
+
+@pytest.mark.xfail(strict=True, reason="the service does not measure waiting calls yet")
+def test_the_rules_ask_for_metrics_that_there_are():
+    there = set()
+    for family in PrometheusMetrics("127.0.0.1", 0).registry.collect():
+        there |= {family.name, *(f"{family.name}{ending}" for ending in ("_total", "_bucket", "_count", "_sum"))}
+    texts = [(DEPLOY / "prometheus" / "rules.yml").read_text(), (KUBERNETES / "autoscaler.yaml").read_text()]
+    asked = set(re.findall(r"\bmexica_ai_\w+", " ".join(texts)))
+    assert len(asked) >= 5
+    assert asked <= there
+
+
+@pytest.mark.parametrize("name", ["prometheus.yml", "kubernetes.yml"])
+def test_prometheus_accepts_the_files(name):
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("needs promtool")
+    # Only the syntax: a service account is a file that only a pod has.
+    command = [promtool, "check", "config", "--syntax-only", DEPLOY / "prometheus" / name]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if "kubernetes_sd_configs not found" in done.stderr:
+        pytest.skip("needs a promtool that knows Kubernetes")
+    assert done.returncode == 0, done.stderr
+    subprocess.run([promtool, "check", "rules", DEPLOY / "prometheus" / "rules.yml"], check=True)
+
+
+# ---- Kubernetes
+
+
+@pytest.mark.parametrize("version", [OLDEST, NEWEST])
+@pytest.mark.parametrize("kind", [kind for kind in manifests() if kind != "Kustomization"])
+def test_manifests_fit_the_schemas(kind, version):
+    manifest = manifests()[kind]
+    kubernetes_validate.validate(manifest, version, strict=True)
+    with pytest.raises(kubernetes_validate.ValidationError):  # it has an eye on what is within
+        kubernetes_validate.validate({**manifest, "spec": {**manifest["spec"], "selectors": {}}}, version, strict=True)
+
+
+def test_kustomize_builds_all():
+    kubectl = shutil.which("kubectl")
+    if kubectl is None:
+        pytest.skip("needs kubectl")
+    done = subprocess.run([kubectl, "kustomize", KUBERNETES], capture_output=True, text=True, check=True)
+    built = {manifest["kind"]: manifest for manifest in yaml.safe_load_all(done.stdout)}
+    assert set(built) == set(manifests()) - {"Kustomization"} | {"ConfigMap"}
+    for manifest in built.values():
+        kubernetes_validate.validate(manifest, NEWEST, strict=True)
+    volumes = built["Deployment"]["spec"]["template"]["spec"]["volumes"]
+    assert volumes[0]["configMap"]["name"] == built["ConfigMap"]["metadata"]["name"]
+    assert built["ConfigMap"]["data"]["server.toml"] == (KUBERNETES / "server.toml").read_text()
+    # The label of the servers is not asked of their clients.
+    clients = built["NetworkPolicy"]["spec"]["ingress"][0]["from"][0]["podSelector"]["matchLabels"]
+    assert clients == {"mexica-ai/client": "true"}
+
+
+def test_the_settings_in_kubernetes():
+    config = load_config(str(KUBERNETES / "server.toml"), {})
+    ports = {port["name"]: port["containerPort"] for port in container()["ports"]}
+    assert ports == {"grpc": config.port, "metrics": config.metrics_port}
+    mounts = {mount["name"]: mount["mountPath"] for mount in container()["volumeMounts"]}
+    for path, volume in (
+        (config.tls_certificate, "tls"),
+        (config.tls_key, "tls"),
+        (config.tokens_file, "tokens"),
+    ):
+        assert Path(path).parent == Path(mounts[volume])
+    assert mounts["config"] == re.search(r"MEXICA_AI_CONFIG=(\S+)", (DEPLOY / "Dockerfile").read_text())[1]
+
+
+def test_the_service_and_the_pods_have_the_same_label():
+    found = manifests()
+    label = found["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    assert found["Service"]["spec"]["selector"] == label
+    assert found["Service"]["spec"]["clusterIP"] == "None"
+    for selector in (
+        found["Deployment"]["spec"]["selector"],
+        found["PodDisruptionBudget"]["spec"]["selector"],
+        found["NetworkPolicy"]["spec"]["podSelector"],
+    ):
+        assert selector["matchLabels"] == label
+    assert found["HorizontalPodAutoscaler"]["spec"]["scaleTargetRef"]["name"] == found["Deployment"]["metadata"]["name"]
+    names = {port["name"] for port in container()["ports"]}
+    assert {port["targetPort"] for port in found["Service"]["spec"]["ports"]} == names
+    asked = [port["port"] for rule in found["NetworkPolicy"]["spec"]["ingress"] for port in rule["ports"]]
+    assert set(asked) == names
+
+
+def test_a_pod_has_the_time_to_end():
+    config = load_config(str(KUBERNETES / "server.toml"), {})
+    wait_s = int(container()["lifecycle"]["preStop"]["exec"]["command"][1])
+    assert pod()["terminationGracePeriodSeconds"] > wait_s + config.grace_s + 20
+
+
+def test_a_pod_may_do_little():
+    assert pod()["securityContext"]["runAsUser"] == 10001
+    assert pod()["securityContext"]["runAsNonRoot"]
+    assert container()["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    # The service's variables MEXICA_AI_PORT and so on would be taken for settings.
+    assert pod()["enableServiceLinks"] is False
+
+
+def test_probes_ask_the_running_server():
+    for probe in ("startupProbe", "readinessProbe"):
+        assert container()[probe]["exec"]["command"] == ["mexica-ai", "serve", "--check-health"]
+        assert container()[probe]["timeoutSeconds"] > 5
+    assert container()["livenessProbe"]["tcpSocket"]["port"] == "grpc"

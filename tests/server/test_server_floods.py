@@ -1,0 +1,190 @@
+"""Floods of calls and connections: they are held, refused with a documented status, or cut off."""
+
+import asyncio
+import contextlib
+import socket
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+from servers import IdleSearch, RunningServer, failure
+from virtual_clock import VirtualLoop
+
+import mexica_ai as ai
+from mexica_ai import wire
+from mexica_ai.server import refusals
+from mexica_ai.server.refusals import Pace, caller_of
+from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
+
+GOOD, OTHER, WRONG = "g" * 20, "o" * 20, "w" * 20
+
+
+def metadata(token):
+    return (("authorization", f"Bearer {token}"),)
+
+
+@pytest.fixture
+def start_server(tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"good {GOOD}\nother {OTHER}\n")
+    tokens.chmod(0o600)
+    with contextlib.ExitStack() as stack:
+
+        def start(search=None, **config):
+            server = RunningServer(search, **{"tokens_file": str(tokens), **config})
+            stack.callback(server.close)
+            return server
+
+        yield start
+
+
+@pytest.fixture
+def connect():
+    """Return stubs with connections of their own."""
+    with contextlib.ExitStack() as stack:
+
+        def connect(server):
+            options = [("grpc.use_local_subchannel_pool", 1)]
+            channel = stack.enter_context(grpc.insecure_channel(server.address, options=options))
+            return engine_pb2_grpc.EngineServiceStub(channel)
+
+        yield connect
+
+
+def question(time_s=20.0):
+    return engine_pb2.BestTurnRequest(
+        position=wire.position_to_message(ai.new_game("nim", piles=[7, 6, 5])),
+        limits=engine_pb2.Limits(time_s=time_s),
+    )
+
+
+def legal():
+    return engine_pb2.LegalActionsRequest(position=wire.position_to_message(ai.new_game("nim")))
+
+
+def test_a_pace_lets_a_burst_through_and_spreads_the_rest():
+    async def play():
+        pace = Pace(per_s=10.0, burst=5.0)
+        await asyncio.sleep(100.0)
+        # Those at once, and the one that is due.
+        assert [pace.wait_s("a", 30.0) for _ in range(8)] == pytest.approx([0.0] * 6 + [0.1, 0.2])
+        assert pace.wait_s("b", 30.0) == 0.0
+        await asyncio.sleep(0.3)
+        assert pace.wait_s("a", 30.0) == pytest.approx(0.0)
+        # Who would wait longer than allowed does not put off the others' turns.
+        waits = [pace.wait_s("a", 0.45) for _ in range(20)]
+        assert max(waits) == 0.45
+        assert pace.wait_s("a", 30.0) == pytest.approx(0.5)
+        assert pace.wait_s("a", -1.0) <= 0
+
+    run(play())
+
+
+def test_a_pace_forgets_callers_that_are_over(monkeypatch):
+    monkeypatch.setattr(refusals, "MAX_KNOWN", 10)
+
+    async def play():
+        pace = Pace(per_s=1.0, burst=1.0)
+        for number in range(1000):
+            await asyncio.sleep(1.0)
+            assert pace.wait_s(str(number), 30.0) == 0.0
+        assert len(pace._next_at) <= 11
+
+    run(play())
+
+
+def run(coroutine):
+    loop = VirtualLoop()
+    try:
+        loop.run_until_complete(coroutine)
+    finally:
+        loop.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "peer", "caller"),
+    [
+        ("me", "ipv4:10.0.0.1:5000", "me"),
+        ("", "ipv4:10.0.0.1:5000", "ipv4:10.0.0.1"),
+        ("", "ipv6:[::1]:5000", "ipv6:[::1]"),
+        ("", "unix:", "unix"),
+        ("", "peer", "peer"),
+    ],
+)
+def test_who_is_refused(name, peer, caller):
+    assert caller_of(name, peer) == caller
+
+
+def test_strangers_are_held_and_good_callers_answered(start_server, connect, monkeypatch):
+    monkeypatch.setattr(refusals, "REFUSALS_PER_S", 0.001)
+    monkeypatch.setattr(refusals, "REFUSALS_AT_ONCE", 3.0)
+    server = start_server()
+    strangers, good = connect(server), connect(server)
+    for _ in range(4):
+        code, _, info, _ = failure(strangers.BestTurn, question(), metadata=metadata(WRONG))
+        assert (code, info.reason) == (grpc.StatusCode.UNAUTHENTICATED, "WRONG_TOKEN")
+    held = [strangers.BestTurn.future(question(), metadata=metadata(WRONG)) for _ in range(50)]
+    assert good.BestTurn(question(0.01), metadata=metadata(GOOD), timeout=60).result.turn
+    assert not any(call.done() for call in held)
+    # Within its deadline it is refused all the same.
+    code, _, info, _ = failure(strangers.BestTurn, question(), metadata=metadata(WRONG), timeout=2.0)
+    assert (code, info.reason) == (grpc.StatusCode.UNAUTHENTICATED, "WRONG_TOKEN")
+
+
+def test_a_caller_has_a_number_of_calls_in_work(start_server, connect):
+    search = IdleSearch()
+    server = start_server(search, slots=2, max_calls_per_caller=2)
+    many, other = connect(server), connect(server)
+    running = [many.BestTurn.future(question(), metadata=metadata(GOOD)) for _ in range(2)]
+    search.await_start()
+    while server.num_waiting() < 1:  # the second one has a slot only if the other caller leaves it
+        pass
+    with pytest.raises(grpc.RpcError) as caught:
+        many.LegalActions(legal(), metadata=metadata(GOOD))
+    details = {}
+    for detail in rpc_status.from_call(caught.value).details:
+        for kind in (error_details_pb2.ErrorInfo, error_details_pb2.RetryInfo):
+            if detail.Is(kind.DESCRIPTOR):
+                details[kind] = kind.FromString(detail.value)
+    assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert details[error_details_pb2.ErrorInfo].reason == "TOO_MANY_CALLS"
+    assert details[error_details_pb2.RetryInfo].retry_delay.seconds == 1
+    assert other.LegalActions(legal(), metadata=metadata(OTHER)).actions
+    running[0].cancel()
+    search.await_start()
+    assert many.LegalActions(legal(), metadata=metadata(GOOD)).actions
+    running[1].cancel()
+
+
+def test_the_calls_of_a_caller_are_spread(start_server, connect):
+    server = start_server(IdleSearch(), max_call_rate=1)
+    fast, other = connect(server), connect(server)
+    assert fast.LegalActions(legal(), metadata=metadata(GOOD)).actions
+    assert fast.LegalActions(legal(), metadata=metadata(GOOD)).actions
+    third = fast.LegalActions.future(legal(), metadata=metadata(GOOD))
+    fourth = fast.LegalActions.future(legal(), metadata=metadata(GOOD))
+    assert other.LegalActions(legal(), metadata=metadata(OTHER)).actions
+    assert not fourth.done()
+    assert third.result(60).actions
+    assert fourth.result(60).actions
+
+
+def test_the_newest_connections_of_an_address_are_closed(start_server, connect):
+    server = start_server(tokens_file=None, max_connections_per_address=20)
+    host, _, port = server.address.rpartition(":")
+    early = connect(server)
+    assert early.LegalActions(legal()).actions
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(30)]
+        closed = 0
+        for each in sockets:
+            each.settimeout(0.5)
+            with contextlib.suppress(TimeoutError):
+                while each.recv(1 << 12):
+                    pass  # the settings of HTTP/2
+                closed += 1
+        assert closed == 11
+        assert early.LegalActions(legal()).actions
+    # There is room again.
+    assert connect(server).LegalActions(legal(), wait_for_ready=True, timeout=60).actions
