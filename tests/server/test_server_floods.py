@@ -136,8 +136,9 @@ def test_a_caller_has_a_number_of_calls_in_work(start_server, connect):
     search = IdleSearch()
     server = start_server(search, slots=2, max_calls_per_caller=2)
     many, other = connect(server), connect(server)
-    running = [many.BestTurn.future(question(), metadata=metadata(GOOD)) for _ in range(2)]
+    running = [many.BestTurn.future(question(), metadata=metadata(GOOD))]
     search.await_start()
+    running.append(many.BestTurn.future(question(), metadata=metadata(GOOD)))
     while server.num_waiting() < 1:  # the second one has a slot only if the other caller leaves it
         pass
     with pytest.raises(grpc.RpcError) as caught:
