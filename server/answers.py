@@ -6,6 +6,7 @@ from mexica_ai import consider_removal, registry, wire
 from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.limits import MAX_INT64
 from mexica_ai.position import new_game
+from mexica_ai.server import paths
 from mexica_ai.v1 import engine_pb2
 
 
@@ -22,7 +23,8 @@ def deal(request) -> engine_pb2.NewGameResponse:
         for field, value in getattr(request, game).ListFields()
     }
     seed = wire.seed_of(request)
-    position = new_game(game, players=request.players or 2, seed=seed, **options)
+    with paths.naming(paths.options(game)):
+        position = new_game(game, players=request.players or 2, seed=seed, **options)
     return engine_pb2.NewGameResponse(
         position=wire.position_to_message(position, hides=True),
         full_position=wire.position_to_message(position),
@@ -36,7 +38,8 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
     position = wire.position_from_message(request.position)
     before = position.scores
     if request.turn.actions or not (request.draw_events and position.is_chance):
-        position.push(list(request.turn.actions))
+        with paths.naming(paths.TURN):
+            position.push(list(request.turn.actions))
     events = []
     while request.draw_events and position.is_chance:
         # Seeds of their own: events alike shall not come alike.
@@ -61,11 +64,8 @@ def legal_actions(request) -> engine_pb2.LegalActionsResponse:
     wire.check_size(request)
     position = wire.position_from_message(request.position)
     for index, action in enumerate(request.actions):
-        try:
+        with paths.naming(paths.last_of(f"actions[{index}]")):
             position.push_action(action)
-        except MexicaAIError as error:
-            error.path = f"actions[{index}]"
-            raise
     return engine_pb2.LegalActionsResponse(actions=position.legal_actions(), to_move=position.to_move)
 
 

@@ -23,6 +23,7 @@ from mexica_ai.server.metrics import make_metrics
 from mexica_ai.server.refusals import PacesRefusals
 from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME, EngineService
+from mexica_ai.server.silence import EndsSilentCalls
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 LINGER_S = 0.5  # longest time between NOT_SERVING and the end of service
@@ -101,6 +102,7 @@ class Server:
                 PacesRefusals(),
                 self._authenticates,
                 LimitsCalls(config.max_calls_per_caller, config.max_call_rate, self.metrics),
+                EndsSilentCalls(),
                 RefusesUnreadable(LARGE),
             ],
             options=[*_OPTIONS, *_connection_options(config)],

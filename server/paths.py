@@ -11,7 +11,11 @@ from mexica_ai.errors import MexicaAIError
 Rule = tuple[str, str]  # a pattern of the whole path, and the field of the request
 
 TURN: list[Rule] = [(r"turn(\[\d+\])?", r"turn.actions\1")]
-RECORD: list[Rule] = [(r"\$\.turns(\[\d+\])(\[\d+\])", r"turns\1.actions\2"), (r"\$\.(.+)", r"\1")]
+RECORD: list[Rule] = [
+    (r"\$\.turns(\[\d+\])", r"turns\1.actions"),
+    (r"\$\.turns(\[\d+\])(\[\d+\])", r"turns\1.actions\2"),
+    (r"\$\.(.+)", r"\1"),
+]
 
 
 def options(game: str) -> list[Rule]:

@@ -15,7 +15,7 @@ from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S, is_time
 from mexica_ai.position import Position, require_seat_to_move
 from mexica_ai.results import Result
-from mexica_ai.server import answers
+from mexica_ai.server import answers, paths
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import answers_errors, streams_errors
@@ -130,13 +130,10 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             seed=seed,
             weights=weights,
         )
-        try:
+        with paths.naming(paths.RECORD):
             async with contextlib.aclosing(evaluations):
                 async for evaluation in evaluations:
                     yield wire.evaluation_to_message(evaluation)
-        except MexicaAIError as error:
-            error.path = error.path.removeprefix("$.")  # paths in the record are also paths in the request
-            raise
 
     async def _read(self, request, call: Call, unlimited: bool = False) -> Question:
         """Read the fields that two requests share; the position last, and only if the call is accepted."""

@@ -1,0 +1,86 @@
+"""The errors of requests name the requests' own fields; calls that never send a request are ended."""
+
+import threading
+
+import grpc
+import pytest
+from servers import RunningServer, failure
+
+import mexica_ai as ai
+from mexica_ai import wire
+from mexica_ai.server import silence
+from mexica_ai.v1 import engine_pb2 as messages
+from mexica_ai.v1 import engine_pb2_grpc
+
+GAMES = ("coatl", "mexica", "nim", "tzolkin")
+
+
+@pytest.fixture(scope="module")
+def stub():
+    server = RunningServer(None)
+    with grpc.insecure_channel(server.address) as channel:
+        yield engine_pb2_grpc.EngineServiceStub(channel)
+    server.close()
+
+
+def check(method, request, path):
+    """The call fails with one violation of this path, and the message begins with it."""
+    code, message, _, violations = failure(method, request)
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert [violation.field for violation in violations] == [path]
+    assert message.startswith(f"{path}: ")
+    field = messages.DESCRIPTOR.message_types_by_name[type(request).__name__]
+    for name in path.split("."):
+        assert field is not None, path
+        found = field.fields_by_name[name.partition("[")[0]]
+        assert ("[" not in name) or found.is_repeated
+        field = found.message_type
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_errors_name_fields_of_the_request(stub, game):
+    position = ai.new_game(game, seed=1)
+    start, first = wire.position_to_message(position), position.legal_actions()[0]
+    deal = messages.NewGameRequest(players=9)
+    getattr(deal, game).SetInParent()
+    check(stub.NewGame, deal, "players")
+    for actions, path in (
+        (["fly"], "turn.actions[0]"),
+        ([first, "fly"], "turn.actions[1]"),
+        ([], "turn.actions"),
+    ):
+        turn = messages.Turn(actions=actions)
+        check(stub.ApplyTurn, messages.ApplyTurnRequest(position=start, turn=turn), path)
+        path = path.replace("turn", "turns[0]", 1)
+        record = messages.EvaluateRecordRequest(start=start, turns=[turn])
+        check(lambda asked: list(stub.EvaluateRecord(asked)), record, path)
+    check(stub.LegalActions, messages.LegalActionsRequest(position=start, actions=[first, "fly"]), "actions[1]")
+    getattr(start, game).players = 99
+    faulty = messages.BestTurnRequest(position=start)
+    code, message, _, violations = failure(stub.BestTurn, faulty)
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert violations[0].field == f"position.{game}.players"
+    assert message.startswith(f"position.{game}.players: ")
+
+
+def test_errors_of_options_name_them(stub):
+    deal = messages.NewGameRequest()
+    deal.nim.piles.extend([3, 1000])
+    check(stub.NewGame, deal, "nim.piles[1]")
+
+
+def test_a_call_without_a_request_is_ended(stub, monkeypatch):
+    monkeypatch.setattr(silence, "MESSAGE_S", 0.05)
+    server, over = RunningServer(None), threading.Event()
+
+    def never():
+        over.wait(60)
+        yield from ()
+
+    with grpc.insecure_channel(server.address) as channel:
+        method = channel.stream_unary("/mexica_ai.v1.EngineService/ListGames")
+        code, message, info, _ = failure(method, never())
+        over.set()
+    server.close()
+    assert (code, info.reason) == (grpc.StatusCode.DEADLINE_EXCEEDED, "NO_MESSAGE")
+    assert "has not come within" in message
