@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator
+from importlib import metadata
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -24,6 +25,7 @@ from mexica_ai.server.refusals import PacesRefusals
 from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME, EngineService
 from mexica_ai.server.silence import EndsSilentCalls
+from mexica_ai.server.tracing import make_tracing
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 LINGER_S = 0.5  # longest time between NOT_SERVING and the end of service
@@ -90,15 +92,18 @@ class Server:
         self._tokens = Tokens(config.tokens_file) if config.tokens_file else None
         self._authenticates = Authenticates(self._tokens)
         self._watching: asyncio.Task[None] | None = None
+        version = metadata.version("mexica-ai")
         self.metrics = make_metrics(config)
+        self._tracing = make_tracing(config, version)
         self._health = health.aio.HealthServicer()
         self.scheduler = Scheduler(config, self.metrics, search, watch)
+        self.metrics.server(version, config.slots, lambda: self.scheduler.num_waiting)
         self.address = config.address
         self._guarding: asyncio.Task[None] | None = None
         # maximum_concurrent_rpcs stays unset: it would reject health checks while all slots are taken.
         self._server = grpc.aio.server(
             interceptors=[
-                LogsCalls(self.metrics, METHODS),
+                LogsCalls(self.metrics, METHODS, self._tracing),
                 PacesRefusals(),
                 self._authenticates,
                 LimitsCalls(config.max_calls_per_caller, config.max_call_rate, self.metrics),
@@ -184,6 +189,7 @@ class Server:
             self._watching.cancel()
         self.scheduler.end_workers()
         await asyncio.to_thread(self.metrics.close)
+        await asyncio.to_thread(self._tracing.close)
 
 
 def _connection_options(config: ServerConfig) -> list[tuple[str, int]]:
@@ -209,4 +215,5 @@ def check(config: ServerConfig) -> list[secret_files.Concern]:
         Tokens(config.tokens_file)
     config.read_weights()
     make_metrics(config)
+    make_tracing(config, "").close()
     return secret_files.concerns(config)

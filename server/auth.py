@@ -18,13 +18,12 @@ from typing import NamedTuple
 
 import grpc
 from google.rpc import error_details_pb2, status_pb2
-from grpc_status import rpc_status
 
 from mexica_ai.errors import SearchError
 from mexica_ai.server import handlers, secret_files
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.config import refuse as refuse_field
-from mexica_ai.server.refusals import STRANGERS, refuse
+from mexica_ai.server.refusals import STRANGERS, end, refuse
 from mexica_ai.strict import quote
 
 CALLER: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_caller", default="")
@@ -206,7 +205,7 @@ class Authenticates(grpc.aio.ServerInterceptor):
             while call.task.cancelling():
                 call.task.uncancel()
             status = _status("REVOKED_TOKEN", "the token is no longer valid")
-            await context.abort_with_status(rpc_status.to_status(status))
+            await end(context, status)
         finally:
             self._running.discard(call)
 

@@ -178,6 +178,10 @@ class Settings(BaseSettings):
         },
         description="the address of the metrics",
     )
+    tracing: bool = Field(
+        False,
+        description="send spans of all calls to an OpenTelemetry collector, by the environment variables OTEL_*",
+    )
     log_format: Literal["text", "json"] = Field("text", description="the form of the log")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="the least that is logged"

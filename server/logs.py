@@ -1,7 +1,7 @@
 """The log of a server: one line per call, as text or as JSON, with everything escaped.
 
-Log records have their fields in `record.fields`, a dict, which the formatters write. The id and the caller of
-the current call are added to every line.
+Log records have their fields in `record.fields`, a dict, which the formatters write. The id, the trace and the
+caller of the current call are added to every line.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ import re
 import sys
 import time
 import uuid
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
 import grpc
 
-from mexica_ai.server import handlers
+from mexica_ai.server import handlers, tracing
 from mexica_ai.server.auth import CALLER, OPEN_PREFIX
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.handlers import REQUEST_ID
 from mexica_ai.server.metrics import OTHER, Metrics
+from mexica_ai.server.tracing import Span, Tracing
 
 ID_KEY = "x-request-id"
 MAX_METHOD_CHARS = 200
@@ -45,25 +46,30 @@ class LogsCalls(grpc.aio.ServerInterceptor):
     metrics : Metrics
     methods : collection of str
         The existing methods, such as ``/grpc.health.v1.Health/Check``; all others count as one.
+    traces : Tracing
     """
 
-    def __init__(self, metrics: Metrics, methods: Collection[str]) -> None:
+    def __init__(self, metrics: Metrics, methods: Collection[str], traces: Tracing) -> None:
         self._metrics = metrics
+        self._traces = traces
         self._methods = frozenset(methods)
 
     async def intercept_service(self, continuation, handler_call_details):
         """Return the handler of a call with logging around it."""
         begin = time.monotonic()
         method = handler_call_details.method
-        request_id = _request_id(handler_call_details.invocation_metadata)
+        metadata = dict(handler_call_details.invocation_metadata or ())
+        request_id = _request_id(metadata)
+        span = self._traces.begin(method if method in self._methods else OTHER, metadata)
         handler = await continuation(handler_call_details)
         if handler is None:
-            self._log(request_id, method, "UNIMPLEMENTED", begin)
+            self._log(request_id, span, method, "UNIMPLEMENTED", begin)
             return None
 
         @contextlib.asynccontextmanager
         async def around(_request, context) -> AsyncIterator[None]:
             REQUEST_ID.set(request_id)
+            tracing.CALL.set(span)
             code, peer = "", context.peer()  # now, since the connection may be gone later
             try:
                 # Not the initial metadata, since gRPC does not retry a call that has received some. The
@@ -81,30 +87,30 @@ class LogsCalls(grpc.aio.ServerInterceptor):
                 code = "UNKNOWN"  # gRPC's status for other exceptions
                 raise
             finally:
-                self._log(request_id, method, code or _code_name(context.code()), begin, peer)
+                self._log(request_id, span, method, code or _code_name(context.code()), begin, peer)
 
         return handlers.wrap(handler, around)
 
-    def _log(self, request_id: str, method: str, code: str, begin: float, peer: str = "") -> None:
+    def _log(self, request_id: str, span: Span, method: str, code: str, begin: float, peer: str = "") -> None:
         seconds = time.monotonic() - begin
         self._metrics.call(method if method in self._methods else OTHER, code, seconds)
         is_quiet = code == "OK" and method.startswith(OPEN_PREFIX)
         fields = {
             "id": request_id,
+            "trace": span.trace_id,
             "caller": CALLER.get(),
             "peer": peer,
             "method": method[:MAX_METHOD_CHARS],
             "code": code,
             "ms": round(1000 * seconds, 1),
         }
+        span.end(**{"rpc.grpc.status_code": grpc.StatusCode[code].value[0], "mexica_ai.request_id": request_id})
         _logger.log(logging.DEBUG if is_quiet else logging.INFO, "call", extra={"fields": fields})
 
 
-def _request_id(metadata) -> str:
-    for key, value in metadata or ():
-        if key == ID_KEY and isinstance(value, str) and _ID.fullmatch(value):
-            return value
-    return uuid.uuid4().hex
+def _request_id(metadata: Mapping[str, Any]) -> str:
+    value = metadata.get(ID_KEY)
+    return value if isinstance(value, str) and _ID.fullmatch(value) else uuid.uuid4().hex
 
 
 def _code_name(code: Any) -> str:
@@ -157,7 +163,8 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
-    fields = {"id": REQUEST_ID.get(), "caller": CALLER.get(), **getattr(record, "fields", {})}
+    known = {"id": REQUEST_ID.get(), "trace": tracing.CALL.get().trace_id, "caller": CALLER.get()}
+    fields = {**known, **getattr(record, "fields", {})}
     return {key: value for key, value in fields.items() if value != ""}
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import platform
 import threading
+from collections.abc import Callable
+
+import grpc
 
 from mexica_ai.server.config import ServerConfig, format_address, refuse
 from mexica_ai.server.scrapes import ScrapeServer
@@ -24,6 +28,9 @@ class Metrics:
     """
 
     address = ""
+
+    def server(self, version: str, slots: int, num_waiting: Callable[[], int]) -> None:
+        """Record what stays as it is, and what tells how many calls wait for a search slot."""
 
     def queue_wait(self, seconds: float) -> None:
         """Record how long a call has waited for a search slot, whether or not it got one."""
@@ -119,7 +126,16 @@ class PrometheusMetrics(Metrics):
         self._expiry = make(
             prometheus.Gauge, "certificate_expiry_timestamp_seconds", "When certificates expire", ["setting"]
         )
+        self._build = make(prometheus.Info, "build", "The package that runs")
+        self._slots = make(prometheus.Gauge, "slots", "Searches that can run at the same time")
+        self._waiting = make(prometheus.Gauge, "waiting_calls", "Calls that wait for a search slot now")
         self._reasons, self._methods = _Labels(), _Labels()
+
+    def server(self, version: str, slots: int, num_waiting: Callable[[], int]) -> None:
+        python = platform.python_version()
+        self._build.info({"version": version, "python": python, "grpc": grpc.__version__})
+        self._slots.set(slots)
+        self._waiting.set_function(num_waiting)
 
     def queue_wait(self, seconds: float) -> None:
         self._queue_wait.observe(seconds)

@@ -82,7 +82,16 @@ async def refuse(context: grpc.aio.ServicerContext, status: status_pb2.Status, c
         hold_s = refusals.wait_s(caller, longest_s)
         if hold_s > 0:
             await asyncio.sleep(hold_s)
-    await context.abort_with_status(rpc_status.to_status(status))
+    await end(context, status)
+
+
+async def end(context: grpc.aio.ServicerContext, status: status_pb2.Status) -> NoReturn:
+    """End a call with a status."""
+    try:
+        await context.abort_with_status(rpc_status.to_status(status))
+    except grpc.aio.InternalError:
+        # The deadline is over, or the caller gone, and gRPC has ended the call.
+        raise asyncio.CancelledError from None
 
 
 class PacesRefusals(grpc.aio.ServerInterceptor):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import functools
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,6 +29,7 @@ from mexica_ai.position import Position
 from mexica_ai.registry import Weights
 from mexica_ai.results import Result
 from mexica_ai.search import run_search
+from mexica_ai.server import tracing
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.light import LightPlaces
 from mexica_ai.server.margin import Margin
@@ -367,7 +369,8 @@ class Scheduler:
         """Search for one iteration, which needs no slot."""
         limits = replace(question.limits, iterations=1)
         search = functools.partial(run_search, question.position, limits, **question.options())
-        return await self._in_place(self._single_places, self._single_workers, call, search)
+        with tracing.span("search"):
+            return await self._in_place(self._single_places, self._single_workers, call, search)
 
     async def _search_patiently(self, question: Question, call: Call, stop: Stop) -> Result:
         """Search in a slot, and retry if the queue is full; for one of the many searches of a long call."""
@@ -408,7 +411,7 @@ class Scheduler:
         begin = loop_time()
         expected_s = self._expected_s(question.limits, question.level)
         try:
-            with self._noting_rejections():
+            with self._noting_rejections(), tracing.span("queue"):
                 end = stop.set if question.limits.unlimited else None
                 return await self._slots.take(call.caller, expected_s, self._search_by(call), due, end)
         except asyncio.CancelledError:
@@ -480,6 +483,7 @@ class Scheduler:
             self._slots.give_back(ticket)
             raise
         self._searches[search] = stop
+        span = tracing.CALL.get().begin("search")
         self._metrics.search_started()
         due = loop_time() + (limits.time_s or 0.0)
         iterations, left_s = 0, None
@@ -488,9 +492,13 @@ class Scheduler:
             nonlocal iterations, left_s
             left_s = call.remaining_s()
             # Reading the exception marks it as retrieved, even if the caller is gone and nothing awaits it.
-            if not answer.exception():
-                iterations = answer.result().iterations
-                self._note_result(answer.result(), loop_time() - due)
+            if answer.exception():
+                span.end()
+                return
+            result = answer.result()
+            iterations = result.iterations
+            span.end(iterations=iterations, stop_reason=result.stop_reason)
+            self._note_result(result, loop_time() - due)
 
         def note_end(_):
             del self._searches[search]
@@ -542,8 +550,10 @@ class Scheduler:
             answer.exception()  # marks it as retrieved, even if nothing awaits the answer
 
     def _submit(self, pool: ThreadPoolExecutor, function: Callable, *args: Any) -> asyncio.Future:
+        # With the context of the call, for the logs and traces of what the function starts.
+        work = functools.partial(contextvars.copy_context().run, function, *args)
         try:
-            return asyncio.get_running_loop().run_in_executor(pool, function, *args)
+            return asyncio.get_running_loop().run_in_executor(pool, work)
         except RuntimeError as error:
             if self._is_closed:
                 raise shutting_down() from None

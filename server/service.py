@@ -15,7 +15,7 @@ from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S, is_time
 from mexica_ai.position import Position, require_seat_to_move
 from mexica_ai.results import Result
-from mexica_ai.server import answers, paths
+from mexica_ai.server import answers, paths, tracing
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import answers_errors, streams_errors
@@ -160,11 +160,12 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         return False
 
     def _message(self, question: Question, result: Result) -> engine_pb2.SearchResult:
-        return wire.result_to_message(
-            result,
-            engine_version=self._engine_version,
-            rules_version=registry.get(question.position.game).game.rules_version,
-        )
+        with tracing.span("answer"):
+            return wire.result_to_message(
+                result,
+                engine_version=self._engine_version,
+                rules_version=registry.get(question.position.game).game.rules_version,
+            )
 
     @contextlib.contextmanager
     def _named(self, caller: str, name: str, stop: asyncio.Event):

@@ -10,11 +10,11 @@ from typing import Any
 
 import grpc
 from google.rpc import code_pb2, error_details_pb2, status_pb2
-from grpc_status import rpc_status
 
 from mexica_ai.errors import SearchError
 from mexica_ai.server import handlers
 from mexica_ai.server.auth import DOMAIN
+from mexica_ai.server.refusals import end
 
 MESSAGE_S = 10.0  # longest time from the begin of a call to the end of its message
 
@@ -67,4 +67,4 @@ async def _read(context) -> Any:
     status = status_pb2.Status(code=code_pb2.DEADLINE_EXCEEDED, message=f"request: {problem}; expected one message")
     metadata = {"error": SearchError.__name__, "request_id": handlers.REQUEST_ID.get()}
     status.details.add().Pack(error_details_pb2.ErrorInfo(reason="NO_MESSAGE", domain=DOMAIN, metadata=metadata))
-    await context.abort_with_status(rpc_status.to_status(status))
+    await end(context, status)

@@ -72,8 +72,9 @@ def run(args: argparse.Namespace) -> int:
     from mexica_ai.server.config import flags, load_config, to_toml
 
     config = load_config(args.config, os.environ, {field: getattr(args, field) for field in flags()})
-    # gRPC's core would write its own lines to standard error, one for every failed TLS handshake.
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+    # gRPC's core would write its own lines to standard error, one for every failed TLS handshake. None of its lines is
+    # JSON.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE" if config.log_format == "json" else "ERROR")
     with common.needing(_PACKAGES):
         from mexica_ai.server import app, logs, main, probe
     if args.check_config:

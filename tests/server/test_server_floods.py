@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import socket
 
 import grpc
@@ -189,3 +190,24 @@ def test_the_newest_connections_of_an_address_are_closed(start_server, connect):
         assert early.LegalActions(legal()).actions
     # There is room again.
     assert connect(server).LegalActions(legal(), wait_for_ready=True, timeout=60).actions
+
+
+def test_a_refusal_after_the_deadline_is_no_unknown_error(start_server, connect, caplog):
+    caplog.set_level(logging.INFO)
+    stub = connect(start_server(IdleSearch()))
+    late = [engine_pb2.BestTurnRequest()] * 200
+    calls = [
+        stub.BestTurn.future(request, timeout=0.02 * (number + 1) / len(late), metadata=metadata(GOOD))
+        for number, request in enumerate(late)
+    ]
+    codes = {call.code() for call in calls}
+    # The connection takes no more calls than it may have.
+    assert codes <= {
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.INVALID_ARGUMENT,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        grpc.StatusCode.UNAVAILABLE,
+    }
+    assert stub.LegalActions(legal(), metadata=metadata(GOOD), wait_for_ready=True).actions
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert "UNKNOWN" not in {record.fields["code"] for record in caplog.records if hasattr(record, "fields")}
