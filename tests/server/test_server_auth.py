@@ -35,6 +35,7 @@ from mexica_ai.server.app import METHODS, Server
 from mexica_ai.server.auth import CALLER, Authenticates, Certificates, Tokens
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.metrics import MAX_LABELS, Metrics, PrometheusMetrics
+from mexica_ai.server.tracing import Tracing
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 ALICE, BOB, CAROL = "alice-0123456789", "bob-0123456789-abc", "carol-0123456789"
@@ -414,7 +415,7 @@ def call_kind(channel, kind, message=b"", **options):
 
 @pytest.mark.parametrize("kind", [*KINDS, "writing"])
 def test_every_kind_of_method_asks_for_a_token_and_learns_the_caller(start_handlers, tokens_file, kind):
-    channel = start_handlers(logs.LogsCalls(Metrics(), ()), Authenticates(Tokens(str(tokens_file))))
+    channel = start_handlers(logs.LogsCalls(Metrics(), (), Tracing()), Authenticates(Tokens(str(tokens_file))))
     metadata = (*with_token(BOB), ("x-request-id", "id-7"))
     answers = call_kind(channel, kind, metadata=metadata)
     assert answers == [b"bob id-7"] * (2 if kind.endswith("stream") or kind == "writing" else 1)
@@ -607,7 +608,7 @@ def test_the_id_of_a_refused_call_is_told(start_server, tokens_file):
 
 def test_broken_and_cancelled_streams_are_logged(start_handlers, caplog):
     caplog.set_level(logging.INFO, "mexica_ai")
-    channel = start_handlers(logs.LogsCalls(Metrics(), ()), Authenticates(None))
+    channel = start_handlers(logs.LogsCalls(Metrics(), (), Tracing()), Authenticates(None))
     with pytest.raises(grpc.RpcError):
         call_kind(channel, "unary_stream", b"fail")
     assert logged_calls(caplog, 1)[0]["code"] == "UNKNOWN"
@@ -625,7 +626,7 @@ def test_broken_and_cancelled_streams_are_logged(start_handlers, caplog):
 
 def test_a_call_that_is_too_late_is_logged(start_handlers, caplog):
     caplog.set_level(logging.INFO, "mexica_ai")
-    channel = start_handlers(logs.LogsCalls(Metrics(), ()))
+    channel = start_handlers(logs.LogsCalls(Metrics(), (), Tracing()))
     with pytest.raises(grpc.RpcError):
         list(channel.unary_stream("/test/unary_stream")(b"wait", timeout=0.05))
     assert logged_calls(caplog, 1)[0]["code"] in ("DEADLINE_EXCEEDED", "CANCELLED")

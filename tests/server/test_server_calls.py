@@ -377,7 +377,7 @@ def test_new_games_that_cannot_be(client, server):
 def test_turns_that_cannot_be_played(client, mexica):
     with pytest.raises(ai.IllegalActionError) as caught:
         client.apply_turn(mexica, ["walk A1", "end"])
-    assert caught.value.path == "turn[0]"
+    assert caught.value.path == "turn.actions[0]"
     with pytest.raises(ai.NotationError):
         client.apply_turn(mexica, ["fly A1"])
 

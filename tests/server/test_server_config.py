@@ -91,6 +91,7 @@ def test_every_field_has_a_flag_and_a_variable_and_a_key(toml):
         metrics_port=9,
         log_level="debug",
         log_format="json",
+        tracing=True,
     ).model_dump()
     assert set(values) == set(FIELDS)
     text = "\n".join(f"{name} = {server_config._toml_value(value)}" for name, value in values.items())
@@ -102,8 +103,8 @@ def test_every_field_has_a_flag_and_a_variable_and_a_key(toml):
     serve.add_arguments(parser)
     given = []
     for name, flag in server_config.flags().items():
-        if name == "insecure":
-            given.append("--no-insecure")
+        if not flag.metavar:
+            given.append(flag.name if values[name] else flag.name.replace("--", "--no-", 1))
             continue
         for value in values[name] if flag.repeats else [values[name]]:
             given += [flag.name, str(value)]
