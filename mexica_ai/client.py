@@ -15,7 +15,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -56,6 +56,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
+_CODES = {code.value[0]: code for code in grpc.StatusCode}
 _STOP_POLL_S = 0.005
 _ERROR_CLASSES = {
     error_class.__name__: error_class
@@ -106,7 +107,7 @@ class Call(Generic[T]):
     ----------
     method : str
         The method of `mexica_ai.v1.EngineService`.
-    request : Message
+    request : Message, or an iterator of them
     read : callable
         Turns a message of the answer into a value.
     timeout_s : float or None
@@ -116,7 +117,7 @@ class Call(Generic[T]):
     """
 
     method: str
-    request: Message
+    request: Message | Iterator[Message]
     read: Callable[[Any], T]
     timeout_s: float | None
     stop: threading.Event | None = None
@@ -257,6 +258,60 @@ class _Calls:
         message = _limits_message(limits)
         request = engine_pb2.BestTurnRequest(**_search(position, message, seed, candidates, None, weights))
         return Call("BestTurn", request, self._read_result, _timeout(limits.time_s, timeout_s), stop)
+
+    @_streams
+    def best_turns(
+        self,
+        positions: Iterable[Position],
+        *,
+        time_s: float | None = None,
+        iterations: int | None = None,
+        threads: int | None = None,
+        memory_mb: int | None = None,
+        seed: int | None = None,
+        candidates: int = DEFAULT_CANDIDATES,
+        level: int | None = None,
+        weights: str | None = None,
+        timeout_s: float | None = None,
+    ) -> Call[tuple[int, Result | MexicaAIError]]:
+        """Have the server search many positions, and yield each result as soon as it is there, in any order.
+
+        Parameters
+        ----------
+        positions : iterable of Position
+            Read as the server takes them, in a thread of their own.
+        timeout_s : float, optional
+            Deadline of the whole call in seconds; None: none.
+        time_s, iterations, threads, memory_mb, seed, candidates, level, weights
+            Of each search, as for `best_turn`.
+
+        Yields
+        ------
+        index : int
+            Of the position, from 0.
+        result : Result or MexicaAIError
+            What `best_turn` would return or raise for it.
+
+        Raises
+        ------
+        SearchError
+            The call failed, such as with reason SHUTTING_DOWN; positions without a result can be sent again.
+        """
+        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
+        fields = _search(None, limits, seed, candidates, level, weights)
+
+        def requests() -> Iterator[engine_pb2.BestTurnsRequest]:
+            for index, position in enumerate(positions):
+                search = engine_pb2.BestTurnRequest(**{**fields, "position": wire.position_to_message(position)})
+                yield engine_pb2.BestTurnsRequest(id=str(index), search=search)
+
+        def read(answer: Any) -> tuple[int, Result | MexicaAIError]:
+            index = int(answer.id)
+            if answer.HasField("failure"):
+                return index, _failure(answer.failure, self.target)
+            return index, self._read_result(answer)
+
+        return Call("BestTurns", requests(), read, timeout_s)
 
     @_streams
     def analyze(
@@ -600,14 +655,14 @@ def _open(
 
 
 def _search(
-    position: Position,
+    position: Position | None,
     limits: engine_pb2.Limits,
     seed: int | None,
     candidates: int,
     level: int | None,
     weights: str | None,
 ) -> dict[str, Any]:
-    """Return the fields that requests to search share, checked as a local search checks them."""
+    """Return the fields that requests to search share, checked as a local search checks them; None: no position."""
     if type(candidates) is not int or not 1 <= candidates < 2**31:
         raise SearchError(
             f"candidates: given {quote(candidates)}; expected an integer above 0",
@@ -617,7 +672,7 @@ def _search(
     if level is not None:
         levels.check(level)
     return {
-        "position": wire.position_to_message(position),
+        "position": None if position is None else wire.position_to_message(position),
         "limits": limits,
         "seed": _seed(seed),
         "num_candidates": candidates,
@@ -732,22 +787,50 @@ def _error(error: Any, target: str) -> MexicaAIError:
         detail.Unpack(info)
         detail.Unpack(faults)
         detail.Unpack(retry)
+    return _exception(
+        target,
+        code,
+        message,
+        info.reason,
+        faults.field_violations,
+        retry.retry_delay.ToTimedelta().total_seconds() if retry.HasField("retry_delay") else None,
+        info.metadata.get("error", ""),
+    )
+
+
+def _failure(failure: engine_pb2.Failure, target: str) -> MexicaAIError:
+    """Return the exception for one of many requests of a call, as if it had been a call of its own."""
+    code = _CODES.get(failure.code, grpc.StatusCode.UNKNOWN)
+    for fault in failure.violations:
+        fault.field = fault.field.removeprefix("search.")
+    message = failure.message.removeprefix("search.")
+    retry_after_s = failure.retry_after_s or None
+    return _exception(
+        target, code, message, failure.reason, failure.violations, retry_after_s, failure.error
+    )
+
+
+def _exception(
+    target: str,
+    code: grpc.StatusCode,
+    message: str,
+    reason: str,
+    faults: Iterable[Any],
+    retry_after_s: float | None,
+    error_class: str,
+) -> MexicaAIError:
     if code is grpc.StatusCode.FAILED_PRECONDITION:
         return GameOverError(message, path="$")
     if code is grpc.StatusCode.INVALID_ARGUMENT:
-        violations = [_violation(fault) for fault in faults.field_violations]
-        error_class = _ERROR_CLASSES.get(info.metadata.get("error", ""), NotationError)
-        return error_class(
+        violations = [_violation(fault) for fault in faults]
+        return _ERROR_CLASSES.get(error_class, NotationError)(
             _local_paths(message),
-            reason=info.reason or None,
+            reason=reason or None,
             path=violations[0].path if violations else "",
             violations=violations,
         )
-    has_advice = retry.HasField("retry_delay")
     return SearchError(
-        f"server {target}: {code.name}: {message}",
-        reason=info.reason or code.name,
-        retry_after_s=retry.retry_delay.ToTimedelta().total_seconds() if has_advice else None,
+        f"server {target}: {code.name}: {message}", reason=reason or code.name, retry_after_s=retry_after_s
     )
 
 

@@ -90,6 +90,12 @@ class Settings(BaseSettings):
         description="memory of the trees of all searches together",
         json_schema_extra={"default_text": "--memory for each slot, but at most half of what the process may use"},
     )
+    cache_mb: int = Field(
+        16,
+        ge=0,
+        le=MAX_MEMORY_MB,
+        description="memory for results that answer equal questions with a seed and an iteration limit; 0: none",
+    )
     max_candidates: int = Field(
         100, ge=1, le=MAX_CANDIDATES, description="candidate turns of an answer at most"
     )

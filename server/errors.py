@@ -34,6 +34,7 @@ from mexica_ai.server.auth import CALLER, DOMAIN
 from mexica_ai.server.logs import REQUEST_ID
 from mexica_ai.server.refusals import caller_of, refuse
 from mexica_ai.server.slots import BusyError
+from mexica_ai.v1 import engine_pb2
 
 # By the exception's class, subclasses first; then by the reason of a SearchError. Anything else is INTERNAL.
 _CODE_BY_CLASS = {
@@ -118,8 +119,8 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
     async def intercept_service(self, continuation, handler_call_details):
         """Return the handler of a call; if the method takes one request, with a checked deserializer."""
         handler = await continuation(handler_call_details)
-        if handler is None or handler.request_streaming:
-            return handler
+        if handler is None:
+            return None
 
         is_large = handler_call_details.method in self._large
 
@@ -136,10 +137,24 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
                     f"{handler_call_details.method}"
                 )
 
-        @contextlib.asynccontextmanager
-        async def around(request, context):
+        async def check(request, context):
             if isinstance(request, NotationError):
                 await _refuse(context, status_of(request))
+            return request
+
+        if handler.stream_stream:
+
+            async def answer(requests, context):
+                checked = (await check(request, context) async for request in requests)
+                async with contextlib.aclosing(handler.stream_stream(checked, context)) as responses:
+                    async for response in responses:
+                        yield response
+
+            return grpc.stream_stream_rpc_method_handler(answer, deserialize, handler.response_serializer)
+
+        @contextlib.asynccontextmanager
+        async def around(request, context):
+            await check(request, context)
             yield
 
         return handlers.wrap(handler, around, deserialize)
@@ -162,6 +177,25 @@ def status_of(error: Exception) -> status_pb2.Status:
         retry.retry_delay.FromMilliseconds(int(1000 * error.retry_s))
         status.details.add().Pack(retry)
     return status
+
+
+def failure_of(error: Exception) -> engine_pb2.Failure:
+    """Return the message that reports an exception for one of many requests of a call, as a status would."""
+    status = status_of(error)
+    info, faults, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
+    for detail in status.details:
+        for kind in (info, faults, retry):
+            detail.Unpack(kind)
+    failure = engine_pb2.Failure(
+        code=status.code,
+        reason=info.reason,
+        message=status.message,
+        error=info.metadata["error"],
+        retry_after_s=retry.retry_delay.ToTimedelta().total_seconds(),
+    )
+    for fault in faults.field_violations:
+        failure.violations.add(field=fault.field, reason=fault.reason, description=fault.description)
+    return failure
 
 
 def _class_name(error: Exception) -> str:

@@ -35,6 +35,9 @@ class Metrics:
     def queue_wait(self, seconds: float) -> None:
         """Record how long a call has waited for a search slot, whether or not it got one."""
 
+    def reused(self) -> None:
+        """Record that a result from memory was the answer."""
+
     def search_started(self) -> None:
         """Record the start of a search."""
 
@@ -105,6 +108,7 @@ class PrometheusMetrics(Metrics):
         self._queue_wait = make(
             histogram, "queue_wait_seconds", "Time waited for a search slot", buckets=_WAIT_BUCKETS
         )
+        self._reused = make(counter, "reused_results", "Searches that were answered from memory")
         self._margin = make(
             histogram,
             "deadline_margin_seconds",
@@ -139,6 +143,9 @@ class PrometheusMetrics(Metrics):
 
     def queue_wait(self, seconds: float) -> None:
         self._queue_wait.observe(seconds)
+
+    def reused(self) -> None:
+        self._reused.inc()
 
     def search_started(self) -> None:
         self._in_flight.inc()

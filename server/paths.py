@@ -23,6 +23,11 @@ def options(game: str) -> list[Rule]:
     return [(r"options\.(players|seed)", r"\1"), (r"options\.(.+)", rf"{game}.\1")]
 
 
+def within(field: str) -> list[Rule]:
+    """Return the rule for a request that is a field of another one."""
+    return [(r"(.+)", rf"{field}.\1")]
+
+
 def last_of(field: str) -> list[Rule]:
     """Return the rules for a turn of one action, which is an entry of a list of the request."""
     return [(r"turn(\[0\])?", field)]

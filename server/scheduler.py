@@ -34,6 +34,7 @@ from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.light import LightPlaces
 from mexica_ai.server.margin import Margin
 from mexica_ai.server.metrics import Metrics
+from mexica_ai.server.result_cache import ResultCache
 from mexica_ai.server.searches import Searches, Stop
 from mexica_ai.server.slots import (
     MIN_SEARCH_S,
@@ -83,7 +84,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Question:
-    """A position to search; `limits` are those of `Scheduler.clamp`, without any deadline."""
+    """A position to search; `limits` are those of `Scheduler.clamp`, without any deadline.
+
+    `has_seed` says whether the caller has chosen the seed, so that it may ask for the same again.
+    """
 
     position: Position
     limits: Limits
@@ -91,6 +95,7 @@ class Question:
     num_candidates: int = DEFAULT_CANDIDATES
     level: int = levels.HIGHEST
     weights: Weights | None = None
+    has_seed: bool = False
 
     def options(self) -> dict[str, Any]:
         """Return what `run_search` and `watch_search` take besides the position and the limits."""
@@ -153,6 +158,7 @@ class Scheduler:
         self._searches: dict[asyncio.Future, Stop] = {}  # running -> what stops it
         # Each search gets its share of the total, so that all of them together never need more.
         self.memory_mb = min(config.memory_mb, config.total_memory_mb // config.slots)
+        self._results = ResultCache(config.cache_mb << 20)
         self._is_closed = False
         self._iterations_per_s = FIRST_RATE  # of one search; a mean of those before
 
@@ -250,7 +256,13 @@ class Scheduler:
         """
         if question.position.is_forced:
             return await self._search_once(question, call)
-        return await self._search_in_slot(question, call, Stop())
+        return self._known(question) or await self._search_in_slot(question, call, Stop())
+
+    async def search_patiently(self, question: Question, call: Call) -> Result:
+        """Do what `search` does for one of the many questions of a call, which tries again if the queue is full."""
+        if question.position.is_forced:
+            return await self._search_once(question, call)
+        return self._known(question) or await self._search_patiently(question, call, Stop())
 
     async def analyze(
         self, question: Question, call: Call, interval_s: float, stopping: asyncio.Event
@@ -365,6 +377,12 @@ class Scheduler:
             for found in tuple(pending):
                 found.cancel()
 
+    def _known(self, question: Question) -> Result | None:
+        found = self._results.get(question)
+        if found is not None:
+            self._metrics.reused()
+        return found
+
     async def _search_once(self, question: Question, call: Call) -> Result:
         """Search for one iteration, which needs no slot."""
         limits = replace(question.limits, iterations=1)
@@ -403,6 +421,7 @@ class Scheduler:
             stop.set()
             self._metrics.cancelled()
             raise
+        self._results.put(question, result)
         return result
 
     async def _take_slot(

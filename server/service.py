@@ -15,18 +15,21 @@ from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S, is_time
 from mexica_ai.position import Position, require_seat_to_move
 from mexica_ai.results import Result
-from mexica_ai.server import answers, paths, tracing
+from mexica_ai.server import answers, batches, paths, tracing
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.config import ServerConfig
-from mexica_ai.server.errors import answers_errors, streams_errors
+from mexica_ai.server.errors import answers_errors, failure_of, streams_errors
+from mexica_ai.server.refusals import Pace, caller_of
 from mexica_ai.server.scheduler import Call, Question, Scheduler
-from mexica_ai.server.slots import BusyError, loop_time
+from mexica_ai.server.slots import SHUTTING_DOWN, BusyError, loop_time
 from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 SERVICE_NAME = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
 MAX_REQUEST_BYTES = 1 << 20  # a position has less than 4 KiB, the record of a game a few dozen
 SMALL_BYTES = 1 << 12  # largest request that the event loop answers itself; positions have about 500 bytes
+
+MAX_ID_CHARS = 64  # of the id of one of many requests
 
 _ANALYSIS_ID = re.compile(r"[A-Za-z0-9._-]{0,64}")
 
@@ -50,6 +53,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._config = config
         self._scheduler = scheduler
         self._weights = config.read_weights()
+        self._pace = Pace(config.max_call_rate, config.max_call_rate)
         self._analyses: dict[tuple[str, str], set[asyncio.Event]] = {}  # (caller, name) -> what ends them
         self._engine_version = metadata.version("mexica-ai")
 
@@ -62,6 +66,36 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         question = await self._read(request, call)
         result = await self._scheduler.search(question, call)
         return engine_pb2.BestTurnResponse(result=self._message(question, result))
+
+    @streams_errors
+    async def BestTurns(self, requests, context):  # noqa: N802
+        """Search many positions; see engine.proto."""
+        call = _call(context)
+        answer = functools.partial(self._answer_one, call)
+        async with contextlib.aclosing(batches.answer_each(requests, answer, 2 * self._config.slots)) as answers:
+            async for message in answers:
+                yield message
+
+    async def _answer_one(self, call: Call, request: engine_pb2.BestTurnsRequest) -> engine_pb2.BestTurnsResponse:
+        """Answer one of many requests; only if the server shuts down raise an error."""
+        answer = engine_pb2.BestTurnsResponse(id=request.id[:MAX_ID_CHARS])
+        await asyncio.sleep(self._pace.wait_s(caller_of(call.caller, call.peer), float("inf")))
+        try:
+            if len(request.id) > MAX_ID_CHARS:
+                raise NotationError(
+                    f"id: has {len(request.id)} characters; expected {MAX_ID_CHARS} at most",
+                    reason="TOO_LONG",
+                    path="id",
+                )
+            with paths.naming(paths.within("search")):
+                question = await self._read(request.search, call, is_patient=True)
+            result = await self._scheduler.search_patiently(question, call)
+            answer.result.CopyFrom(self._message(question, result))
+        except Exception as error:
+            if isinstance(error, BusyError) and error.reason == SHUTTING_DOWN:
+                raise
+            answer.failure.CopyFrom(failure_of(error))
+        return answer
 
     @streams_errors
     async def Analyze(self, request, context):  # noqa: N802
@@ -135,21 +169,22 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 async for evaluation in evaluations:
                     yield wire.evaluation_to_message(evaluation)
 
-    async def _read(self, request, call: Call, unlimited: bool = False) -> Question:
-        """Read the fields that two requests share; the position last, and only if the call is accepted."""
+    async def _read(self, request, call: Call, *, unlimited: bool = False, is_patient: bool = False) -> Question:
+        """Read the fields that requests share; the position last, and, if it is not patient, only if it is accepted."""
         seed = wire.seed_of(request)
         level = request.level or levels.HIGHEST
         levels.check(level)
         limits = self._scheduler.clamp(**wire.limits_of(request.limits), unlimited=unlimited)
-        try:
-            self._scheduler.check(call, limits, level)
-        except BusyError:
-            if not self._is_seen_forced(request.position):
-                raise
+        if not is_patient:
+            try:
+                self._scheduler.check(call, limits, level)
+            except BusyError:
+                if not self._is_seen_forced(request.position):
+                    raise
         position = await self._lightly(call, _read_position, request.position)
         weights = self._weights.get(position.game, request.weights)
         num_candidates = min(request.num_candidates or DEFAULT_CANDIDATES, self._config.max_candidates)
-        return Question(position, limits, seed, num_candidates, level, weights)
+        return Question(position, limits, seed, num_candidates, level, weights, request.HasField("seed"))
 
     def _is_seen_forced(self, message: engine_pb2.Position) -> bool:
         """Return whether a rejected call, if it is looked at, has only one legal turn, which needs no slot."""

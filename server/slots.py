@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from mexica_ai.errors import SearchError
 
 MIN_SEARCH_S = 0.01  # shortest time worth a search
+SHUTTING_DOWN = "SHUTTING_DOWN"
 PATIENCE_S = 10.0  # a call without a deadline counts as due after this time
 
 
@@ -444,4 +445,4 @@ def _was_granted(ticket: Ticket) -> bool:
 
 def shutting_down() -> BusyError:
     """Return the error for calls to a server that is shutting down."""
-    return BusyError("the server is shutting down", reason="SHUTTING_DOWN", retry_s=1.0)
+    return BusyError("the server is shutting down", reason=SHUTTING_DOWN, retry_s=1.0)

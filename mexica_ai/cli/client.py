@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import os
+import queue
 import signal
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -15,7 +16,8 @@ from mexica_ai.cli import annotate, common, new
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
 from mexica_ai.engines.specs import KEYS, whole_number
-from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.position import Position
 from mexica_ai.strict import parse_json
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ Examples:
   mexica-ai client best game.json --server localhost:50051 --time 2
   mexica-ai client analyze game.json --unlimited --id mine
   mexica-ai client stop mine
+  mexica-ai client batch - --iterations 2000 < positions.jsonl
   mexica-ai client best game.json --weights strong
   mexica-ai client apply game.json "walk H5; end" > next.json
   mexica-ai client apply game.json "walk H5; end" --draw --json
@@ -128,6 +131,55 @@ def _best(args, client):
     )
     result = wait_for(answers, f"{args.server} searches", "Ctrl-C cancels")
     print_result(result, position, args.json)
+
+
+def _declare_batch(parser):
+    parser.add_argument(
+        "positions",
+        metavar="POSITIONS",
+        help="a file with one position as JSON per line, or - for standard input",
+    )
+    _add_search_options(parser)
+    common.add_candidates_option(parser)
+
+
+def _batch(args, client):
+    numbers, faults = [], queue.SimpleQueue()
+
+    def read(file):
+        for number, line in enumerate(file, 1):
+            try:
+                with common.located(f"line {number}"):
+                    position = Position.from_json(line.strip(), path="position")
+            except MexicaAIError as error:
+                faults.put((number, error))
+            else:
+                numbers.append(number)
+                yield position
+
+    def answers(positions):
+        found = client.best_turns(positions, candidates=args.candidates, **_search_options(args))
+        for index, result in found:
+            yield from _waiting(faults)
+            yield numbers[index], result
+        yield from _waiting(faults)
+
+    code = 0
+    with common.open_input(args.positions) as file:
+        for number, result in answers(read(file)):
+            if isinstance(result, MexicaAIError):
+                code = 2
+                answer = {"line": number, "error": str(result)}
+            else:
+                answer = {"line": number, "result": result.to_json()}
+            print(json.dumps(answer), flush=True)
+    return code
+
+
+def _waiting(items):
+    with contextlib.suppress(queue.Empty):
+        while True:
+            yield items.get_nowait()
 
 
 def _add_search_options(parser, has_level=True):
@@ -342,6 +394,11 @@ def _info(args, client):
 
 _CALLS = {
     "best": ("find the best turn", _declare_best, _best),
+    "batch": (
+        "search one position per line, and print each result as one JSON object per line, in any order",
+        _declare_batch,
+        _batch,
+    ),
     "analyze": ("search and print the candidates as they change", _declare_analyze, _analyze),
     "stop": ("end a running analysis, which then prints its last result", _declare_stop, _stop),
     "new": ("deal a new game", new.add_arguments, _new),

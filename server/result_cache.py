@@ -1,0 +1,65 @@
+"""Results of searches that would end the same again: equal questions are answered from memory."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+from typing import TYPE_CHECKING
+
+from cachetools import LRUCache
+
+from mexica_ai.results import Result
+
+if TYPE_CHECKING:
+    from mexica_ai.server.scheduler import Question
+
+_REPEATABLE = frozenset({"iterations", "solved"})  # stop reasons that the speed of the machine has no part in
+
+
+class ResultCache:
+    """The results last used, in a bounded number of bytes.
+
+    Parameters
+    ----------
+    max_bytes : int
+        0 keeps none.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        # Pickled: that is their size, and nobody changes them.
+        self._results: LRUCache[bytes, bytes] = LRUCache(max_bytes, getsizeof=len)
+
+    def get(self, question: Question) -> Result | None:
+        """Return the result of an equal question, None if there is none.
+
+        Equal are questions with the same position, iterations, memory, seed, level, candidates and weights, and one
+        thread.
+        """
+        key = self._key(question)
+        found = None if key is None else self._results.get(key)
+        return None if found is None else pickle.loads(found)
+
+    def put(self, question: Question, result: Result) -> None:
+        """Keep a result, if an equal search would have it again."""
+        key = self._key(question)
+        if key is None or result.stop_reason not in _REPEATABLE:
+            return
+        data = pickle.dumps(result)
+        if len(data) <= self._results.maxsize:
+            self._results[key] = data
+
+    def _key(self, question: Question) -> bytes | None:
+        limits = question.limits
+        if not (self._results.maxsize and question.has_seed and limits.iterations and limits.threads == 1):
+            return None
+        parts = [
+            question.position.to_json(),
+            limits.iterations,
+            limits.memory_mb,
+            question.seed,
+            question.level,
+            question.num_candidates,
+            question.weights.sha256 if question.weights else None,
+        ]
+        return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode()).digest()
