@@ -27,7 +27,7 @@ from mexica_ai.errors import (
 )
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position, load, new_game
-from mexica_ai.records import replay
+from mexica_ai.records import position_at, replay
 from mexica_ai.results import Candidate, Result
 from mexica_ai.search import analyze, best_turn
 
@@ -50,6 +50,7 @@ __all__ = [
     "evaluate_record",
     "load",
     "new_game",
+    "position_at",
     "replay",
     *registry.EXTRAS,
 ]

@@ -57,16 +57,59 @@ def replay(record: dict[str, Any] | str | bytes, *, path: str = "$") -> Position
     IllegalActionError
         If a turn is not legal. This and the other errors of a turn carry `turn_index` and `action_index`.
     """
+    record, position = _read(record, path)
+    _play(position, record["turns"], path)
+    _check_outcome(record, position, path)
+    return position
+
+
+def position_at(record: dict[str, Any] | str | bytes, turns: int, *, path: str = "$") -> Position:
+    """Return the position of a record after a number of turns; 0 is its start.
+
+    Random events count as turns, as they do in the record. What comes later in the record is not checked, so
+    the positions before a bad turn can be had, too.
+
+    Parameters
+    ----------
+    record : dict, str or bytes
+        The record's JSON object, or its text.
+    turns : int
+        How many, from 0 to the number of the record's turns.
+    path : str
+        As in `replay`.
+
+    Raises
+    ------
+    NotationError, UnknownGameError, PositionError, IllegalActionError
+        As `replay`, of the start and the turns played; NotationError, reason OUT_OF_RANGE, if the record does
+        not have so many turns.
+    """
+    record, position = _read(record, path)
+    played = record["turns"]
+    if type(turns) is not int or not 0 <= turns <= len(played):
+        raise NotationError(
+            f"{path}.turns: given turn {quote(turns)}; expected 0 to {len(played)}, the turns of the record",
+            reason="OUT_OF_RANGE",
+            path=f"{path}.turns",
+        )
+    _play(position, played[:turns], path)
+    return position
+
+
+def _read(record, path):
+    """Return the object of a record, its form checked, and its first position."""
     if isinstance(record, (str, bytes)):
         record = parse_json(record, path)
-    position = _parse_start(record, path)
-    for turn_index, turn in enumerate(record["turns"]):
+    return record, _parse_start(record, path)
+
+
+def _play(position, turns, path):
+    """Push the turns of a record; errors carry their place in it."""
+    for turn_index, turn in enumerate(turns):
         try:
             position.push(turn)
         except MexicaAIError as error:
             raise _located(error, f"{path}.turns[{turn_index}]", turn_index) from None
-    _check_outcome(record, position, path)
-    return position
 
 
 def check_record(record: object, path: str = "$") -> None:

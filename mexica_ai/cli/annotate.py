@@ -8,11 +8,10 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from mexica_ai.annotate import TurnEvaluation, evaluate_record, seat_turns
 from mexica_ai.cli import common, report
-from mexica_ai.cli.replay import read_records
+from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, resolve_seed
@@ -20,7 +19,6 @@ from mexica_ai.strict import parse_json
 
 EXIT_INTERRUPTED = 130
 DUBIOUS, BLUNDER = 0.05, 0.15  # least losses of turns marked ? and ??
-MAX_NUMBER = 10**9
 
 SUMMARY = "evaluate the turns of a played game"
 DESCRIPTION = f"""\
@@ -53,11 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_record_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose the record and its turns, and the output."""
-    parser.add_argument("record", metavar="RECORD", help="a file of records, or - for standard input")
+    add_record_argument(parser)
     number = common.argument(whole_number(1, MAX_NUMBER))
-    parser.add_argument(
-        "--game", type=number, default=1, metavar="N", help="the N-th record of the file (default: 1)"
-    )
     parser.add_argument(
         "--turns",
         type=common.argument(turn_range),
@@ -147,19 +142,6 @@ def turn_indices(turns: tuple[int, int] | None, record: object) -> range | None:
             f"--turns: given {first}-{last}; the record has {len(played)} turns", reason="OUT_OF_RANGE"
         )
     return range(first - 1, last)
-
-
-def read_record(path: str, game: int) -> tuple[bytes, str]:
-    """Return the text of the `game`-th record of a file, from 1, and its name in messages."""
-    name = common.source_name(path)
-    with common.open_input(path) as file:
-        records = list(islice(read_records(file), game))
-    if len(records) < game:
-        raise NotationError(
-            f"{name}: holds {len(records)} records; expected at least {game}, for --game", reason="NO_RECORD"
-        )
-    line, text = records[-1]
-    return text, f"{name}:{line}"
 
 
 def _print(evaluation: TurnEvaluation, is_json: bool) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from mexica_ai.cli import annotate, common, new
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
+from mexica_ai.cli.records import read_record
 from mexica_ai.engines.specs import KEYS, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.position import Position
@@ -323,7 +324,7 @@ def _declare_annotate(parser):
 
 
 def _annotate(args, client):
-    text, where = annotate.read_record(args.record, args.game)
+    text, where = read_record(args.record, args.game)
     with common.located(where):
         record = parse_json(text, "$")
         indices = annotate.turn_indices(args.turns, record)

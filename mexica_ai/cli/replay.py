@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
 
 from mexica_ai.cli import common
-from mexica_ai.errors import MexicaAIError, NotationError
+from mexica_ai.cli.records import read_records
+from mexica_ai.errors import MexicaAIError
 from mexica_ai.records import replay
 from mexica_ai.strict import parse_json
 
@@ -57,31 +55,6 @@ def run(args: argparse.Namespace) -> int:
                 print(f"mexica-ai: error: {error}", file=sys.stderr)
                 code = 2
     return code
-
-
-def read_records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield for each record the number of its first line and its text; blank lines are skipped."""
-    first = 1
-    while (line := file.readline()).isspace():
-        first += 1
-    rest: Iterable[bytes] = file
-    if line and _parse(line) is None:
-        # Either a single record over several lines, none of which is a record, or a bad line before others.
-        rest = file.readlines()
-        if not any(isinstance(record := _parse(text), dict) and "turns" in record for text in rest):
-            yield first, line + b"".join(rest)
-            return
-    for number, text in enumerate(itertools.chain([line], rest), first):
-        if text and not text.isspace():
-            yield number, text
-
-
-def _parse(text: bytes) -> Any:
-    """Return the JSON value of a text, or None if the text is not JSON."""
-    try:
-        return parse_json(text)
-    except NotationError:
-        return None
 
 
 def _check(text: bytes) -> dict:

@@ -1,27 +1,49 @@
-"""`mexica-ai show`: print a position as text."""
+"""`mexica-ai show`: print a position, or one of a played game, as text."""
 
 from __future__ import annotations
 
 import argparse
 import json
 
-from mexica_ai.cli import common
+from mexica_ai.cli import common, report
+from mexica_ai.cli.records import MAX_NUMBER, add_game_option, read_record
 from mexica_ai.engines.specs import whole_number
+from mexica_ai.errors import NotationError
+from mexica_ai.position import Position
+from mexica_ai.records import position_at
+from mexica_ai.strict import parse_json
 
-SUMMARY = "print a position as text"
+SUMMARY = "print a position, or one of a played game, as text"
 DESCRIPTION = """\
 Check a position and print it as text; with --viewer only what that seat sees.
+
+With --turn, read a record of a game instead and print its position after so
+many turns: 0 is the start. Random events count, as in `mexica-ai annotate`. So
+`annotate` rates turn 12 in the position of --turn 11. Later turns of the record
+are not checked.
 
 Examples:
   mexica-ai show game.json
   mexica-ai new --seed 7 | mexica-ai show -
   mexica-ai show game.json --viewer 1
+  mexica-ai show games.jsonl --game 3 --turn 12
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    common.add_position_argument(parser)
+    parser.add_argument(
+        "position",
+        metavar="POSITION",
+        help="a file with one position as JSON, or with --turn a file of records; - for standard input",
+    )
+    parser.add_argument(
+        "--turn",
+        type=common.argument(whole_number(0, MAX_NUMBER)),
+        metavar="N",
+        help="the position of a record after N turns, from 0",
+    )
+    add_game_option(parser, default=None)
     parser.add_argument(
         "--viewer",
         type=common.argument(whole_number(0, 3)),
@@ -33,8 +55,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    position = common.read_position(args.position)
+    if args.turn is None:
+        if args.game is not None:
+            raise NotationError("--game: needs --turn, which says how many turns are played", reason="BAD_USAGE")
+        position, note = common.read_position(args.position), ""
+    else:
+        position, note = _read_turn(args)
     if args.viewer is not None:
         position = position.view(args.viewer)
-    print(json.dumps(position.to_json()) if args.json else str(position).rstrip("\n"))
+    print(json.dumps(position.to_json()) if args.json else str(position).rstrip("\n") + note)
     return 0
+
+
+def _read_turn(args: argparse.Namespace) -> tuple[Position, str]:
+    """Return the position of a record that the options name, and the text that says which one it is."""
+    text, where = read_record(args.position, args.game or 1)
+    with common.located(where):
+        record = parse_json(text, "$")
+        position = position_at(record, args.turn)
+    turns = record["turns"]
+    if args.turn == 0:
+        return position, f"\n\nThe start of a game of {len(turns)} turns"
+    turn = report.format_turn(turns[args.turn - 1])
+    return position, f"\n\nAfter turn {args.turn} of {len(turns)}: {turn}"

@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from mexica_ai import new_game
+from mexica_ai import Position, new_game
 from mexica_ai.cli.main import COMMANDS, main
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -307,6 +307,37 @@ def test_show_draws_the_board_or_prints_the_canonical_form(cli, game):
     assert cli("show", game) == 0
     assert cli.out == str(new_game(players=3, seed=7)).rstrip("\n") + "\n"
     assert cli.json("show", game, "--json") == new_game(players=3, seed=7).to_json()
+
+
+def test_show_steps_through_a_record(cli, tmp_path):
+    for number in range(3):
+        position = Position.from_json(NIM)
+        for turn in NIM_RECORD["turns"][:number]:
+            position.push(turn)
+        assert cli.json("show", "-", "--turn", number, "--json", stdin=json.dumps(NIM_RECORD)) == position.to_json()
+        assert cli("show", "-", "--turn", number, stdin=json.dumps(NIM_RECORD)) == 0
+        assert cli.out.startswith(str(position).rstrip("\n"))
+    assert "0 to 2" in cli.refused("show", "-", "--turn", 3, stdin=json.dumps(NIM_RECORD))
+
+
+def test_show_takes_one_record_of_a_file_and_one_without_turns(cli, tmp_path):
+    path = tmp_path / "games.jsonl"
+    bare = NIM_RECORD | {"turns": [], "scores": None, "winners": None, "termination": "unfinished"}
+    path.write_text(f"{json.dumps(NIM_RECORD)}\n{json.dumps(bare)}\n")
+    assert cli.json("show", path, "--game", 2, "--turn", 0, "--json") == NIM
+    assert "turn 1" in cli.refused("show", path, "--game", 2, "--turn", 1)
+    assert "at least 3" in cli.refused("show", path, "--game", 3, "--turn", 0)
+    assert "--turn" in cli.refused("show", path, "--game", 1)
+
+
+def test_show_counts_random_events_and_stops_before_a_bad_turn(cli):
+    record = json.loads((ROOT / "examples" / "coatl_game.jsonl").read_text())
+    event = next(number for number, turn in enumerate(record["turns"]) if turn[0].split()[0] == "deal")
+    record["turns"][event + 1] = ["nonsense"]
+    text = json.dumps(record)
+    before, after = (cli.json("show", "-", "--turn", n, "--json", stdin=text) for n in (event, event + 1))
+    assert (before["pending"], after["pending"]) == ("deal", "")
+    assert f"turns[{event + 1}]" in cli.refused("show", "-", "--turn", event + 2, stdin=text)
 
 
 def test_show_on_a_terminal_that_knows_no_such_characters(game):
