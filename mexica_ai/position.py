@@ -297,8 +297,10 @@ class Position:
             expected = (
                 f"no {verb} at all; legal here: {', '.join(dict.fromkeys(word.split()[0] for word in legal))}"
             )
+        why = self._codec.why_illegal(state, text)
+        because = f": {why}" if why else ""
         return IllegalActionError(
-            f"{path}: {quote(text)} is not legal for seat {state.current_player} here; expected {expected}",
+            f"{path}: {quote(text)} is not legal for seat {state.current_player} here{because}; expected {expected}",
             path=path,
         )
 

@@ -20,10 +20,12 @@ A game makes and reads states by two functions of its compiled module, ``state_f
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from cext.core.game import State
+from mexica_ai.errors import NotationError, PositionError
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,16 @@ class GameCodec(Protocol):
         each. The help adds ``--game`` if the game is not the default. Default: none.
     has_views : bool
         Whether seats see different things, so that the game overrides `view` and `viewer`. Default: False.
+    legality : callable, optional
+        Says why an action is not legal, by the JSON position, the action's text, and a function that tells whether
+        the action would be legal in another JSON position. Default: nothing is said.
     """
 
     name: str
     options: tuple[Option, ...] = ()
     examples: tuple[str, ...] = ()
     has_views: bool = False
+    legality: Callable[[dict[str, Any], str, Callable[[dict[str, Any]], bool]], str] | None = None
 
     # --- notation: text and JSON
 
@@ -253,6 +259,25 @@ class GameCodec(Protocol):
             Reason NOT_UNCOVERED: the turn shows things that it does not name. The push is undone.
         """
         return None
+
+    # --- explanations
+
+    def why_illegal(self, state: State, action: str) -> str:
+        """Return why an action is not legal: a clause such as ``no bridge is left``, "" if nothing can be said.
+
+        Called for errors, if the seat to move may see the state and the action is not legal. Never says of a legal
+        action that it is not. Default: by `why_illegal` of the game's module `legality`, if `legality` is set.
+        """
+        if self.legality is None:
+            return ""
+
+        def is_legal(data: dict[str, Any]) -> bool:
+            try:
+                return self.parse_position(data).is_legal(self.parse_action(action))
+            except (NotationError, PositionError):
+                return False
+
+        return self.legality(self.format_position(state), action, is_legal)
 
     # --- random events
 

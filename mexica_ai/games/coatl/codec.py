@@ -1,6 +1,6 @@
 """Coatl's codec: its text forms, views, random events, rendering and options."""
 
-from mexica_ai.games.coatl import notation, render
+from mexica_ai.games.coatl import legality, notation, render
 from mexica_ai.games.codec import GameCodec, Option
 
 
@@ -32,6 +32,7 @@ class CoatlCodec(GameCodec):
     deal_for = staticmethod(notation.deal_for)
     draw_outcome = staticmethod(notation.draw_outcome)
     render = staticmethod(render.render)
+    legality = staticmethod(legality.why_illegal)
 
     def from_message(self, data):
         """Set missing fields that may be null to None, and remove an empty memory."""

@@ -6,7 +6,7 @@ seats, so there are no views. A full position contains them, and the end of peri
 
 from mexica_ai.errors import PositionError
 from mexica_ai.games.codec import GameCodec, Option
-from mexica_ai.games.mexica import notation, render
+from mexica_ai.games.mexica import legality, notation, render
 
 
 class MexicaCodec(GameCodec):
@@ -42,6 +42,7 @@ class MexicaCodec(GameCodec):
     new_state = staticmethod(notation.new_state)
     has_one_world = staticmethod(notation.has_one_world)
     render = staticmethod(render.render)
+    legality = staticmethod(legality.why_illegal)
 
     def redact(self, data):
         """Return the position without the tokens of the second period."""

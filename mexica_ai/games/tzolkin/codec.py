@@ -2,7 +2,7 @@
 
 from mexica_ai.errors import PositionError
 from mexica_ai.games.codec import GameCodec, Option
-from mexica_ai.games.tzolkin import notation, render
+from mexica_ai.games.tzolkin import legality, notation, render
 
 
 class TzolkinCodec(GameCodec):
@@ -27,6 +27,7 @@ class TzolkinCodec(GameCodec):
     deal_for = staticmethod(notation.deal_for)
     draw_outcome = staticmethod(notation.draw_outcome)
     render = staticmethod(render.render)
+    legality = staticmethod(legality.why_illegal)
 
     def check_uncovered(self, state):
         """Refuse the last choice of wealth tiles: it shows what the others have kept.

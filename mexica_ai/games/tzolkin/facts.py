@@ -20,6 +20,7 @@ STOCKS = ("corn", *BLOCKS.values())
 FOOD_DAYS = [day["day"] for day in FACTS["calendar"]["food_days"]]
 LAST_DAY = FACTS["calendar"]["days"]
 AGE_2 = 2  # food days held before the second age
+BEG_AT_MOST = FACTS["placement"]["beg_at_most"]
 LOWEST, TOP_LEVEL = -1, 3
 NUM_SKULLS, DISPLAY = FACTS["setup"]["skulls"], FACTS["setup"]["display"]
 NUM_DEALT, NUM_KEPT = FACTS["setup"]["dealt"], FACTS["setup"]["kept"]

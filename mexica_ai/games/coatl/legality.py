@@ -1,0 +1,157 @@
+"""Why an action of Coatl is not legal, in words.
+
+A reason is a fact of the position that the rules forbid; the compiled rules alone decide what is legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mexica_ai.games.coatl.facts import (
+    CAPACITY,
+    HAND_LIMIT,
+    KINDS,
+    MAX_COATLS,
+    MAX_PLAYED,
+    MAX_UNFINISHED,
+    PROPHECIES,
+    count_times,
+)
+
+_PARTS = {"head": "heads", "tail": "tails", "body": "bodies"}
+_TOKEN_OF = {"perfect": "perfect", "future": "future", "promise": "promise"}
+
+
+def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str, Any]], bool]) -> str:
+    """Return why an action is not legal; see `GameCodec.why_illegal`."""
+    verb, *operands = action.split()
+    own, seat = data["seats"][data["to_move"]], data["to_move"]
+    rule = _RULES.get(verb)
+    return rule(data, own, seat, operands) if rule else ""
+
+
+def _keep(data, own, seat, operands):
+    return _not_held(own, seat, operands)
+
+
+def _not_held(own, seat, cards):
+    for card in cards:
+        if cards.count(card) > own["hand"].count(card):
+            return f"seat {seat} has no {card} in its hand"
+    return ""
+
+
+def _take(data, own, seat, operands):
+    kind, piece = operands
+    if piece not in data["supply"][_PARTS[kind]]:
+        return f"there is no {kind} {piece} in the supply"
+    number = sum(map(len, own["stored"].values()))
+    return f"seat {seat} stores {number} pieces, which is all it may" if number >= CAPACITY else ""
+
+
+def _draw(data, own, seat, operands):
+    if len(own["hand"]) >= HAND_LIMIT:
+        return f"seat {seat} holds {len(own['hand'])} prophecies, which is all it may"
+    if operands == ["deck"]:
+        return "" if data["deck"] else "the deck is empty"
+    return "" if operands[0] in data["display"] else f"{operands[0]} is not on display"
+
+
+def _start(data, own, seat, operands):
+    kind, color = operands
+    if len(own["coatls"]) >= MAX_COATLS:
+        return f"seat {seat} has {MAX_COATLS} Coatls, which is all it may"
+    if sum(not coatl["closed"] for coatl in own["coatls"]) >= MAX_UNFINISHED:
+        return f"seat {seat} has {MAX_UNFINISHED} Coatls that are not complete, which is all it may"
+    return _not_stored(own, seat, kind, color)
+
+
+def _not_stored(own, seat, kind, color):
+    return "" if color in own["stored"][_PARTS[kind]] else f"seat {seat} has no {kind} {color} stored"
+
+
+def _coatl(own, seat, number):
+    """Return a Coatl that is not complete, and why there is none."""
+    coatls = own["coatls"]
+    if int(number) > len(coatls):
+        return None, f"seat {seat} has no Coatl {number}"
+    coatl = coatls[int(number) - 1]
+    return coatl, f"Coatl {number} is complete" if coatl["closed"] else ""
+
+
+def _add(data, own, seat, operands):
+    number, end, color = operands
+    coatl, problem = _coatl(own, seat, number)
+    if problem:
+        return problem
+    kind = end if end in KINDS else "body"
+    if problem := _not_stored(own, seat, kind, color):
+        return problem
+    side = {"left": "head", "right": "tail"}.get(end, end)
+    return f"Coatl {number} has a {side} already" if coatl[side] else ""
+
+
+def _play(data, own, seat, operands):
+    number, card = operands
+    coatl, problem = _coatl(own, seat, number)
+    if problem := problem or _not_held(own, seat, [card]):
+        return problem
+    if len(coatl["prophecies"]) >= MAX_PLAYED:
+        return f"Coatl {number} has {MAX_PLAYED} prophecies, which is all it may"
+    is_strict = data["options"]["strict_ends"]
+    open_ends = {
+        f"open_{side}": is_strict and not coatl[end] for side, end in (("left", "head"), ("right", "tail"))
+    }
+    if count_times(card, coatl["pieces"], **open_ends) < PROPHECIES[card]["levels"][0]["times"]:
+        return f"Coatl {number} does not reach the first level of {card}"
+    return ""
+
+
+def _temple(data, own, seat, operands):
+    number, card = operands
+    coatl, problem = _coatl(own, seat, number)
+    if problem:
+        return problem
+    if coatl["temple"]:
+        return f"Coatl {number} has a temple already"
+    if card not in own["temples"] and card not in [pile["top"] for pile in data["piles"]]:
+        return f"{card} is neither on a pile nor in the hand of seat {seat}"
+    return ""
+
+
+def _close(data, own, seat, operands):
+    coatl, problem = _coatl(own, seat, operands[0])
+    if problem:
+        return problem
+    for end in ("head", "tail"):
+        if not coatl[end]:
+            return f"Coatl {operands[0]} has no {end}"
+    return ""
+
+
+def _token(name):
+    def why(data, own, seat, operands):
+        return "" if name in own["tokens"] else f"seat {seat} has no token {name}"
+
+    return why
+
+
+def _discard(data, own, seat, operands):
+    if operands[0] not in own["hand"] and operands[0] not in data["display"]:
+        return f"{operands[0]} is neither on display nor in the hand of seat {seat}"
+    return ""
+
+
+_RULES = {
+    "keep": _keep,
+    "take": _take,
+    "draw": _draw,
+    "start": _start,
+    "add": _add,
+    "play": _play,
+    "temple": _temple,
+    "close": _close,
+    "discard": _discard,
+    **{verb: _token(token) for verb, token in _TOKEN_OF.items()},
+}

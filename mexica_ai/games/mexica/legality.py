@@ -1,0 +1,230 @@
+"""Why an action of Mexica is not legal, in words.
+
+A reason is a fact of the position that the rules forbid; the compiled rules alone decide what is legal. Where a number
+is what is missing, such as action points, they are asked how much would be enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mexica_ai.games.mexica import board
+from mexica_ai.games.mexica.board import format_space, neighbours, parse_space, ramps
+
+
+def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str, Any]], bool]) -> str:
+    """Return why an action is not legal; see `GameCodec.why_illegal`."""
+    verb, *operands = action.split()
+    if data["phase"] == "placement":
+        return _placement(data, operands[0]) if verb == "place" else "the pillis are placed first"
+    if verb not in _RULES:
+        return "the pillis are placed before the first round" if verb == "place" else ""
+    view = _View(data)
+    if problem := _RULES[verb](view, *operands):
+        return problem
+    return "" if is_legal(data) else _by_rules(view, verb, is_legal)
+
+
+class _View:
+    """A position by its spaces."""
+
+    def __init__(self, data):
+        self.data = data
+        self.seat = data["to_move"]
+        self.own = data["seats"][self.seat]
+        self.pilli = parse_space(self.own["pilli"])
+        self.canals = set(map(parse_space, data["canals"]))
+        self.bridges = {parse_space(bridge["at"]): bridge["axis"] for bridge in data["bridges"]}
+        self.pieces = {
+            parse_space(seat["pilli"]): f"the pilli of seat {number}" for number, seat in enumerate(data["seats"])
+        }
+        self.pieces |= {parse_space(temple["at"]): "a temple" for temple in data["temples"]}
+        self.tokens = {parse_space(token["at"]): token["size"] for token in data["calpulli"]["placed"]}
+        self.pieces |= dict.fromkeys(self.tokens, "a calpulli token")
+
+    def district(self, cell):
+        """Return the district of a dry space, None elsewhere."""
+        return next((found for found in board.districts(self.canals) if cell in found), None)
+
+    def founded(self, district):
+        """Return the size of the token of a district, None if it has none."""
+        return next((size for cell, size in self.tokens.items() if cell in district), None)
+
+    def not_dry(self, cell):
+        if cell not in board.LAND:
+            return f"{format_space(cell)} is in the lake"
+        return f"{format_space(cell)} is a canal" if cell in self.canals else ""
+
+    def not_free(self, cell):
+        """Return why nothing can be put on a space."""
+        if problem := self.not_dry(cell):
+            return problem
+        if cell in board.PALACE:
+            return f"{format_space(cell)} belongs to the palace"
+        return self.occupied(cell)
+
+    def occupied(self, cell):
+        return f"{self.pieces[cell]} is on {format_space(cell)}" if cell in self.pieces else ""
+
+
+def _placement(data, space):
+    if parse_space(space) not in board.STARTING_SPACES:
+        return f"{space} is no starting space"
+    for seat, other in enumerate(data["seats"]):
+        if other["pilli"] == space:
+            return f"the pilli of seat {seat} is on {space}"
+    return ""
+
+
+def _canal(view, spaces):
+    cells = list(map(parse_space, spaces.split("-")))
+    kind = "double" if len(cells) == 2 else "single"
+    if not view.data["canal_tiles"][kind]:
+        return f"there is no {kind} canal tile left"
+    if len(cells) == 2 and cells[1] not in neighbours(cells[0]):
+        return f"{format_space(cells[0])} and {format_space(cells[1])} are not adjacent"
+    for cell in cells:
+        if problem := view.not_free(cell):
+            return problem
+        for bridge, axis in view.bridges.items():
+            if cell in ramps(bridge, axis):
+                return f"the bridge on {format_space(bridge)} ends on {format_space(cell)}"
+        if size := view.founded(view.district(cell)):
+            return f"{format_space(cell)} is in the district founded with {size}"
+    return ""
+
+
+def _bridge(view, at, axis):
+    if len(view.bridges) >= board.NUM_BRIDGES:
+        return "there is no bridge left; one may be relocated"
+    return _bridge_place(view, parse_space(at), axis)
+
+
+def _bridge_place(view, cell, axis):
+    if cell not in view.canals:
+        return f"{format_space(cell)} is no canal"
+    if cell in view.bridges:
+        return f"there is a bridge on {format_space(cell)}"
+    for ramp in ramps(cell, axis):
+        if problem := view.not_dry(ramp):
+            return f"the bridge would end on {format_space(ramp)}, and {problem}"
+    return ""
+
+
+def _relocate(view, source, target, axis):
+    start, end = parse_space(source), parse_space(target)
+    if len(view.bridges) < board.NUM_BRIDGES:
+        return "there are bridges left to build; only without any may one be relocated"
+    if start not in view.bridges:
+        return f"there is no bridge on {source}"
+    if problem := view.occupied(start):
+        return problem
+    if (start, view.bridges[start]) == (end, axis):
+        return "the bridge stands there already"
+    del view.bridges[start]
+    return _bridge_place(view, end, axis)
+
+
+def _found(view, size, space):
+    size, cell = int(size), parse_space(space)
+    if size not in view.data["calpulli"]["display"]:
+        return f"no calpulli token {size} is on display"
+    if problem := view.not_free(cell):
+        return problem
+    district = view.district(cell)
+    if founded := view.founded(district):
+        return f"the district of {space} is founded already, with {founded}"
+    if len(district) != size:
+        return f"the district of {space} has {len(district)} spaces, not {size}"
+    return _pilli_in(view, district, space)
+
+
+def _pilli_in(view, district, space):
+    if view.pilli in district:
+        return ""
+    on = "on a bridge" if view.pilli in view.bridges else f"on {format_space(view.pilli)}"
+    return f"the pilli of seat {view.seat} is {on}, not in the district of {space}"
+
+
+def _temple(view, level, space):
+    if not view.own["temples"][int(level) - 1]:
+        return f"seat {view.seat} has no temple of level {level} left"
+    cell = parse_space(space)
+    return view.not_free(cell) or _pilli_in(view, view.district(cell), space)
+
+
+def _walk(view, space):
+    cell = parse_space(space)
+    here = view.pilli
+    if cell == here:
+        return f"the pilli is on {space} already"
+    if problem := _standing(view, cell):
+        return problem
+    for bridge, other in ((here, cell), (cell, here)):
+        if bridge in view.bridges and other not in ramps(bridge, view.bridges[bridge]):
+            return f"no end of the bridge on {format_space(bridge)} is on {format_space(other)}"
+    if cell not in neighbours(here):
+        return f"{space} is not adjacent to {format_space(here)}, where the pilli is"
+    return ""
+
+
+def _standing(view, cell):
+    """Return why no pilli can go to a space."""
+    if cell not in view.bridges and (problem := view.not_dry(cell)):
+        return f"{problem} without a bridge" if cell in view.canals else problem
+    return view.occupied(cell)
+
+
+def _sail(view, space):
+    cell = parse_space(space)
+    if view.pilli not in view.bridges:
+        return f"the pilli is on {format_space(view.pilli)}, not on a bridge"
+    if cell not in view.bridges:
+        return f"there is no bridge on {space}"
+    return view.occupied(cell)
+
+
+def _teleport(view, space):
+    return _standing(view, parse_space(space))
+
+
+def _token(view):
+    if sum(seat["action_tokens"] for seat in view.data["seats"]) >= board.NUM_ACTION_TOKENS:
+        return "there is no action token left"
+    if view.data["tokens_taken"] >= board.MAX_TOKENS_PER_TURN:
+        return f"a turn may take {board.MAX_TOKENS_PER_TURN} action tokens"
+    if not view.data["action_points"]:
+        return "an action token costs one of the turn's own action points, and none is left"
+    return ""
+
+
+def _remove(view, size):
+    return f"no calpulli token {size} is on display"
+
+
+_RULES = {
+    "canal": _canal,
+    "bridge": _bridge,
+    "relocate": _relocate,
+    "found": _found,
+    "temple": _temple,
+    "walk": _walk,
+    "sail": _sail,
+    "teleport": _teleport,
+    "token": _token,
+    "remove": _remove,
+}
+
+
+def _by_rules(view, verb, is_legal):
+    """Return why an action is not legal that no fact of the board forbids."""
+    points, tokens = view.data["action_points"], view.own["action_tokens"]
+    for more in range(points + 1, board.ACTION_POINTS + 1):
+        if is_legal({**view.data, "action_points": more}):
+            cost = f"{more + tokens} action point" + "s" * (more + tokens > 1)
+            has = f"{points}" + (f" and {tokens} action token" + "s" * (tokens > 1) if tokens else "")
+            return f"it costs {cost}; seat {view.seat} has {has}"
+    if view.data["round"] == 1 and is_legal({**view.data, "round": 2}):
+        return "it would pen in another seat's pilli, which the first round forbids"
+    return "no way by water leads there under occupied bridges only" if verb == "sail" else ""

@@ -1,0 +1,140 @@
+"""Why an action of Tzolk'in is not legal, in words.
+
+A reason is a fact of the position that the rules forbid; the compiled rules alone decide what is legal. Where corn or
+blocks are what is missing, they are asked how much would be enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mexica_ai.games.tzolkin import facts
+from mexica_ai.games.tzolkin.facts import PLACES, START, STOCKS
+
+_MOST = 30  # corn or blocks that are tried at most
+
+
+def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str, Any]], bool]) -> str:
+    """Return why an action is not legal; see `GameCodec.why_illegal`."""
+    verb, *operands = action.split()
+    seat = data["to_move"]
+    if data["phase"] in ("turn", "placing", "picking"):
+        if data["pending"]:
+            if verb in _CHOICES:
+                return "what the action before offers is to be decided first"
+        elif verb in _OFFERED:
+            return "only the action of a worker or of a tile offers it"
+    rule = _RULES.get(verb)
+    return (rule(data, seat, operands) if rule else "") or _stocks(data, seat, is_legal)
+
+
+def _in_hand(data, seat):
+    placed = sum(gear.count(str(seat)) for gear in data["gears"].values()) + (data["start_space"] == seat)
+    return data["seats"][seat]["workers"] - placed
+
+
+def _place(data, seat, operands):
+    if data["phase"] == "picking":
+        return "this turn picks workers up; a turn places workers or picks them up, never both"
+    if not _in_hand(data, seat):
+        return f"all workers of seat {seat} are placed"
+    (place,) = operands
+    if data["last"] and PLACES.index(place) < PLACES.index(data["last"]):
+        return f"the workers of a turn are placed in the order {', '.join(PLACES)}"
+    if place == START:
+        return "" if data["start_space"] is None else "the start space is taken"
+    last = facts.GEARS[place]["last_action"] if "last_action" in facts.GEARS[place] else len(data["gears"][place])
+    return "" if facts.FREE in data["gears"][place][:last] else f"no space of {place} is free"
+
+
+def _pick(data, seat, operands):
+    if data["phase"] == "placing":
+        return "this turn places workers; a turn places workers or picks them up, never both"
+    gear, space = operands[0], int(operands[1])
+    if data["gears"][gear][space] != str(seat):
+        return f"seat {seat} has no worker on {gear} {space}"
+    return ""
+
+
+def _build(data, seat, operands):
+    tile = operands[0]
+    kind = "monuments" if tile in facts.MONUMENTS else "buildings"
+    return "" if tile in data["display"][kind] else f"{tile} is not on display"
+
+
+def _keep(data, seat, operands):
+    for tile in operands:
+        if tile not in data["seats"][seat]["dealt"]:
+            return f"{tile} was not dealt to seat {seat}"
+    return ""
+
+
+def _climb(data, seat, operands):
+    for temple in operands:
+        if temple in facts.TEMPLES and data["seats"][seat]["temples"][temple] == facts.top_step(temple):
+            return f"seat {seat} stands at the top of {temple}"
+    return ""
+
+
+def _beg(data, seat, operands):
+    if data["phase"] != "turn":
+        return "a seat begs at the begin of its turn"
+    corn = data["seats"][seat]["corn"]
+    if corn > facts.BEG_AT_MOST:
+        return f"seat {seat} has {corn} corn; a seat begs with {facts.BEG_AT_MOST} at most"
+    (temple,) = operands
+    return "" if data["seats"][seat]["temples"][temple] > facts.LOWEST else f"seat {seat} is at the bottom of {temple}"
+
+
+def _end(data, seat, operands):
+    return "a turn places workers or picks them up" if data["phase"] == "turn" else ""
+
+
+def _advance(data, seat, operands):
+    if data["phase"] != "advance":
+        return "whoever is on the start space advances the calendar, after the round"
+    if operands == ["2"]:
+        if not data["seats"][seat]["light"]:
+            return f"seat {seat} has advanced the calendar by two days before"
+        if not facts.can_double(data, seat):
+            return "a worker on the last space of a gear would fall off"
+    return ""
+
+
+def _stocks(data, seat, is_legal):
+    """Return what corn or blocks an action lacks, if that is all."""
+    if is_legal(data):
+        return ""
+    own = data["seats"][seat]
+
+    def with_stocks(**stocks):
+        seats = list(data["seats"])
+        seats[seat] = {**own, **stocks}
+        return is_legal({**data, "seats": seats})
+
+    plenty = {stock: max(own[stock], _MOST) for stock in STOCKS}
+    if not with_stocks(**plenty):
+        return ""
+    needs = []
+    for stock in STOCKS:
+        least = next(
+            number for number in range(own[stock], _MOST + 1) if with_stocks(**{**plenty, stock: number})
+        )
+        if least > own[stock]:
+            needs.append(f"{least} {stock} (seat {seat} has {own[stock]})")
+    return f"it needs {' and '.join(needs)}" if needs else f"seat {seat} has too little corn or too few blocks"
+
+
+_CHOICES = ("place", "pick", "beg", "end")  # what a seat does of itself
+_OFFERED = ("harvest", "burn", "research", "build", "climb", "take", "sell", "buy", "use", "done")
+_RULES = {
+    "place": _place,
+    "pick": _pick,
+    "build": _build,
+    "keep": _keep,
+    "climb": _climb,
+    "beg": _beg,
+    "end": _end,
+    "advance": _advance,
+}

@@ -1,0 +1,119 @@
+"""Why an action is not legal: the reasons are right, and there is one for nearly every action."""
+
+import random
+from collections import defaultdict
+
+import pytest
+
+import mexica_ai as ai
+from mexica_ai import registry
+from mexica_ai.errors import IllegalActionError
+
+GAMES = ("coatl", "mexica", "tzolkin")
+
+
+def walk(game, seeds):
+    """Return positions of random games, and all actions that were legal in them by verb."""
+    rng = random.Random(11)
+    positions, actions = [], defaultdict(set)
+    for seed in seeds:
+        position = ai.new_game(game, players=2 + seed % 3, seed=seed)
+        while not position.is_over:
+            if position.is_chance:
+                position.draw(rng.randrange(1 << 30))
+                continue
+            by_verb = defaultdict(list)
+            for action in position.legal_actions():
+                by_verb[action.split()[0]].append(action)
+                actions[action.split()[0]].add(action)
+            if rng.random() < 0.05:
+                positions.append(position.copy())
+            position.push_action(rng.choice(by_verb[rng.choice(sorted(by_verb))]))
+    return positions, {verb: sorted(found) for verb, found in actions.items()}, rng
+
+
+@pytest.mark.parametrize(("game", "share"), [("coatl", 0.85), ("mexica", 0.99), ("tzolkin", 0.85)])
+def test_reasons_are_given_for_illegal_actions_only(game, share):
+    positions, actions, rng = walk(game, range(3))
+    codec = registry.get(game).codec
+    explained = asked = 0
+    for position in positions:
+        legal = set(position.legal_actions())
+        for action in rng.sample(sorted(legal), min(8, len(legal))):
+            # The rules have the last word: no fact that is given as a reason is true of a legal action.
+            assert codec.why_illegal(position.state, action) == "", action
+        for found in actions.values():
+            for action in rng.sample(found, min(2, len(found))):
+                if action not in legal:
+                    asked += 1
+                    explained += bool(codec.why_illegal(position.state, action))
+    assert explained >= share * asked > 500
+
+
+def refused(position, *turn):
+    with pytest.raises(IllegalActionError) as caught:
+        position.push(list(turn))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("action", "why"),
+    [
+        ("teleport M11", "it costs 5 action points; seat 0 has 2 and 1 action token"),
+        ("temple 4 U6", "it costs 4 action points; seat 0 has 2 and 1 action token"),
+        ("found 12 S9", "the district of S9 has 102 spaces, not 12"),
+        ("found 7 S9", "no calpulli token 7 is on display"),
+        ("canal T6", "a temple is on T6"),
+        ("canal Q6-Q8", "Q6 and Q8 are not adjacent"),
+        ("bridge B2 ew", "B2 is no canal"),
+        ("bridge T7 ns", "there is a bridge on T7"),
+        ("walk M11", "M11 is not adjacent to U7, where the pilli is"),
+        ("walk H7", "H7 is not adjacent to U7, where the pilli is"),
+        ("temple 1 C6", "the pilli of seat 0 is on U7, not in the district of C6"),
+        ("sail F7", "the pilli is on U7, not on a bridge"),
+        ("relocate T7 F7 ew", "there are bridges left to build; only without any may one be relocated"),
+        ("place H6", "the pillis are placed before the first round"),
+    ],
+)
+def test_reasons_of_mexica(action, why):
+    data = ai.load("examples/mexica_midgame.json").to_json()
+    position = ai.Position.from_json({**data, "action_points": 2})
+    message = refused(position, action)
+    assert message.startswith(f'turn[0]: "{action}" is not legal for seat 0 here: {why}; expected ')
+
+
+@pytest.mark.parametrize(
+    ("action", "why"),
+    [
+        ("take head B", "there is no head B in the supply"),
+        ("draw P07", "seat 0 holds 5 prophecies, which is all it may"),
+        ("add 1 tail G", "Coatl 1 has a tail already"),
+        ("add 1 left K", "seat 0 has no body K stored"),
+        ("add 3 left G", "seat 0 has no Coatl 3"),
+        ("start head G", "seat 0 has 2 Coatls that are not complete, which is all it may"),
+        ("play 1 P20", "Coatl 1 does not reach the first level of P20"),
+        ("play 1 P07", "seat 0 has no P07 in its hand"),
+        ("close 1", "Coatl 1 has no head"),
+        ("future", "seat 0 has no token future"),
+    ],
+)
+def test_reasons_of_coatl(action, why):
+    position = ai.load("examples/coatl_midgame.json")
+    assert f'"{action}" is not legal for seat 0 here: {why}; expected ' in refused(position, action)
+
+
+@pytest.mark.parametrize(
+    ("action", "why"),
+    [
+        ("place start", "all workers of seat 0 are placed"),
+        ("pick tikal 2 2", "seat 0 has no worker on tikal 2"),
+        ("build a2_tomb_points", "only the action of a worker or of a tile offers it"),
+        ("advance 1", "whoever is on the start space advances the calendar, after the round"),
+        ("end", "a turn places workers or picks them up"),
+    ],
+)
+def test_reasons_of_tzolkin(action, why):
+    data = ai.load("examples/tzolkin_midgame.json").to_json()
+    data["seats"][0]["corn"] = 0
+    position = ai.Position.from_json({**data, "start_space": None})
+    assert f'"{action}" is not legal for seat 0 here: {why}; expected ' in refused(position, action)
