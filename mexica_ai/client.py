@@ -44,6 +44,7 @@ from mexica_ai.errors import (
 from mexica_ai.limits import DEFAULT_CANDIDATES, Limits, resolve_seed
 from mexica_ai.position import Position, split_turn
 from mexica_ai.results import Result
+from mexica_ai.steps import Step
 from mexica_ai.strict import check_options, parse_json, quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
@@ -88,6 +89,10 @@ class Applied:
         The seats that have won; empty until the game is over.
     events : list of list of str
         The random events that the server drew after the turn, each in the form that `Position.push` takes.
+    steps : list of Step
+        The actions one by one, if they were asked for.
+    is_turn_over : bool
+        Whether the turn has ended.
     """
 
     position: Position
@@ -97,6 +102,8 @@ class Applied:
     is_over: bool
     winners: list[int]
     events: list[list[str]] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    is_turn_over: bool = True
 
 
 @dataclass(frozen=True)
@@ -426,12 +433,15 @@ class _Calls:
         *,
         draw_events: bool = False,
         seed: int | None = None,
+        partial: bool = False,
+        steps: bool = False,
         timeout_s: float = WAIT_S,
     ) -> Call[Applied]:
         """Have the server play a whole turn; the errors are those of `Position.push`.
 
         With `draw_events` it draws the random events that come then, by `seed` if that is given, until a seat
-        is to move; where one comes first, the turn may be None.
+        is to move; where one comes first, the turn may be None. With `partial` the turn may stop before its end. With
+        `steps` the answer has them, as `mexica_ai.steps.play_steps` returns them.
         """
         draws_only = turn is None and draw_events and position.is_chance
         request = engine_pb2.ApplyTurnRequest(
@@ -439,6 +449,8 @@ class _Calls:
             turn=engine_pb2.Turn(actions=[] if draws_only else split_turn(cast(Any, turn))),
             draw_events=draw_events,
             seed=_seed(seed),
+            allow_partial=partial,
+            with_steps=steps,
         )
         return Call("ApplyTurn", request, _read_applied, timeout_s)
 
@@ -735,6 +747,11 @@ def _read_applied(response: engine_pb2.ApplyTurnResponse) -> Applied:
         is_over=response.is_over,
         winners=list(response.winners),
         events=[list(event.actions) for event in response.events],
+        steps=[
+            wire.step_from_message(step, response.is_turn_over and number == len(response.steps))
+            for number, step in enumerate(response.steps, 1)
+        ],
+        is_turn_over=response.is_turn_over,
     )
 
 

@@ -160,7 +160,7 @@ class Position:
             require_seat_to_move(self)
         return sorted(map(self._codec.format_action, self._state.legal_actions()))
 
-    def push(self, turn: str | list[str]) -> None:
+    def push(self, turn: str | list[str], *, partial: bool = False) -> None:
         """Play a whole turn. After an error the position is unchanged.
 
         Parameters
@@ -168,6 +168,8 @@ class Position:
         turn : list of str, or str
             The turn's actions; the last one ends the turn. As one string, they are joined by ``"; "``. If a
             random event is due (`is_chance`), the outcome of the event alone.
+        partial : bool
+            Whether the turn may stop before its end.
 
         Raises
         ------
@@ -183,7 +185,7 @@ class Position:
             If the turn uncovers what the position does not know. Of a view: reason NOT_UNCOVERED. Mexica:
             reason UPCOMING_UNKNOWN, if the turn ends period 1 and the second period's tokens are unknown.
         """
-        self._state = self._play(split_turn(turn), whole_turn=True)
+        self._state = self._play(split_turn(turn), whole_turn=not partial)
 
     def draw(self, seed: int | None = None) -> list[str]:
         """Draw the outcome of the random event that is due, and return it in the form that `push` takes.

@@ -7,6 +7,7 @@ protobuf cannot express (`GameCodec.from_message`).
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -21,6 +22,7 @@ from mexica_ai.limits import resolve_seed
 from mexica_ai.position import Position
 from mexica_ai.records import VERSION
 from mexica_ai.results import Candidate, Result
+from mexica_ai.steps import Change, Step
 from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2
 
@@ -178,6 +180,41 @@ def points_from_message(message: Message, name: str) -> list[float]:
     """Read the points of `points_to_message`; whole ones are integers."""
     exact = getattr(message, f"exact_{name}") or getattr(message, name)
     return [int(number) if number == math.floor(number) else number for number in exact]
+
+
+def step_to_message(step: Step) -> engine_pb2.Step:
+    """Return the message of one action of a turn."""
+    message = engine_pb2.Step(
+        action=step.action,
+        position=position_to_message(step.position),
+        **points_to_message("scored", step.scored),
+    )
+    for name, amount in step.cost.items():
+        message.costs.add(name=name, amount=amount)
+    for path, before, after in step.changes:
+        values = {"before": before, "after": after}
+        texts = {name: json.dumps(value) for name, value in values.items() if value is not None}
+        message.changes.add(path=path, **texts)
+    return message
+
+
+def step_from_message(message: engine_pb2.Step, is_turn_over: bool) -> Step:
+    """Read one action of a turn from its message."""
+    changes = [
+        Change(
+            change.path,
+            *(json.loads(getattr(change, name)) if change.HasField(name) else None for name in ("before", "after")),
+        )
+        for change in message.changes
+    ]
+    return Step(
+        action=message.action,
+        position=position_from_message(message.position),
+        scored=points_from_message(message, "scored"),
+        cost={cost.name: cost.amount for cost in message.costs},
+        changes=changes,
+        is_turn_over=is_turn_over,
+    )
 
 
 def evaluation_to_message(evaluation: TurnEvaluation) -> engine_pb2.EvaluateRecordResponse:

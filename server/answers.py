@@ -7,6 +7,7 @@ from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.limits import MAX_INT64
 from mexica_ai.position import new_game
 from mexica_ai.server import paths
+from mexica_ai.steps import play_steps
 from mexica_ai.v1 import engine_pb2
 
 
@@ -37,9 +38,14 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
     seed = wire.seed_of(request)
     position = wire.position_from_message(request.position)
     before = position.scores
+    steps, is_turn_over = [], True
     if request.turn.actions or not (request.draw_events and position.is_chance):
+        actions, started = list(request.turn.actions), position.state.turn
         with paths.naming(paths.TURN):
-            position.push(list(request.turn.actions))
+            if request.with_steps:
+                steps = play_steps(position, actions)
+            position.push(actions, partial=request.allow_partial)
+        is_turn_over = position.state.turn != started or position.is_over
     events = []
     while request.draw_events and position.is_chance:
         # Seeds of their own: events alike shall not come alike.
@@ -57,6 +63,8 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
         events=events,
         seed=seed if events else None,
         view=wire.position_to_message(position, hides=True) if sees else None,
+        steps=map(wire.step_to_message, steps),
+        is_turn_over=is_turn_over,
     )
 
 
@@ -66,7 +74,11 @@ def legal_actions(request) -> engine_pb2.LegalActionsResponse:
     for index, action in enumerate(request.actions):
         with paths.naming(paths.last_of(f"actions[{index}]")):
             position.push_action(action)
-    return engine_pb2.LegalActionsResponse(actions=position.legal_actions(), to_move=position.to_move)
+    return engine_pb2.LegalActionsResponse(
+        actions=position.legal_actions(),
+        to_move=position.to_move,
+        position=wire.position_to_message(position) if request.actions else None,
+    )
 
 
 def validate_position(request) -> engine_pb2.ValidatePositionResponse:

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from mexica_ai.cli import annotate, common, new
+from mexica_ai.cli import annotate, apply, common, new
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
 from mexica_ai.cli.records import read_record
-from mexica_ai.engines.specs import KEYS, whole_number
+from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.position import Position
 from mexica_ai.strict import parse_json
@@ -264,35 +264,13 @@ def _new(args, client):
     print(json.dumps(position.to_json()))
 
 
-def _declare_apply(parser):
-    common.add_position_argument(parser)
-    parser.add_argument(
-        "turn",
-        metavar="TURN",
-        nargs="?",
-        help='the turn, its actions joined by "; " (with --draw, if a random event is due: none)',
-    )
-    parser.add_argument(
-        "--draw", action="store_true", help="then draw the random events that are due, until a seat is to move"
-    )
-    parser.add_argument(
-        "--seed",
-        type=common.argument(KEYS["seed"]),
-        metavar="N",
-        help="the same seed draws the same events, 0 to 2**63 - 1 (default: drawn)",
-    )
-    common.add_json_option(parser, "print scores, random events and the position in one JSON object")
-
-
 def _apply(args, client):
     position = common.read_position(args.position)
-    applied = client.apply_turn(position, args.turn, draw_events=args.draw, seed=args.seed)
-    if args.json:
-        names = ("scores", "scored", "to_move", "is_over", "winners", "events")
-        fields = {name: getattr(applied, name) for name in names}
-        print(json.dumps({"position": applied.position.to_json(), **fields}))
-    else:
-        print(json.dumps(applied.position.to_json()))
+    applied = client.apply_turn(
+        position, args.turn, draw_events=args.draw, seed=args.seed, partial=args.partial, steps=args.steps
+    )
+    names = ("scores", "scored", "to_move", "is_over", "winners", "events")
+    apply.show(args, applied.position, applied.steps, **{name: getattr(applied, name) for name in names})
 
 
 def _declare_position(parser):
@@ -403,7 +381,7 @@ _CALLS = {
     "analyze": ("search and print the candidates as they change", _declare_analyze, _analyze),
     "stop": ("end a running analysis, which then prints its last result", _declare_stop, _stop),
     "new": ("deal a new game", new.add_arguments, _new),
-    "apply": ("play a turn and print the next position", _declare_apply, _apply),
+    "apply": (apply.SUMMARY, apply.add_arguments, _apply),
     "legal": ("list the legal actions", _declare_position, _legal),
     "validate": (
         "list the faults of a position; exit code 2 if there are any",

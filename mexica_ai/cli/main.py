@@ -13,6 +13,7 @@ from typing import NoReturn
 from mexica_ai.cli import (
     analyze,
     annotate,
+    apply,
     arena,
     best,
     client,
@@ -35,6 +36,7 @@ COMMANDS = {
     "new": new,
     "show": show,
     "legal": legal,
+    "apply": apply,
     "replay": replay,
     "annotate": annotate,
     "perft": perft,

@@ -78,6 +78,8 @@ class GameCodec(Protocol):
         each. The help adds ``--game`` if the game is not the default. Default: none.
     has_views : bool
         Whether seats see different things, so that the game overrides `view` and `viewer`. Default: False.
+    spends : tuple of str
+        Keys of what actions cost, in the JSON position or in that of a seat, each a number. Default: none.
     legality : callable, optional
         Says why an action is not legal, by the JSON position, the action's text, and a function that tells whether
         the action would be legal in another JSON position. Default: nothing is said.
@@ -87,6 +89,7 @@ class GameCodec(Protocol):
     options: tuple[Option, ...] = ()
     examples: tuple[str, ...] = ()
     has_views: bool = False
+    spends: tuple[str, ...] = ()
     legality: Callable[[dict[str, Any], str, Callable[[dict[str, Any]], bool]], str] | None = None
 
     # --- notation: text and JSON

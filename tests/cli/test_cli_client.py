@@ -193,3 +193,19 @@ def test_an_analysis_that_loses_its_server_ends():
     server.stdout.close()
     assert process.returncode == 1
     assert "UNAVAILABLE" in errors
+
+
+def test_steps(client, capfd):
+    turn = "teleport C6; temple 2 B7"
+    answer = json.loads(client("apply", MIDGAME, turn, "--partial", "--steps"))
+    assert main(["apply", str(MIDGAME), turn, "--partial", "--steps"]) == 0
+    assert json.loads(capfd.readouterr().out) == answer
+    assert [step["cost"] for step in answer["steps"]] == [
+        {"action_points": 5},
+        {"action_points": 1, "action_tokens": 1},
+    ]
+    assert answer["steps"][-1]["position"] == answer["position"]
+    assert answer["to_move"] == 0
+    client("apply", MIDGAME, "teleport C6; temple 4 B7")
+    assert "turn.actions[1]: " in client.err
+    assert "it costs 4 action points; seat 0 has 1 and 1 action token; expected " in client.err

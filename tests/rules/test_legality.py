@@ -2,12 +2,15 @@
 
 import random
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
 import mexica_ai as ai
 from mexica_ai import registry
 from mexica_ai.errors import IllegalActionError
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 GAMES = ("coatl", "mexica", "tzolkin")
 
@@ -76,7 +79,7 @@ def refused(position, *turn):
     ],
 )
 def test_reasons_of_mexica(action, why):
-    data = ai.load("examples/mexica_midgame.json").to_json()
+    data = ai.load(EXAMPLES / "mexica_midgame.json").to_json()
     position = ai.Position.from_json({**data, "action_points": 2})
     message = refused(position, action)
     assert message.startswith(f'turn[0]: "{action}" is not legal for seat 0 here: {why}; expected ')
@@ -98,7 +101,7 @@ def test_reasons_of_mexica(action, why):
     ],
 )
 def test_reasons_of_coatl(action, why):
-    position = ai.load("examples/coatl_midgame.json")
+    position = ai.load(EXAMPLES / "coatl_midgame.json")
     assert f'"{action}" is not legal for seat 0 here: {why}; expected ' in refused(position, action)
 
 
@@ -113,7 +116,7 @@ def test_reasons_of_coatl(action, why):
     ],
 )
 def test_reasons_of_tzolkin(action, why):
-    data = ai.load("examples/tzolkin_midgame.json").to_json()
+    data = ai.load(EXAMPLES / "tzolkin_midgame.json").to_json()
     data["seats"][0]["corn"] = 0
     position = ai.Position.from_json({**data, "start_space": None})
     assert f'"{action}" is not legal for seat 0 here: {why}; expected ' in refused(position, action)

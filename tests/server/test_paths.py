@@ -1,6 +1,7 @@
 """The errors of requests name the requests' own fields; calls that never send a request are ended."""
 
 import threading
+from pathlib import Path
 
 import grpc
 import pytest
@@ -11,6 +12,8 @@ from mexica_ai import wire
 from mexica_ai.server import silence
 from mexica_ai.v1 import engine_pb2 as messages
 from mexica_ai.v1 import engine_pb2_grpc
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 GAMES = ("coatl", "mexica", "nim", "tzolkin")
 
@@ -84,3 +87,26 @@ def test_a_call_without_a_request_is_ended(stub, monkeypatch):
     server.close()
     assert (code, info.reason) == (grpc.StatusCode.DEADLINE_EXCEEDED, "NO_MESSAGE")
     assert "has not come within" in message
+
+
+def test_a_turn_may_be_partial_and_has_steps(stub):
+    position = ai.load(EXAMPLES / "mexica_midgame.json")
+    start = wire.position_to_message(position)
+    turn = messages.Turn(actions=["teleport C6", "temple 2 B7"])
+    check(stub.ApplyTurn, messages.ApplyTurnRequest(position=start, turn=turn, with_steps=True), "turn.actions")
+    asked = messages.ApplyTurnRequest(position=start, turn=turn, with_steps=True, allow_partial=True)
+    answer = stub.ApplyTurn(asked)
+    assert (answer.is_turn_over, answer.to_move) == (False, 0)
+    first, second = answer.steps
+    assert [(cost.name, cost.amount) for cost in first.costs] == [("action_points", 5)]
+    changed = {change.path: (change.before, change.after) for change in first.changes}
+    assert changed["seats[0].pilli"] == ('"U7"', '"C6"')
+    assert second.position == answer.position
+    turn.actions.append("end")
+    whole = stub.ApplyTurn(messages.ApplyTurnRequest(position=start, turn=turn))
+    assert (whole.is_turn_over, whole.to_move, len(whole.steps)) == (True, 1, 0)
+    legal = stub.LegalActions(messages.LegalActionsRequest(position=start, actions=["teleport C6", "temple 2 B7"]))
+    assert legal.position == answer.position
+    position.push("teleport C6; temple 2 B7", partial=True)
+    assert list(legal.actions) == position.legal_actions()
+    assert not stub.LegalActions(messages.LegalActionsRequest(position=start)).HasField("position")

@@ -8,6 +8,7 @@ class CoatlCodec(GameCodec):
     """The functions of `mexica_ai.games.coatl.notation`. Records contain the random events."""
 
     name = "coatl"
+    spends = ("actions_left",)
     options = (
         Option(
             "sacrifice_tokens", bool, "whether each seat has the three sacrifice tokens (default: it has)"

@@ -13,6 +13,7 @@ class MexicaCodec(GameCodec):
     """The functions of `mexica_ai.games.mexica.notation`, and the treatment of the second period's tokens."""
 
     name = "mexica"
+    spends = ("action_points", "action_tokens")
     options = (
         Option(
             "pool",
