@@ -10,10 +10,10 @@ from typing import Any
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, DEFAULT_TIME_S, Limits, resolve_seed
 from mexica_ai.position import Position
-from mexica_ai.records import replay
+from mexica_ai.records import parse_record, replay
 from mexica_ai.results import Result
 from mexica_ai.search import run_search
-from mexica_ai.strict import parse_json, quote
+from mexica_ai.strict import quote
 
 NUM_CANDIDATES = 100  # candidates of each search; the played turn is looked up among them
 MIN_VISIT_SHARE = 0.02  # of the choice's visits: with fewer, a candidate's value is not compared with it
@@ -100,7 +100,7 @@ def evaluate_record(
     ----------
     record : dict, str or bytes
         The record of a finished or unfinished game, or its text. If it states no outcome (no `termination`,
-        `scores` and `winners` null), its turns may stop anywhere.
+        `scores` and `winners` null or missing), its turns may stop anywhere.
     time_s : float, optional
         Seconds for each search; 1 if neither this nor `iterations` is given.
     iterations : int, optional
@@ -134,7 +134,7 @@ def evaluate_record(
     limits = Limits(time_s, iterations, memory_mb, threads)
     seed = resolve_seed(seed)
     if isinstance(record, (str, bytes)):
-        record = parse_json(record, "$")
+        record = parse_record(record)
     check_played(record)
     played = [list(turn) for turn in record["turns"]]
     asked = _checked_indices(range(len(played)) if turns is None else turns, len(played))
@@ -159,13 +159,13 @@ class _Stopped(Exception):  # noqa: N818
 def check_played(record: object) -> None:
     """Raise the error of `mexica_ai.replay` if a record, given as an object, cannot be replayed.
 
-    If it states no outcome (no `termination`, `scores` and `winners` null), its turns may stop anywhere.
+    If it states no outcome (no `termination`, `scores` and `winners` null or missing), its turns may stop anywhere.
     """
     has_no_outcome = (
         isinstance(record, dict)
         and "termination" not in record
-        and record.get("scores", 0) is None
-        and record.get("winners", 0) is None
+        and record.get("scores") is None
+        and record.get("winners") is None
     )
     if not has_no_outcome:
         replay(record)

@@ -43,9 +43,10 @@ from mexica_ai.errors import (
 )
 from mexica_ai.limits import DEFAULT_CANDIDATES, Limits, resolve_seed
 from mexica_ai.position import Position, split_turn
+from mexica_ai.records import parse_record
 from mexica_ai.results import Result
 from mexica_ai.steps import Step
-from mexica_ai.strict import check_options, parse_json, quote
+from mexica_ai.strict import check_options, quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 # How long a call may take beyond the time of its search, mainly to wait for a slot; and the assumed time of a
@@ -382,7 +383,7 @@ class _Calls:
         `timeout_s` sets one.
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        data = parse_json(record, "$") if isinstance(record, (str, bytes)) else record
+        data = parse_record(record) if isinstance(record, (str, bytes)) else record
         check_played(data)
         turns = data["turns"]
         request = engine_pb2.EvaluateRecordRequest(

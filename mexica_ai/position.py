@@ -17,6 +17,7 @@ from mexica_ai.errors import (
     PositionError,
     SearchError,
 )
+from mexica_ai.games import compact
 from mexica_ai.limits import resolve_seed
 from mexica_ai.strict import check_options, parse_json, quote
 
@@ -61,6 +62,8 @@ class Position:
             raise NotationError(
                 f"{path}: given {quote(data)}; expected a position, an object", reason="WRONG_TYPE", path=path
             )
+        if {"start", "turns"} <= data.keys():
+            raise _record_given(path, "the record of a game")
         if "game" not in data:
             raise NotationError(
                 f'{path}.game: the key "game" is missing', reason="MISSING_KEY", path=f"{path}.game"
@@ -73,6 +76,65 @@ class Position:
                 path=f"{path}.game",
             )
         return cls(game, registry.get(game).codec.parse_position(data, path))
+
+    @classmethod
+    def from_compact(cls, text: str, *, path: str = "position") -> Position:
+        """Read a position from its compact form: one line, as `to_compact` writes it.
+
+        Parameters
+        ----------
+        text : str
+            Such as ``nim/1 3,5,7 2,0,1,1``; blanks around it do not matter.
+        path : str
+            What errors call the text. The paths of invariants continue it as they would in the JSON form.
+
+        Raises
+        ------
+        NotationError
+            If it cannot be read: reason BAD_COMPACT, or UNSUPPORTED_VERSION.
+        UnknownGameError, PositionError
+            As `from_json`.
+        """
+        parts = compact.split_header(text) if isinstance(text, str) else None
+        if parts is None:
+            raise compact.bad_compact(
+                path, f"given {quote(text)}; expected GAME/VERSION and the fields, separated by single spaces"
+            )
+        game, version, fields = parts
+        codec = registry.get(game).codec
+        if version != compact.VERSION:
+            raise NotationError(
+                f"{path}: given version {version} of the compact form; expected {compact.VERSION}",
+                reason="UNSUPPORTED_VERSION",
+                path=path,
+            )
+        return cls(game, codec.parse_position(codec.parse_compact(fields, path), path))
+
+    @classmethod
+    def from_text(cls, text: str | bytes, *, path: str = "$") -> Position:
+        """Read a position from text: its JSON object, or its compact form.
+
+        Raises the errors of `from_json` and `from_compact`; NotationError, reason RECORD_GIVEN, if the text is
+        the record of a game or several of them, and SEVERAL_LINES, if it has one position a line.
+        """
+        try:
+            line = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
+        except UnicodeDecodeError:
+            line = ""
+        if compact.split_header(line):
+            return cls.from_compact(line, path=path)
+        try:
+            data = parse_json(text, path)
+        except NotationError:
+            first, *rest = line.strip().splitlines() or [""]
+            if rest:
+                _check_first_line(first, path)
+            raise
+        return cls.from_json(data, path=path)
+
+    def to_compact(self) -> str:
+        """Return the position as one line of printable ASCII; `from_compact` reads it back."""
+        return f"{self.game}/{compact.VERSION} {self._codec.format_compact(self.to_json())}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the position as a JSON object, in canonical form; `from_json` reads it back."""
@@ -324,6 +386,30 @@ class Position:
         return f"<Position of {self.game}: {self.players} players, {moves}>"
 
 
+def _record_given(path, what):
+    return NotationError(
+        f"{path}: given {what}; expected a position. `mexica-ai show RECORD --turn N --json` prints those of a "
+        "record",
+        reason="RECORD_GIVEN",
+        path=path,
+    )
+
+
+def _check_first_line(line, path):
+    """Raise the error for a text of several lines whose first one is a record or a position."""
+    try:
+        data = {} if compact.split_header(line) else parse_json(line, path)
+    except NotationError:
+        return
+    if isinstance(data, dict) and {"start", "turns"} <= data.keys():
+        raise _record_given(path, "a file of records")
+    raise NotationError(
+        f"{path}: given several lines that are each a position, or JSON; expected one position",
+        reason="SEVERAL_LINES",
+        path=path,
+    )
+
+
 def require_seat_to_move(position: Position) -> None:
     """Check that a seat is to move and that the position shows what this seat sees.
 
@@ -372,7 +458,7 @@ def split_turn(turn: str | list[str]) -> list[str]:
 
 
 def load(source: str | os.PathLike[str] | IO) -> Position:
-    """Read one position from a JSON file.
+    """Read one position from a file, as JSON or in its compact form.
 
     Parameters
     ----------
@@ -384,7 +470,7 @@ def load(source: str | os.PathLike[str] | IO) -> Position:
     OSError
         If the file cannot be read.
     NotationError, UnknownGameError, PositionError
-        As `Position.from_json`.
+        As `Position.from_text`.
     """
     if hasattr(source, "read"):
         text = source.read()
@@ -392,7 +478,7 @@ def load(source: str | os.PathLike[str] | IO) -> Position:
         text = sys.stdin.buffer.read()
     else:
         text = Path(source).read_bytes()
-    return Position.from_json(text)
+    return Position.from_text(text)
 
 
 def new_game(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mexica_ai.errors import MexicaAIError, NotationError, PositionError
+from mexica_ai.games.compact import split_header
 from mexica_ai.position import Position
 from mexica_ai.strict import Nullable, check_shape, choice, parse_json, quote
 
@@ -14,8 +15,8 @@ _SHAPE = {
     "version": int,
     "start": dict,
     "turns": [[str]],
-    "scores": Nullable([float]),
-    "winners": Nullable([int]),
+    "scores?": Nullable([float]),
+    "winners?": Nullable([int]),
     "engines?": [str],
     "weights?": [Nullable(str)],
     "seeds?": [Nullable(int)],
@@ -99,7 +100,7 @@ def position_at(record: dict[str, Any] | str | bytes, turns: int, *, path: str =
 def _read(record, path):
     """Return the object of a record, its form checked, and its first position."""
     if isinstance(record, (str, bytes)):
-        record = parse_json(record, path)
+        record = parse_record(record, path)
     return record, _parse_start(record, path)
 
 
@@ -112,8 +113,35 @@ def _play(position, turns, path):
             raise _located(error, f"{path}.turns[{turn_index}]", turn_index) from None
 
 
+def parse_record(text: str | bytes, path: str = "$") -> Any:
+    """Read the JSON of a record; do not check what it says.
+
+    Raises
+    ------
+    NotationError
+        If it is not JSON; reason POSITION_GIVEN, if it is a position in its compact form.
+    """
+    try:
+        return parse_json(text, path)
+    except NotationError:
+        line = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        if split_header(line.partition("\n")[0]):
+            raise _position_given(path) from None
+        raise
+
+
+def _position_given(path):
+    return NotationError(
+        f'{path}: given a position; expected the record of a game, with "start" and "turns"',
+        reason="POSITION_GIVEN",
+        path=path,
+    )
+
+
 def check_record(record: object, path: str = "$") -> None:
     """Raise NotationError if this does not have the form of a record. Does not replay it."""
+    if isinstance(record, dict) and "to_move" in record and "turns" not in record:
+        raise _position_given(path)
     check_shape(record, _SHAPE, path)
     if record["version"] != VERSION:
         raise NotationError(
@@ -160,8 +188,17 @@ def _located(error, path, turn_index):
     return located
 
 
+def termination_of(record: dict[str, Any]) -> str:
+    """Return how the game of a record ended: its `termination`, or what its other keys say.
+
+    A record without `termination`, `scores` and `winners` is that of an unfinished game.
+    """
+    is_bare = "scores" not in record and "winners" not in record
+    return record.get("termination", "unfinished" if is_bare else "finished")
+
+
 def _check_outcome(record, position, path):
-    termination = record.get("termination", "finished")
+    termination = termination_of(record)
     if (termination == "forfeit") != ("forfeit" in record):
         raise NotationError(
             f"{path}.forfeit: expected with the termination forfeit and no other; the termination is "
@@ -169,6 +206,15 @@ def _check_outcome(record, position, path):
             reason="FORFEIT_MISMATCH",
             path=f"{path}.forfeit",
         )
+    if termination != "unfinished":
+        for key in ("scores", "winners"):
+            if key not in record:
+                raise NotationError(
+                    f"{path}.{key}: the key {quote(key)} is missing; only the record of an unfinished game "
+                    "needs none",
+                    reason="MISSING_KEY",
+                    path=f"{path}.{key}",
+                )
     if termination == "finished":
         if not position.is_over:
             raise PositionError(
@@ -188,8 +234,8 @@ def _check_outcome(record, position, path):
             path=f"{path}.termination",
         )
     if termination == "unfinished":
-        _check_equal(record["scores"], None, f"{path}.scores", "SCORES_MISMATCH")
-        _check_equal(record["winners"], None, f"{path}.winners", "WINNERS_MISMATCH")
+        _check_equal(record.get("scores"), None, f"{path}.scores", "SCORES_MISMATCH")
+        _check_equal(record.get("winners"), None, f"{path}.winners", "WINNERS_MISMATCH")
     elif not 0 <= record["forfeit"]["seat"] < position.players:
         raise PositionError(
             f"{path}.forfeit.seat: given {quote(record['forfeit']['seat'])}; expected a seat from 0 to "

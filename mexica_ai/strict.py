@@ -6,6 +6,7 @@ shapes, where a key that ends in ``?`` is optional. Nothing is converted: ``"3"`
 not integers.
 """
 
+import codecs
 import functools
 import json
 import re
@@ -27,6 +28,7 @@ _TYPE_NAMES = {
 }
 
 
+_OTHER_ENCODINGS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # _LE begins like UTF-16
 _compiled = functools.cache(re.compile)
 
 
@@ -102,7 +104,12 @@ def parse_json(text, path="$"):
 
     try:
         if isinstance(text, bytes):
+            if text.startswith(_OTHER_ENCODINGS):
+                raise NotationError(
+                    f"{path}: given UTF-16 or UTF-32; expected JSON in UTF-8", reason="BAD_UTF8", path=path
+                )
             text = text.decode("utf-8")
+        text = text.removeprefix("\ufeff")  # a byte order mark, as some editors write it
         return json.loads(text, object_pairs_hook=build_object, parse_constant=refuse_constant)
     except NotationError:
         raise

@@ -15,7 +15,7 @@ from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, resolve_seed
-from mexica_ai.strict import parse_json
+from mexica_ai.records import parse_record
 
 EXIT_INTERRUPTED = 130
 DUBIOUS, BLUNDER = 0.05, 0.15  # least losses of turns marked ? and ??
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     text, where = read_record(args.record, args.game)
     seed = resolve_seed(args.seed)
     with common.located(where), common.stop_on_interrupt() as stop:
-        record = parse_json(text, "$")
+        record = parse_record(text)
         evaluations = evaluate_record(
             record,
             time_s=args.time,

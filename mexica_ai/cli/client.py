@@ -19,6 +19,7 @@ from mexica_ai.cli.records import read_record
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.position import Position
+from mexica_ai.records import parse_record
 from mexica_ai.strict import parse_json
 
 if TYPE_CHECKING:
@@ -304,7 +305,7 @@ def _declare_annotate(parser):
 def _annotate(args, client):
     text, where = read_record(args.record, args.game)
     with common.located(where):
-        record = parse_json(text, "$")
+        record = parse_record(text)
         indices = annotate.turn_indices(args.turns, record)
         evaluations = client.evaluate_record(
             record,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import queue
 import signal
 import sys
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from mexica_ai import levels
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.games import compact
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
 from mexica_ai.position import Position
 
@@ -36,7 +38,9 @@ ENGINES_HELP = (
 def add_position_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument POSITION."""
     parser.add_argument(
-        "position", metavar="POSITION", help="a file with one position as JSON, or - for standard input"
+        "position",
+        metavar="POSITION",
+        help="a file with one position, as JSON or in its compact form; or that form itself; or - for standard input",
     )
 
 
@@ -223,10 +227,12 @@ def located(where: str) -> Iterator[None]:
 
 def read_position(path: str) -> Position:
     """Read the position that a POSITION argument names; messages name the file."""
+    if compact.split_header(path) and not os.path.exists(path):
+        return Position.from_compact(path)
     with open_input(path) as file:
         text = file.read()
     with located(source_name(path)):
-        return Position.from_json(text, path="position")
+        return Position.from_text(text, path="position")
 
 
 @contextlib.contextmanager

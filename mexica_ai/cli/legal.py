@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "position",
         metavar="POSITION",
-        help="a file with one position as JSON, or - for one position per line on standard input",
+        help="a file with one position or its compact form, or - for one position per line on standard input",
     )
     common.add_json_option(parser, "print one JSON list for a file, too")
 
@@ -48,7 +48,7 @@ def _answer_lines() -> int:
     for number, line in enumerate(sys.stdin.buffer, 1):
         try:
             with common.located(f"line {number}"):
-                answer = Position.from_json(line.strip(), path="position").legal_actions()
+                answer = Position.from_text(line.strip(), path="position").legal_actions()
         except MexicaAIError as error:
             answer = {"error": str(error)}
             code = 2

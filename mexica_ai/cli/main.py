@@ -48,8 +48,9 @@ COMMANDS = {
 }
 
 EPILOG = """\
-A POSITION is a JSON file, or - for standard input. Results go to standard
-output, errors to standard error in one line. Exit code: 0, or 2 for bad input,
+A POSITION is a file (JSON or the compact form), the compact form itself, or -
+for standard input. Results go to standard output, errors to standard error in
+one line. Exit code: 0, or 2 for bad input,
 1 for a failure, 130 if interrupted. `mexica-ai COMMAND --help` describes a
 command.
 

@@ -9,8 +9,7 @@ import sys
 from mexica_ai.cli import common
 from mexica_ai.cli.records import read_records
 from mexica_ai.errors import MexicaAIError
-from mexica_ai.records import replay
-from mexica_ai.strict import parse_json
+from mexica_ai.records import parse_record, replay, termination_of
 
 SUMMARY = "check game records"
 DESCRIPTION = """\
@@ -60,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 def _check(text: bytes) -> dict:
     """Replay a record and return the answer to print."""
     try:
-        record = parse_json(text, "$")
+        record = parse_record(text)
         position = replay(record)
     except MexicaAIError as error:
         message = str(error)
@@ -79,7 +78,7 @@ def _check(text: bytes) -> dict:
         "turns": len(record["turns"]),
         "scores": position.scores,
         "winners": position.winners,
-        "termination": record.get("termination", "finished"),
+        "termination": termination_of(record),
     }
 
 

@@ -10,8 +10,7 @@ from mexica_ai.cli.records import MAX_NUMBER, add_game_option, read_record
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import NotationError
 from mexica_ai.position import Position
-from mexica_ai.records import position_at
-from mexica_ai.strict import parse_json
+from mexica_ai.records import parse_record, position_at
 
 SUMMARY = "print a position, or one of a played game, as text"
 DESCRIPTION = """\
@@ -27,6 +26,7 @@ Examples:
   mexica-ai new --seed 7 | mexica-ai show -
   mexica-ai show game.json --viewer 1
   mexica-ai show games.jsonl --game 3 --turn 12
+  mexica-ai show game.json --format compact
 """
 
 
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "position",
         metavar="POSITION",
-        help="a file with one position as JSON, or with --turn a file of records; - for standard input",
+        help="a position (a file, its compact form, or - for standard input), or with --turn a file of records",
     )
     parser.add_argument(
         "--turn",
@@ -50,7 +50,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SEAT",
         help="hide what this seat does not see, in games with hidden information (default: hide nothing)",
     )
-    common.add_json_option(parser, "print the position as JSON in canonical form, on one line")
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "compact"),
+        default="text",
+        help="how to print the position: as a text board, as JSON in canonical form, or in the compact form, the "
+        "latter two on one line (default: text)",
+    )
+    common.add_json_option(parser, "the same as --format json")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,7 +70,12 @@ def run(args: argparse.Namespace) -> int:
         position, note = _read_turn(args)
     if args.viewer is not None:
         position = position.view(args.viewer)
-    print(json.dumps(position.to_json()) if args.json else str(position).rstrip("\n") + note)
+    if args.json or args.format == "json":
+        print(json.dumps(position.to_json()))
+    elif args.format == "compact":
+        print(position.to_compact())
+    else:
+        print(str(position).rstrip("\n") + note)
     return 0
 
 
@@ -71,7 +83,7 @@ def _read_turn(args: argparse.Namespace) -> tuple[Position, str]:
     """Return the position of a record that the options name, and the text that says which one it is."""
     text, where = read_record(args.position, args.game or 1)
     with common.located(where):
-        record = parse_json(text, "$")
+        record = parse_record(text)
         position = position_at(record, args.turn)
     turns = record["turns"]
     if args.turn == 0:

@@ -10,6 +10,7 @@ import importlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from cext.core.options import OPTIONS as SEARCH_OPTIONS
@@ -47,31 +48,63 @@ class EngineSpec:
 # Parsers of values. Their ValueError says what is expected. The command line uses them, too.
 
 
+_PLAIN = r"(?:\d+(?:\.\d*)?|\.\d+)"
+_NUMBER = rf"{_PLAIN}(?:[eE][+-]?\d{{1,3}})?"
+_UNITS = {"": 1, "ms": 1e-3, "s": 1, "m": 60, "min": 60, "h": 3600}  # of a time, in seconds
+
+
 def seconds(text: str) -> float:
-    """Read a time in seconds, above 0."""
-    if not (re.fullmatch(r"\d+(\.\d*)?|\.\d+", text, re.ASCII) and is_time(value := float(text))):
-        raise ValueError(f"a number of seconds above 0, at most {MAX_TIME_S}")
+    """Read a time, above 0: a number of seconds such as 2, 0.5 or 1e3, or one with a unit, such as 2m."""
+    match = re.fullmatch(rf"({_NUMBER})({'|'.join(_UNITS)})", text, re.ASCII)
+    if not (match and is_time(value := float(match[1]) * _UNITS[match[2]])):
+        raise ValueError(f"a number of seconds above 0, at most {MAX_TIME_S}{_hint(text, is_time=True)}")
     return value
 
 
 def whole_number(low: int, high: int = MAX_INT64) -> Callable[[str], int]:
-    """Return the parser of a whole number from `low` (0 or more) to `high`."""
+    """Return the parser of a whole number from `low` (0 or more) to `high`, such as 2000 or 2e3."""
 
     def parse(text: str) -> int:
-        if not (re.fullmatch(r"0*\d{1,19}", text, re.ASCII) and low <= int(text[-19:]) <= high):
-            raise ValueError(f"a whole number from {low} to {'2**63 - 1' if high == MAX_INT64 else high}")
-        return int(text[-19:])
+        value = _whole(text)
+        if value is None or not low <= value <= high:
+            shown = "2**63 - 1" if high == MAX_INT64 else high
+            raise ValueError(f"a whole number from {low} to {shown}{_hint(text)}")
+        return value
 
     return parse
+
+
+def _whole(text: str) -> int | None:
+    """Return the whole number that a text is, exactly; None if it is none."""
+    if re.fullmatch(r"0*\d{1,19}", text, re.ASCII):
+        return int(text[-19:])
+    if re.fullmatch(rf"{_PLAIN}[eE]\+?\d{{1,2}}", text, re.ASCII):
+        number = Fraction(text)
+        return int(number) if number.denominator == 1 else None
+    return None
 
 
 def _number(low: float, high: float) -> Callable[[str], float]:
     def parse(text: str) -> float:
-        if not (re.fullmatch(r"\d+(\.\d*)?|\.\d+", text, re.ASCII) and low <= float(text) <= high):
-            raise ValueError(f"a number from {low:g} to {high:g}")
+        if not (re.fullmatch(_NUMBER, text, re.ASCII) and low <= float(text) <= high):
+            raise ValueError(f"a number from {low:g} to {high:g}{_hint(text)}")
         return float(text)
 
     return parse
+
+
+def _hint(text: str, is_time: bool = False) -> str:
+    """Return what to write instead of a number in a form that is not read; empty if it is no such number."""
+    if match := re.fullmatch(r"(\d+),(\d+)([a-z]*)", text, re.ASCII):
+        return f"; the decimal mark is a point: {match[1]}.{match[2]}{match[3]}"
+    if re.fullmatch(r"\d{1,3}([_' ]\d{3})+", text, re.ASCII):
+        return f"; without separators: {re.sub('[^0-9]', '', text)}"
+    match = re.fullmatch(rf"({_PLAIN}) ?([A-Za-z]+)", text, re.ASCII)
+    if match and is_time:
+        return f"; units are {', '.join(filter(None, _UNITS))}, written as in 2m"
+    if match and match[2].lower() in ("k", "m"):
+        return f"; written as {match[1]}e{3 if match[2].lower() == 'k' else 6}"
+    return "; without a unit" if match else ""
 
 
 def _label(text: str) -> str:
@@ -190,7 +223,8 @@ def parse_spec(text: str) -> EngineSpec:
     while at < len(text):
         match = re.compile(r",([^=,]*)=").match(text, at)
         if match is None:
-            raise error(f"expected ,key=value at {text[at:]!r}")
+            hint = "; the decimal mark is a point" if re.match(r",\d", text[at:]) else ""
+            raise error(f"expected ,key=value at {text[at:]!r}{hint}")
         key = match[1]
         if key not in kind.keys:
             raise error(

@@ -19,6 +19,7 @@ A game makes and reads states by two functions of its compiled module, ``state_f
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from typing import Any, Protocol
 
 from cext.core.game import State
 from mexica_ai.errors import NotationError, PositionError
+from mexica_ai.games.compact import bad_compact
+from mexica_ai.strict import parse_json, quote
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,43 @@ class GameCodec(Protocol):
         Each call returns a new object, since callers change it. Equal states give equal objects with the same
         order of keys.
         """
+
+    def format_compact(self, data: dict[str, Any]) -> str:
+        """Return the fields of a compact position, one line of text without the header.
+
+        Parameters
+        ----------
+        data : dict
+            An object of `format_position`.
+
+        Returns
+        -------
+        str
+            Printable ASCII. Default: the JSON object, without blanks, `game` and `version`. A game that does
+            better has a module ``compact.py`` (see `mexica_ai.games.compact`).
+        """
+        fields = {key: value for key, value in data.items() if key not in ("game", "version")}
+        return json.dumps(fields, separators=(",", ":"))
+
+    def parse_compact(self, text: str, path: str = "position") -> dict[str, Any]:
+        """Return the JSON position of compact fields; the inverse of `format_compact`.
+
+        Parameters
+        ----------
+        text : str
+            The fields, without the header. Untrusted; `parse_position` checks what they say.
+        path : str
+            Where the text stands, for messages.
+
+        Raises
+        ------
+        NotationError
+            If the fields cannot be read; reason BAD_COMPACT.
+        """
+        fields = parse_json(text, path)
+        if not isinstance(fields, dict):
+            raise bad_compact(path, f"given {quote(fields)} after the header; expected an object")
+        return {"game": self.name, "version": 1, **fields}
 
     # --- new games
 

@@ -80,6 +80,13 @@ def test_a_spec_is_read(text, kind, target, options):
         ("grpc", "BAD_ENGINE_SPEC", ["HOST:PORT"]),
         ('cmd:"./x', "BAD_ENGINE_SPEC", ["is not closed"]),
         ('cmd:"./x"y', "BAD_ENGINE_SPEC", ["expected a comma or the end"]),
+        ("mcts,time=1,5", "BAD_ENGINE_SPEC", ["the decimal mark is a point"]),
+        ("mcts,time='1,5'", "BAD_ENGINE_VALUE", ["time=1,5 is not a number of seconds", "a point: 1.5"]),
+        ("mcts,time=2d", "BAD_ENGINE_VALUE", ["units are ms, s, m, min, h"]),
+        ("mcts,iterations=2m", "BAD_ENGINE_VALUE", ["a whole number from 1", "; written as 2e6"]),
+        ("mcts,iterations=20_000", "BAD_ENGINE_VALUE", ["without separators: 20000"]),
+        ("mcts,iterations=1.5e0", "BAD_ENGINE_VALUE", ["=1.5e0 is not a whole number"]),
+        ("mcts,threads=2s", "BAD_ENGINE_VALUE", ["; without a unit"]),
         ("mcts,time=0", "BAD_ENGINE_VALUE", ["time=0 is not a number of seconds above 0, at most 100000000"]),
         ("mcts,time=-1", "BAD_ENGINE_VALUE", ["time=-1"]),
         ("mcts,time=100000001", "BAD_ENGINE_VALUE", ["time=100000001"]),
@@ -278,3 +285,22 @@ def test_a_server_may_take_as_long_as_it_likes_without_a_limit_of_time(monkeypat
             assert caught.value.reason == "DEADLINE_EXCEEDED"
     finally:
         server.stop(None)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("time=1e1", {"time": 10.0}),
+        ("time=2m", {"time": 120.0}),
+        ("time=1.5min", {"time": 90.0}),
+        ("time=250ms", {"time": 0.25}),
+        ("time=1h", {"time": 3600.0}),
+        ("iterations=1e3", {"iterations": 1000}),
+        ("iterations=2.5E+4", {"iterations": 25000}),
+        ("seed=9223372036854775807e0", {"seed": 2**63 - 1}),
+    ],
+)
+def test_numbers_in_other_forms_are_understood(text, options):
+    spec = parse_spec(f"mcts,{text}")
+    assert spec.options == options
+    assert parse_spec(str(spec)) == spec

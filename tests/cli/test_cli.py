@@ -109,6 +109,8 @@ def test_the_version(cli):
         (["frob"], "'frob'"),
         (["best"], "POSITION"),
         (["best", "x", "--time", "soon"], "--time: 'soon' is not a number of seconds"),
+        (["best", "x", "--time", "1,5"], "the decimal mark is a point: 1.5"),
+        (["best", "x", "--iterations", "2m"], "written as 2e6"),
         (["best", "x", "--time", "0"], "--time"),
         (["best", "x", "--iter", "9"], "--iter"),
         (["best", "x", "--iterations", "-3"], "--iterations"),
@@ -338,6 +340,35 @@ def test_show_counts_random_events_and_stops_before_a_bad_turn(cli):
     before, after = (cli.json("show", "-", "--turn", n, "--json", stdin=text) for n in (event, event + 1))
     assert (before["pending"], after["pending"]) == ("deal", "")
     assert f"turns[{event + 1}]" in cli.refused("show", "-", "--turn", event + 2, stdin=text)
+
+
+def test_a_compact_position_does_for_a_file(cli, tmp_path):
+    line = Position.from_json(NIM).to_compact()
+    path = tmp_path / "position.txt"
+    path.write_text(line + "\n")
+    for args, stdin in ((line, b""), (path, b""), ("-", line)):
+        assert cli.json("show", args, "--json", stdin=stdin) == NIM
+        assert cli("show", args, "--format", "compact", stdin=stdin) == 0
+        assert cli.out == line + "\n"
+    assert "field 1, piles" in cli.refused("best", line.replace("1,1", "x", 1))
+    assert cli("legal", "-", stdin=f"{line}\n{json.dumps(NIM)}\n") == 0
+    assert len(set(cli.out.splitlines())) == 1
+
+
+@pytest.mark.parametrize("command", ["show", "best", "analyze", "legal", "perft"])
+def test_a_record_given_for_a_position_is_named(cli, tmp_path, command):
+    path = tmp_path / "game.jsonl"
+    more = ("--depth", 1) if command == "perft" else ()
+    for number in (1, 2):
+        path.write_text(f"{json.dumps(NIM_RECORD)}\n" * number)
+        assert "--turn N" in cli.refused(command, path, *more)
+
+
+@pytest.mark.parametrize("command", ["replay", "annotate", "show"])
+def test_a_position_given_for_a_record_is_named(cli, command):
+    more = ("--turn", 0) if command == "show" else ()
+    for given in (json.dumps(NIM), json.dumps(NIM, indent=1), Position.from_json(NIM).to_compact()):
+        assert "given a position; expected the record" in cli.refused(command, "-", *more, stdin=given)
 
 
 def test_show_on_a_terminal_that_knows_no_such_characters(game):

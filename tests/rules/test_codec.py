@@ -89,6 +89,10 @@ def test_the_defaults_do_for_a_game_without_secrets_and_events():
     assert own.viewer(state) is None
     data = own.format_position(state)
     assert own.view(data, 1) == own.redact(data) == own.from_message(data) == own.format_position(state)
+    compact = own.format_compact(data)
+    assert own.parse_compact(compact) == data
+    with pytest.raises(ai.NotationError, match="an object"):
+        own.parse_compact("[3]")
     before = state.copy()
     own.settle_chance(state)
     assert state == before
@@ -99,7 +103,7 @@ def test_the_defaults_do_for_a_game_without_secrets_and_events():
 
 def test_nim_uses_the_defaults():
     own = set(vars(NimCodec)) & {*FUNCTIONS}
-    assert own == ABSTRACT
+    assert own == ABSTRACT | {"format_compact", "parse_compact"}
     position = ai.new_game("nim", piles=[2])
     assert position.view(1) == position
     assert position.viewer is None

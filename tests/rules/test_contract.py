@@ -22,6 +22,7 @@ from cext.core.playout import copies, legal_lists, random_playout, random_playou
 from mexica_ai import registry
 from mexica_ai.errors import IllegalActionError, SearchError
 from mexica_ai.games.codec import GameCodec
+from mexica_ai.position import Position
 from test_games.trick.ops import create_without_functions
 
 SEED = int(os.environ.get("MEXICA_AI_SEED", "2015"))
@@ -259,6 +260,22 @@ def test_positions_and_actions_read_back_as_they_were_written(case):
         assert case.codec.format_position(again) == position
         for action in state.legal_actions():
             assert case.codec.parse_action(case.codec.format_action(action)) == action
+
+
+def test_compact_positions_read_back_as_they_were_written(case):
+    for state, _ in case.some():
+        if state.current_player == CHANCE and not case.has_events:
+            continue
+        position = Position(case.game.name, state)
+        seen = [position.view(seat) for seat in range(state.num_players)] if case.has_views else []
+        for one in (position, *seen):
+            text = one.to_compact()
+            assert text.isascii()
+            assert text.isprintable()
+            assert len(text) < len(json.dumps(one.to_json()))
+            back = Position.from_compact(text)
+            assert back == one
+            assert back.to_json() == one.to_json()
 
 
 def test_a_position_that_was_read_plays_on_like_the_original(case):

@@ -404,7 +404,8 @@ def test_damaged_json_text_is_read_or_refused(rng):
         ('{"a": 1, "b": 2, "a": 1}', "DUPLICATE_KEY"),
         ('{"a": {"b": 1, "b": 2}}', "DUPLICATE_KEY"),
         (b'"\xff"', "BAD_UTF8"),
-        ("\ufeff{}", "BAD_JSON"),
+        ("{}\ufeff", "BAD_JSON"),
+        ("{}".encode("utf-16"), "BAD_UTF8"),
     ],
 )
 def test_text_that_is_no_json(text, reason):
@@ -412,6 +413,11 @@ def test_text_that_is_no_json(text, reason):
         parse_json(text)
     assert caught.value.reason == reason
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("text", ["\ufeff{}", b"\xef\xbb\xbf{}"])
+def test_a_byte_order_mark_is_no_part_of_the_text(text):
+    assert parse_json(text) == {}
 
 
 @pytest.mark.parametrize("text", ["[]", "3", '"mexica"', "null", "1e999"])

@@ -409,6 +409,16 @@ def test_pool_removed_and_upcoming_may_be_left_out():
     assert "pool" not in full.to_json()["calpulli"]
 
 
+def test_what_only_history_shows_may_be_left_out():
+    over = overdue(period=2, idle=0) | {"phase": "over"}
+    for data, built in ((base(), True), (placement(), False), (over, False)):
+        data |= {"idle_rounds": 0, "built_this_round": built}
+        rest = {key: value for key, value in data.items() if key not in ("idle_rounds", "built_this_round")}
+        position = Position.from_json(rest)
+        assert position == Position.from_json(data)
+        assert {"idle_rounds", "built_this_round"} <= position.to_json().keys()
+
+
 def test_upcoming_stays_unknown_with_a_larger_pool():
     pool = [3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 12, 13, 13, 13]
     data = base(pool=pool, upcoming=None)

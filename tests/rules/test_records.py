@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from mexica_ai import IllegalActionError, MexicaAIError, NotationError, PositionError, load, new_game, replay
+from mexica_ai import (
+    IllegalActionError,
+    MexicaAIError,
+    NotationError,
+    Position,
+    PositionError,
+    load,
+    new_game,
+    replay,
+)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GAMES = Path(__file__).parents[1] / "data" / "vectors" / "mexica_games.jsonl.gz"
@@ -69,6 +78,35 @@ def test_an_unfinished_record(record):
     assert not replay(record | {"termination": "unfinished"}).is_over
     assert refused(record | {"termination": "unfinished", "scores": [1, 2]}).reason == "SCORES_MISMATCH"
     assert refused(record | {"termination": "unfinished", "winners": [0]}).reason == "WINNERS_MISMATCH"
+
+
+def test_an_unfinished_record_needs_no_scores(record):
+    whole = record | {}
+    del record["scores"], record["winners"]
+    assert refused(record).reason == "FINISHED"
+    for missing in ("scores", "winners"):
+        part = {key: value for key, value in whole.items() if key != missing}
+        assert (refused(part).reason, refused(part).path) == ("MISSING_KEY", f"$.{missing}")
+    record |= {"turns": record["turns"][:7]}
+    assert not replay(record).is_over
+    assert not replay(record | {"termination": "unfinished"}).is_over
+    assert refused(record | {"termination": "finished"}).reason == "MISSING_KEY"
+
+
+def test_a_position_is_no_record_and_a_record_no_position(record):
+    position = Position.from_json(record["start"])
+    for given in (record["start"], json.dumps(record["start"]), position.to_compact(), position.to_compact().encode()):
+        assert refused(given).reason == "POSITION_GIVEN"
+    lines = f"{json.dumps(record)}\n" * 2
+    for read, given in (
+        (Position.from_json, record),
+        (Position.from_text, json.dumps(record)),
+        (Position.from_text, lines),
+        (Position.from_text, lines.encode()),
+    ):
+        with pytest.raises(NotationError) as caught:
+            read(given)
+        assert caught.value.reason == "RECORD_GIVEN"
 
 
 def test_a_finished_game_is_not_unfinished(record):

@@ -1,6 +1,6 @@
 """Coatl's codec: its text forms, views, random events, rendering and options."""
 
-from mexica_ai.games.coatl import legality, notation, render
+from mexica_ai.games.coatl import compact, legality, notation, render
 from mexica_ai.games.codec import GameCodec, Option
 
 
@@ -26,6 +26,8 @@ class CoatlCodec(GameCodec):
     format_action = staticmethod(notation.format_action)
     parse_position = staticmethod(notation.parse_position)
     format_position = staticmethod(notation.format_position)
+    parse_compact = staticmethod(compact.parse_compact)
+    format_compact = staticmethod(compact.format_compact)
     new_state = staticmethod(notation.new_state)
     has_one_world = staticmethod(notation.has_one_world)
     viewer = staticmethod(notation.viewer)

@@ -6,7 +6,7 @@ seats, so there are no views. A full position contains them, and the end of peri
 
 from mexica_ai.errors import PositionError
 from mexica_ai.games.codec import GameCodec, Option
-from mexica_ai.games.mexica import legality, notation, render
+from mexica_ai.games.mexica import compact, legality, notation, render
 
 
 class MexicaCodec(GameCodec):
@@ -40,6 +40,8 @@ class MexicaCodec(GameCodec):
     format_action = staticmethod(notation.format_action)
     parse_position = staticmethod(notation.parse_position)
     format_position = staticmethod(notation.format_position)
+    parse_compact = staticmethod(compact.parse_compact)
+    format_compact = staticmethod(compact.format_compact)
     new_state = staticmethod(notation.new_state)
     has_one_world = staticmethod(notation.has_one_world)
     render = staticmethod(render.render)

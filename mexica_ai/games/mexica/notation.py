@@ -77,8 +77,8 @@ _SHAPE = {
     "to_move": int,
     "action_points": int,
     "tokens_taken": int,
-    "idle_rounds": int,
-    "built_this_round": bool,
+    "idle_rounds?": int,
+    "built_this_round?": bool,
     "seats": [
         {
             "score": int,
@@ -205,7 +205,9 @@ def parse_fields(data, path="position"):
             reason="UNSUPPORTED_VERSION",
             path=f"{path}.version",
         )
-    fields = {key: value for key, value in data.items() if key not in ("game", "version")}
+    # What only the history of a game shows may be left out.
+    unknown = {"idle_rounds": 0, "built_this_round": data["phase"] == "play"}
+    fields = unknown | {key: value for key, value in data.items() if key not in ("game", "version")}
     fields["seats"] = [
         seat | {"pilli": parse_space(seat["pilli"]) if seat["pilli"] else 0} for seat in data["seats"]
     ]

@@ -1,7 +1,7 @@
 """Nim's codec: its text forms, its rendering and its options."""
 
 from mexica_ai.games.codec import GameCodec, Option
-from mexica_ai.games.nim import notation, render
+from mexica_ai.games.nim import compact, notation, render
 
 
 class NimCodec(GameCodec):
@@ -23,6 +23,8 @@ class NimCodec(GameCodec):
     format_action = staticmethod(notation.format_action)
     parse_position = staticmethod(notation.parse_position)
     format_position = staticmethod(notation.format_position)
+    parse_compact = staticmethod(compact.parse_compact)
+    format_compact = staticmethod(compact.format_compact)
     new_state = staticmethod(notation.new_state)
     render = staticmethod(render.render)
 

@@ -2,7 +2,7 @@
 
 from mexica_ai.errors import PositionError
 from mexica_ai.games.codec import GameCodec, Option
-from mexica_ai.games.tzolkin import legality, notation, render
+from mexica_ai.games.tzolkin import compact, legality, notation, render
 
 
 class TzolkinCodec(GameCodec):
@@ -20,6 +20,8 @@ class TzolkinCodec(GameCodec):
     format_action = staticmethod(notation.format_action)
     parse_position = staticmethod(notation.parse_position)
     format_position = staticmethod(notation.format_position)
+    parse_compact = staticmethod(compact.parse_compact)
+    format_compact = staticmethod(compact.format_compact)
     new_state = staticmethod(notation.new_state)
     scores = staticmethod(notation.scores)
     has_one_world = staticmethod(notation.has_one_world)
