@@ -27,7 +27,7 @@ from mexica_ai.errors import (
 )
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position, load, new_game
-from mexica_ai.records import position_at, replay
+from mexica_ai.records import make_record, position_at, replay
 from mexica_ai.results import Candidate, Result
 from mexica_ai.search import analyze, best_turn
 
@@ -45,10 +45,12 @@ __all__ = [
     "TurnEvaluation",
     "UnknownGameError",
     "Violation",
+    "__version__",
     "analyze",
     "best_turn",
     "evaluate_record",
     "load",
+    "make_record",
     "new_game",
     "position_at",
     "replay",
@@ -57,7 +59,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    """Return a name that one game adds to the package (`registry.EXTRAS`); it is imported on first use."""
+    """Return the version, or a name that one game adds (`registry.EXTRAS`); it is imported on first use."""
+    if name == "__version__":
+        return globals().setdefault(name, _import_module("importlib.metadata").version("mexica-ai"))
     if name not in registry.EXTRAS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(_import_module(registry.EXTRAS[name]), name)

@@ -35,6 +35,8 @@ class Position:
     def __init__(self, game: str, state: State) -> None:
         self._codec = registry.get(game).codec
         self._state = state
+        # What was played, by call, each with the state before it. States are shared with copies, never changed.
+        self._played: list[tuple[State, list[str]]] = []
 
     @classmethod
     def from_json(cls, data: dict[str, Any] | str | bytes, *, path: str = "$") -> Position:
@@ -141,8 +143,10 @@ class Position:
         return self._codec.format_position(self._state)
 
     def copy(self) -> Position:
-        """Return an independent copy."""
-        return Position(self.game, self._state.copy())
+        """Return an independent copy, which has the same history."""
+        position = Position(self.game, self._state.copy())
+        position._played = self._played.copy()
+        return position
 
     @property
     def state(self) -> State:
@@ -247,7 +251,8 @@ class Position:
             If the turn uncovers what the position does not know. Of a view: reason NOT_UNCOVERED. Mexica:
             reason UPCOMING_UNKNOWN, if the turn ends period 1 and the second period's tokens are unknown.
         """
-        self._state = self._play(split_turn(turn), whole_turn=not partial)
+        actions = split_turn(turn)
+        self._advance(self._play(actions, whole_turn=not partial), actions)
 
     def draw(self, seed: int | None = None) -> list[str]:
         """Draw the outcome of the random event that is due, and return it in the form that `push` takes.
@@ -270,7 +275,7 @@ class Position:
         action = self._codec.draw_outcome(state, seed)
         text = self._codec.format_action(action)
         state.apply(action)
-        self._state = state
+        self._advance(state, [text])
         return [text]
 
     def view(self, seat: int) -> Position:
@@ -288,7 +293,52 @@ class Position:
 
     def push_action(self, text: str) -> None:
         """Play one action. After an error the position is unchanged. Raises the errors of `push`."""
-        self._state = self._play([text], whole_turn=False)
+        self._advance(self._play([text], whole_turn=False), [text])
+
+    def pop(self) -> list[str]:
+        """Undo the last call of `push`, `push_action` or `draw`, and return the actions that it played.
+
+        Raises
+        ------
+        PositionError
+            If nothing was played since the position was read, dealt or made; reason NO_HISTORY.
+        """
+        if not self._played:
+            raise PositionError(
+                "nothing was played since this position was made; expected something to undo", reason="NO_HISTORY"
+            )
+        self._state, actions = self._played.pop()
+        return actions
+
+    @property
+    def history(self) -> list[list[str]]:
+        """The turns and random events since the position was made, as in a record; the last may be unfinished."""
+        turns: list[list[str]] = []
+        before = None  # the state in which the last of the turns began
+        for state, actions in self._played:
+            if before is None or CHANCE in (state.current_player, before.current_player) or state.turn != before.turn:
+                turns.append([])
+                before = state
+            turns[-1] += actions
+        return turns
+
+    @property
+    def is_within_turn(self) -> bool:
+        """Whether the last turn of `history` has begun, but not ended."""
+        if not self._played or self.is_over or self.is_chance:
+            return False
+        before = self._played[-1][0]
+        return before.current_player != CHANCE and before.turn == self._state.turn
+
+    @property
+    def start(self) -> Position:
+        """The position where `history` begins."""
+        return Position(self.game, (self._played[0][0] if self._played else self._state).copy())
+
+    def _advance(self, state, actions):
+        """Go on to the state after actions, and remember how to go back."""
+        self._played.append((self._state, actions))
+        self._state = state
 
     def _play(self, turn, *, whole_turn):
         """Return the state after the actions; errors carry the index of the action."""

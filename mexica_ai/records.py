@@ -138,6 +138,54 @@ def _position_given(path):
     )
 
 
+def make_record(position: Position, **details: Any) -> dict[str, Any]:
+    """Return the record of the game that was played with a position: its start, its history, its outcome.
+
+    Parameters
+    ----------
+    position : Position
+        As it is at the end of the game or so far; its history (`Position.history`) are the turns. Nothing may
+        be hidden in its start.
+    **details
+        Optional keys of a record: `engines`, `weights`, `seeds` and `times` (one entry a seat), `build`,
+        `started_at`, `comment`; or `forfeit`, ``{"seat": 1, "reason": "...", "detail": "..."}``, if a seat has
+        lost so.
+
+    Returns
+    -------
+    dict
+        A valid record. If the game is not over and none forfeits, it is that of an unfinished game.
+
+    Raises
+    ------
+    NotationError, PositionError
+        If a detail is not one of a record, or the start is a view; PositionError, reason TURN_NOT_ENDED, if
+        the last turn has not ended.
+    """
+    if position.is_within_turn:
+        raise PositionError(
+            "the last turn has not ended; expected whole turns, for a record has no others", reason="TURN_NOT_ENDED"
+        )
+    outcome: dict[str, Any] = {"scores": None, "winners": None, "termination": "unfinished"}
+    if position.is_over:
+        outcome = {"scores": position.scores, "winners": position.winners, "termination": "finished"}
+    elif "forfeit" in details:
+        seat = details["forfeit"].get("seat") if isinstance(details["forfeit"], dict) else None
+        others = [other for other in range(position.players) if other != seat]
+        outcome = {"scores": None, "winners": others, "termination": "forfeit"}
+    record = {
+        "game": position.game,
+        "version": VERSION,
+        "start": position.start.to_json(),
+        "turns": position.history,
+        **outcome,
+        **details,
+    }
+    _parse_start(record, "record")
+    _check_outcome(record, position, "record")
+    return record
+
+
 def check_record(record: object, path: str = "$") -> None:
     """Raise NotationError if this does not have the form of a record. Does not replay it."""
     if isinstance(record, dict) and "to_move" in record and "turns" not in record:

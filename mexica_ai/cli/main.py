@@ -25,6 +25,7 @@ from mexica_ai.cli import (
     serve,
     show,
     train,
+    validate,
 )
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 
@@ -37,6 +38,7 @@ COMMANDS = {
     "show": show,
     "legal": legal,
     "apply": apply,
+    "validate": validate,
     "replay": replay,
     "annotate": annotate,
     "perft": perft,

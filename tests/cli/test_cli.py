@@ -371,6 +371,28 @@ def test_a_position_given_for_a_record_is_named(cli, command):
         assert "given a position; expected the record" in cli.refused(command, "-", *more, stdin=given)
 
 
+def test_validate_lists_all_faults_and_goes_on(cli, tmp_path, game):
+    bad = tmp_path / "bad.json"
+    bad.write_text(json.dumps(NIM | {"piles": [99, 64], "to_move": 5}))
+    assert cli("validate", game, bad, tmp_path / "none.json", "nim/1 1,1 2,0,1,1") == 2
+    assert cli.out.splitlines() == [
+        f"{game}: valid, <Position of mexica: 3 players, seat 0 to move>",
+        f"{bad}: 3 faults",
+        "  position.piles[0]: 99 is out of range; expected an integer from 0 to 63 [OUT_OF_RANGE]",
+        "  position.piles[1]: 64 is out of range; expected an integer from 0 to 63 [OUT_OF_RANGE]",
+        "  position.to_move: 5 is out of range; expected an integer from 0 to 1 [OUT_OF_RANGE]",
+        "nim/1 1,1 2,0,1,1: valid, <Position of nim: 2 players, seat 0 to move>",
+    ]
+    assert "none.json" in cli.err
+    assert cli("validate", "-", "--json", stdin=bad.read_bytes()) == 2
+    answer = json.loads(cli.out)
+    assert (answer["valid"], len(answer["violations"])) == (False, 3)
+    assert answer["violations"][2]["path"] == "position.to_move"
+    assert cli.json("validate", game, "--json") == {"position": str(game), "valid": True, "violations": []}
+    assert cli("validate", "-", stdin="{") == 2
+    assert "[BAD_JSON]" in cli.out
+
+
 def test_show_on_a_terminal_that_knows_no_such_characters(game):
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}
     shown = subprocess.run([*COMMAND, "show", game], capture_output=True, env=env, check=True)
