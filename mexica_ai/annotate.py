@@ -16,6 +16,12 @@ from mexica_ai.search import run_search
 from mexica_ai.strict import quote
 
 NUM_CANDIDATES = 100  # candidates of each search; the played turn is looked up among them
+DUBIOUS, BLUNDER = 0.05, 0.15  # least losses of turns marked ? and ??
+NOTE = (
+    "before: the mover's expected share of the win if it plays the engine's turn; after: that of the position after "
+    "its turn, by the next search. A search is hopeful about its own choice, so the two differ even for the engine's "
+    "turn. The loss is no such difference: it compares the turn with the engine's by one measure."
+)
 MIN_VISIT_SHARE = 0.02  # of the choice's visits: with fewer, a candidate's value is not compared with it
 
 
@@ -70,6 +76,49 @@ class TurnEvaluation:
     def to_json(self) -> dict[str, Any]:
         """Return the evaluation as a JSON object whose keys are the attributes' names."""
         return asdict(self)
+
+
+def mark_of(loss: float) -> str:
+    """Return the mark of a turn with a loss: ??, ? or none."""
+    return "??" if loss >= BLUNDER else "?" if loss >= DUBIOUS else ""
+
+
+def recorded_evaluations(record: dict[str, Any]) -> list[TurnEvaluation]:
+    """Return the evaluations that a record holds, in the order of the turns; none if it has none.
+
+    Parameters
+    ----------
+    record : dict
+        A record that `check_played` or `mexica_ai.records.check_record` accepts.
+    """
+    return [TurnEvaluation(**entry) for entry in record.get("evaluations", {}).get("turns", ())]
+
+
+def with_evaluations(
+    record: dict[str, Any],
+    evaluations: Iterable[TurnEvaluation],
+    *,
+    time_s: float | None = None,
+    iterations: int | None = None,
+    seed: int | None = None,
+    build: str | None = None,
+) -> dict[str, Any]:
+    """Return a copy of a record with evaluations of its turns; those that it had of other turns stay.
+
+    Parameters
+    ----------
+    record : dict
+    evaluations : iterable of TurnEvaluation
+        In the order of the turns.
+    time_s, iterations, seed
+        Limits and seed of each search, if they are known.
+    build : str, optional
+        The version that searched.
+    """
+    settings = {"time_s": time_s, "iterations": iterations, "seed": seed}
+    found = {one.turn_index: one for one in [*recorded_evaluations(record), *evaluations]}
+    turns = [one.to_json() for _, one in sorted(found.items())]
+    return record | {"evaluations": ({"build": build} if build else {}) | settings | {"turns": turns}}
 
 
 def evaluate_record(

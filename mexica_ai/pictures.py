@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import matplotlib
 from matplotlib.figure import Figure
 
 from mexica_ai.errors import NotationError
+from mexica_ai.files import problem_of
 
 
 def check_path(path: str) -> None:
@@ -25,14 +25,7 @@ def check_path(path: str) -> None:
             f"plot: cannot write {path!r}; expected a name that ends in one of {', '.join(sorted(known))}",
             reason="BAD_USAGE",
         )
-    folder, problem = os.path.dirname(path) or ".", None
-    if os.path.isdir(path):
-        problem = "it is a folder"
-    elif not os.path.isdir(folder):
-        problem = f"there is no folder {folder!r}"
-    elif not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        problem = "no permission"
-    if problem:
+    if problem := problem_of(path):
         raise NotationError(f"plot: cannot write {path!r}: {problem}", reason="BAD_USAGE")
 
 

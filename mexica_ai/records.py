@@ -27,6 +27,29 @@ _SHAPE = {
     "termination?": choice("finished", "unfinished", "forfeit"),
     "forfeit?": {"seat": int, "reason": str, "detail": str},
     "arena?": dict,
+    "evaluations?": {
+        "build?": str,
+        "time_s": Nullable(float),
+        "iterations": Nullable(int),
+        "seed": Nullable(int),
+        "turns": [
+            {
+                "turn_index": int,
+                "seat": int,
+                "turn": [str],
+                "before": [float],
+                "after": [float],
+                "choice": [str],
+                "choice_value": [float],
+                "loss": float,
+                "expected_scores_before": [float],
+                "expected_scores_after": [float],
+                "scores": [float],
+                "iterations": int,
+                "seconds": float,
+            }
+        ],
+    },
     "self_play?": {
         "seed": int,
         "iterations": int,
@@ -218,6 +241,8 @@ def _parse_start(record, path):
                 reason="SEATS_COUNT",
                 path=f"{path}.{key}",
             )
+    if "evaluations" in record:
+        _check_evaluations(record, position.players, path)
     if not position.has_one_world:
         raise PositionError(
             f"{path}.start: leaves open what will be drawn; expected a start with nothing unknown",
@@ -225,6 +250,23 @@ def _parse_start(record, path):
             path=f"{path}.start",
         )
     return position
+
+
+def _check_evaluations(record, players, path):
+    """Check that evaluations belong to the turns of the record."""
+    last = -1
+    for number, entry in enumerate(record["evaluations"]["turns"]):
+        where = f"{path}.evaluations.turns[{number}]"
+        index = entry["turn_index"]
+        lists = [value for key, value in entry.items() if isinstance(value, list) and key not in ("turn", "choice")]
+        if not last < index < len(record["turns"]) or entry["turn"] != record["turns"][index]:
+            problem = f"does not belong to turn {quote(index)} (from 0); expected the record's turns, ascending"
+        elif not 0 <= entry["seat"] < players or any(len(values) != players for values in lists):
+            problem = f"does not fit {players} seats; expected one number for each"
+        else:
+            last = index
+            continue
+        raise NotationError(f"{where}: {problem}", reason="EVALUATIONS_MISMATCH", path=where)
 
 
 def _located(error, path, turn_index):

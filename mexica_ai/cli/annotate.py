@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
+import textwrap
 import time
 from collections.abc import Iterator, Sequence
 
-from mexica_ai.annotate import TurnEvaluation, evaluate_record, seat_turns
+import mexica_ai
+from mexica_ai import files, review
+from mexica_ai.annotate import (
+    BLUNDER,
+    DUBIOUS,
+    NOTE,
+    TurnEvaluation,
+    check_played,
+    evaluate_record,
+    mark_of,
+    recorded_evaluations,
+    seat_turns,
+    with_evaluations,
+)
 from mexica_ai.cli import common, report
-from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record
+from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record, read_records
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, resolve_seed
 from mexica_ai.records import parse_record
 
 EXIT_INTERRUPTED = 130
-DUBIOUS, BLUNDER = 0.05, 0.15  # least losses of turns marked ? and ??
 
 SUMMARY = "evaluate the turns of a played game"
 DESCRIPTION = f"""\
@@ -33,10 +47,17 @@ prints only the worst turns, at the end. Every search gets the whole --time, so
 a game takes about 1.5 times the number of its turns times --time. Ctrl-C ends
 the search, prints the summary so far and exits with code 130.
 
+--record writes the record with the evaluations to a file; into RECORD itself,
+if that is the file. `show --turn` shows them, and `annotate` prints those of a
+record again, without a search, if no option of a search is given. --html
+writes a report: the shares as a graph, the worst turns (5, or --worst) as
+boards beside the engine's turns, and all turns.
+
 Examples:
   mexica-ai annotate game.jsonl --time 2 --threads 4
   mexica-ai annotate games.jsonl --game 3 --turns 20-30
   mexica-ai annotate game.jsonl --worst 5
+  mexica-ai annotate game.jsonl --time 5 --record game.jsonl --html game.html
 """
 
 HEADER = "turn  seat  share of the win    loss     turn; below it the engine's turn, if different"
@@ -62,6 +83,10 @@ def add_record_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--worst", type=number, metavar="N", help="print only the N turns with the greatest loss, at the end"
     )
+    parser.add_argument(
+        "--record", dest="output", metavar="FILE", help="write the record with its evaluations to this file"
+    )
+    parser.add_argument("--html", metavar="FILE", help="write a report to this file, for a browser")
     common.add_json_option(
         parser, "print one JSON object per turn: turn_index (from 0), seat, turn, before, after, loss, ..."
     )
@@ -73,6 +98,10 @@ def run(args: argparse.Namespace) -> int:
     seed = resolve_seed(args.seed)
     with common.located(where), common.stop_on_interrupt() as stop:
         record = parse_record(text)
+        check_outputs(args)
+        evaluations = _recorded(record, args)
+        if evaluations is not None:
+            return present(iter(evaluations), record, args, "from the record; --time or --iterations search again")
         evaluations = evaluate_record(
             record,
             time_s=args.time,
@@ -83,11 +112,33 @@ def run(args: argparse.Namespace) -> int:
             stop=stop,
             turns=turn_indices(args.turns, record),
         )
-        return present(evaluations, record, args, f"seed {seed}")
+        return present(evaluations, record, args, f"seed {seed}", seed)
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """Raise an error now, before the long work, if a file cannot be written later."""
+    for flag, path in (("--record", args.output), ("--html", args.html)):
+        if path is not None and (problem := files.problem_of(path)):
+            raise NotationError(f"{flag}: cannot write {path!r}: {problem}", reason="BAD_USAGE")
+
+
+def _recorded(record: object, args: argparse.Namespace) -> list[TurnEvaluation] | None:
+    """Return the evaluations in a record if they are asked for and complete, else None."""
+    is_search = any(getattr(args, key) is not None for key in ("time", "iterations", "threads", "memory", "seed"))
+    if is_search or not isinstance(record, dict) or "evaluations" not in record:
+        return None
+    check_played(record)
+    asked = turn_indices(args.turns, record) or range(len(record["turns"]))
+    found = [one for one in recorded_evaluations(record) if one.turn_index in asked]
+    return found if len(found) == len(set(asked).intersection(seat_turns(record))) else None
 
 
 def present(
-    evaluations: Iterator[TurnEvaluation], record: dict, args: argparse.Namespace, last_line: str = ""
+    evaluations: Iterator[TurnEvaluation],
+    record: dict,
+    args: argparse.Namespace,
+    last_line: str = "",
+    seed: int | None = None,
 ) -> int:
     """Print evaluations in the form that `add_record_options` selects; return the exit code."""
     asked = turn_indices(args.turns, record) or range(len(record["turns"]))
@@ -114,12 +165,31 @@ def present(
         for evaluation in sorted(found, key=lambda evaluation: -evaluation.loss)[: args.worst]:
             _print(evaluation, args.json)
     if not args.json:
-        print("\n".join(["", *_summary(found, record), *(["", last_line] if last_line else [])]))
+        note = textwrap.wrap(NOTE, report.WIDTH)
+        print("\n".join(["", *_summary(found, record), "", *note, *(["", last_line] if last_line else [])]))
+    _write(found, record, args, seed)
     if len(found) < num_turns:
         sys.stdout.flush()
         print(f"mexica-ai: interrupted after {len(found)} of {num_turns} turns", file=sys.stderr)
         return EXIT_INTERRUPTED
     return 0
+
+
+def _write(found: list[TurnEvaluation], record: dict, args: argparse.Namespace, seed: int | None) -> None:
+    """Write the files that `--record` and `--html` name."""
+    if args.output is not None:
+        settings = {"time_s": args.time, "iterations": args.iterations, "seed": seed}
+        if seed is None:  # they come from the record
+            settings = {key: record.get("evaluations", {}).get(key) for key in settings}
+        line = json.dumps(with_evaluations(record, found, build=mexica_ai.__version__, **settings))
+        lines = [line]
+        if args.record != "-" and os.path.exists(args.output) and os.path.samefile(args.record, args.output):
+            with open(args.record, "rb") as file:
+                lines = [text.decode("utf-8").strip() for _, text in read_records(file)]
+            lines[args.game - 1] = line
+        files.replace(args.output, "\n".join(lines) + "\n")
+    if args.html is not None:
+        files.replace(args.html, review.report(record, found, worst=args.worst or review.WORST))
 
 
 def turn_range(text: str) -> tuple[int, int]:
@@ -151,15 +221,11 @@ def _print(evaluation: TurnEvaluation, is_json: bool) -> None:
     seat, loss = evaluation.seat, evaluation.loss
     print(
         f"{evaluation.turn_index + 1:4}  {seat:4}  {evaluation.before[seat]:.3f} -> "
-        f"{evaluation.after[seat]:.3f}  {loss:8.3f} {_mark(loss):2}  {report.format_turn(evaluation.turn)}",
+        f"{evaluation.after[seat]:.3f}  {loss:8.3f} {mark_of(loss):2}  {report.format_turn(evaluation.turn)}",
         flush=True,
     )
     if evaluation.choice != evaluation.turn:
         print(f"{MARGIN}{report.format_turn(evaluation.choice)}", flush=True)
-
-
-def _mark(loss: float) -> str:
-    return "??" if loss >= BLUNDER else "?" if loss >= DUBIOUS else ""
 
 
 def _summary(found: Sequence[TurnEvaluation], record: dict) -> list[str]:
@@ -167,7 +233,7 @@ def _summary(found: Sequence[TurnEvaluation], record: dict) -> list[str]:
     lines = ["seat  turns  mean loss     ?    ??" + "  engine" * bool(record.get("engines"))]
     for seat in sorted({evaluation.seat for evaluation in found}):
         losses = [evaluation.loss for evaluation in found if evaluation.seat == seat]
-        marks = [_mark(loss) for loss in losses]
+        marks = [mark_of(loss) for loss in losses]
         engine = f"  {record['engines'][seat]}" if record.get("engines") else ""
         lines.append(
             f"{seat:4}  {len(losses):5}  {sum(losses) / len(losses):9.3f}  {marks.count('?'):4}  "

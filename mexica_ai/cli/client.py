@@ -306,6 +306,7 @@ def _annotate(args, client):
     text, where = read_record(args.record, args.game)
     with common.located(where):
         record = parse_record(text)
+        annotate.check_outputs(args)
         indices = annotate.turn_indices(args.turns, record)
         evaluations = client.evaluate_record(
             record,

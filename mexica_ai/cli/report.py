@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from mexica_ai.results import Candidate, Result
 
+WIDTH = 80  # of wrapped text
+
 
 def format_turn(turn: Sequence[str]) -> str:
     """Return a turn as one line of text."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import textwrap
 
+from mexica_ai.annotate import NOTE, TurnEvaluation, mark_of, recorded_evaluations
 from mexica_ai.cli import common, report
 from mexica_ai.cli.records import MAX_NUMBER, add_game_option, read_record
 from mexica_ai.engines.specs import whole_number
@@ -89,4 +91,18 @@ def _read_turn(args: argparse.Namespace) -> tuple[Position, str]:
     if args.turn == 0:
         return position, f"\n\nThe start of a game of {len(turns)} turns"
     turn = report.format_turn(turns[args.turn - 1])
-    return position, f"\n\nAfter turn {args.turn} of {len(turns)}: {turn}"
+    note = f"\n\nAfter turn {args.turn} of {len(turns)}: {turn}"
+    for one in recorded_evaluations(record):
+        if one.turn_index == args.turn - 1:
+            note += "\n" + _evaluation(one)
+    return position, note
+
+
+def _evaluation(one: TurnEvaluation) -> str:
+    """Return what `annotate --record` found about a turn."""
+    seat = one.seat
+    line = f"Seat {seat}'s share of the win: {one.before[seat]:.3f} before, {one.after[seat]:.3f} after, "
+    line += f"loss {one.loss:.3f} {mark_of(one.loss)}".rstrip()
+    if one.choice != one.turn:
+        line += f"\nThe engine's turn: {report.format_turn(one.choice)}"
+    return "\n".join([line, *textwrap.wrap(f"({NOTE})", report.WIDTH)])

@@ -402,7 +402,8 @@ def test_the_table(cli, nim):
     assert lines[6] == ""
     assert lines[7].split() == ["seat", "turns", "mean", "loss", "?", "??", "engine"]
     assert [line.split()[-3:] for line in lines[8:10]] == [["0", "1", "a"], ["0", "1", "b"]]
-    assert lines[10:] == ["", "seed 1"]
+    assert " ".join(lines[11:-2]) == annotate.NOTE
+    assert lines[-2:] == ["", "seed 1"]
 
 
 def test_one_object_a_line(cli, nim):
