@@ -14,12 +14,13 @@ from mexica_ai.arena import statistics
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.report import format_sprt, outcome_of, sprt_json
 from mexica_ai.arena.runner import Progress
+from mexica_ai.terminal import Lines, format_duration
 
 REFRESH_S = 0.5
 
 
 class Display:
-    """Shows the progress of a tournament on a console; nothing if the console is not a terminal.
+    """Shows the progress of a tournament on a console; if it is no terminal, a line now and then.
 
     With more than two engines the table shows openskill's ratings, updated after each game; the final report
     fits strengths to all games.
@@ -34,6 +35,7 @@ class Display:
         self._outcomes: list[Outcome] = []
         self._forfeits = 0
         self._next_s = 0.0
+        self._lines = Lines()
 
     def __enter__(self) -> Display:
         if self._live:
@@ -52,6 +54,7 @@ class Display:
     def show(self, progress: Progress) -> None:
         """Add the new games, and redraw if the last redraw was long enough ago."""
         if not self._live:
+            self._lines.show(self._line(progress))
             return
         tournament = progress.tournament
         if len(tournament.engines) > 2 and self._ratings is None:
@@ -71,10 +74,7 @@ class Display:
         self._next_s = began_s + max(REFRESH_S, 50 * cost_s)  # drawing takes longer the more games there are
 
     def _draw(self, progress: Progress) -> Group:
-        done, total, speed = len(progress.records), progress.num_games, progress.games_per_hour
-        line = f"{done:,} of {total:,} games ({done / max(1, total):.0%}), {speed:,.0f} games an hour"
-        if progress.session_games:
-            line += f", {_duration(3600 * (total - done) / speed)} left"
+        line = self._line(progress)
         if self._forfeits:
             line += f"; {self._forfeits:,} forfeits"
         parts = [Text(line), self._table(progress)]
@@ -83,6 +83,13 @@ class Display:
             state = self._sprt.state(self._outcomes, games_per_block=games)
             parts.append(Text(format_sprt(sprt_json(self._sprt, state))))
         return Group(*parts)
+
+    def _line(self, progress: Progress) -> str:
+        done, total, speed = len(progress.records), progress.num_games, progress.games_per_hour
+        line = f"{done:,} of {total:,} games ({done / max(1, total):.0%}), {speed:,.0f} games an hour"
+        if progress.session_games:
+            line += f", {format_duration(3600 * (total - done) / speed)} left"
+        return line
 
     def _table(self, progress: Progress) -> Table:
         names = progress.tournament.names
@@ -111,10 +118,3 @@ class Display:
                 row.append(f"{mu:.1f} ± {2 * sigma:.1f}")
             table.add_row(*map(Text, row))
         return table
-
-
-def _duration(seconds: float) -> str:
-    minutes = int(seconds // 60)
-    if minutes < 60:
-        return f"{minutes} min" if minutes else f"{int(seconds)} s"
-    return f"{minutes // 60} h {minutes % 60} min"

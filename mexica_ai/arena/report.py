@@ -19,6 +19,7 @@ from mexica_ai.arena import statistics
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern
 from mexica_ai.errors import NotationError
+from mexica_ai.terminal import wrap
 
 MAX_PATTERNS = 12  # with more, the table does not list them; JSON has all
 BOOTSTRAP = 1000
@@ -267,11 +268,11 @@ def _list(estimate: statistics.Estimate) -> list[float | None]:
 # Text
 
 
-def format_report(found: dict[str, Any], form: str) -> str:
-    """Return the figures of `evaluate` as text; `form` is "table", "json" or "csv"."""
+def format_report(found: dict[str, Any], form: str, width: int | None = None) -> str:
+    """Return the figures of `evaluate` as text; `form` is "table", "json" or "csv", `width` that of tables."""
     if form == "json":
         return json.dumps(found) + "\n"
-    return format_csv(found) if form == "csv" else format_table(found)
+    return format_csv(found) if form == "csv" else format_table(found, width)
 
 
 def format_csv(found: dict[str, Any]) -> str:
@@ -295,8 +296,8 @@ def format_csv(found: dict[str, Any]) -> str:
     return text.getvalue()
 
 
-def format_table(found: dict[str, Any]) -> str:
-    """Return the figures as tables for people."""
+def format_table(found: dict[str, Any], width: int | None = None) -> str:
+    """Return the figures as tables for people, folded if they are wider than `width` columns."""
     if found["games"] == 0:
         return "no games\n"
     incomplete = found["games"] - found["games_counted"]
@@ -308,21 +309,22 @@ def format_table(found: dict[str, Any]) -> str:
     if found["blocks"] == 0:
         lines.append("no block is complete: there is nothing to tell yet")
     lines.append("")
-    lines += engine_table(found)
+    lines += engine_table(found, width)
     weighed = [engine for engine in found["engines"] if engine["weights"]]
     lines += [f"weights of {engine['name']}: {engine['weights']}" for engine in weighed]
     if found["blocks"]:
-        lines += ["", *_seat_table(found)]
+        lines += ["", *_seat_table(found, width)]
     if found["patterns"]:
-        lines += ["", *_pattern_table(found["patterns"])]
+        lines += ["", *_pattern_table(found["patterns"], width)]
     if "sprt" in found:
-        lines += ["", format_sprt(found["sprt"])]
+        text = format_sprt(found["sprt"])
+        lines += ["", wrap(text, width) if width else text]
     if len(found["builds"]) > 1:
         lines += ["", "played by different builds: " + "; ".join(found["builds"])]
     return "\n".join(lines) + "\n"
 
 
-def engine_table(found: dict[str, Any]) -> list[str]:
+def engine_table(found: dict[str, Any], width: int | None = None) -> list[str]:
     """Return the lines of the table of engines; the best first if there are more than two."""
     engines = found["engines"]
     if any("rating" in engine for engine in engines):
@@ -344,19 +346,19 @@ def engine_table(found: dict[str, Any]) -> list[str]:
         row += [f"{engine['iterations_per_turn']:,.0f}"]
         row.append(f"{1000 * engine['late_mean_s']:.1f} {1000 * engine['late_max_s']:.1f} ms")
         rows.append(row)
-    return _aligned(rows)
+    return _folded(rows, 1, width)
 
 
-def _seat_table(found: dict[str, Any]) -> list[str]:
+def _seat_table(found: dict[str, Any], width: int | None) -> list[str]:
     seats = range(found["players"])
     rows = [["share of the win by seat", *(f"seat {seat}" for seat in seats)]]
     rows.append(["everybody", *(_percent(share) for share in found["seats"])])
     for engine in found["engines"]:
         rows.append([engine["name"], *(_percent(share) for share in engine["seat_shares"])])
-    return _aligned(rows)
+    return _folded(rows, 1, width)
 
 
-def _pattern_table(patterns: dict[str, list[dict[str, Any]]]) -> list[str]:
+def _pattern_table(patterns: dict[str, list[dict[str, Any]]], width: int | None) -> list[str]:
     if len(patterns) > MAX_PATTERNS:
         return [f"{len(patterns)} line-ups: --format json has each by itself"]
     rows = [["line-up", "engine", "blocks", "share of the win", "mean rank", "margin"]]
@@ -370,7 +372,7 @@ def _pattern_table(patterns: dict[str, list[dict[str, Any]]]) -> list[str]:
             if are_pairs:
                 row += [_interval(engine["elo"], "+.0f"), f"{engine['superiority']:.1%}"]
             rows.append(row)
-    return _aligned(rows)
+    return _folded(rows, 2, width)
 
 
 def format_sprt(sprt: dict[str, Any]) -> str:
@@ -380,6 +382,23 @@ def format_sprt(sprt: dict[str, Any]) -> str:
         f"SPRT: {verdict}; LLR {sprt['llr']:+.2f} ({sprt['lower']:.2f}, {sprt['upper']:.2f}) after "
         f"{_count(sprt['blocks'], 'block')}; H0: share {sprt['share0']:.2%}, H1: {sprt['share1']:.2%}"
     )
+
+
+def _folded(rows: Sequence[Sequence[str]], num_keys: int, width: int | None) -> list[str]:
+    """Return the lines of a table; if it is too wide, of several below each other that repeat the first columns."""
+    widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
+    keys = range(num_keys)
+    parts: list[list[int]] = []
+    for column in range(num_keys, len(widths)):
+        shown = [*keys, *parts[-1], column] if parts else []
+        if not parts or (width is not None and sum(widths[each] for each in shown) - 2 > width):
+            parts.append([])
+        parts[-1].append(column)
+    lines: list[str] = []
+    for part in parts:
+        lines += [""] * bool(lines)
+        lines += _aligned([[row[column] for column in (*keys, *part)] for row in rows])
+    return lines
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

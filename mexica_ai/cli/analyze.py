@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Iterator
 
+from mexica_ai import terminal
 from mexica_ai.cli import common, report
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.base import LIMIT_KEYS
@@ -81,9 +82,13 @@ def print_results(results: Iterator[Result], position: Position, is_json: bool) 
             print(json.dumps(result.to_json()), flush=True)
         return
     if sys.stdout.isatty():
-        print(position)
+        print(terminal.paint(str(position)))
     result = _show(results)
-    print(f"Best turn of seat {position.to_move}: {report.format_turn(result.turn)}")
+    lines = []
+    if why := report.explain_choice(result.candidates, position.to_move):
+        lines += [terminal.wrap(why), ""]
+    lines += report.format_best(result, position.to_move)
+    print(terminal.paint("\n".join(lines)))
 
 
 def _show(results: Iterator[Result]) -> Result:

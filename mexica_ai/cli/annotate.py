@@ -7,12 +7,10 @@ import json
 import os
 import re
 import sys
-import textwrap
-import time
 from collections.abc import Iterator, Sequence
 
 import mexica_ai
-from mexica_ai import files, review
+from mexica_ai import files, review, terminal
 from mexica_ai.annotate import (
     BLUNDER,
     DUBIOUS,
@@ -25,7 +23,7 @@ from mexica_ai.annotate import (
     seat_turns,
     with_evaluations,
 )
-from mexica_ai.cli import common, report
+from mexica_ai.cli import common
 from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record, read_records
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import NotationError
@@ -60,7 +58,7 @@ Examples:
   mexica-ai annotate game.jsonl --time 5 --record game.jsonl --html game.html
 """
 
-HEADER = "turn  seat  share of the win    loss     turn; below it the engine's turn, if different"
+HEADER = "turn  seat  share of the win    loss     turn; below it the engine's, if other"
 MARGIN = " " * 43
 
 
@@ -146,14 +144,11 @@ def present(
     found = []
     if not args.json and args.worst is None:
         print(HEADER, flush=True)
-    started = time.monotonic()
     with common.Progress("annotating") as progress:
 
         def show() -> None:
-            progress.show(
-                f"annotating, {len(found)} of {num_turns} turns, {time.monotonic() - started:.0f} s "
-                "(Ctrl-C: results so far)"
-            )
+            text = f"annotating, {len(found)} of {num_turns} turns"
+            progress.count(text, len(found), num_turns, " (Ctrl-C: results so far)")
 
         for evaluation in common.in_thread(evaluations, show):
             found.append(evaluation)
@@ -165,8 +160,8 @@ def present(
         for evaluation in sorted(found, key=lambda evaluation: -evaluation.loss)[: args.worst]:
             _print(evaluation, args.json)
     if not args.json:
-        note = textwrap.wrap(NOTE, report.WIDTH)
-        print("\n".join(["", *_summary(found, record), "", *note, *(["", last_line] if last_line else [])]))
+        lines = ["", *_summary(found, record), "", terminal.wrap(NOTE), *(["", last_line] if last_line else [])]
+        print("\n".join(lines))
     _write(found, record, args, seed)
     if len(found) < num_turns:
         sys.stdout.flush()
@@ -219,13 +214,15 @@ def _print(evaluation: TurnEvaluation, is_json: bool) -> None:
         print(json.dumps(evaluation.to_json()), flush=True)
         return
     seat, loss = evaluation.seat, evaluation.loss
-    print(
+    row = (
         f"{evaluation.turn_index + 1:4}  {seat:4}  {evaluation.before[seat]:.3f} -> "
-        f"{evaluation.after[seat]:.3f}  {loss:8.3f} {mark_of(loss):2}  {report.format_turn(evaluation.turn)}",
-        flush=True,
+        f"{evaluation.after[seat]:.3f}  {loss:8.3f} {mark_of(loss):2}  "
     )
+    columns = terminal.width()
+    lines = terminal.wrap_turn(evaluation.turn, columns, row, MARGIN + "  ")
     if evaluation.choice != evaluation.turn:
-        print(f"{MARGIN}{report.format_turn(evaluation.choice)}", flush=True)
+        lines += terminal.wrap_turn(evaluation.choice, columns, MARGIN, MARGIN + "  ")
+    print("\n".join(lines), flush=True)
 
 
 def _summary(found: Sequence[TurnEvaluation], record: dict) -> list[str]:

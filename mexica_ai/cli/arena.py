@@ -8,7 +8,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from mexica_ai import registry
+from mexica_ai import registry, terminal
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import KEYS, seconds, weights_id, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError
@@ -367,7 +367,7 @@ def _print_report(args: argparse.Namespace, collected: Collected, sprt: Sprt | N
     from mexica_ai.arena.report import evaluate, format_report
 
     found = evaluate(collected, sprt)
-    print(format_report(found, args.format), end="", flush=True)
+    print(format_report(found, args.format, terminal.width()), end="", flush=True)
     if args.plot:
         from mexica_ai.arena import plot
 

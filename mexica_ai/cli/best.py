@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Iterator
 
+from mexica_ai import terminal
 from mexica_ai.cli import common, report
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.position import Position
@@ -72,12 +73,14 @@ def print_result(result: Result, position: Position, is_json: bool) -> None:
     lines = [
         str(position).rstrip("\n"),
         "",
-        f"Best turn of seat {position.to_move}: {report.format_turn(result.turn)}",
+        *report.format_best(result, position.to_move),
         "",
         *report.format_candidates(result.candidates),
         "",
     ]
+    if why := report.explain_choice(result.candidates, position.to_move):
+        lines += [terminal.wrap(why), ""]
     expected = report.format_expected_line(result)
     if expected:
-        lines += ["Expected next:", *(f"  {turn}" for turn in expected), ""]
-    print("\n".join([*lines, report.format_statistics(result)]))
+        lines += ["Expected next:", *expected, ""]
+    print(terminal.paint("\n".join([*lines, report.format_statistics(result)])))

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from mexica_ai import levels
+from mexica_ai import levels, terminal
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.games import compact
@@ -311,10 +311,11 @@ def check_picture(path: str) -> None:
 
 
 class Progress:
-    """A progress line on standard error; nothing if standard error is not a terminal."""
+    """Progress on standard error: a line that changes on a terminal, else a new line now and then."""
 
     def __init__(self, text: str) -> None:
         self._status = None
+        self._lines, self._pace = terminal.Lines(), terminal.Pace()
         if sys.stderr.isatty():
             from rich.console import Console  # slow to import
 
@@ -333,3 +334,9 @@ class Progress:
         """Replace the text."""
         if self._status:
             self._status.update(text)
+        else:
+            self._lines.show(text)
+
+    def count(self, text: str, done: int, total: int, hint: str = "") -> None:
+        """Replace the text by one that also says how much is done, and how long the rest will take."""
+        self.show(f"{text}, {self._pace.describe(done, total)}{hint}")

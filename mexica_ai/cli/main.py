@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from mexica_ai import terminal
 from mexica_ai.cli import (
     analyze,
     annotate,
@@ -122,7 +123,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # not every terminal can show all characters of boards
+            terminal.show_what_it_can(stream)  # not every terminal can show all characters of boards
     try:
         args = build_parser().parse_args(argv)
         code = args.run(args)

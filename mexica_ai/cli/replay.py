@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 
+from mexica_ai import terminal
 from mexica_ai.cli import common
 from mexica_ai.cli.records import read_records
 from mexica_ai.errors import MexicaAIError
@@ -45,8 +47,12 @@ def run(args: argparse.Namespace) -> int:
         for path in args.files:
             try:
                 with common.open_input(path) as file:
+                    size = os.path.getsize(path) if os.path.isfile(path) else 0
+                    done, pace = 0, terminal.Pace()
                     for line_number, text in read_records(file):
-                        progress.show(f"replaying {common.source_name(path)}, line {line_number}")
+                        done += len(text)
+                        left = pace.describe(done, max(done, size)) if size else ""
+                        progress.show(f"replaying {common.source_name(path)}, line {line_number}, {left}".rstrip(", "))
                         answer = _check(text)
                         _print(common.source_name(path), line_number, answer, args.json)
                         code = 2 if "error" in answer else code

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import textwrap
 
+from mexica_ai import terminal
 from mexica_ai.annotate import NOTE, TurnEvaluation, mark_of, recorded_evaluations
-from mexica_ai.cli import common, report
+from mexica_ai.cli import common
 from mexica_ai.cli.records import MAX_NUMBER, add_game_option, read_record
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import NotationError
@@ -54,10 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=("text", "json", "compact"),
+        choices=("text", "ascii", "json", "compact"),
         default="text",
-        help="how to print the position: as a text board, as JSON in canonical form, or in the compact form, the "
-        "latter two on one line (default: text)",
+        help="how to print the position: as a text board, the same in ASCII, as JSON in canonical form, or in the "
+        "compact form, the latter two on one line (default: text)",
     )
     common.add_json_option(parser, "the same as --format json")
 
@@ -77,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
     elif args.format == "compact":
         print(position.to_compact())
     else:
-        print(str(position).rstrip("\n") + note)
+        text = str(position).rstrip("\n") + note
+        print(terminal.plain(text) if args.format == "ascii" else terminal.paint(text))
     return 0
 
 
@@ -90,8 +91,8 @@ def _read_turn(args: argparse.Namespace) -> tuple[Position, str]:
     turns = record["turns"]
     if args.turn == 0:
         return position, f"\n\nThe start of a game of {len(turns)} turns"
-    turn = report.format_turn(turns[args.turn - 1])
-    note = f"\n\nAfter turn {args.turn} of {len(turns)}: {turn}"
+    said = f"After turn {args.turn} of {len(turns)}: "
+    note = "\n\n" + "\n".join(terminal.wrap_turn(turns[args.turn - 1], terminal.width(), said, "  "))
     for one in recorded_evaluations(record):
         if one.turn_index == args.turn - 1:
             note += "\n" + _evaluation(one)
@@ -104,5 +105,6 @@ def _evaluation(one: TurnEvaluation) -> str:
     line = f"Seat {seat}'s share of the win: {one.before[seat]:.3f} before, {one.after[seat]:.3f} after, "
     line += f"loss {one.loss:.3f} {mark_of(one.loss)}".rstrip()
     if one.choice != one.turn:
-        line += f"\nThe engine's turn: {report.format_turn(one.choice)}"
-    return "\n".join([line, *textwrap.wrap(f"({NOTE})", report.WIDTH)])
+        turn = terminal.wrap_turn(one.choice, terminal.width(), "The engine's turn: ", "  ")
+        line += "\n" + "\n".join(turn)
+    return f"{line}\n{terminal.wrap(f'({NOTE})')}"

@@ -232,7 +232,7 @@ def _check_options(args: argparse.Namespace) -> None:
 
 
 def _counter(progress: common.Progress, text: str, count: int) -> Callable[[int], None]:
-    return lambda done: progress.show(text.format(done, count))
+    return lambda done: progress.count(text.format(done, count), done, count)
 
 
 def _evaluate(args: argparse.Namespace, plan: recipe.Plan, samples: recipe.Samples) -> int:

@@ -1,0 +1,132 @@
+"""What a terminal can show: its width, colours of the seats, its characters, and lines of progress."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Sequence
+from typing import TextIO
+
+DEFAULT_WIDTH = 80  # of what is no terminal
+MIN_WIDTH = 40
+FIRST_LINE_S, LINE_INTERVAL_S = 30.0, 60.0  # of progress off a terminal
+NO_BREAK = "\N{NO-BREAK SPACE}"
+_SEAT_MARKS = "▲●■◆"
+_SEAT_COLORS = (91, 94, 32, 33)  # red, blue, green, yellow
+_PLAIN = dict(zip("▲●■◆△≈║═·±→", ["A", "B", "C", "D", "N", "~", "|", "=", ".", "+-", "->"], strict=True))
+_ERRORS = "mexica_ai.plain"  # name of the handler of characters that a stream cannot show
+
+
+def width() -> int:
+    """Return the columns of the terminal, or those that COLUMNS says, or 80; 40 at least."""
+    return max(MIN_WIDTH, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)
+
+
+def has_colors(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal that shows colours; not if NO_COLOR is set (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, stream: TextIO | None = None) -> str:
+    """Return a text whose marks and names of seats have the seats' colours, if the stream shows any.
+
+    The shapes of the marks stay, so nothing is said by colour alone.
+    """
+    if not has_colors(stream or sys.stdout):
+        return text
+
+    def color(match: re.Match[str]) -> str:
+        seat = _SEAT_MARKS.index(match["mark"]) if match["mark"] else int(match["seat"])
+        return f"\x1b[{_SEAT_COLORS[seat]}m{match[0]}\x1b[0m"
+
+    return re.sub(rf"(?P<mark>[{_SEAT_MARKS}])(?: seat [0-3]\b|[0-9])?|\bseat (?P<seat>[0-3])\b", color, text)
+
+
+def plain(text: str) -> str:
+    """Return a text in ASCII: seats become A to D and N, canals ``~~~``, bridges ``| |`` and ``===``."""
+    return "".join(char if char.isascii() else _PLAIN.get(char, "?") for char in text)
+
+
+def _replace(error: UnicodeError) -> tuple[str, int]:
+    return plain(error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(_ERRORS, _replace)
+
+
+def show_what_it_can(stream: TextIO) -> None:
+    """Have a stream write characters that it cannot encode as `plain` does."""
+    stream.reconfigure(errors=_ERRORS)
+
+
+def wrap_turn(actions: Sequence[str], columns: int, first: str = "", rest: str = "") -> list[str]:
+    """Return a turn in lines of so many columns, broken between actions only.
+
+    Parameters
+    ----------
+    actions : sequence of str
+    columns : int
+    first, rest : str
+        What the first line and the others begin with.
+    """
+    text = "; ".join(action.replace(" ", NO_BREAK) for action in actions)
+    lines = textwrap.wrap(
+        text,
+        columns,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(NO_BREAK, " ") for line in lines] or [first.rstrip()]
+
+
+def wrap(text: str, columns: int | None = None) -> str:
+    """Return a text of one line in lines of the terminal's width."""
+    lines = textwrap.wrap(text, columns or width(), break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def format_duration(seconds: float) -> str:
+    """Return a time in the two units that matter."""
+    minutes = int(seconds // 60)
+    if minutes < 60:
+        return f"{minutes} min" if minutes else f"{int(seconds)} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+class Pace:
+    """How long work has taken and will still take, from what is done of it."""
+
+    def __init__(self) -> None:
+        self._began_s = time.monotonic()
+        self._first: int | None = None
+
+    def describe(self, done: int, total: int) -> str:
+        """Return the time so far and, if anything is done since the first call, about how much is left."""
+        elapsed_s = time.monotonic() - self._began_s
+        if self._first is None:
+            self._first = done  # may be of an earlier run
+        text = format_duration(elapsed_s)
+        if done > self._first:
+            text += f", about {format_duration(elapsed_s * (total - done) / (done - self._first))} left"
+        return text
+
+
+class Lines:
+    """Lines of progress now and then on standard error, where it is no terminal."""
+
+    def __init__(self) -> None:
+        self._next_s = time.monotonic() + FIRST_LINE_S
+
+    def show(self, text: str) -> None:
+        """Print the text if the last line, or the beginning, is long enough ago."""
+        now = time.monotonic()
+        if now >= self._next_s:
+            print(f"mexica-ai: {text}", file=sys.stderr, flush=True)
+            self._next_s = now + LINE_INTERVAL_S
