@@ -40,7 +40,8 @@ def format_candidates(candidates: Sequence[Candidate]) -> list[str]:
         for row in rows
     ]
     columns, margin = terminal.width(), " " * len(heads[0])
-    has_room = columns - len(margin) >= MIN_TURN_COLUMNS
+    longest = max((len(format_turn(candidate.turn)) for candidate in candidates), default=0)
+    has_room = columns - len(margin) >= min(longest, MIN_TURN_COLUMNS)
     lines = [heads[0] + "turn" if has_room else heads[0].rstrip() + "  turn"]
     for head, candidate in zip(heads[1:], candidates, strict=True):
         if has_room:
