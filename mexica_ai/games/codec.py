@@ -83,9 +83,6 @@ class GameCodec(Protocol):
         Whether seats see different things, so that the game overrides `view` and `viewer`. Default: False.
     spends : tuple of str
         Keys of what actions cost, in the JSON position or in that of a seat, each a number. Default: none.
-    legality : callable, optional
-        Says why an action is not legal, by the JSON position, the action's text, and a function that tells whether
-        the action would be legal in another JSON position. Default: nothing is said.
     """
 
     name: str
@@ -93,7 +90,6 @@ class GameCodec(Protocol):
     examples: tuple[str, ...] = ()
     has_views: bool = False
     spends: tuple[str, ...] = ()
-    legality: Callable[[dict[str, Any], str, Callable[[dict[str, Any]], bool]], str] | None = None
 
     # --- notation: text and JSON
 
@@ -306,13 +302,15 @@ class GameCodec(Protocol):
     # --- explanations
 
     def why_illegal(self, state: State, action: str) -> str:
-        """Return why an action is not legal: a clause such as ``no bridge is left``, "" if nothing can be said.
+        """Return why an action is not legal: a clause such as ``no bridge is left``. Default: "", nothing is said.
 
-        Called for errors, if the seat to move may see the state and the action is not legal. Never says of a legal
-        action that it is not. Default: by `why_illegal` of the game's module `legality`, if `legality` is set.
+        Called for errors, with a state that the seat to move may see and an action that is not legal. Never says of a
+        legal action that it is not.
         """
-        if self.legality is None:
-            return ""
+        return ""
+
+    def _explain(self, why: Callable[..., str], state: State, action: str) -> str:
+        """Return `why(data, action, is_legal)`, where `is_legal` tells whether the action is legal in a JSON position."""
 
         def is_legal(data: dict[str, Any]) -> bool:
             try:
@@ -320,7 +318,7 @@ class GameCodec(Protocol):
             except (NotationError, PositionError):
                 return False
 
-        return self.legality(self.format_position(state), action, is_legal)
+        return why(self.format_position(state), action, is_legal)
 
     # --- random events
 

@@ -15,7 +15,7 @@ from mexica_ai.v1 import engine_pb2
 ROOT = Path(__file__).parents[2]
 FUNCTIONS = [name for name, value in vars(GameCodec).items() if inspect.isfunction(value) and name[0] != "_"]
 ABSTRACT = GameCodec.__abstractmethods__
-ATTRIBUTES = ("name", "options", "examples", "has_views", "spends", "legality")
+ATTRIBUTES = ("name", "options", "examples", "has_views", "spends")
 
 
 def codec(game):

@@ -172,7 +172,8 @@ def test_the_answer_comes_before_the_deadline(start_server, nim):
     server, search = start_server()
     result = server.stub.BestTurn(request_for(nim, time_s=LONG_S), timeout=2).result
     assert result.stop_reason == engine_pb2.STOP_REASON_TIME
-    assert search.limits[0].time_s < 2 - ServerConfig().deadline_margin_s + 0.005
+    # gRPC rounds a deadline up when it sends it.
+    assert search.limits[0].time_s < 2 - ServerConfig().deadline_margin_s + 0.05
 
 
 def test_the_real_search_answers_before_the_deadline(real_server, mexica):

@@ -35,7 +35,10 @@ class CoatlCodec(GameCodec):
     deal_for = staticmethod(notation.deal_for)
     draw_outcome = staticmethod(notation.draw_outcome)
     render = staticmethod(render.render)
-    legality = staticmethod(legality.why_illegal)
+
+    def why_illegal(self, state, action):
+        """Return why an action is not legal."""
+        return self._explain(legality.why_illegal, state, action)
 
     def from_message(self, data):
         """Set missing fields that may be null to None, and remove an empty memory."""

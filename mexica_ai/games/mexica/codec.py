@@ -45,7 +45,10 @@ class MexicaCodec(GameCodec):
     new_state = staticmethod(notation.new_state)
     has_one_world = staticmethod(notation.has_one_world)
     render = staticmethod(render.render)
-    legality = staticmethod(legality.why_illegal)
+
+    def why_illegal(self, state, action):
+        """Return why an action is not legal."""
+        return self._explain(legality.why_illegal, state, action)
 
     def redact(self, data):
         """Return the position without the tokens of the second period."""

@@ -30,7 +30,10 @@ class TzolkinCodec(GameCodec):
     deal_for = staticmethod(notation.deal_for)
     draw_outcome = staticmethod(notation.draw_outcome)
     render = staticmethod(render.render)
-    legality = staticmethod(legality.why_illegal)
+
+    def why_illegal(self, state, action):
+        """Return why an action is not legal."""
+        return self._explain(legality.why_illegal, state, action)
 
     def check_uncovered(self, state):
         """Refuse the last choice of wealth tiles: it shows what the others have kept.
