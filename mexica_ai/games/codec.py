@@ -310,7 +310,7 @@ class GameCodec(Protocol):
         return ""
 
     def _explain(self, why: Callable[..., str], state: State, action: str) -> str:
-        """Return `why(data, action, is_legal)`, where `is_legal` tells whether the action is legal in a JSON position."""
+        """Return `why(data, action, is_legal)`; `is_legal` tells whether the action is legal in a JSON position."""
 
         def is_legal(data: dict[str, Any]) -> bool:
             try:

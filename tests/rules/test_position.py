@@ -188,7 +188,8 @@ def test_a_turn_that_fails_changes_nothing(turn, error, index, reason):
 
 
 def test_an_illegal_action_is_answered_with_legal_ones():
-    with pytest.raises(IllegalActionError, match=r'"walk A5" is not legal for seat 0 here: A5 is in the lake; expected walk H5'):
+    wanted = '"walk A5" is not legal for seat 0 here: A5 is in the lake; expected walk H5'
+    with pytest.raises(IllegalActionError, match=wanted):
         opening().push(["walk A5", "end"])
     with pytest.raises(
         IllegalActionError, match=r"expected no sail at all; legal here: canal, bridge, temple"
