@@ -1,0 +1,515 @@
+"""Mexica as a picture: the island, the seats, the table, and a turn with its steps marked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from mexica_ai.draw import marks
+from mexica_ai.draw.outline import outline
+from mexica_ai.draw.palette import Paint
+from mexica_ai.draw.pieces import NEUTRAL, pawn, seat_mark, seat_shape
+from mexica_ai.draw.svg import document, element, group, text
+from mexica_ai.games.mexica import board
+from mexica_ai.games.mexica.board import format_space, parse_space
+
+PARTS = ("board", "panel", "steps")
+SIZE, X, Y = 40, 46, 46  # of a space, and where space A1 begins
+_COLUMNS, _ROWS = len(board.COLUMNS), board.NUM_ROWS
+_BOARD_WIDTH, _BOARD_HEIGHT = 2 * X + SIZE * _COLUMNS, 2 * Y + SIZE * _ROWS
+_PANEL_X, _PANEL_WIDTH = _BOARD_WIDTH + 14, 300
+_MIN_NUMBERED = 3  # spaces of a district with a number: the size of the smallest token
+_STRIPE = 7.0
+
+
+def draw(
+    fields: dict[str, Any],
+    *,
+    viewer: int | None = None,
+    turn: Sequence[tuple[str, dict[str, Any]]] = (),
+    theme: str = "light",
+    parts: Sequence[str] = PARTS,
+    targets: bool = False,
+    shares: Sequence[float] | None = None,
+) -> str:
+    """Return a picture of a position; see `GameCodec.draw`."""
+    picture = _Picture(fields, Paint(theme), turn, targets, shares)
+    body, width, height = [], 0.0, 0.0
+    if "board" in parts:
+        body.append(picture.board())
+        width, height = _BOARD_WIDTH, _BOARD_HEIGHT
+    if "panel" in parts:
+        panel, tall = picture.panel()
+        left = _PANEL_X if "board" in parts else 16
+        body.append(group([panel], transform=f"translate({left} 0)"))
+        width, height = left + _PANEL_WIDTH + 16, max(height, tall)
+    if "steps" in parts and turn:
+        actions = [action for action, _ in turn]
+        if actions[-1] == "end":
+            actions.pop()
+        wide = max(width, _BOARD_WIDTH) - 2 * 28
+        steps, tall = marks.chips(picture.paint, 28, height + 2, wide, actions)
+        body.append(steps)
+        width, height = max(width, wide + 56), height + tall + 8
+    paper = element("rect", width=float(width), height=float(height), **picture.paint("paper"))
+    return document(width, height, paper + "".join(body), picture.title())
+
+
+def _square(cell):
+    return cell % 32 - 1, cell // 32 - 1
+
+
+def _center(cell):
+    column, row = _square(cell)
+    return X + SIZE * (column + 0.5), Y + SIZE * (row + 0.5)
+
+
+def _cell(name):
+    """Return the cell of a space, None for what is no space of the grid."""
+    try:
+        cell = parse_space(name)
+    except (ValueError, IndexError, TypeError):
+        return None
+    return cell if cell in _GRID else None
+
+
+_GRID = frozenset(board.GRID)
+
+
+class _Picture:
+    """Draws one position; what cannot be read of it is left out, so that an editor can show a faulty one."""
+
+    def __init__(self, fields, paint, turn, targets, shares):
+        self.fields, self.paint, self.turn, self.targets, self.shares = fields, paint, turn, targets, shares
+        self.now = turn[-1][1] if turn else fields
+        now = self.now
+        self.canals = {cell for name in now.get("canals", ()) if (cell := _cell(name)) is not None}
+        self.bridges = self._places(now, "bridges", "axis")
+        self.temples = {
+            cell: (entry.get("seat"), entry.get("level"))
+            for entry in now.get("temples", ())
+            if (cell := _cell(entry.get("at"))) is not None
+        }
+        self.tokens = self._places(now.get("calpulli", {}), "placed", "size")
+        self.pillis = {
+            seat: cell
+            for seat, own in enumerate(now.get("seats", ()))
+            if (cell := _cell(own.get("pilli"))) is not None
+        }
+        self.districts = board.districts(self.canals)
+
+    @staticmethod
+    def _places(fields, key, value):
+        return {
+            cell: entry.get(value)
+            for entry in fields.get(key, ())
+            if (cell := _cell(entry.get("at"))) is not None
+        }
+
+    def title(self):
+        now = self.now
+        place = f"Mexica, {now.get('players')} players"
+        if now.get("phase") == "play":
+            place += f", period {now.get('period')}, round {now.get('round')}"
+        if not self.turn:
+            return place + (", over" if now.get("phase") == "over" else f", seat {now.get('to_move')} to move")
+        return f"{place}, turn of seat {self.fields.get('to_move')}: " + "; ".join(action for action, _ in self.turn)
+
+    # --- the board
+
+    def board(self):
+        layers = [
+            self._coordinates(),
+            self._water(),
+            *(self._district(district) for district in self.districts),
+            self._grid(),
+            self._palace(),
+            self._numbers(),
+            *(self._bridge(cell, axis) for cell, axis in sorted(self.bridges.items())),
+            *(self._token(cell, size) for cell, size in sorted(self.tokens.items())),
+            *(self._temple(cell, *temple) for cell, temple in sorted(self.temples.items())),
+            self._turn_marks(),
+            *(self._pilli(seat, cell) for seat, cell in self.pillis.items()),
+            self._badges(),
+        ]
+        if self.targets:
+            layers.append(self._targets())
+        return group(layers, class_="board")
+
+    def _coordinates(self):
+        parts = []
+        for column, name in enumerate(board.COLUMNS):
+            x = X + SIZE * (column + 0.5)
+            parts += [text(x, y, name, 12, text_anchor="middle") for y in (21, _BOARD_HEIGHT - 11)]
+        for row in range(_ROWS):
+            y = Y + SIZE * (row + 0.5) + 4
+            parts += [text(x, y, row + 1, 12, text_anchor="middle") for x in (15, _BOARD_WIDTH - 15)]
+        return group(parts, **{**self.paint("soft"), "class_": self._classes("coords", self.paint("soft"))})
+
+    def _classes(self, name, paint):
+        return f"{name} {paint['class_']}" if "class_" in paint else name
+
+    def _water(self):
+        lake = element(
+            "rect",
+            x=28.0,
+            y=28.0,
+            width=float(_BOARD_WIDTH - 56),
+            height=float(_BOARD_HEIGHT - 56),
+            rx=16.0,
+            **self.paint("lake"),
+        )
+        island = [_square(cell) for cell in board.LAND]
+        waves = []
+        for index, cell in enumerate(sorted(_GRID - board.LAND)):
+            if index % 4 == 1 and not any(near in board.LAND for near in board.neighbours(cell)):
+                waves.append(self._wave(*_center(cell), "shallows"))
+        shallows = element("path", d=outline(island, SIZE, X, Y, 13, 16), **self.paint("shallows"))
+        canals = [_square(cell) for cell in self.canals]
+        ditch = element("path", d=outline(canals, SIZE, X, Y, 2.5, 3), **self.paint("canal")) if canals else ""
+        ripples = [self._wave(x, y - 5, "lake") + self._wave(x, y + 9, "lake") for x, y in map(_center, sorted(self.canals))]
+        return group([lake, *waves, shallows, ditch, *ripples], class_="water")
+
+    def _wave(self, x, y, color):
+        data = f"M{x - 9:g} {y:g}q4.5 -5 9 0t9 0"
+        return element("path", d=data, stroke_linecap="round", **self.paint(None, color, 1.6))
+
+    def _district(self, district):
+        squares = [_square(cell) for cell in district]
+        size = next((size for cell, size in self.tokens.items() if cell in district), None)
+        leaders = self._leaders(district) if size else []
+        fill, pattern = "land", ""
+        paint = self.paint(fill, "shore", 3.0)
+        if len(leaders) == 1:
+            paint = self.paint(f"tint{leaders[0]}", "shore", 3.0)
+        parts = [element("path", d=outline(squares, SIZE, X, Y, 2.2, 12), **paint)]
+        if len(leaders) > 1:
+            name = "s" + "-".join(map(str, leaders))
+            pattern = self._stripes(name, leaders)
+            stripes = {**self.paint(), "fill": f"url(#{name})"}
+            parts = [pattern, parts[0], element("path", d=outline(squares, SIZE, X, Y, 1, 11), **stripes)]
+        if size:
+            line = self.paint(None, "woodrim", 1.4)
+            parts.append(element("path", d=outline(squares, SIZE, X, Y, -2.6, 8), **line))
+        return group(parts, class_="district")
+
+    def _stripes(self, name, seats):
+        width = _STRIPE * len(seats)
+        stripes = [
+            element("rect", x=_STRIPE * index, width=_STRIPE, height=width, **self.paint(f"tint{seat}"))
+            for index, seat in enumerate(seats)
+        ]
+        return element(
+            "pattern",
+            *stripes,
+            id=name,
+            patternUnits="userSpaceOnUse",
+            width=width,
+            height=width,
+            patternTransform="rotate(45)",
+        )
+
+    def _levels(self, district):
+        levels = Counter()
+        for cell, (seat, level) in self.temples.items():
+            if cell in district and isinstance(level, int) and isinstance(seat, int):
+                levels[seat if seat != board.NEUTRAL else NEUTRAL] += level
+        return levels
+
+    def _leaders(self, district):
+        levels = self._levels(district)
+        most = max(levels.values(), default=0)
+        return sorted((seat for seat in levels if levels[seat] == most), key=str)
+
+    def _grid(self):
+        steps = []
+        for district in self.districts:
+            for cell in district:
+                column, row = _square(cell)
+                x, y = X + SIZE * column, Y + SIZE * row
+                if cell + 1 in district:
+                    steps.append(f"M{x + SIZE} {y + 4}v{SIZE - 8}")
+                if cell + 32 in district:
+                    steps.append(f"M{x + 4} {y + SIZE}h{SIZE - 8}")
+        line = self.paint(None, "palace", 1.0)
+        return element("path", d="".join(sorted(steps)), stroke_dasharray="2 4", **line) if steps else ""
+
+    def _palace(self):
+        parts = []
+        for cell in sorted(board.PALACE):
+            x, y = _center(cell)
+            size = 30.0 if cell != board.PALACE_CENTRE else 36.0
+            parts.append(
+                element(
+                    "rect", x=x - size / 2, y=y - size / 2, width=size, height=size, rx=4.0, **self.paint("palace", "wood", 1.2)
+                )
+            )
+            if cell == board.PALACE_CENTRE:
+                for inner in (24.0, 12.0):
+                    parts.append(
+                        element(
+                            "rect", x=x - inner / 2, y=y - inner / 2, width=inner, height=inner, **self.paint(None, "wood", 1.6)
+                        )
+                    )
+                for dx, dy in ((0, -1), (1, 0), (0, 1), (-1, 0)):
+                    data = f"M{x + 6 * dx:g} {y + 6 * dy:g}L{x + 18 * dx:g} {y + 18 * dy:g}"
+                    parts.append(element("path", d=data, **self.paint(None, "shore", 4.0)))
+            else:
+                data = f"M{x:g} {y - 9:g}l9 9l-9 9l-9 -9Z"
+                parts.append(element("path", d=data, **self.paint(None, "wood", 1.2)))
+        return group(parts, class_="palace")
+
+    def _numbers(self):
+        """The sizes of unfounded districts, on a free space near their middle."""
+        taken = {*self.temples, *self.tokens, *self.pillis.values(), *board.PALACE}
+        parts = []
+        for district in self.districts:
+            free = sorted(district - taken)
+            if len(district) < _MIN_NUMBERED or not free or any(cell in district for cell in self.tokens):
+                continue
+            middle = [sum(values) / len(district) for values in zip(*map(_center, district), strict=True)]
+            cell = min(free, key=lambda cell: sum((a - b) ** 2 for a, b in zip(_center(cell), middle, strict=True)))
+            x, y = _center(cell)
+            size = 17 if len(district) > 4 else 14
+            parts.append(
+                text(x, y + size * 0.36, len(district), size, text_anchor="middle", font_weight="bold", **self.paint("landink"))
+            )
+        return group(parts, class_="sizes", opacity="0.75")
+
+    def _bridge(self, cell, axis):
+        x, y = _center(cell)
+        turned = {"transform": f"rotate(90 {x:g} {y:g})"} if axis == "ns" else {}
+        planks = [
+            element("rect", x=x - 27, y=y - 9.0, width=54.0, height=18.0, rx=2.5, **self.paint("wood", "woodrim", 1.4)),
+            *(
+                element("path", d=f"M{x + dx:g} {y - 9:g}v18", **self.paint(None, "woodrim", 0.9))
+                for dx in range(-21, 22, 7)
+            ),
+        ]
+        return group(planks, class_="bridge", **turned)
+
+    def _token(self, cell, size):
+        x, y = _center(cell)
+        return self._calpulli(x, y, 16.5, size, class_="calpulli")
+
+    def _calpulli(self, x, y, radius, size, **attributes):
+        parts = [
+            element("circle", cx=float(x), cy=float(y), r=float(radius), **self.paint("calpulli", "calpullirim", 1.8)),
+            element("circle", cx=float(x), cy=float(y), r=radius - 3, **self.paint(None, "calpullirim", 0.8)),
+            text(x, y + radius * 0.16, size, radius * 0.95, text_anchor="middle", font_weight="bold", **self.paint("calpulliink")),
+        ]
+        if isinstance(size, int):
+            second, third = (size + 1) // 2, ((size + 1) // 2 + 1) // 2
+            parts.append(
+                text(x, y + radius * 0.68, f"{second}·{third}", radius * 0.46, text_anchor="middle", **self.paint("calpulliink"))
+            )
+        return group(parts, **attributes)
+
+    def _temple(self, cell, seat, level):
+        return self._temple_at(*_center(cell), seat, level, 13.5)
+
+    def _temple_at(self, x, y, seat, level, radius):
+        if not (isinstance(seat, int) and board.NEUTRAL <= seat < board.MAX_PLAYERS and isinstance(level, int)):
+            return ""
+        name = NEUTRAL if seat == board.NEUTRAL else seat
+        return group(
+            [
+                seat_mark(self.paint, name, x, y, radius, ""),
+                *(
+                    seat_mark_outline(self.paint, name, x, y, radius * (1 - 0.14 * step))
+                    for step in range(1, min(level, 4))
+                ),
+                text(
+                    x,
+                    y + (radius * 0.45 if name == 0 else 0) + radius * 0.34,
+                    level,
+                    radius * 0.95,
+                    text_anchor="middle",
+                    font_weight="bold",
+                    **self.paint(f"on{name}"),
+                ),
+            ],
+            class_="temple",
+        )
+
+    def _pilli(self, seat, cell):
+        if seat >= board.MAX_PLAYERS:
+            return ""
+        return pawn(self.paint, seat, *_center(cell), 40, class_="pilli")
+
+    def _targets(self):
+        parts = []
+        for cell in sorted(_GRID):
+            column, row = _square(cell)
+            parts.append(
+                element(
+                    "rect",
+                    x=float(X + SIZE * column),
+                    y=float(Y + SIZE * row),
+                    width=float(SIZE),
+                    height=float(SIZE),
+                    fill_opacity="0",
+                    data_target=format_space(cell),
+                    class_="target",
+                )
+            )
+        return group(parts, class_="targets")
+
+    # --- a turn
+
+    def _turn_marks(self):
+        found, self.badges = [], []
+        before, corners = self.fields, Counter()
+        for number, (action, after) in enumerate(self.turn, 1):
+            verb, *operands = action.split()
+            if verb in ("walk", "sail", "teleport"):
+                seat = before["to_move"]
+                start, end = _cell(before["seats"][seat]["pilli"]), _cell(operands[0])
+                if start is not None:
+                    found.append(self._way(verb, start, end, seat, number))
+            elif verb != "end":
+                cells = [cell for word in operands for name in word.split("-") if (cell := _cell(name)) is not None]
+                cells = cells[1:] if verb == "relocate" else cells
+                if cells:
+                    data = outline([_square(cell) for cell in cells], SIZE, X, Y, -1, 6)
+                    found.append(marks.frame(self.paint, data))
+                    x, y = min((_center(cell) for cell in cells), key=lambda point: (point[1], point[0]))
+                    shift = 12 * corners[x, y]
+                    corners[x, y] += 1
+                    self.badges.append((x - 15 + shift, y - 16, number))
+            before = after
+        return group(found, class_="turn")
+
+    def _way(self, verb, start, end, seat, number):
+        (x, y), (u, v) = _center(start), _center(end)
+        dash = {"walk": None, "sail": "2 5", "teleport": "9 6"}[verb]
+        arrow, middle = marks.arrow(self.paint, (x, y), (u, v), dash=dash, bend=28.0 if verb == "teleport" else 4.0)
+        self.badges.append((*middle, number))
+        return pawn(self.paint, seat, x, y, 40, opacity="0.4") + arrow
+
+    def _badges(self):
+        return group([marks.badge(self.paint, *badge) for badge in self.badges], class_="badges")
+
+    # --- the panel
+
+    def panel(self):
+        now, paint = self.now, self.paint
+        heading = {"placement": "placement", "over": "over"}.get(
+            now.get("phase"), f"period {now.get('period')}, round {now.get('round')}"
+        )
+        parts = [
+            text(0, 46, "Mexica", 22, font_weight="bold", **paint("ink")),
+            text(_PANEL_WIDTH, 46, heading, 13, text_anchor="end", **paint("soft")),
+        ]
+        y = 60.0
+        for seat, own in enumerate(now.get("seats", ())[: board.MAX_PLAYERS]):
+            parts.append(group([self._seat(seat, own)], transform=f"translate(0 {y:g})", class_="seat"))
+            y += 82
+        if self.shares:
+            parts.append(group([self._shares()], transform=f"translate(0 {y:g})"))
+            y += 44
+        calpulli = now.get("calpulli", {})
+        for label, sizes in self._token_rows(calpulli):
+            parts.append(text(0, y + 12, label, 11.5, **paint("soft")))
+            if not sizes:
+                parts.append(text(62, y + 12, "none", 11.5, **paint("soft")))
+            for index, size in enumerate(sizes):
+                parts.append(self._calpulli(77 + 32 * (index % 8), y + 8 + 32 * (index // 8), 14.5, size))
+            y += 34 + 32 * (max(len(sizes) - 1, 0) // 8)
+        y += 2
+        founded = [district for district in self.districts if any(cell in district for cell in self.tokens)]
+        if founded:
+            parts.append(text(0, y + 10, "districts: levels of temples by rank", 11.5, **paint("soft")))
+            y += 18
+            for index, district in enumerate(sorted(founded, key=self._token_of, reverse=True)):
+                left, top = 152 * (index % 2), y + 30 * (index // 2)
+                parts.append(group([self._rank(district)], transform=f"translate({left} {top:g})"))
+            y += 30 * ((len(founded) + 1) // 2) + 8
+        parts.append(group([self._supply()], transform=f"translate(0 {y:g})"))
+        return group(parts, class_="panel"), y + 40
+
+    def _token_rows(self, calpulli):
+        rows = [("on display", calpulli.get("display", ()))]
+        if self.now.get("period") == 1:
+            upcoming = calpulli.get("upcoming")
+            if upcoming:
+                rows.append(("period 2", upcoming))
+        return rows
+
+    def _token_of(self, district):
+        return next(size for cell, size in self.tokens.items() if cell in district)
+
+    def _seat(self, seat, own):
+        paint, now = self.paint, self.now
+        is_moving = seat == self.fields.get("to_move") and self.fields.get("phase") != "over"
+        edge = paint("card", f"seat{seat}" if is_moving else "line", 2.4 if is_moving else 1.4)
+        parts = [
+            element("rect", width=float(_PANEL_WIDTH), height=74.0, rx=9.0, **edge),
+            seat_mark(paint, seat, 24, 24, 12),
+            text(44, 24, f"Seat {seat}", 15, font_weight="bold", **paint("ink")),
+            text(_PANEL_WIDTH - 12, 30, own.get("score", ""), 24, text_anchor="end", font_weight="bold", **paint("ink")),
+            self._action_tokens(own.get("action_tokens", 0)),
+        ]
+        if is_moving:
+            note = "after this turn" if self.turn else f"to move, {now.get('action_points')} AP"
+            parts.append(text(44, 40, note, 11.5, **paint("soft")))
+        for level, number in enumerate(own.get("temples", ())[:4], 1):
+            x = 24 + 68 * (level - 1)
+            parts += [
+                self._temple_at(x, 57, seat, level, 10.5),
+                text(x + 17, 61.5, f"×{number}", 13, **paint("ink")),
+            ]
+        return "".join(parts)
+
+    def _action_tokens(self, number):
+        x = _PANEL_WIDTH - 92.0
+        box = element("rect", x=x, y=12.0, width=18.0, height=18.0, rx=4.0, **self.paint("paper", "soft", 1.4))
+        star = element("path", d=f"M{x + 9:g} 15.5l1.7 3.7 4 .4-3 2.7.9 4-3.6-2.1-3.6 2.1.9-4-3-2.7 4-.4Z", **self.paint("soft"))
+        return group([box, star, text(x + 22, 26, f"×{number}", 13, **self.paint("ink"))], class_="tokens")
+
+    def _shares(self):
+        paint = self.paint
+        parts = [text(0, 11, "expected share of the win", 11.5, **paint("soft"))]
+        x = 0.0
+        for seat, share in enumerate(self.shares):
+            wide = _PANEL_WIDTH * share
+            parts.append(element("rect", x=x, y=18.0, width=wide, height=20.0, **paint(f"seat{seat}")))
+            if wide > 36:
+                label = f"{100 * share:.0f}%"
+                parts.append(
+                    text(x + wide / 2, 32.5, label, 12.5, text_anchor="middle", font_weight="bold", **paint(f"on{seat}"))
+                )
+            x += wide
+        return "".join(parts)
+
+    def _rank(self, district):
+        paint = self.paint
+        levels = sorted(self._levels(district).items(), key=lambda item: (-item[1], str(item[0])))
+        parts = [
+            element("rect", width=146.0, height=26.0, rx=6.0, **paint("card", "line", 1.2)),
+            self._calpulli(14, 13, 11, self._token_of(district)),
+        ]
+        for index, (seat, level) in enumerate(levels[:4]):
+            x = 38 + 30 * index
+            parts += [seat_mark(paint, seat, x, 13, 6), text(x + 8, 17.5, level, 12, **paint("ink"))]
+        if not levels:
+            parts.append(text(32, 17, "no temples", 11.5, **paint("soft")))
+        return "".join(parts)
+
+    def _supply(self):
+        now, paint = self.now, self.paint
+        tiles = now.get("canal_tiles", {})
+        tokens = board.NUM_ACTION_TOKENS - sum(seat.get("action_tokens", 0) for seat in now.get("seats", ()))
+        double = element("path", d="M0 2h30v16h-30ZM15 2v16", **paint("canal", "bank", 1.2))
+        single = element("path", d="M78 2h16v16h-16Z", **paint("canal", "bank", 1.2))
+        bridge = element("path", d="M138 4h28v12h-28ZM145 4v12M152 4v12M159 4v12", **paint("wood", "woodrim", 1.2))
+        token = element("rect", x=210.0, y=2.0, width=16.0, height=16.0, rx=4.0, **paint("paper", "soft", 1.4))
+        counts = ((34, tiles.get("double")), (98, tiles.get("single")), (170, board.NUM_BRIDGES - len(self.bridges)), (230, tokens))
+        labels = [text(x, 15, f"×{count}", 13, **paint("ink")) for x, count in counts]
+        return group([double, single, bridge, token, *labels], class_="supply")
+
+
+def seat_mark_outline(paint: Paint, seat: int | str, x: float, y: float, radius: float) -> str:
+    """Return a terrace of a temple: the seat's shape as a thin line."""
+    return seat_shape(seat, x, y, radius, **paint(None, f"rim{seat}", 0.9))
