@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -425,6 +426,56 @@ class Position:
 
     def __hash__(self) -> int:
         return hash((self.game, self._state.hash))
+
+    def svg(
+        self,
+        *,
+        turn: str | list[str] | None = None,
+        viewer: int | None = None,
+        theme: str = "light",
+        parts: Sequence[str] | None = None,
+        targets: bool = False,
+        shares: Sequence[float] | None = None,
+    ) -> str:
+        """Return a picture of the position as SVG.
+
+        Parameters
+        ----------
+        turn : list of str, or str, optional
+            A turn, or the beginning of one: the picture shows the position after it, with its steps marked.
+        viewer : int, optional
+            Draw only what this seat sees.
+        theme : str
+            light, dark, or page: then elements have classes instead of colours.
+        parts : sequence of str, optional
+            What to draw, such as ``["board"]``; by default all.
+        targets : bool
+            Whether elements that can be clicked have ``data-target``.
+        shares : sequence of float, optional
+            Expected share of the win of each seat.
+
+        Raises
+        ------
+        MexicaAIError
+            Those of `push` and `view`.
+        """
+        from mexica_ai.steps import play_steps
+
+        position = self if viewer is None else self.view(viewer)
+        steps = play_steps(position, turn) if turn else []
+        options: dict[str, Any] = {} if parts is None else {"parts": parts}
+        return self._codec.draw(
+            position.to_json(),
+            viewer=position.viewer,
+            turn=[(step.action, step.position.to_json()) for step in steps],
+            theme=theme,
+            targets=targets,
+            shares=shares,
+            **options,
+        )
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
 
     def __str__(self) -> str:
         return self._codec.render(self._state)

@@ -87,6 +87,23 @@ class Result:
         """Estimated final score of each seat after `turn`, in the game's points."""
         return self.candidates[0].expected_scores
 
+    def svg(self, position: Any, **options: Any) -> str:
+        """Return a picture of the position with `turn` marked, as SVG.
+
+        Parameters
+        ----------
+        position : Position
+            The one that was searched.
+        **options
+            Those of `Position.svg`.
+        """
+        return position.svg(turn=self.turn, shares=self.value, **options)
+
+    def _repr_svg_(self) -> str:
+        from mexica_ai.draw.search import draw_candidates
+
+        return draw_candidates(self)
+
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON object whose keys are the attributes' names."""
         best = {"turn": self.turn, "value": self.value, "expected_scores": self.expected_scores}

@@ -70,7 +70,7 @@ def chips(paint: Paint, x: float, y: float, width: float, actions: Sequence[str]
     """Return the actions of a turn as numbered chips in rows, and the height of all rows."""
     parts, left, top = [], x, y
     for index, action in enumerate(actions, 1):
-        wide = 34 + 6.9 * len(action)
+        wide = 36 + 7.5 * len(action)
         if left > x and left + wide > x + width:
             left, top = x, top + 34
         shape = {"x": float(left), "y": float(top), "width": float(wide), "height": 26.0, "rx": 13.0}

@@ -34,9 +34,8 @@ def seat_mark(paint: Paint, seat: int | str, x: float, y: float, radius: float, 
     parts = [seat_shape(seat, x, y, radius, **paint(f"seat{seat}" if seat != NEUTRAL else NEUTRAL, f"rim{seat}", 1.5))]
     if label != "":
         middle = y + radius * (0.3 if seat == 0 else 0)
-        parts.append(
-            text(x, middle + radius * 0.38, label, radius * 1.05, text_anchor="middle", font_weight="bold", **paint(f"on{seat}"))
-        )
+        style = {"text_anchor": "middle", "font_weight": "bold", **paint(f"on{seat}")}
+        parts.append(text(x, middle + radius * 0.38, label, radius * 1.05, **style))
     return group(parts)
 
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 FONT = "'Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
@@ -14,7 +15,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def escape(text: object) -> str:
-    """Return a text for an element or an attribute; characters that XML forbids become ``\N{REPLACEMENT CHARACTER}``."""
+    """Return a text for an element or an attribute; characters that XML forbids are replaced."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", str(text)).translate(_ESCAPES)
 
 
@@ -28,9 +29,7 @@ def number(value: float) -> str:
     """
     if not math.isfinite(value):
         raise ValueError(f"{value} in a picture; expected a finite number")
-    return f"{value:.2f}".rstrip("0").rstrip(".").replace("-0", "0") if abs(value) < 0.005 else f"{value:.2f}".rstrip(
-        "0"
-    ).rstrip(".")
+    return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")  # + 0.0: no -0
 
 
 def element(name: str, *children: str, **attributes: object) -> str:

@@ -23,6 +23,8 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 from cext.core.game import State
@@ -234,6 +236,38 @@ class GameCodec(Protocol):
 
         Must work for views, for positions in which a random event is due, and after the end of the game.
         """
+
+    def draw(self, fields: dict[str, Any], **options: Any) -> str:
+        """Return a picture of a position as SVG. Default: by `draw` of the game's module ``draw``, if it has one.
+
+        Parameters
+        ----------
+        fields : dict
+            A position as `format_position` returns it. An editor may pass a faulty one: what cannot be read is left
+            out.
+        viewer : int, optional
+            The seat that looks on.
+        turn : sequence of (action, fields)
+            A turn from this position, with the position after each action: the picture shows the last one, with what
+            is new marked. Default: none.
+        theme : str
+            light, dark or page: then elements have classes instead of colours. Default: light.
+        parts : sequence of str
+            What to draw, of the game's `PARTS`. Default: all.
+        targets : bool
+            Whether elements that can be clicked have ``data-target``. Default: False.
+        shares : sequence of float, optional
+            Expected share of the win of each seat.
+
+        Raises
+        ------
+        NotationError
+            The game has no pictures; reason NO_PICTURE.
+        """
+        module = f"mexica_ai.games.{self.name}.draw"
+        if find_spec(module) is None:
+            raise NotationError(f"{self.name}: has no pictures; expected a game that has", reason="NO_PICTURE")
+        return import_module(module).draw(fields, **options)
 
     # --- views: the position as one seat sees it
 

@@ -10,7 +10,7 @@ from mexica_ai.draw import marks
 from mexica_ai.draw.outline import outline
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import NEUTRAL, pawn, seat_mark, seat_shape
-from mexica_ai.draw.svg import document, element, group, text
+from mexica_ai.draw.svg import TIMES, document, element, group, text
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 
@@ -21,6 +21,7 @@ _BOARD_WIDTH, _BOARD_HEIGHT = 2 * X + SIZE * _COLUMNS, 2 * Y + SIZE * _ROWS
 _PANEL_X, _PANEL_WIDTH = _BOARD_WIDTH + 14, 300
 _MIN_NUMBERED = 3  # spaces of a district with a number: the size of the smallest token
 _STRIPE = 7.0
+_BOLD = {"text_anchor": "middle", "font_weight": "bold"}
 
 
 def draw(
@@ -168,7 +169,8 @@ class _Picture:
         shallows = element("path", d=outline(island, SIZE, X, Y, 13, 16), **self.paint("shallows"))
         canals = [_square(cell) for cell in self.canals]
         ditch = element("path", d=outline(canals, SIZE, X, Y, 2.5, 3), **self.paint("canal")) if canals else ""
-        ripples = [self._wave(x, y - 5, "lake") + self._wave(x, y + 9, "lake") for x, y in map(_center, sorted(self.canals))]
+        middles = map(_center, sorted(self.canals))
+        ripples = [self._wave(x, y + dy, "lake") for x, y in middles for dy in (-5, 9)]
         return group([lake, *waves, shallows, ditch, *ripples], class_="water")
 
     def _wave(self, x, y, color):
@@ -240,18 +242,9 @@ class _Picture:
         for cell in sorted(board.PALACE):
             x, y = _center(cell)
             size = 30.0 if cell != board.PALACE_CENTRE else 36.0
-            parts.append(
-                element(
-                    "rect", x=x - size / 2, y=y - size / 2, width=size, height=size, rx=4.0, **self.paint("palace", "wood", 1.2)
-                )
-            )
+            parts.append(self._box(x, y, size, rx=4.0, **self.paint("palace", "wood", 1.2)))
             if cell == board.PALACE_CENTRE:
-                for inner in (24.0, 12.0):
-                    parts.append(
-                        element(
-                            "rect", x=x - inner / 2, y=y - inner / 2, width=inner, height=inner, **self.paint(None, "wood", 1.6)
-                        )
-                    )
+                parts += [self._box(x, y, inner, **self.paint(None, "wood", 1.6)) for inner in (24.0, 12.0)]
                 for dx, dy in ((0, -1), (1, 0), (0, 1), (-1, 0)):
                     data = f"M{x + 6 * dx:g} {y + 6 * dy:g}L{x + 18 * dx:g} {y + 18 * dy:g}"
                     parts.append(element("path", d=data, **self.paint(None, "shore", 4.0)))
@@ -259,6 +252,10 @@ class _Picture:
                 data = f"M{x:g} {y - 9:g}l9 9l-9 9l-9 -9Z"
                 parts.append(element("path", d=data, **self.paint(None, "wood", 1.2)))
         return group(parts, class_="palace")
+
+    @staticmethod
+    def _box(x, y, size, **attributes):
+        return element("rect", x=x - size / 2, y=y - size / 2, width=size, height=size, **attributes)
 
     def _numbers(self):
         """The sizes of unfounded districts, on a free space near their middle."""
@@ -272,9 +269,7 @@ class _Picture:
             cell = min(free, key=lambda cell: sum((a - b) ** 2 for a, b in zip(_center(cell), middle, strict=True)))
             x, y = _center(cell)
             size = 17 if len(district) > 4 else 14
-            parts.append(
-                text(x, y + size * 0.36, len(district), size, text_anchor="middle", font_weight="bold", **self.paint("landink"))
-            )
+            parts.append(text(x, y + size * 0.36, len(district), size, **_BOLD, **self.paint("landink")))
         return group(parts, class_="sizes", opacity="0.75")
 
     def _bridge(self, cell, axis):
@@ -297,13 +292,13 @@ class _Picture:
         parts = [
             element("circle", cx=float(x), cy=float(y), r=float(radius), **self.paint("calpulli", "calpullirim", 1.8)),
             element("circle", cx=float(x), cy=float(y), r=radius - 3, **self.paint(None, "calpullirim", 0.8)),
-            text(x, y + radius * 0.16, size, radius * 0.95, text_anchor="middle", font_weight="bold", **self.paint("calpulliink")),
+            text(x, y + radius * 0.16, size, radius * 0.95, **_BOLD, **self.paint("calpulliink")),
         ]
         if isinstance(size, int):
-            second, third = (size + 1) // 2, ((size + 1) // 2 + 1) // 2
-            parts.append(
-                text(x, y + radius * 0.68, f"{second}·{third}", radius * 0.46, text_anchor="middle", **self.paint("calpulliink"))
-            )
+            second = (size + 1) // 2
+            values = f"{second}·{(second + 1) // 2}"
+            style = {"text_anchor": "middle", **self.paint("calpulliink")}
+            parts.append(text(x, y + radius * 0.68, values, radius * 0.46, **style))
         return group(parts, **attributes)
 
     def _temple(self, cell, seat, level):
@@ -317,16 +312,15 @@ class _Picture:
             [
                 seat_mark(self.paint, name, x, y, radius, ""),
                 *(
-                    seat_mark_outline(self.paint, name, x, y, radius * (1 - 0.14 * step))
-                    for step in range(1, min(level, 4))
+                    seat_shape(name, x, y, radius * (1 - 0.14 * step), **self.paint(None, f"rim{name}", 0.9))
+                    for step in range(1, min(level, 4))  # its terraces
                 ),
                 text(
                     x,
-                    y + (radius * 0.45 if name == 0 else 0) + radius * 0.34,
+                    y + radius * (0.79 if name == 0 else 0.34),
                     level,
                     radius * 0.95,
-                    text_anchor="middle",
-                    font_weight="bold",
+                    **_BOLD,
                     **self.paint(f"on{name}"),
                 ),
             ],
@@ -385,7 +379,8 @@ class _Picture:
         (x, y), (u, v) = _center(start), _center(end)
         dash = {"walk": None, "sail": "2 5", "teleport": "9 6"}[verb]
         arrow, middle = marks.arrow(self.paint, (x, y), (u, v), dash=dash, bend=28.0 if verb == "teleport" else 4.0)
-        self.badges.append((*middle, number))
+        above = 15 if abs(y - v) < abs(x - u) else 0
+        self.badges.append((middle[0] - (15 - above), middle[1] - above, number))
         return pawn(self.paint, seat, x, y, 40, opacity="0.4") + arrow
 
     def _badges(self):
@@ -408,7 +403,7 @@ class _Picture:
             y += 82
         if self.shares:
             parts.append(group([self._shares()], transform=f"translate(0 {y:g})"))
-            y += 44
+            y += 52
         calpulli = now.get("calpulli", {})
         for label, sizes in self._token_rows(calpulli):
             parts.append(text(0, y + 12, label, 11.5, **paint("soft")))
@@ -448,7 +443,7 @@ class _Picture:
             element("rect", width=float(_PANEL_WIDTH), height=74.0, rx=9.0, **edge),
             seat_mark(paint, seat, 24, 24, 12),
             text(44, 24, f"Seat {seat}", 15, font_weight="bold", **paint("ink")),
-            text(_PANEL_WIDTH - 12, 30, own.get("score", ""), 24, text_anchor="end", font_weight="bold", **paint("ink")),
+            text(_PANEL_WIDTH - 12, 31, own.get("score", ""), 24, **{**_BOLD, "text_anchor": "end"}, **paint("ink")),
             self._action_tokens(own.get("action_tokens", 0)),
         ]
         if is_moving:
@@ -458,15 +453,19 @@ class _Picture:
             x = 24 + 68 * (level - 1)
             parts += [
                 self._temple_at(x, 57, seat, level, 10.5),
-                text(x + 17, 61.5, f"×{number}", 13, **paint("ink")),
+                text(x + 17, 61.5, f"{TIMES}{number}", 13, **paint("ink")),
             ]
         return "".join(parts)
 
     def _action_tokens(self, number):
         x = _PANEL_WIDTH - 92.0
-        box = element("rect", x=x, y=12.0, width=18.0, height=18.0, rx=4.0, **self.paint("paper", "soft", 1.4))
-        star = element("path", d=f"M{x + 9:g} 15.5l1.7 3.7 4 .4-3 2.7.9 4-3.6-2.1-3.6 2.1.9-4-3-2.7 4-.4Z", **self.paint("soft"))
-        return group([box, star, text(x + 22, 26, f"×{number}", 13, **self.paint("ink"))], class_="tokens")
+        return group([self._star(x, 12), text(x + 22, 26, f"{TIMES}{number}", 13, **self.paint("ink"))], class_="tokens")
+
+    def _star(self, x, y):
+        """Return an action token."""
+        box = {"x": float(x), "y": float(y), "width": 18.0, "height": 18.0, "rx": 4.0}
+        star = f"M{x + 9:g} {y + 3.5:g}l1.7 3.7 4 .4-3 2.7.9 4-3.6-2.1-3.6 2.1.9-4-3-2.7 4-.4Z"
+        return element("rect", **box, **self.paint("paper", "soft", 1.4)) + element("path", d=star, **self.paint("soft"))
 
     def _shares(self):
         paint = self.paint
@@ -477,9 +476,7 @@ class _Picture:
             parts.append(element("rect", x=x, y=18.0, width=wide, height=20.0, **paint(f"seat{seat}")))
             if wide > 36:
                 label = f"{100 * share:.0f}%"
-                parts.append(
-                    text(x + wide / 2, 32.5, label, 12.5, text_anchor="middle", font_weight="bold", **paint(f"on{seat}"))
-                )
+                parts.append(text(x + wide / 2, 32.5, label, 12.5, **_BOLD, **paint(f"on{seat}")))
             x += wide
         return "".join(parts)
 
@@ -504,12 +501,8 @@ class _Picture:
         double = element("path", d="M0 2h30v16h-30ZM15 2v16", **paint("canal", "bank", 1.2))
         single = element("path", d="M78 2h16v16h-16Z", **paint("canal", "bank", 1.2))
         bridge = element("path", d="M138 4h28v12h-28ZM145 4v12M152 4v12M159 4v12", **paint("wood", "woodrim", 1.2))
-        token = element("rect", x=210.0, y=2.0, width=16.0, height=16.0, rx=4.0, **paint("paper", "soft", 1.4))
-        counts = ((34, tiles.get("double")), (98, tiles.get("single")), (170, board.NUM_BRIDGES - len(self.bridges)), (230, tokens))
-        labels = [text(x, 15, f"×{count}", 13, **paint("ink")) for x, count in counts]
-        return group([double, single, bridge, token, *labels], class_="supply")
+        bridges = board.NUM_BRIDGES - len(self.bridges)
+        counts = ((34, tiles.get("double")), (98, tiles.get("single")), (170, bridges), (232, tokens))
+        labels = [text(x, 15, f"{TIMES}{count}", 13, **paint("ink")) for x, count in counts]
+        return group([double, single, bridge, self._star(210, 1), *labels], class_="supply")
 
-
-def seat_mark_outline(paint: Paint, seat: int | str, x: float, y: float, radius: float) -> str:
-    """Return a terrace of a temple: the seat's shape as a thin line."""
-    return seat_shape(seat, x, y, radius, **paint(None, f"rim{seat}", 0.9))

@@ -1,0 +1,106 @@
+"""A search as a picture: the candidate turns of its result, and how their visits and shares grew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mexica_ai.draw.palette import Paint
+from mexica_ai.draw.pieces import seat_mark
+from mexica_ai.draw.svg import document, element, path, text
+
+WIDTH = 860
+MOST = 5  # candidates whose growth is drawn
+_CHARACTERS = 62  # of a turn in a row
+
+
+def draw_candidates(result: Any, *, theme: str = "light") -> str:
+    """Return a picture of the candidates: visits, shares of the win and expected scores.
+
+    Parameters
+    ----------
+    result : mexica_ai.results.Result
+    theme : str
+        light, dark or page.
+    """
+    paint = Paint(theme)
+    height = 62 + 40 * len(result.candidates)
+    parts = [
+        element("rect", width=float(WIDTH), height=float(height), **paint("paper")),
+        text(16, 28, "Candidate turns", 16, font_weight="bold", **paint("ink")),
+        text(WIDTH - 16, 28, f"{result.iterations:,} iterations", 12, text_anchor="end", **paint("soft")),
+    ]
+    for index, candidate in enumerate(result.candidates):
+        y = 46.0 + 40 * index
+        parts.append(text(66, y + 19, f"{candidate.visits:,}", 12, text_anchor="end", **paint("soft")))
+        x = 78.0
+        for seat, share in enumerate(candidate.value):
+            wide = 220 * share
+            parts.append(element("rect", x=x, y=y + 4, width=wide, height=21.0, **paint(f"seat{seat}")))
+            if wide > 34:
+                style = {"text_anchor": "middle", "font_weight": "bold", **paint(f"on{seat}")}
+                parts.append(text(x + wide / 2, y + 19, f"{100 * share:.0f}%", 12, **style))
+            x += wide
+        turn = "; ".join(candidate.turn)
+        if len(turn) > _CHARACTERS:
+            turn = turn[: _CHARACTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
+        weight = "bold" if index == 0 else None
+        parts.append(text(312, y + 14, turn, 13, font_weight=weight, **paint("ink")))
+        for seat, score in enumerate(candidate.expected_scores):
+            parts += [
+                seat_mark(paint, seat, 318 + 64 * seat, y + 24, 4.5),
+                text(327 + 64 * seat, y + 28.5, f"{score:.1f}", 11.5, **paint("soft")),
+            ]
+    return document(WIDTH, height, "".join(parts), "Candidates: " + "; ".join(result.turn))
+
+
+def draw_growth(results: Sequence[Any], seat: int, *, theme: str = "light") -> str:
+    """Return a picture of visits and of the mover's share of the win of the first candidates over time.
+
+    Parameters
+    ----------
+    results : sequence of mexica_ai.results.Result
+        Those that an analysis has yielded, in their order.
+    seat : int
+        The seat to move.
+    theme : str
+        light, dark or page.
+    """
+    paint = Paint(theme)
+    names = ["; ".join(candidate.turn) for candidate in results[-1].candidates[:MOST]]
+    known = [{"; ".join(candidate.turn): candidate for candidate in result.candidates} for result in results]
+    end = max(results[-1].seconds, 1e-9)
+    height = 470 + 20 * len(names)
+    title = f"Search of {end:.1f} s, {results[-1].iterations:,} iterations"
+    parts = [
+        element("rect", width=float(WIDTH), height=float(height), **paint("paper")),
+        text(52, 24, title, 16, font_weight="bold", **paint("ink")),
+    ]
+    most = max((candidate.visits for found in known for candidate in found.values()), default=1)
+    plots = (
+        (48.0, "visits", lambda candidate: candidate.visits / most, f"{most:,}", "0"),
+        (256.0, f"share of the win of seat {seat}", lambda candidate: candidate.value[seat], "100 %", "0 %"),
+    )
+    for top, label, value, high, low in plots:
+        parts.append(text(52, top - 4, label, 11.5, **paint("soft")))
+        for share, words in ((0.0, low), (0.5, ""), (1.0, high)):
+            y = top + 180 * (1 - share)
+            parts.append(element("path", d=f"M52 {y:g}H{WIDTH - 24}", **paint(None, "line", 1.0)))
+            parts.append(text(46, y + 4, words, 10.5, text_anchor="end", **paint("soft")))
+        for index, name in enumerate(names):
+            points = [
+                (52 + (WIDTH - 76) * result.seconds / end, top + 180 * (1 - value(found[name])))
+                for result, found in zip(results, known, strict=True)
+                if name in found
+            ]
+            line = paint(None, _LINES[index], 2.6 if index == 0 else 1.8)
+            parts.append(element("path", d=path(points, closed=False), stroke_linejoin="round", **line))
+    for index, name in enumerate(names):
+        y = 464.0 + 20 * index
+        parts.append(element("path", d=f"M52 {y - 4:g}h22", **paint(None, _LINES[index], 3.0)))
+        shown = name if len(name) < 100 else name[:99] + "\N{HORIZONTAL ELLIPSIS}"
+        parts.append(text(82, y, shown, 12, **paint("ink")))
+    return document(WIDTH, height, "".join(parts), title)
+
+
+_LINES = ("seat0", "seat1", "seat2", "wood", "neutral")

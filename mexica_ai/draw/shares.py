@@ -1,0 +1,123 @@
+"""The course of a game as a picture: each seat's expected share of the win, and what each turn gave away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mexica_ai.draw.palette import Paint
+from mexica_ai.draw.pieces import seat_mark
+from mexica_ai.draw.svg import document, element, escape, group, path, text
+
+WIDTH, HEIGHT, LOSSES = 860, 260, 90
+LEFT, TOP, RIGHT = 52, 56, 24
+DUBIOUS, BLUNDER = 0.05, 0.15  # least losses of turns marked ? and ??
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A turn of a game that has been valued.
+
+    Attributes
+    ----------
+    number : int
+        Of the turn, from 1; random events have numbers, too.
+    seat : int
+    after : sequence of float
+        Expected share of the win of each seat after it.
+    loss : float
+        Share of the win that it gave away.
+    label : str
+        What was played.
+    """
+
+    number: int
+    seat: int
+    after: Sequence[float]
+    loss: float
+    label: str = ""
+
+
+def draw_shares(turns: Sequence[Turn], start: Sequence[float], *, theme: str = "light", title: str = "") -> str:
+    """Return the picture of a game's course.
+
+    Parameters
+    ----------
+    turns : sequence of Turn
+        In their order. Turns without a value leave gaps.
+    start : sequence of float
+        Expected share of the win of each seat before the first of them.
+    theme : str
+        light, dark or page.
+    title : str
+        What the picture shows.
+    """
+    paint = Paint(theme)
+    last = max((turn.number for turn in turns), default=1)
+    first = min((turn.number for turn in turns), default=1) - 1
+    step = (WIDTH - LEFT - RIGHT) / max(last - first, 1)
+
+    def x(number):
+        return LEFT + (number - first) * step
+
+    def y(share):
+        return TOP + (1 - share) * HEIGHT
+
+    height = TOP + HEIGHT + LOSSES + 60
+    parts = [element("rect", width=float(WIDTH), height=float(height), **paint("paper"))]
+    parts.append(text(LEFT, 24, title or "Expected share of the win", 16, font_weight="bold", **paint("ink")))
+    for percent in range(0, 101, 25):
+        parts.append(element("path", d=f"M{LEFT} {y(percent / 100):g}H{WIDTH - RIGHT}", **paint(None, "line", 1.0)))
+        label = f"{percent} %"
+        parts.append(text(LEFT - 8, y(percent / 100) + 4, label, 11, text_anchor="end", **paint("soft")))
+    for seat in range(len(start)):
+        parts.append(_curve(paint, seat, turns, start, first, x, y))
+        parts += [
+            seat_mark(paint, seat, LEFT + 6 + 84 * seat, 41, 6),
+            text(LEFT + 17 + 84 * seat, 45, f"Seat {seat}", 12, **paint("ink")),
+        ]
+    base = TOP + HEIGHT + 26
+    parts.append(text(LEFT, base - 6, "given away by each turn", 11, **paint("soft")))
+    most = max([0.2, *(turn.loss for turn in turns)])
+    wide = min(step * 0.7, 14.0)
+    bars = []
+    for turn in turns:
+        tall = LOSSES * max(turn.loss, 0.0) / most
+        middle = x(turn.number) - step / 2
+        bar = element(
+            "rect",
+            x=middle - wide / 2,
+            y=float(base),
+            width=wide,
+            height=max(tall, 1.0),
+            **paint(f"seat{turn.seat}"),
+        )
+        mark = "??" if turn.loss >= BLUNDER else "?" if turn.loss >= DUBIOUS else ""
+        if mark:
+            bar += text(middle, base + tall + 13, mark, 12, text_anchor="middle", font_weight="bold", **paint("ink"))
+        words = f"turn {turn.number}, seat {turn.seat}: {turn.label}, gives away {100 * turn.loss:.1f} %"
+        place = {"x": middle - step / 2, "y": float(TOP), "width": step, "height": float(HEIGHT + LOSSES)}
+        area = element("rect", **place, fill_opacity="0")
+        hint = element("title", escape(words))
+        bars.append(group([hint, bar, area], class_="turn", data_target=f"turn:{turn.number}"))
+    parts.append(group(bars, class_="losses"))
+    every = max(1, round((last - first) / 16 / 5) * 5) if last - first > 16 else 1
+    for number in range(first + 1, last + 1):
+        if number % every == 0:
+            parts.append(
+                text(x(number) - step / 2, height - 10, number, 11, text_anchor="middle", **paint("soft"))
+            )
+    return document(WIDTH, height, "".join(parts), title or "Expected share of the win, by turn")
+
+
+def _curve(paint, seat, turns, start, first, x, y):
+    runs, number, points = [], first, [(x(first), y(start[seat]))]
+    for turn in turns:
+        if turn.number > number + 1 and len(points) > 1:
+            runs.append(points)
+            points = []
+        number = turn.number
+        points.append((x(number), y(turn.after[seat])))
+    runs.append(points)
+    data = "".join(path(points, closed=False) for points in runs)
+    return element("path", d=data, stroke_linejoin="round", class_=None, **paint(None, f"seat{seat}", 2.4))

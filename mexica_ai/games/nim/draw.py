@@ -1,0 +1,52 @@
+"""Nim as a picture: a column of discs for each pile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mexica_ai.draw.marks import chips
+from mexica_ai.draw.palette import Paint
+from mexica_ai.draw.svg import document, element, group, text
+
+PARTS = ("board", "steps")
+
+
+def draw(
+    fields: dict[str, Any],
+    *,
+    viewer: int | None = None,
+    turn: Sequence[tuple[str, dict[str, Any]]] = (),
+    theme: str = "light",
+    parts: Sequence[str] = PARTS,
+    targets: bool = False,
+    shares: Sequence[float] | None = None,
+) -> str:
+    """Return a picture of a position; see `GameCodec.draw`."""
+    paint = Paint(theme)
+    before = fields.get("piles", ())
+    after = turn[-1][1].get("piles", ()) if turn else before
+    width, height = 40 + 70 * max(len(before), 3), 70 + 16 * max([*before, 4])
+    body = [element("rect", width=float(width), height=float(height + 40), **paint("paper"))]
+    for pile, number in enumerate(before):
+        x = 55 + 70 * pile
+        for index in range(number):
+            is_left = pile < len(after) and index < after[pile]
+            body.append(
+                element(
+                    "ellipse",
+                    cx=float(x),
+                    cy=height - 40.0 - 16 * index,
+                    rx=26.0,
+                    ry=10.0,
+                    fill_opacity=None if is_left else "0.15",
+                    **paint("seat1" if is_left else "soft", "rim1", 1.4),
+                )
+            )
+        label = {"data_target": f"pile:{pile + 1}", "class_": "target"} if targets else {}
+        words = f"{number} → {after[pile]}" if pile < len(after) and after[pile] != number else str(number)
+        body.append(group([text(x, height - 12, words, 14, text_anchor="middle", **paint("ink"))], **label))
+    if turn and "steps" in parts:
+        body.append(chips(paint, 16, height, width - 32, [action for action, _ in turn])[0])
+    mover = "over" if fields.get("phase") == "over" or not any(before) else f"seat {fields.get('to_move')} to move"
+    return document(width, height + 40, "".join(body), f"Nim, {mover}")
