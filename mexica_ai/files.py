@@ -18,7 +18,7 @@ def problem_of(path: str) -> str:
     return ""
 
 
-def replace(path: str, text: str) -> None:
+def replace(path: str, content: str | bytes) -> None:
     """Write a file so that it is never half there: it appears, or replaces the one before, as a whole.
 
     Raises
@@ -26,13 +26,14 @@ def replace(path: str, text: str) -> None:
     OSError
         It cannot be written.
     """
+    data = content.encode() if isinstance(content, str) else content
     target = Path(path).resolve()  # of a link, what it leads to
     if target.exists() and not target.is_file():  # such as /dev/stdout
-        target.write_text(text, encoding="utf-8")
+        target.write_bytes(data)
         return
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        draft.write_text(text, encoding="utf-8")
+        draft.write_bytes(data)
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from html import escape
 from typing import Any
 
 from mexica_ai.annotate import DUBIOUS, NOTE, TurnEvaluation, mark_of, seat_turns
+from mexica_ai.errors import NotationError
 from mexica_ai.position import TURN_SEPARATOR, Position
 
 WORST = 5  # turns drawn as boards, unless said otherwise
@@ -206,9 +207,12 @@ def _boards(one, position):
 
 def _board(position, turn):
     """Return the picture of the position after a turn, or its text where the game has no picture."""
-    after = position.copy()
-    after.push(turn)
-    return f"<pre>{escape(str(after).rstrip())}</pre>"
+    try:
+        return position.svg(turn=turn)
+    except NotationError:
+        after = position.copy()
+        after.push(turn)
+        return f"<pre>{escape(str(after).rstrip())}</pre>"
 
 
 def _table(evaluations, shown):

@@ -9,7 +9,8 @@ import sys
 from collections.abc import Iterator
 
 from mexica_ai import terminal
-from mexica_ai.cli import common, report
+from mexica_ai.cli import common, picture, report
+from mexica_ai.draw.search import draw_growth
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.base import LIMIT_KEYS
 from mexica_ai.engines.specs import seconds
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_search_options(parser, "none")
     common.add_candidates_option(parser)
     add_interval_option(parser)
+    picture.add_plot_option(parser, "visits and shares of the first candidates over time")
     common.add_json_option(
         parser, "print one JSON object per line; only the last has a stop_reason that is not empty"
     )
@@ -65,14 +67,24 @@ def run(args: argparse.Namespace) -> int:
         field: getattr(args, key) for key, field in LIMIT_KEYS.items() if getattr(args, key) is not None
     }
     defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "seed", "weights")}
+    picture.check(args)
     is_unlimited = not {"time_s", "iterations"} & budget.keys()
     limits = Limits(**budget, unlimited=is_unlimited)
     with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:
         results = common.in_thread(
             engine.analyze(position, limits, candidates=args.candidates, stop=stop, interval_s=args.interval)
         )
-        print_results(results, position, args.json)
+        found: list[Result] = []
+        print_results(_keeping(results, found), position, args.json)
+    if args.plot is not None and found:
+        picture.write(args, draw_growth(found, position.to_move, theme=args.theme))
     return 0
+
+
+def _keeping(results: Iterator[Result], found: list[Result]) -> Iterator[Result]:
+    for result in results:
+        found.append(result)
+        yield result
 
 
 def print_results(results: Iterator[Result], position: Position, is_json: bool) -> None:

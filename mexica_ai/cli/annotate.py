@@ -23,8 +23,9 @@ from mexica_ai.annotate import (
     seat_turns,
     with_evaluations,
 )
-from mexica_ai.cli import common
+from mexica_ai.cli import common, picture
 from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record, read_records
+from mexica_ai.draw import shares
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, resolve_seed
@@ -54,7 +55,7 @@ boards beside the engine's turns, and all turns.
 Examples:
   mexica-ai annotate game.jsonl --time 2 --threads 4
   mexica-ai annotate games.jsonl --game 3 --turns 20-30
-  mexica-ai annotate game.jsonl --worst 5
+  mexica-ai annotate game.jsonl --worst 5 --plot shares.png
   mexica-ai annotate game.jsonl --time 5 --record game.jsonl --html game.html
 """
 
@@ -85,6 +86,7 @@ def add_record_options(parser: argparse.ArgumentParser) -> None:
         "--record", dest="output", metavar="FILE", help="write the record with its evaluations to this file"
     )
     parser.add_argument("--html", metavar="FILE", help="write a report to this file, for a browser")
+    picture.add_plot_option(parser, "the shares of the win and what each turn gave away")
     common.add_json_option(
         parser, "print one JSON object per turn: turn_index (from 0), seat, turn, before, after, loss, ..."
     )
@@ -115,6 +117,7 @@ def run(args: argparse.Namespace) -> int:
 
 def check_outputs(args: argparse.Namespace) -> None:
     """Raise an error now, before the long work, if a file cannot be written later."""
+    picture.check(args)
     for flag, path in (("--record", args.output), ("--html", args.html)):
         if path is not None and (problem := files.problem_of(path)):
             raise NotationError(f"{flag}: cannot write {path!r}: {problem}", reason="BAD_USAGE")
@@ -183,6 +186,13 @@ def _write(found: list[TurnEvaluation], record: dict, args: argparse.Namespace, 
                 lines = [text.decode("utf-8").strip() for _, text in read_records(file)]
             lines[args.game - 1] = line
         files.replace(args.output, "\n".join(lines) + "\n")
+    if args.plot is not None and found:
+        turns = [
+            shares.Turn(one.turn_index + 1, one.seat, one.after, one.loss, report.format_turn(one.turn))
+            for one in found
+        ]
+        title = f"{record['game'].capitalize()}: expected share of the win"
+        picture.write(args, shares.draw_shares(turns, found[0].before, theme=args.theme, title=title))
     if args.html is not None:
         files.replace(args.html, review.report(record, found, worst=args.worst or review.WORST))
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 from mexica_ai import terminal
-from mexica_ai.cli import common, report
+from mexica_ai.cli import common, picture, report
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.position import Position
 from mexica_ai.results import Result
@@ -26,6 +26,7 @@ it with the best turn so far. `value` is the expected share of the win and
 
 Examples:
   mexica-ai best game.json --time 5 --threads 4
+  mexica-ai best game.json --png turn.png
   mexica-ai best game.json --iterations 20000 --seed 1 --json
   mexica-ai best - --engine uct,time=2 < game.json
 """
@@ -40,16 +41,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_json_option(
         parser, "print one JSON object: turn, value, expected_scores, candidates, iterations, ..."
     )
+    picture.add_options(parser, "the best turn")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     spec = parse_spec(args.engine)
     position = common.read_position(args.position)
+    picture.check(args)
     defaults = common.search_defaults(args, spec)
     with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:
         search = (engine.best_turn(position, candidates=args.candidates, stop=stop) for _ in range(1))
         result = wait_for(search, f"{engine.name} searches", "Ctrl-C: the best so far")
+    if (args.svg or args.png) and picture.write(args, result.svg(position, theme=args.theme)):
+        return 0
     print_result(result, position, args.json)
     return 0
 

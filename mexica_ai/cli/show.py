@@ -7,7 +7,7 @@ import json
 
 from mexica_ai import terminal
 from mexica_ai.annotate import NOTE, TurnEvaluation, mark_of, recorded_evaluations
-from mexica_ai.cli import common
+from mexica_ai.cli import common, picture
 from mexica_ai.cli.records import MAX_NUMBER, add_game_option, read_record
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import NotationError
@@ -28,6 +28,7 @@ Examples:
   mexica-ai new --seed 7 | mexica-ai show -
   mexica-ai show game.json --viewer 1
   mexica-ai show games.jsonl --game 3 --turn 12
+  mexica-ai show game.json --png game.png --play "walk H5; end"
   mexica-ai show game.json --format compact
 """
 
@@ -60,10 +61,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "compact form, the latter two on one line (default: text)",
     )
     common.add_json_option(parser, "the same as --format json")
+    parser.add_argument("--play", metavar="TURN", help="in the picture, play this turn and mark its steps")
+    picture.add_options(parser, "the position")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    picture.check(args)
+    if args.play is not None and not (args.svg or args.png):
+        raise NotationError("--play: needs --svg or --png; a turn is played by `mexica-ai apply`", reason="BAD_USAGE")
     if args.turn is None:
         if args.game is not None:
             raise NotationError("--game: needs --turn, which says how many turns are played", reason="BAD_USAGE")
@@ -72,6 +78,10 @@ def run(args: argparse.Namespace) -> int:
         position, note = _read_turn(args)
     if args.viewer is not None:
         position = position.view(args.viewer)
+    if args.svg or args.png:
+        drawing = position.svg(turn=args.play, theme=args.theme)
+        if picture.write(args, drawing):
+            return 0
     if args.json or args.format == "json":
         print(json.dumps(position.to_json()))
     elif args.format == "compact":

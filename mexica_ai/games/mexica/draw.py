@@ -459,13 +459,15 @@ class _Picture:
 
     def _action_tokens(self, number):
         x = _PANEL_WIDTH - 92.0
-        return group([self._star(x, 12), text(x + 22, 26, f"{TIMES}{number}", 13, **self.paint("ink"))], class_="tokens")
+        label = text(x + 22, 26, f"{TIMES}{number}", 13, **self.paint("ink"))
+        return group([self._star(x, 12), label], class_="tokens")
 
     def _star(self, x, y):
         """Return an action token."""
         box = {"x": float(x), "y": float(y), "width": 18.0, "height": 18.0, "rx": 4.0}
         star = f"M{x + 9:g} {y + 3.5:g}l1.7 3.7 4 .4-3 2.7.9 4-3.6-2.1-3.6 2.1.9-4-3-2.7 4-.4Z"
-        return element("rect", **box, **self.paint("paper", "soft", 1.4)) + element("path", d=star, **self.paint("soft"))
+        back = element("rect", **box, **self.paint("paper", "soft", 1.4))
+        return back + element("path", d=star, **self.paint("soft"))
 
     def _shares(self):
         paint = self.paint
