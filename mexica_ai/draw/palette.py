@@ -56,6 +56,7 @@ COLORS: dict[str, tuple[str, str]] = {
     "onK": ("#ffffff", "#ffffff"),
     "onG": ("#10240f", "#10240f"),
     "onB": ("#ffffff", "#ffffff"),
+    "table": ("#e8eee0", "#26302a"),
     "corn": ("#e2b53c", "#e2b53c"),
     "stone": ("#9aa0a6", "#9aa0a6"),
     "gold": ("#f0b51c", "#f0b51c"),

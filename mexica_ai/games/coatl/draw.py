@@ -1,0 +1,470 @@
+"""Coatl as a picture: the table, and each seat with its pieces, its cards and its Coatls as serpents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mexica_ai.draw import marks
+from mexica_ai.draw.palette import Paint
+from mexica_ai.draw.pieces import seat_mark
+from mexica_ai.draw.svg import TIMES, document, element, group, text
+from mexica_ai.games.coatl import facts
+from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
+
+PARTS = ("table", "seats", "steps")
+HIDDEN = "?"
+_WIDTH, _EDGE = 1220, 20
+_CARD_W, _CARD_H, _GAP = 114, 62, 8
+_PIECE, _TALL = 44, 30  # of a body
+_ROW = 22  # pieces of a Coatl in a row
+_LETTER = {"yellow": "Y", "red": "R", "black": "K", "green": "G", "blue": "B", "any": ""}
+_SUITS = {"red": "R", "black": "K", "green": "G", "blue": "B", "yellow": "Y"}
+_BOLD = {"text_anchor": "middle", "font_weight": "bold"}
+
+
+def draw(
+    fields: dict[str, Any],
+    *,
+    viewer: int | None = None,
+    turn: Sequence[tuple[str, dict[str, Any]]] = (),
+    theme: str = "light",
+    parts: Sequence[str] = PARTS,
+    targets: bool = False,
+    shares: Sequence[float] | None = None,
+) -> str:
+    """Return a picture of a position; see `GameCodec.draw`."""
+    picture = _Picture(fields, Paint(theme), turn)
+    body, y = [], 16.0
+    if "table" in parts:
+        body.append(picture.heading(shares))
+        y = 62.0
+        tall = picture.table(y)
+        y += tall + 14
+    if "seats" in parts:
+        for seat in range(len(picture.now.get("seats", ()))):
+            y += picture.seat(seat, y) + 14
+    body += picture.parts
+    body.append(picture.turn_marks())
+    if "steps" in parts and turn:
+        actions = [action for action, _ in turn]
+        steps, tall = marks.chips(picture.paint, _EDGE, y, _WIDTH - 2 * _EDGE, actions)
+        body.append(steps)
+        y += tall + 4
+    if targets:
+        body.append(picture.all_targets())
+    paper = element("rect", width=float(_WIDTH), height=y, **picture.paint("paper"))
+    return document(_WIDTH, y, paper + "".join(body), picture.title())
+
+
+class _Picture:
+    """Draws one position from top to bottom, and remembers where things are."""
+
+    def __init__(self, fields, paint, turn):
+        self.fields, self.paint, self.turn = fields, paint, turn
+        self.now = turn[-1][1] if turn else fields
+        self.parts = []
+        self.places = {}  # target -> x, y, width, height
+        self.marks = {}  # what a turn may have made new -> the same
+
+    def title(self):
+        now = self.now
+        title = f"Coatl, {now.get('players')} players, round {now.get('round')}"
+        if self.turn:
+            turn = "; ".join(action for action, _ in self.turn)
+            return f"{title}, turn of seat {self.fields.get('to_move')}: {turn}"
+        return title + (", over" if now.get("phase") == "over" else f", seat {now.get('to_move')} to move")
+
+    def text(self, *args, color="ink", **attributes):
+        self.parts.append(text(*args, **attributes, **self.paint(color)))
+
+    def box(self, x, y, width, height, fill, stroke, line=1.4, radius=8.0, **attributes):
+        size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height), "rx": radius}
+        return element("rect", **size, **attributes, **self.paint(fill, stroke, line))
+
+    def heading(self, shares):
+        now, paint = self.now, self.paint
+        note = "over" if now.get("phase") == "over" else f"round {now.get('round')}"
+        if now.get("viewer") is not None:
+            note += f", as seat {now['viewer']} sees it"
+        elif now.get("ending"):
+            note += ", the end is near"
+        name = text(24, 42, "Coatl", 22, font_weight="bold", **paint("ink"))
+        parts = [name, text(104, 42, note, 13, **paint("soft"))]
+        if shares:
+            x = 780.0
+            parts.append(text(x - 10, 42, "expected share of the win", 11.5, text_anchor="end", **paint("soft")))
+            for seat, share in enumerate(shares):
+                wide = (_WIDTH - _EDGE - 780) * share
+                parts.append(element("rect", x=x, y=24.0, width=wide, height=24.0, **paint(f"seat{seat}")))
+                if wide > 36:
+                    parts.append(text(x + wide / 2, 41, f"{100 * share:.0f}%", 13, **_BOLD, **paint(f"on{seat}")))
+                x += wide
+        return group(parts, class_="heading")
+
+    # --- the table
+
+    def table(self, y):
+        """Draw what lies between the seats; return its height."""
+        now = self.now
+        supply = now.get("supply", {})
+        tall = 182.0
+        self.parts.append(self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "table", "line", 1.6, 10.0))
+        self.text(36, y + 20, "supply", 11.5, color="soft")
+        for row, (part, kind) in enumerate((("heads", "head"), ("tails", "tail"))):
+            for index in range(facts.SUPPLY_SPACES[part]):
+                letters = supply.get(part, "")
+                letter = letters[index] if index < len(letters) else ""
+                self._slot(36 + 77 * index, y + 30 + 72 * row, 71, kind, letter, f"supply:{kind}:{letter}")
+        for index in range(facts.SUPPLY_SPACES["bodies"]):
+            pairs = supply.get("bodies", ())
+            pair = pairs[index] if index < len(pairs) else ""
+            x, top = 192 + 101 * (index % 3), y + 30 + 72 * (index // 3)
+            self._slot(x, top, 96, "body", pair, f"supply:body:{pair}")
+        shown = list(now.get("display", ()))
+        self.text(500, y + 20, f"prophecies on display, {now.get('deck')} in the deck", 11.5, color="soft")
+        for index, card in enumerate(shown):
+            x, top = 500 + (_CARD_W + _GAP) * (index % 3), y + 30 + (_CARD_H + 10) * (index // 3)
+            self.prophecy(x, top, card, f"display:{card}")
+        self.back(868, y + 30, 78, _CARD_H, "deck")
+        self.text(907, y + 108, f"deck {now.get('deck')}", 11.5, color="soft", text_anchor="middle")
+        self.text(868, y + 128, f"{len(now.get('discarded', ()))} discarded", 11.5, color="soft")
+        self.text(956, y + 20, "temples", 11.5, color="soft")
+        for index, pile in enumerate(now.get("piles", ())):
+            x = 956 + (_CARD_W + _GAP) * index
+            if pile.get("top"):
+                self.temple(x, y + 30, pile["top"], f"pile:{pile['top']}")
+            else:
+                self.parts.append(self.box(x, y + 30, _CARD_W, _CARD_H, None, "line", 1.4, 7.0, stroke_dasharray="4 4"))
+            self.text(x + _CARD_W, y + 108, f"{pile.get('below')} below", 11.5, color="soft", text_anchor="end")
+        return tall
+
+    def _slot(self, x, y, width, kind, letters, target):
+        self.parts.append(self.box(x, y, width, 60, "card", "line", 1.2, 8.0, stroke_dasharray="4 4"))
+        if letters:
+            wide = _PIECE * len(letters)
+            for index, letter in enumerate(letters):
+                self.piece(x + (width - wide) / 2 + _PIECE * index, y + 15, kind, letter)
+            self.places[target] = (x, y, width, 60)
+
+    # --- pieces
+
+    def piece(self, x, y, kind, letter):
+        """Draw a piece whose body is at a place: head to the left, tail to the right."""
+        if letter not in COLORS:
+            return
+        edge, w, h = self.paint(letter, "mark", 1.5), _PIECE, _TALL
+        parts = []
+        if kind == "head":
+            for dx, dy, color in ((20, -9, "R"), (26, -11, "Y"), (32, -8, "G")):
+                data = (
+                    f"M{x + 24:g} {y + 4:g}Q{x + dx - 8:g} {y + dy + 6:g} {x + dx:g} {y + dy:g}"
+                    f"Q{x + dx + 7:g} {y + dy + 6:g} {x + 31:g} {y + 6:g}Z"
+                )
+                parts.append(element("path", d=data, **self.paint(color, "mark", 1.0)))
+            tongue = f"M{x + 2:g} {y + 23:g}l-8 3m3 -1l-5 -3"
+            parts.append(element("path", d=tongue, stroke_linecap="round", **self.paint(None, "R", 1.6)))
+            data = (
+                f"M{x + w:g} {y:g}H{x + 20:g}Q{x + 6:g} {y + 1:g} {x:g} {y + 17:g}L{x + 10:g} {y + 21:g}"
+                f"L{x + 1:g} {y + 24:g}Q{x + 6:g} {y + h:g} {x + 18:g} {y + h:g}H{x + w:g}"
+                f"Q{x + w + 6:g} {y + h / 2:g} {x + w:g} {y:g}Z"
+            )
+            parts.append(element("path", d=data, stroke_linejoin="round", **edge))
+            parts.append(element("circle", cx=x + 15.0, cy=y + 9.0, r=3.6, **self.paint("card", "mark", 1.0)))
+            parts.append(element("circle", cx=x + 14.0, cy=y + 9.0, r=1.6, **self.paint("mark")))
+        elif kind == "tail":
+            for dy, color in ((-4, "R"), (15, "Y"), (34, "G")):
+                data = (
+                    f"M{x + 26:g} {y + 15:g}Q{x + 34:g} {y + dy * 0.6 + 6:g} {x + w + 2:g} {y + dy:g}"
+                    f"Q{x + w - 4:g} {y + dy * 0.6 + 8:g} {x + 30:g} {y + 18:g}Z"
+                )
+                parts.append(element("path", d=data, **self.paint(color, "mark", 1.0)))
+            data = (
+                f"M{x:g} {y:g}H{x + 10:g}Q{x + 24:g} {y + 3:g} {x + 33:g} {y + h / 2:g}"
+                f"Q{x + 24:g} {y + h - 3:g} {x + 10:g} {y + h:g}H{x:g}Q{x + 6:g} {y + h / 2:g} {x:g} {y:g}Z"
+            )
+            parts.append(element("path", d=data, stroke_linejoin="round", **edge))
+        else:
+            data = (
+                f"M{x:g} {y:g}H{x + w:g}Q{x + w + 6:g} {y + h / 2:g} {x + w:g} {y + h:g}H{x:g}"
+                f"Q{x + 6:g} {y + h / 2:g} {x:g} {y:g}Z"
+            )
+            parts.append(element("path", d=data, stroke_linejoin="round", **edge))
+            shine = f"M{x + 9:g} {y + 4:g}q4 5 3 10"
+            light = {"stroke_linecap": "round", "stroke_opacity": "0.5", **self.paint(None, "card", 1.6)}
+            parts.append(element("path", d=shine, **light))
+        at = {"head": 30, "tail": 15}.get(kind, 25)
+        parts.append(text(x + at, y + 20.5, letter, 14, **_BOLD, **self.paint(f"on{letter}")))
+        self.parts.append(group(parts, class_="piece"))
+
+    def small(self, x, y, letter, size=17.0, label=None):
+        """Draw a piece of a pattern, of any colour without a letter."""
+        dash = None if letter else "2.5 2"
+        self.parts.append(self.box(x, y, size, size, letter or "card", "mark", 1.0, 4.0, stroke_dasharray=dash))
+        high = size * (0.68 if label is None else 0.6)
+        color = f"on{letter}" if letter else "ink"
+        words = letter if label is None else label
+        self.text(x + size / 2, y + size / 2 + high * 0.36, words, high, color=color, **_BOLD)
+
+    # --- cards
+
+    def back(self, x, y, width, height, target=None):
+        self.parts.append(self.box(x, y, width, height, "wood", "woodrim", 1.4, 7.0))
+        self.parts.append(self.box(x + 5, y + 5, width - 10, height - 10, None, "palace", 1.2, 4.0))
+        middle, center = x + width / 2, y + height / 2
+        self.parts.append(
+            element("path", d=f"M{middle:g} {center - 12:g}l12 12l-12 12l-12 -12Z", **self.paint(None, "palace", 1.4))
+        )
+        if target:
+            self.places[target] = (x, y, width, height)
+
+    def prophecy(self, x, y, card, target=None, reached=None, note=""):
+        """Draw a prophecy; `reached` is what it gives on a Coatl now."""
+        found = PROPHECIES.get(card)
+        if found is None:
+            return self.back(x, y, 64, _CARD_H, target)
+        suit = _SUITS.get(found["suit"], "K")
+        self.parts.append(self.box(x, y, _CARD_W, _CARD_H, "card", suit, 1.8, 7.0))
+        head = f"M{x:g} {y + 13:g}v-6q0 -7 7 -7h{_CARD_W - 14}q7 0 7 7v6Z"
+        self.parts.append(element("path", d=head, **self.paint(suit)))
+        self.text(x + 7, y + 10, card, 9.5, color=f"on{suit}", font_weight="bold")
+        if note:
+            self.text(x + _CARD_W - 7, y + 10, note, 9.5, color=f"on{suit}", text_anchor="end")
+        self._pattern(x + _CARD_W / 2, y + 18, found["requirement"])
+        levels = found["levels"]
+        wide = min(27.0, (_CARD_W - 8) / len(levels))
+        left = x + _CARD_W / 2 - wide * len(levels) / 2
+        for index, level in enumerate(levels):
+            is_reached = reached is not None and level["points"] == reached > 0
+            at = left + wide * index
+            fill, edge = ("glow", "mark") if is_reached else ("paper", "line")
+            self.parts.append(self.box(at + 0.5, y + 42, wide - 1.5, 16, fill, edge, 1.0, 4.0))
+            color = "mark" if is_reached else "ink"
+            self.text(at + 3, y + 53.5, f"{level['times']}{TIMES}", 8, color="mark" if is_reached else "soft")
+            bold = {"text_anchor": "end", "font_weight": "bold"}
+            self.text(at + wide - 4, y + 54.5, level["points"], 11.5, color=color, **bold)
+        if target:
+            self.places[target] = (x, y, _CARD_W, _CARD_H)
+        return None
+
+    def _pattern(self, middle, y, requirement):
+        if requirement["type"] == "count":
+            letter = _LETTER[requirement["color"]]
+            for index in range(3):
+                self.small(middle - 36 + 26 * index, y + (5 if index == 1 else 0), letter)
+            return
+        sequence = requirement["sequence"]
+        wide = 17.0 if len(sequence) <= 5 else 15.0
+        left = middle - (wide + 1.5) * len(sequence) / 2
+        for index, entry in enumerate(sequence):
+            x, letter = left + (wide + 1.5) * index, _LETTER[entry["color"]]
+            if entry["el"] == "run":
+                self.parts.append(self.box(x + 3, y - 2, wide, wide, letter or "card", "mark", 1.0, 4.0))
+                self.small(x, y, letter, wide, f"{letter}+")
+            elif entry["el"] == "piece":
+                self.small(x, y, letter, wide)
+            else:
+                self.parts.append(
+                    self.box(x + 2, y + 2, wide - 4, wide - 4, letter, None, 1.0, 4.0, fill_opacity="0.35")
+                )
+                slash = f"M{x + 1:g} {y + wide:g}L{x + wide - 1:g} {y:g}"
+                self.parts.append(element("path", d=slash, **self.paint(None, "R", 2.2)))
+
+    def temple(self, x, y, card, target=None, reached=None):
+        """Draw a temple; `reached` is what it gives on a Coatl."""
+        found = TEMPLES.get(card)
+        if found is None:
+            return self.back(x, y, _CARD_W, _CARD_H, target)
+        fill, edge = ("glow", "mark") if reached else ("land", "woodrim")
+        self.parts.append(self.box(x, y, _CARD_W, _CARD_H, fill, edge, 1.8, 7.0))
+        roof = f"M{x + 30:g} {y + 14:g}l8 -8h{_CARD_W - 76}l8 8Z"
+        self.parts.append(element("path", d=roof, **self.paint("wood", "woodrim", 1.0)))
+        self.text(x + 6, y + 11, card, 9.5, color="landink")
+        at = x + 8
+        for requirement in found["requirements"]:
+            if requirement["type"] == "length":
+                self.text(at + 2, y + 35, f"{requirement['length']} long", 11.5, color="mark", font_weight="bold")
+                at += 52
+            elif requirement["type"] == "absent":
+                self.small(at, y + 22, _LETTER[requirement["color"]])
+                slash = f"M{at - 2:g} {y + 41:g}L{at + 19:g} {y + 20:g}"
+                self.parts.append(element("path", d=slash, **self.paint(None, "R", 2.4)))
+                at += 30
+            else:
+                one, other = (_LETTER[color] for color in requirement["colors"])
+                self.small(at, y + 22, one)
+                self.text(at + 24, y + 35, "=", 13, color="mark", **_BOLD)
+                self.small(at + 31, y + 22, other)
+                at += 52
+        one, both = found["points_by_requirements_met"][1:]
+        self.text(x + _CARD_W / 2, y + 55, f"one {one}, both {both}", 10.5, color="mark", **_BOLD)
+        if target:
+            self.places[target] = (x, y, _CARD_W, _CARD_H)
+        return None
+
+    # --- a seat
+
+    def seat(self, seat, y):
+        """Draw a seat; return the height."""
+        own, now = self.now["seats"][seat], self.now
+        first = len(self.parts)
+        is_moving = seat == self.fields.get("to_move") and self.fields.get("phase") != "over"
+        self.parts.append(seat_mark(self.paint, seat, 44, y + 27, 11.5))
+        self.text(64, y + 32, f"Seat {seat}", 15, font_weight="bold")
+        if is_moving:
+            left = now.get("actions_left")
+            note = "after this turn" if self.turn else "to move" + (f", {left} actions" if (left or 0) > 1 else "")
+            self.text(126, y + 32, note, 11.5, color=f"seat{seat}", font_weight="bold")
+        for index, token in enumerate(TOKENS if now.get("options", {}).get("sacrifice_tokens") else ()):
+            x, has = 194 + 71 * index, token in own.get("tokens", ())
+            fill, edge = ("land", "wood") if has else (None, "line")
+            self.parts.append(self.box(x, y + 16, 66, 22, fill, edge, 1.4, 11.0))
+            self.text(x + 33, y + 31, token, 11.5, color="landink" if has else "line", text_anchor="middle")
+            if has:
+                self.places[f"token:{seat}:{token}"] = (x, y + 16, 66, 22)
+        points = sum(
+            sum(facts.coatl_points(coatl, strict_ends=False)) for coatl in own.get("coatls", ()) if coatl["closed"]
+        )
+        self.text(448, y + 35, points, 22, text_anchor="end", font_weight="bold")
+        self._stored(seat, own, y)
+        cards_bottom = self._cards(seat, own, y)
+        line = max(y + 124, cards_bottom + 8)
+        x, row, bottom = 44.0, line + 10, line + 4
+        if own.get("coatls"):
+            data = f"M36 {line:g}H{_WIDTH - 36}"
+            self.parts.append(element("path", d=data, **self.paint(None, "line", 1.2)))
+        for number, coatl in enumerate(own.get("coatls", ()), 1):
+            width, tall = self._coatl_size(coatl)
+            if x > 44 and x + width > _WIDTH - 30:
+                x, row = 44.0, bottom + 6
+            self._coatl(seat, number, coatl, x, row)
+            x += width
+            bottom = max(bottom, row + tall)
+        tall = bottom - y + 10
+        edge = (f"seat{seat}", 2.6) if is_moving else ("line", 1.6)
+        frame = self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "card", edge[0], edge[1], 10.0)
+        self.parts.insert(first, frame)
+        return tall
+
+    def _stored(self, seat, own, y):
+        stored = own.get("stored", {})
+        pieces = [(kind, letter) for part, kind in (("heads", "head"), ("tails", "tail"), ("bodies", "body"))
+                  for letter in stored.get(part, "")]  # fmt: skip
+        self.text(36, y + 58, f"stored {len(pieces)} of {facts.CAPACITY}", 11.5, color="soft")
+        step = min(54.0, 400 / max(len(pieces), 1))
+        for index, (kind, letter) in enumerate(pieces):
+            x = 44 + step * index
+            self.piece(x, y + 80, kind, letter)
+            self.places[f"stored:{seat}:{kind}:{letter}"] = (x, y + 74, _PIECE, 42)
+
+    def _cards(self, seat, own, y):
+        """Draw the hand; return where it ends."""
+        hand, shown = list(own.get("hand", ())), list(own.get("shown", ()))
+        self.text(462, y + 20, f"hand {len(hand)}", 11.5, color="soft")
+        x, top = 462.0, y + 28
+        for card in hand:
+            wide = _CARD_W if card in PROPHECIES else 64
+            if x + wide > _WIDTH - 40 - _CARD_W:
+                x, top = 462.0, top + _CARD_H + 8
+            note = ""
+            if card in shown:
+                shown.remove(card)
+                note = "seen"
+            self.prophecy(x, top, card, f"hand:{seat}:{card}" if card != HIDDEN else None, note=note)
+            x += wide + _GAP
+        temples, shown = own.get("temples", ()), y + 28
+        for card in temples:
+            self.temple(_WIDTH - 36 - _CARD_W, shown, card, f"hand:{seat}:{card}" if card != HIDDEN else None)
+            shown += _CARD_H + 8
+        return max(top + _CARD_H, shown - 8 if temples else 0)
+
+    # --- a Coatl
+
+    @staticmethod
+    def _coatl_size(coatl):
+        rows = -(-len(coatl["pieces"]) // _ROW)
+        cards = len(coatl["prophecies"]) + bool(coatl["temple"])
+        wide = 24 + _PIECE * (min(len(coatl["pieces"]), _ROW) + 2) + 130
+        return max(wide, 34 + (_CARD_W + _GAP) * max(cards, 1)) + 14, 48 * rows + (_CARD_H + 10 if cards else 30)
+
+    def _coatl(self, seat, number, coatl, x, y):
+        pieces = coatl["pieces"]
+        self.parts.append(marks.badge(self.paint, x, y + 24, number))
+        left = x + 18
+        at, row = left, y + 10
+        if not coatl["head"]:
+            self._end(at, row, f"coatl:{seat}:{number}:left")
+        at += 34 if not coatl["head"] else 6
+        start = at
+        for index, letter in enumerate(pieces):
+            if index and index % _ROW == 0:
+                at, row = start, row + 48
+            is_head, is_tail = coatl["head"] and index == 0, coatl["tail"] and index == len(pieces) - 1
+            self.piece(at, row, "head" if is_head else "tail" if is_tail else "body", letter)
+            self.marks[f"coatl:{seat}:{number}:{index}"] = (at - 2, row - 4, _PIECE + 6, _TALL + 8)
+            at += _PIECE
+        if not coatl["tail"]:
+            self._end(at + 6, row, f"coatl:{seat}:{number}:right")
+            at += 36
+        points = facts.coatl_points(coatl, strict_ends=bool(self.now.get("options", {}).get("strict_ends")))
+        self.text(at + 14, row + 13, f"{sum(points)} points", 13, font_weight="bold")
+        status = "complete" if coatl["closed"] else "unfinished"
+        self.text(at + 14, row + 28, f"{len(pieces)} long, {status}", 11, color="soft")
+        self.places[f"coatl:{seat}:{number}"] = (left, y, at - left, row + 44 - y)
+        top, at = row + 46, left
+        for gained, card in zip(points, coatl["prophecies"], strict=False):
+            self.prophecy(at, top, card, f"coatl:{seat}:{number}:{card}", reached=gained)
+            at += _CARD_W + _GAP
+        if coatl["temple"]:
+            self.temple(at, top, coatl["temple"], f"coatl:{seat}:{number}:{coatl['temple']}", reached=points[-1])
+        if not coatl["prophecies"] and not coatl["temple"]:
+            self.text(left, top + 12, "no card yet", 11, color="soft")
+
+    def _end(self, x, y, target):
+        self.parts.append(self.box(x, y + 1, 27, 28, None, "soft", 1.5, 7.0, stroke_dasharray="4 3"))
+        self.text(x + 13.5, y + 20.5, "+", 16, color="soft", **_BOLD)
+        self.places[target] = (x, y + 1, 27, 28)
+
+    # --- a turn
+
+    def turn_marks(self):
+        """Return frames round what a turn has made, with its number."""
+        found, seat = [], self.fields.get("to_move")
+        for number, (action, after) in enumerate(self.turn, 1):
+            place = self._place_of(action.split(), seat, after)
+            if place:
+                x, y, width, height = place
+                data = f"M{x - 2:g} {y - 2:g}h{width + 4:g}v{height + 4:g}h{-width - 4:g}Z"
+                found += [marks.frame(self.paint, data), marks.badge(self.paint, x, y, number)]
+        return group(found, class_="turn")
+
+    def _place_of(self, words, seat, after):
+        """Return where the picture shows what an action has done, None if nowhere."""
+        places = self.places | self.marks
+        match words:
+            case ["take" | "perfect", kind, letters]:
+                return places.get(f"stored:{seat}:{kind}:{letters[-1]}")
+            case ["draw" | "deal", card]:
+                return places.get(f"hand:{seat}:{card}")
+            case ["promise", card]:
+                return places.get(f"hand:{seat}:{card}")
+            case ["start", _, _]:
+                return places.get(f"coatl:{seat}:{len(after['seats'][seat]['coatls'])}:0")
+            case ["add", number, end, _]:
+                # Later additions at the head's side have moved the piece on.
+                length = len(after["seats"][seat]["coatls"][int(number) - 1]["pieces"])
+                last = len(self.now["seats"][seat]["coatls"][int(number) - 1]["pieces"])
+                index = 0 if end in ("head", "left") else length - 1
+                return places.get(f"coatl:{seat}:{number}:{min(index, last - 1)}")
+            case ["play" | "temple", number, card]:
+                return places.get(f"coatl:{seat}:{number}:{card}")
+            case ["close", number]:
+                return places.get(f"coatl:{seat}:{number}")
+        return None
+
+    def all_targets(self):
+        parts = []
+        for target, (x, y, width, height) in self.places.items():
+            size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
+            parts.append(element("rect", **size, fill_opacity="0", data_target=target, class_="target"))
+        return group(parts, class_="targets")
