@@ -55,7 +55,7 @@ _DECISIONS = {
     "use one": "an action of another gear for a corn",
     "use more": "perhaps an action of a gear for a corn",
 }
-_TRACKS = {
+TRACK_WORDS = {
     "agriculture": ("+1c harvest", "+1c fish, any", "+2c harvest", "step"),
     "extraction": ("+1 W", "+1 S", "+1 G", "2 blocks"),
     "architecture": ("+1c a tile", "+2 points", "-1 block", "3 points"),
@@ -258,14 +258,14 @@ def _picture(action):
     return _ACTIONS[action["do"]]
 
 
-def _pictures(data, gear):
+def pictures(data, gear):
     """Return what each action of a gear brings, from action 0 on."""
     gear_facts = GEARS[gear]
-    pictures = [""] + [_picture(action) for action in gear_facts["actions"]]
+    found = [""] + [_picture(action) for action in gear_facts["actions"]]
     if gear == facts.CHICHEN:
         for space in data["skulls_placed"]:
-            pictures[space] = "full"
-    return pictures + ["any"] * (gear_facts["last_action"] + 1 - len(pictures))
+            found[space] = "full"
+    return found + ["any"] * (gear_facts["last_action"] + 1 - len(found))
 
 
 def _gears(data):
@@ -273,9 +273,9 @@ def _gears(data):
     for gear, gear_facts in GEARS.items():
         width = 5 if gear == facts.CHICHEN else 7
         last = gear_facts["last_action"]
-        pictures = _pictures(data, gear)
+        signs = pictures(data, gear)
         numbers = [str(space) for space in range(last + 1)]
-        rows = {gear: numbers, "": pictures}
+        rows = {gear: numbers, "": signs}
         if gear == "palenque":
             corn, wood = data["fields"]["corn"], data["fields"]["wood"]
             tiles = [f"{corn[0]}c", *(f"{c}c {w}W" for c, w in zip(corn[1:], wood[1:], strict=True))]
@@ -321,7 +321,7 @@ def _ladders(data):
 def _tracks(data):
     lines = [f"{'tracks':<{LABEL}}{'0':<6}{'1':<17}{'2':<17}{'3':<17}bonus"]
     for track in TRACKS:
-        *levels, bonus = _TRACKS[track]
+        *levels, bonus = TRACK_WORDS[track]
         seats = [
             _marks(
                 number for number, seat in enumerate(data["seats"]) if seat["technologies"][track] == level
@@ -373,9 +373,9 @@ def _seat(data, number, seat):
     ]
     lines += _wrap("has", stocks)
     if out:
-        lines += _wrap("out", _out(data, number))
+        lines += _wrap("out", outlook(data, number))
     if data["phase"] not in ("keep", "over"):
-        lines += _wrap("feeding", [_feeding(seat)])
+        lines += _wrap("feeding", [feeding(seat)])
     tiles = [
         _count(seat[f"{kind}_tiles"], f"{kind} tile") for kind in ("corn", "wood") if seat[f"{kind}_tiles"]
     ]
@@ -409,15 +409,15 @@ def _wealth(key, tiles, *, in_full):
     return lines
 
 
-def _out(data, number):
+def outlook(data, number):
     """Return where a seat's workers stand, and what they can do after how many days."""
     entries = []
     for gear, gear_facts in GEARS.items():
-        pictures, free = _pictures(data, gear), gear_facts["free_choice_from"]
+        signs, free = pictures(data, gear), gear_facts["free_choice_from"]
         for space, place in enumerate(data["gears"][gear]):
             if place != str(number):
                 continue
-            coming = [(pictures[each], each) for each in (space, space + 1) if 0 < each < free]
+            coming = [(signs[each], each) for each in (space, space + 1) if 0 < each < free]
             coming += [("any", max(space, free)), ("home", gear_facts["last_action"] + 1)]
             days = [f"{what} in {then - space}" if then > space else f"{what} now" for what, then in coming]
             entries.append(f"{gear} {space}: {', '.join(days)}")
@@ -426,7 +426,7 @@ def _out(data, number):
     return entries
 
 
-def _feeding(seat):
+def feeding(seat):
     """Return what the next food day would cost the seat as it stands."""
     effects = [effect for name in seat["buildings"] for effect in BUILDINGS[name]["effects"]]
     effects += [effect for name in seat["wealth"] for effect in WEALTH[name]["effects"]]

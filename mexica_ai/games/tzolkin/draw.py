@@ -1,0 +1,376 @@
+"""Tzolk'in as a picture: the calendar, the gears with their workers, temples, tracks, open tiles, and the seats."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from mexica_ai.draw import marks
+from mexica_ai.draw.palette import Paint
+from mexica_ai.draw.pieces import seat_mark
+from mexica_ai.draw.svg import document, element, group, text
+from mexica_ai.games.tzolkin import facts, render
+from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
+
+PARTS = ("calendar", "gears", "table", "seats", "steps")
+_WIDTH, _EDGE = 1260, 20
+_GEAR_W, _GEAR_H, _RADIUS = 244, 232, 64
+_TILE_W, _TILE_H = 196, 76
+_SEAT_W = 604
+_BOLD = {"text_anchor": "middle", "font_weight": "bold"}
+_TITLES = {"palenque": "Palenque", "yaxchilan": "Yaxchilan", "tikal": "Tikal", "uxmal": "Uxmal"} | {
+    facts.CHICHEN: "Chichen Itza"
+}
+_COLORS = {"corn": "corn", "wood": "wood", "stone": "stone", "gold": "gold", "skull": "skull"}
+_LETTERS = {"corn": "c", **{kind: letter for letter, kind in BLOCKS.items()}, "skull": "k"}
+_UNSEEN = ("end", "advance")  # what only moves on to the next turn
+
+
+def draw(
+    fields: dict[str, Any],
+    *,
+    viewer: int | None = None,
+    turn: Sequence[tuple[str, dict[str, Any]]] = (),
+    theme: str = "light",
+    parts: Sequence[str] = PARTS,
+    targets: bool = False,
+    shares: Sequence[float] | None = None,
+) -> str:
+    """Return a picture of a position; see `GameCodec.draw`.
+
+    A turn is shown before the gears turn, so that its workers stand where it has put them.
+    """
+    picture = _Picture(fields, Paint(theme), turn)
+    y = picture.heading(shares)
+    if "calendar" in parts:
+        y += picture.calendar(y)
+    if "gears" in parts:
+        for index, gear in enumerate(GEARS):
+            picture.gear(gear, _EDGE + index * _GEAR_W, y)
+        y += _GEAR_H + 8
+    if "table" in parts:
+        y += max(picture.temples(y), picture.tiles(y)) + 10
+    if "seats" in parts:
+        y += picture.seats(y)
+    body = [*picture.parts, group(picture.marks, class_="turn")]
+    if "steps" in parts and turn:
+        steps, tall = marks.chips(picture.paint, _EDGE, y, _WIDTH - 2 * _EDGE, [action for action, _ in turn])
+        body.append(steps)
+        y += tall + 4
+    if targets:
+        body.append(picture.all_targets())
+    paper = element("rect", width=float(_WIDTH), height=float(y), **picture.paint("paper"))
+    return document(_WIDTH, y, paper + "".join(body), picture.title())
+
+
+class _Picture:
+    """Draws one position from top to bottom, and remembers where things are."""
+
+    def __init__(self, fields, paint, turn):
+        self.fields, self.paint, self.turn = fields, paint, turn
+        seen = [(action, after) for action, after in turn if action.split()[0] not in _UNSEEN]
+        self.now = seen[-1][1] if seen else fields
+        self.parts, self.marks, self.places = [], [], {}
+        self.gear_marks = self._find_marks(seen)
+
+    def _find_marks(self, seen):
+        """Return (gear, space) -> numbers of the actions that placed or picked up a worker there."""
+        found, before = {}, self.fields
+        for number, (action, after) in enumerate(seen, 1):
+            for gear, places in after["gears"].items():
+                for space, (old, new) in enumerate(zip(before["gears"][gear], places, strict=True)):
+                    if old != new and action.split()[0] in ("place", "pick"):
+                        found.setdefault((gear, space), []).append((number, old if new == facts.FREE else None))
+            before = after
+        return found
+
+    def title(self):
+        now = self.now
+        title = f"Tzolk'in, {now.get('players')} players, day {now.get('day')}"
+        if self.turn:
+            turn = "; ".join(action for action, _ in self.turn)
+            return f"{title}, turn of seat {self.fields.get('to_move')}: {turn}"
+        return title + (", over" if now.get("phase") == "over" else f", seat {now.get('to_move')} to move")
+
+    # --- helpers
+
+    def text(self, *args, color="ink", **attributes):
+        self.parts.append(text(*args, **attributes, **self.paint(color)))
+
+    def box(self, x, y, width, height, fill, stroke, line=1.4, radius=8.0, **attributes):
+        size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height), "rx": float(radius)}
+        self.parts.append(element("rect", **size, **attributes, **self.paint(fill, stroke, line)))
+
+    def token(self, x, y, kind, size=8.0):
+        """Draw corn as a disc, a block as a square, a skull as a diamond, with its letter."""
+        paint = self.paint(_COLORS[kind], "mark", 1.0)
+        if kind == "corn":
+            self.parts.append(element("circle", cx=float(x), cy=float(y), r=float(size), **paint))
+        elif kind == "skull":
+            side, high = size * 1.2, size * 1.25
+            data = f"M{x:g} {y - high:g}l{side:g} {high:g}l{-side:g} {high:g}l{-side:g} {-high:g}Z"
+            self.parts.append(element("path", d=data, **paint))
+        else:
+            self.box(x - size, y - size, 2 * size, 2 * size, _COLORS[kind], "mark", 1.0, 2.5)
+        self.text(x, y + size * 0.45, _LETTERS[kind], size * 1.25, color="mark", **_BOLD)
+
+    def amounts(self, x, y, materials, size=7.0):
+        """Draw materials in a row; return where it ends."""
+        for kind, number in materials.items():
+            self.token(x + size, y, kind, size)
+            self.text(x + 2 * size + 3, y + size * 0.6, number, size * 1.7, font_weight="bold")
+            x += 2 * size + 9 + size * len(str(number))
+        return x
+
+    # --- the table
+
+    def heading(self, shares):
+        now, paint = self.now, self.paint
+        self.text(24, 42, "Tzolk'in", 22, font_weight="bold")
+        note = "over" if now.get("phase") == "over" else f"day {now.get('day')}, age {facts.age(now.get('food_days', 0))}"
+        if now.get("viewer") is not None:
+            note += f", as seat {now['viewer']} sees it"
+        if now.get("pending"):
+            note += f", to decide: {now['pending'][-1]}"
+        self.text(132, 42, note, 13, color="soft")
+        if shares:
+            x = 820.0
+            self.text(x - 10, 42, "expected share of the win", 11.5, color="soft", text_anchor="end")
+            for seat, share in enumerate(shares):
+                wide = (_WIDTH - _EDGE - 820) * share
+                self.parts.append(element("rect", x=x, y=24.0, width=wide, height=24.0, **paint(f"seat{seat}")))
+                if wide > 36:
+                    self.text(x + wide / 2, 41, f"{100 * share:.0f}%", 13, color=f"on{seat}", **_BOLD)
+                x += wide
+        return 62
+
+    def calendar(self, y):
+        now = self.now
+        step = (_WIDTH - 2 * _EDGE - 250) / facts.LAST_DAY
+        for day in range(1, facts.LAST_DAY + 1):
+            x = _EDGE + step * (day - 1)
+            is_today, is_food = day == now.get("day"), day in facts.FOOD_DAYS
+            is_held = is_food and facts.FOOD_DAYS.index(day) < now.get("food_days", 0)
+            gone = day < now.get("day", 0)
+            fill = "glow" if is_today else "line" if gone else "card"
+            self.box(x + 1, y, step - 2, 34, fill, "mark" if is_today else "line", 2.0 if is_today else 1.0, 5)
+            self.text(x + step / 2, y + 14, day, 11.5, color="mark" if is_today else "soft", text_anchor="middle")
+            if is_food:
+                self.token(x + step / 2, y + 25, "corn", 6.5)
+                if is_held:
+                    self.parts.append(
+                        element("path", d=f"M{x + 5:g} {y + 31:g}L{x + step - 5:g} {y + 18:g}", **self.paint(None, "ink", 1.6))
+                    )
+        x = _WIDTH - _EDGE - 240
+        self.box(x, y, 112, 34, "card", "line", 1.2, 6)
+        self.text(x + 8, y + 21, "start space", 11.5, color="soft")
+        self.places["place:start"] = (x, y, 112, 34)
+        if now.get("start_space") is not None:
+            self.parts.append(seat_mark(self.paint, now["start_space"], x + 95, y + 17, 9))
+        self.box(x + 120, y, 120, 34, "card", "line", 1.2, 6)
+        self.text(x + 128, y + 21, "starts", 11.5, color="soft")
+        self.parts.append(seat_mark(self.paint, now.get("start_player", 0), x + 178, y + 17, 8))
+        self.token(x + 202, y + 17, "corn", 7)
+        self.text(x + 213, y + 21, now.get("teeth_corn"), 12, font_weight="bold")
+        return 46
+
+    def gear(self, gear, x, y):
+        now, paint = self.now, self.paint
+        teeth, last = GEARS[gear]["teeth"], GEARS[gear]["last_action"]
+        signs = render.pictures(now, gear)
+        middle, center = x + _GEAR_W / 2, y + _GEAR_H / 2 + 12
+        radius = _RADIUS + (6 if gear == facts.CHICHEN else 0)
+        self.text(middle, y + 14, _TITLES[gear], 13.5, **_BOLD)
+
+        def at(space, reach):
+            way = math.radians(112 + 360 * space / teeth)
+            return middle + reach * math.cos(way), center + reach * math.sin(way)
+
+        points = []
+        for space in range(teeth):
+            for turn, reach in ((-0.32, radius - 15), (-0.3, radius + 14), (0.3, radius + 14), (0.32, radius - 15)):
+                points.append(at(space + turn, reach))
+        data = "".join(f"{'ML'[index > 0]}{a:.2f} {b:.2f}" for index, (a, b) in enumerate(points)) + "Z"
+        self.parts.append(element("path", d=data, stroke_linejoin="round", **paint("land", "palace", 1.6)))
+        self.parts.append(
+            element("circle", cx=float(middle), cy=float(center), r=radius - 22.0, **paint("shore", "palace", 1.4))
+        )
+        bend = radius - 36
+        turn = f"M{middle - bend:g} {center:g}A{bend:g} {bend:g} 0 1 1 {middle:g} {center + bend:g}"
+        tip = f"M{middle - 1:g} {center + bend + 6:g}l-9 -6l9 -6Z"
+        self.parts.append(element("path", d=turn, **paint(None, "palace", 3.0)))
+        self.parts.append(element("path", d=tip, **paint("palace")))
+        if gear == "palenque":
+            corn, wood = now["fields"]["corn"], now["fields"]["wood"]
+        for space, sign in enumerate(signs):
+            a, b = at(space, radius + 36)
+            wide = 40 if len(sign) > 4 else 32
+            if space == 0:
+                self.text(a, b + 4, "0", 10.5, color="soft", text_anchor="middle")
+                continue
+            self.box(a - wide / 2, b - 12, wide, 24, "card", "line", 1.1, 5)
+            self.text(a, b + 0.5, sign, 10, text_anchor="middle", font_weight="bold")
+            left = str(space)
+            if gear == "palenque" and 2 <= space <= 5:
+                left = f"{corn[space - 2]}c" + (f" {wood[space - 2]}W" if space > 2 else "") + " left"
+            self.text(a, b + 9.5, left, 7.5, color="soft", text_anchor="middle")
+            self.places[f"use:{gear}:{space}"] = (a - wide / 2, b - 12, wide, 24)
+        for space, owner in enumerate(now["gears"][gear]):
+            a, b = at(space, radius - 1)
+            if owner.isdigit():
+                self.parts.append(seat_mark(paint, int(owner), a, b, 9.5))
+            elif owner == facts.IDLE:
+                self.parts.append(element("circle", cx=a, cy=b, r=6.5, **paint("neutral", "rimneutral", 1.2)))
+            if space <= last:
+                self.places[f"worker:{gear}:{space}"] = (a - 13, b - 13, 26, 26)
+            for number, gone in self.gear_marks.get((gear, space), ()):
+                ring = f"M{a - 13:.2f} {b:.2f}a13 13 0 1 0 26 0a13 13 0 1 0 -26 0Z"
+                ghost = group([seat_mark(paint, int(gone), a, b, 9.5)], opacity="0.35") if gone else ""
+                self.marks.append(ghost + marks.frame(paint, ring) + marks.badge(paint, a + 12, b - 12, number, 8))
+        self.places[f"place:{gear}"] = (middle - radius + 22, center - radius + 22, 2 * radius - 44, 2 * radius - 44)
+
+    def temples(self, y):
+        """Draw temples and tracks on the left; return the height."""
+        now = self.now
+        tops = [facts.top_step(temple) for temple in TEMPLES]
+        tall = 24
+        for column, (temple, temple_facts) in enumerate(TEMPLES.items()):
+            x = _EDGE + 132 * column
+            six, two = temple_facts["leader"]
+            self.text(x, y + 14, temple.capitalize(), 12.5, font_weight="bold")
+            self.text(x + 122, y + 14, f"{six} / {two}", 11, color="soft", text_anchor="end")
+            for step in range(facts.LOWEST, facts.top_step(temple) + 1):
+                top = y + 22 + tall * (max(tops) - step)
+                index = step - facts.LOWEST
+                self.box(x, top, 122, tall - 2, "card" if step else "shore", "line", 1.0, 4)
+                points = temple_facts["points"][index]
+                self.text(x + 8, top + 15, points, 12, font_weight="bold", color="ink")
+                if temple_facts["rewards"][index]:
+                    self.token(x + 40, top + 11, temple_facts["rewards"][index], 6.5)
+                for seat, own in enumerate(now["seats"]):
+                    if own["temples"][temple] == step:
+                        self.parts.append(seat_mark(self.paint, seat, x + 62 + 16 * seat, top + 11, 7))
+            self.places[f"temple:{temple}"] = (x, y + 22, 122, tall * (max(tops) + 2))
+        bottom = y + 22 + tall * (max(tops) - facts.LOWEST + 1) + 10
+        for row, track in enumerate(TRACKS):
+            top = bottom + 27 * row
+            self.text(_EDGE, top + 16, track.capitalize(), 12, font_weight="bold")
+            for level in range(facts.TOP_LEVEL + 1):
+                x = _EDGE + 94 + 72 * level
+                self.box(x, top, 70, 24, "card", "line", 1.0, 4)
+                label = "" if level == 0 else render.TRACK_WORDS[track][level - 1]
+                self.text(x + 35, top + 9, label, 7.5, color="soft", text_anchor="middle")
+                for seat, own in enumerate(now["seats"]):
+                    if own["technologies"][track] == level:
+                        self.parts.append(seat_mark(self.paint, seat, x + 14 + 14 * seat, top + 16, 5.5))
+            self.places[f"track:{track}"] = (_EDGE, top, 384, 24)
+        return bottom + 27 * len(TRACKS) - y
+
+    def tiles(self, y):
+        """Draw the open buildings and monuments on the right; return the height."""
+        now = self.now
+        left = _EDGE + 420
+        self.text(left, y + 14, f"buildings, {facts.deck(now).total()} in the deck", 12.5, font_weight="bold")
+        rows = 0
+        names = list(now["display"]["buildings"])
+        for index, name in enumerate(names):
+            x, top = left + (_TILE_W + 8) * (index % 4), y + 22 + (_TILE_H + 8) * (index // 4)
+            self._tile(x, top, name, BUILDINGS[name], render.describe_effects(BUILDINGS[name]["effects"]))
+        rows = -(-len(names) // 4)
+        top = y + 22 + (_TILE_H + 8) * max(rows, 1)
+        self.text(left, top + 12, "monuments", 12.5, font_weight="bold")
+        names = list(now["display"]["monuments"])
+        for index, name in enumerate(names):
+            x, row = left + (_TILE_W + 8) * (index % 4), top + 20 + (_TILE_H + 8) * (index // 4)
+            words = render.describe_scoring(MONUMENTS[name]["scoring"], now["players"])
+            self._tile(x, row, name, MONUMENTS[name], words)
+        return top + 20 + (_TILE_H + 8) * -(-len(names) // 4) - y
+
+    def _tile(self, x, y, name, tile, words):
+        color = {"farm": "tint2", "tomb": "tint1", "civic": "tint0", "shrine": "tint3"}.get(tile["category"], "shore")
+        self.box(x, y, _TILE_W, _TILE_H, "card", "palace", 1.4, 7)
+        self.box(x, y, _TILE_W, 19, color, None, 1, 7)
+        title = name.partition("_")[2].replace("_", " ")
+        title = title if len(title) <= 22 else title[:21] + "\N{HORIZONTAL ELLIPSIS}"
+        self.text(x + 7, y + 13.5, title, 10.5, color="mark", font_weight="bold")
+        self.text(x + _TILE_W - 7, y + 13, tile["category"], 8.5, color="landink", text_anchor="end")
+        self.amounts(x + 7, y + 31, tile["cost"], 6.5)
+        for row, line in enumerate(textwrap.wrap(words, 34)[:2]):
+            self.text(x + 7, y + 53 + 13 * row, line, 10.5)
+        self.places[f"tile:{name}"] = (x, y, _TILE_W, _TILE_H)
+
+    # --- seats
+
+    def seats(self, y):
+        """Draw the seats, two in a row; return the height."""
+        top, tall = y, 0
+        for seat, own in enumerate(self.now["seats"]):
+            if seat and seat % 2 == 0:
+                top, tall = top + tall + 10, 0
+            tall = max(tall, self._seat(seat, own, _EDGE + (_SEAT_W + 12) * (seat % 2), top))
+        return top + tall + 12 - y
+
+    def _seat(self, seat, own, x, y):
+        now, first = self.now, len(self.parts)
+        is_moving = seat == self.fields.get("to_move") and self.fields.get("phase") != "over"
+        out = sum(places.count(str(seat)) for places in now["gears"].values()) + (now["start_space"] == seat)
+        self.parts.append(seat_mark(self.paint, seat, x + 24, y + 24, 11))
+        self.text(x + 44, y + 29, f"Seat {seat}", 15, font_weight="bold")
+        if is_moving:
+            note = "after this turn" if self.turn else "to move"
+            self.text(x + 104, y + 29, note, 11.5, color="soft")
+        self.text(x + _SEAT_W - 14, y + 31, _points(own["score"]), 22, text_anchor="end", font_weight="bold")
+        at = x + 200
+        for kind in (*facts.STOCKS, "skull"):
+            number = own["skulls"] if kind == "skull" else own[kind]
+            self.token(at, y + 24, kind, 9)
+            self.text(at + 13, y + 29, number, 14, font_weight="bold")
+            at += 52
+        at += 4
+        for worker in range(own["workers"]):
+            home = worker < own["workers"] - out
+            paint = self.paint(f"seat{seat}" if home else None, f"rim{seat}", 1.3)
+            self.parts.append(element("circle", cx=at + 13.0 * worker, cy=y + 24.0, r=5.0, **paint))
+        row = y + 50
+        notes = []
+        if now["phase"] not in ("keep", "over"):
+            notes.append(f"feeding {render.feeding(own)}")
+        notes.append("double advance left" if own["light"] else "no double advance")
+        notes += [f"{own[f'{kind}_tiles']} {kind} tiles" for kind in ("corn", "wood") if own[f"{kind}_tiles"]]
+        lines = ["; ".join(notes)]
+        if now["phase"] not in ("keep", "over"):
+            lines += render.outlook(now, seat)
+        built = [*own["buildings"], *own["monuments"]]
+        if built:
+            lines.append("built: " + ", ".join(name.partition("_")[2].replace("_", " ") for name in built))
+        for key in ("dealt", "wealth"):
+            if own[key]:
+                words = [
+                    "hidden" if name == facts.HIDDEN else render.describe_effects(WEALTH[name]["effects"])
+                    for name in own[key]
+                ]
+                lines.append(f"{key}: " + " | ".join(words))
+        for line in lines:
+            for part in textwrap.wrap(line, 98, subsequent_indent="    "):
+                self.text(x + 14, row, part, 10.5, color="ink" if line is not lines[0] else "soft")
+                row += 14
+        for name in built:
+            self.places[f"built:{seat}:{name}"] = (x, y + 40, _SEAT_W, row - y - 40)
+        tall = row - y + 2
+        frame = ("card", f"seat{seat}" if is_moving else "line", 2.4 if is_moving else 1.4)
+        self.box(x, y, _SEAT_W, tall, *frame, 9)
+        self.parts.insert(first, self.parts.pop())
+        return tall
+
+    def all_targets(self):
+        parts = []
+        for target, (x, y, width, height) in self.places.items():
+            size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
+            parts.append(element("rect", **size, fill_opacity="0", data_target=target, class_="target"))
+        return group(parts, class_="targets")
+
+
+def _points(score):
+    return f"{score:g}"
