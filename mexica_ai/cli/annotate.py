@@ -188,7 +188,7 @@ def _write(found: list[TurnEvaluation], record: dict, args: argparse.Namespace, 
         files.replace(args.output, "\n".join(lines) + "\n")
     if args.plot is not None and found:
         turns = [
-            shares.Turn(one.turn_index + 1, one.seat, one.after, one.loss, report.format_turn(one.turn))
+            shares.Turn(one.turn_index + 1, one.seat, one.after, one.loss, "; ".join(one.turn))
             for one in found
         ]
         title = f"{record['game'].capitalize()}: expected share of the win"

@@ -238,7 +238,7 @@ class GameCodec(Protocol):
         """
 
     def draw(self, fields: dict[str, Any], **options: Any) -> str:
-        """Return a picture of a position as SVG. Default: by `draw` of the game's module ``draw``, if it has one.
+        """Return a picture of a position as SVG. Default: by `draw` of the module ``draw`` beside the codec.
 
         Parameters
         ----------
@@ -264,10 +264,10 @@ class GameCodec(Protocol):
         NotationError
             The game has no pictures; reason NO_PICTURE.
         """
-        module = f"mexica_ai.games.{self.name}.draw"
-        if find_spec(module) is None:
+        package = type(self).__module__.rpartition(".")[0]
+        if not package or find_spec(f"{package}.draw") is None:
             raise NotationError(f"{self.name}: has no pictures; expected a game that has", reason="NO_PICTURE")
-        return import_module(module).draw(fields, **options)
+        return import_module(f"{package}.draw").draw(fields, **options)
 
     # --- views: the position as one seat sees it
 

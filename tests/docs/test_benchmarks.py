@@ -249,3 +249,11 @@ def test_attack_flood(kind):
     found = figures("attack_flood.py", "--kind", kind, "--seconds", 20, "--asks", 2, *sizes)
     assert found["good_searches"]["OK"]["calls"] > 0
     assert (found["flood_calls_per_s"] > 0) == (kind != "none")
+
+
+def test_bench_draw():
+    found = figures("bench_draw.py", "--repeats", 1)
+    assert found.keys() == {"mexica", "coatl", "tzolkin"}
+    for row in found.values():
+        assert row["gzip_kb"] <= 16
+        assert row["kb"] <= 120

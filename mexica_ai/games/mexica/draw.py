@@ -92,7 +92,8 @@ class _Picture:
             for entry in now.get("temples", ())
             if (cell := _cell(entry.get("at"))) is not None
         }
-        self.tokens = self._places(now.get("calpulli", {}), "placed", "size")
+        tokens = self._places(now.get("calpulli", {}), "placed", "size")
+        self.tokens = {cell: size for cell, size in tokens.items() if isinstance(size, int)}
         self.pillis = {
             seat: cell
             for seat, own in enumerate(now.get("seats", ()))
@@ -294,11 +295,10 @@ class _Picture:
             element("circle", cx=float(x), cy=float(y), r=radius - 3, **self.paint(None, "calpullirim", 0.8)),
             text(x, y + radius * 0.16, size, radius * 0.95, **_BOLD, **self.paint("calpulliink")),
         ]
-        if isinstance(size, int):
-            second = (size + 1) // 2
-            values = f"{second}·{(second + 1) // 2}"
-            style = {"text_anchor": "middle", **self.paint("calpulliink")}
-            parts.append(text(x, y + radius * 0.68, values, radius * 0.46, **style))
+        second = (size + 1) // 2
+        values = f"{second}·{(second + 1) // 2}"
+        style = {"text_anchor": "middle", **self.paint("calpulliink")}
+        parts.append(text(x, y + radius * 0.68, values, radius * 0.46, **style))
         return group(parts, **attributes)
 
     def _temple(self, cell, seat, level):

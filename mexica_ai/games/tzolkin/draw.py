@@ -16,8 +16,8 @@ from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, T
 
 PARTS = ("calendar", "gears", "table", "seats", "steps")
 _WIDTH, _EDGE = 1260, 20
-_GEAR_W, _GEAR_H, _RADIUS = 244, 232, 64
-_TILE_W, _TILE_H = 196, 76
+_GEAR_W, _GEAR_H, _RADIUS = 244, 240, 62
+_TILE_W, _TILE_H = 194, 76
 _SEAT_W = 604
 _BOLD = {"text_anchor": "middle", "font_weight": "bold"}
 _TITLES = {"palenque": "Palenque", "yaxchilan": "Yaxchilan", "tikal": "Tikal", "uxmal": "Uxmal"} | {
@@ -129,7 +129,9 @@ class _Picture:
     def heading(self, shares):
         now, paint = self.now, self.paint
         self.text(24, 42, "Tzolk'in", 22, font_weight="bold")
-        note = "over" if now.get("phase") == "over" else f"day {now.get('day')}, age {facts.age(now.get('food_days', 0))}"
+        note = f"day {now.get('day')}, age {facts.age(now.get('food_days', 0))}"
+        if now.get("phase") == "over":
+            note = "over"
         if now.get("viewer") is not None:
             note += f", as seat {now['viewer']} sees it"
         if now.get("pending"):
@@ -160,9 +162,8 @@ class _Picture:
             if is_food:
                 self.token(x + step / 2, y + 25, "corn", 6.5)
                 if is_held:
-                    self.parts.append(
-                        element("path", d=f"M{x + 5:g} {y + 31:g}L{x + step - 5:g} {y + 18:g}", **self.paint(None, "ink", 1.6))
-                    )
+                    slash = f"M{x + 5:g} {y + 31:g}L{x + step - 5:g} {y + 18:g}"
+                    self.parts.append(element("path", d=slash, **self.paint(None, "ink", 1.6)))
         x = _WIDTH - _EDGE - 240
         self.box(x, y, 112, 34, "card", "line", 1.2, 6)
         self.text(x + 8, y + 21, "start space", 11.5, color="soft")
@@ -180,9 +181,9 @@ class _Picture:
         now, paint = self.now, self.paint
         teeth, last = GEARS[gear]["teeth"], GEARS[gear]["last_action"]
         signs = render.pictures(now, gear)
-        middle, center = x + _GEAR_W / 2, y + _GEAR_H / 2 + 12
-        radius = _RADIUS + (6 if gear == facts.CHICHEN else 0)
-        self.text(middle, y + 14, _TITLES[gear], 13.5, **_BOLD)
+        middle, center = x + _GEAR_W / 2, y + _GEAR_H / 2 + 16
+        radius = _RADIUS + (5 if gear == facts.CHICHEN else 0)
+        self.text(middle, y + 10, _TITLES[gear], 13.5, **_BOLD)
 
         def at(space, reach):
             way = math.radians(112 + 360 * space / teeth)
@@ -297,7 +298,7 @@ class _Picture:
         self.text(x + 7, y + 13.5, title, 10.5, color="mark", font_weight="bold")
         self.text(x + _TILE_W - 7, y + 13, tile["category"], 8.5, color="landink", text_anchor="end")
         self.amounts(x + 7, y + 31, tile["cost"], 6.5)
-        for row, line in enumerate(textwrap.wrap(words, 34)[:2]):
+        for row, line in enumerate(textwrap.wrap(words, 30)[:2]):
             self.text(x + 7, y + 53 + 13 * row, line, 10.5)
         self.places[f"tile:{name}"] = (x, y, _TILE_W, _TILE_H)
 
