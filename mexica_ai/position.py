@@ -65,8 +65,7 @@ class Position:
             raise NotationError(
                 f"{path}: given {quote(data)}; expected a position, an object", reason="WRONG_TYPE", path=path
             )
-        if {"start", "turns"} <= data.keys():
-            raise _record_given(path, "the record of a game")
+        check_no_record(data, path)
         if "game" not in data:
             raise NotationError(
                 f'{path}.game: the key "game" is missing', reason="MISSING_KEY", path=f"{path}.game"
@@ -98,20 +97,7 @@ class Position:
         UnknownGameError, PositionError
             As `from_json`.
         """
-        parts = compact.split_header(text) if isinstance(text, str) else None
-        if parts is None:
-            raise compact.bad_compact(
-                path, f"given {quote(text)}; expected GAME/VERSION and the fields, separated by single spaces"
-            )
-        game, version, fields = parts
-        codec = registry.get(game).codec
-        if version != compact.VERSION:
-            raise NotationError(
-                f"{path}: given version {version} of the compact form; expected {compact.VERSION}",
-                reason="UNSUPPORTED_VERSION",
-                path=path,
-            )
-        return cls(game, codec.parse_position(codec.parse_compact(fields, path), path))
+        return cls.from_json(_compact_data(text, path), path=path)
 
     @classmethod
     def from_text(cls, text: str | bytes, *, path: str = "$") -> Position:
@@ -120,20 +106,7 @@ class Position:
         Raises the errors of `from_json` and `from_compact`; NotationError, reason RECORD_GIVEN, if the text is
         the record of a game or several of them, and SEVERAL_LINES, if it has one position a line.
         """
-        try:
-            line = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
-        except UnicodeDecodeError:
-            line = ""
-        if compact.split_header(line):
-            return cls.from_compact(line, path=path)
-        try:
-            data = parse_json(text, path)
-        except NotationError:
-            first, *rest = line.strip().splitlines() or [""]
-            if rest:
-                _check_first_line(first, path)
-            raise
-        return cls.from_json(data, path=path)
+        return cls.from_json(position_data(text, path), path=path)
 
     def to_compact(self) -> str:
         """Return the position as one line of printable ASCII; `from_compact` reads it back."""
@@ -485,6 +458,55 @@ class Position:
         if self.to_move is None:
             moves = "over" if self.is_over else "a random event comes next"
         return f"<Position of {self.game}: {self.players} players, {moves}>"
+
+
+def position_data(text: str | bytes, path: str = "$") -> Any:
+    """Return the JSON form of a position given as text, in that form or the compact one; do not check it.
+
+    Raises
+    ------
+    NotationError, UnknownGameError
+        As `Position.from_text`, if the text cannot be read, or is a file of records.
+    """
+    try:
+        line = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        line = ""
+    if compact.split_header(line):
+        return _compact_data(line, path)
+    try:
+        data = parse_json(text, path)
+    except NotationError:
+        first, *rest = line.strip().splitlines() or [""]
+        if rest:
+            _check_first_line(first, path)
+        raise
+    check_no_record(data, path)
+    return data
+
+
+def _compact_data(text, path):
+    """Return the JSON form of a compact position."""
+    parts = compact.split_header(text) if isinstance(text, str) else None
+    if parts is None:
+        raise compact.bad_compact(
+            path, f"given {quote(text)}; expected GAME/VERSION and the fields, separated by single spaces"
+        )
+    game, version, fields = parts
+    codec = registry.get(game).codec
+    if version != compact.VERSION:
+        raise NotationError(
+            f"{path}: given version {version} of the compact form; expected {compact.VERSION}",
+            reason="UNSUPPORTED_VERSION",
+            path=path,
+        )
+    return codec.parse_compact(fields, path)
+
+
+def check_no_record(data: object, path: str) -> None:
+    """Raise NotationError, reason RECORD_GIVEN, if a JSON value is the record of a game."""
+    if isinstance(data, dict) and {"start", "turns"} <= data.keys():
+        raise _record_given(path, "the record of a game")
 
 
 def _record_given(path, what):

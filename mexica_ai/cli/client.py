@@ -20,7 +20,6 @@ from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.position import Position
 from mexica_ai.records import parse_record
-from mexica_ai.strict import parse_json
 
 if TYPE_CHECKING:
     from mexica_ai.client import Client
@@ -285,8 +284,7 @@ def _legal(args, client):
 
 
 def _validate(args, client):
-    with common.open_input(args.position) as file:
-        data = parse_json(file.read(), "$")
+    data = common.read_position_data(args.position)
     if not isinstance(data, dict):
         raise NotationError(f"{common.source_name(args.position)}: expected a position, a JSON object")
     violations = client.validate_position(data)

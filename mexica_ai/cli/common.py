@@ -17,7 +17,7 @@ from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.games import compact
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
-from mexica_ai.position import Position
+from mexica_ai.position import Position, position_data
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -227,12 +227,24 @@ def located(where: str) -> Iterator[None]:
 
 def read_position(path: str) -> Position:
     """Read the position that a POSITION argument names; messages name the file."""
-    if compact.split_header(path) and not os.path.exists(path):
-        return Position.from_compact(path)
+    data = read_position_data(path)
+    with contextlib.nullcontext() if _is_position(path) else located(source_name(path)):
+        return Position.from_json(data, path="position")
+
+
+def _is_position(path: str) -> bool:
+    """Return whether a POSITION argument is a compact position itself."""
+    return compact.split_header(path) is not None and not os.path.exists(path)
+
+
+def read_position_data(path: str) -> Any:
+    """Read the JSON form of the position that a POSITION argument names; it is not checked."""
+    if _is_position(path):
+        return position_data(path, "position")
     with open_input(path) as file:
         text = file.read()
     with located(source_name(path)):
-        return Position.from_text(text, path="position")
+        return position_data(text, "position")
 
 
 @contextlib.contextmanager

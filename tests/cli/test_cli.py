@@ -350,7 +350,8 @@ def test_a_compact_position_does_for_a_file(cli, tmp_path):
         assert cli.json("show", args, "--json", stdin=stdin) == NIM
         assert cli("show", args, "--format", "compact", stdin=stdin) == 0
         assert cli.out == line + "\n"
-    assert "field 1, piles" in cli.refused("best", line.replace("1,1", "x", 1))
+    assert "error: position: field 1, piles" in cli.refused("best", line.replace("1,1", "x", 1))
+    assert "error: position.piles[0]: 64" in cli.refused("best", line.replace("1,1", "64,1", 1))
     assert cli("legal", "-", stdin=f"{line}\n{json.dumps(NIM)}\n") == 0
     assert len(set(cli.out.splitlines())) == 1
 

@@ -1,6 +1,7 @@
 """`mexica-ai client`, all of its calls, against a running server."""
 
 import json
+import pathlib
 import re
 import signal
 import subprocess
@@ -127,6 +128,13 @@ def test_validate(client, tmp_path):
     path.write_text("[]")
     client("validate", path)
     assert (client.code, "a JSON object" in client.err) == (2, True)
+
+
+def test_validate_reads_compact_positions_and_no_records(client):
+    assert client("validate", "nim/1 1,1 2,0,1,1") == "valid\n"
+    assert "$.piles[0]" in client("validate", "nim/1 64,1 2,0,1,1")
+    client("validate", pathlib.Path(MIDGAME).with_name("mexica_game.jsonl"))
+    assert "given a file of records" in client.err
 
 
 def test_annotate(client):
