@@ -149,6 +149,18 @@ def test_the_report_is_one_file_whose_links_lead_somewhere(mexica):
         assert "; ".join(one.turn) in text
 
 
+@pytest.mark.parametrize("game", ["coatl", "mexica", "tzolkin"])
+def test_the_report_of_each_game_has_pictures(game):
+    text = (ROOT / "examples" / f"{game}_game.jsonl").read_text().splitlines()[0]
+    found = list(evaluate_record(text, iterations=10, seed=1, turns=range(12, 20)))
+    worst = sum(one.loss > 0 for one in found)
+    assert worst
+    page = Page(review.report(json.loads(text), found, worst=9))
+    assert page.open == []
+    assert page.tags.count("svg") == 1 + 2 * worst
+    assert len(page.ids) == len(set(page.ids))
+
+
 def test_the_report_draws_the_worst_turns_and_gaps(mexica):
     record, found = mexica
     text = review.report(record, found)
