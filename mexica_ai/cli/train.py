@@ -20,32 +20,34 @@ from mexica_ai.train.fit import Report
 SUMMARY = "fit the evaluation and the priors of a game on self-play"
 DESCRIPTION = """\
 Fit the evaluation and the priors of a game. The command plays games of the
-search against itself and writes their records to RECORDS, samples positions, and
-fits the network to nine games of ten. It continues a file that an interrupted run
-left, unless other weights are in use by now. It prints how well the network
-predicts the other games, next to the hand-made estimate and the weights in use
-("before"): mean log-loss of the winner by number of seats, error of the final
-scores, calibration. The games alone decide which of them are held out, so every
-fit holds out the same ones. The weights of the priors are fitted to the actions
-that the search chose, then flattened; their log-loss is that of the chosen action
-(alike: all categories have equal weights). --refine changes the network in use a
-little instead. --evaluate fits nothing and measures the weights in use on all the
-games; the figures are fair only for games to which they were not fitted.
+search against itself and writes their records to RECORDS, samples positions,
+and fits the network to nine games of ten. It continues a file that an
+interrupted run left, unless other weights are in use by now. It prints how well
+the network predicts the other games, next to the hand-made estimate and the
+weights in use ("before"): mean log-loss of the winner by number of seats, error
+of the final scores, calibration. The games alone decide which of them are held
+out, so every fit holds out the same ones. The weights of the priors are fitted
+to the actions that the search chose, then flattened; their log-loss is that of
+the chosen action (alike: all categories have equal weights). --refine changes
+the network in use a little instead. --evaluate fits nothing and measures the
+weights in use on all the games; the figures are fair only for games to which
+they were not fitted.
 
-With --probes the network is fitted to what searches find in odd positions, not to
-how games ended, and the priors stay as they are. Walks along the games in RECORDS
-leave them for odd turns; each line of FILE is a walk. To continue FILE, give the
-same RECORDS.
+With --probes the network is fitted to what searches find in odd positions, not
+to how games ended, and the priors stay as they are. Walks along the games in
+RECORDS leave them for odd turns; each line of FILE is a walk. To continue FILE,
+give the same RECORDS.
 
-Play with the new weights by --weights FILE, or weights=FILE in an engine's spec;
---match plays them against those in use. The same seed, numbers, weights in use
-and build give the same games and weights, with any number of jobs.
+Play with the new weights by --weights FILE, or weights=FILE in an engine's
+spec; --match plays them against those in use. The same seed, numbers, weights
+in use and build give the same games and weights, with any number of jobs.
 
 Examples:
   mexica-ai train games.jsonl --games 2000 --jobs 8 --weights new.json
-  mexica-ai train games.jsonl more.jsonl --games 0 --weights new.json --match 100
+  mexica-ai train games.jsonl more.jsonl --games 0 --weights w.json --match 100
   mexica-ai train newer.jsonl --games 500 --refine --weights newer.json
-  mexica-ai train games.jsonl --games 0 --refine --probes odd.jsonl --walks 5000 --weights w.json
+  mexica-ai train games.jsonl --games 0 --refine --probes odd.jsonl --walks 5000 \\
+    --weights w.json
   mexica-ai train games.jsonl --cluster tcp://host:8786 --weights new.json
   mexica-ai train unseen.jsonl --games 100 --seed 2 --evaluate
 """

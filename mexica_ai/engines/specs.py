@@ -96,15 +96,15 @@ def _number(low: float, high: float) -> Callable[[str], float]:
 def _hint(text: str, is_time: bool = False) -> str:
     """Return what to write instead of a number in a form that is not read; empty if it is no such number."""
     if match := re.fullmatch(r"(\d+),(\d+)([a-z]*)", text, re.ASCII):
-        return f"; the decimal mark is a point: {match[1]}.{match[2]}{match[3]}"
+        return f"; write {match[1]}.{match[2]}{match[3]}, with a point"
     if re.fullmatch(r"\d{1,3}([_' ]\d{3})+", text, re.ASCII):
-        return f"; without separators: {re.sub('[^0-9]', '', text)}"
+        return f"; write {re.sub('[^0-9]', '', text)}, without separators"
     match = re.fullmatch(rf"({_PLAIN}) ?([A-Za-z]+)", text, re.ASCII)
     if match and is_time:
-        return f"; units are {', '.join(filter(None, _UNITS))}, written as in 2m"
+        return f"; units are {', '.join(filter(None, _UNITS))}, as in 2m"
     if match and match[2].lower() in ("k", "m"):
-        return f"; written as {match[1]}e{3 if match[2].lower() == 'k' else 6}"
-    return "; without a unit" if match else ""
+        return f"; write {match[1]}e{3 if match[2].lower() == 'k' else 6}"
+    return f"; write {match[1]}, without a unit" if match else ""
 
 
 def _label(text: str) -> str:
@@ -223,7 +223,7 @@ def parse_spec(text: str) -> EngineSpec:
     while at < len(text):
         match = re.compile(r",([^=,]*)=").match(text, at)
         if match is None:
-            hint = "; the decimal mark is a point" if re.match(r",\d", text[at:]) else ""
+            hint = "; write a decimal number with a point" if re.match(r",\d", text[at:]) else ""
             raise error(f"expected ,key=value at {text[at:]!r}{hint}")
         key = match[1]
         if key not in kind.keys:
