@@ -22,6 +22,7 @@ from mexica_ai.cli import (
     legal,
     new,
     perft,
+    play,
     replay,
     serve,
     show,
@@ -33,6 +34,7 @@ from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 COMMANDS = {
+    "play": play,
     "best": best,
     "analyze": analyze,
     "new": new,

@@ -1,0 +1,433 @@
+"""`mexica-ai play`: a game against engines in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+
+from mexica_ai import files, terminal
+from mexica_ai.cli import common, new, report
+from mexica_ai.cli.records import read_record
+from mexica_ai.engines import make_engine, parse_spec
+from mexica_ai.engines.specs import KEYS, KINDS
+from mexica_ai.errors import MexicaAIError, NotationError
+from mexica_ai.limits import Limits
+from mexica_ai.position import TURN_SEPARATOR, Position, new_game
+from mexica_ai.records import parse_record, position_at
+from mexica_ai.session import Session
+
+SUMMARY = "play a game against engines"
+DESCRIPTION = f"""\
+Play a game in the terminal: a new one, or on from a position or a record of a
+game. Without other options you have the seat to move, and the engine mcts plays
+the others with one second a turn.
+
+Type an action, or several joined by "; ". Commands: help, legal, board, hint,
+analyse, undo, redo, show N, save FILE, resign, quit. Input may also be piped,
+one line each. Ctrl-C ends the search of an engine, which then plays the best
+turn so far.
+
+After every turn the record of the game is written to a file, so that it can go
+on after quit, a crash, or a power cut: mexica-ai play FILE.
+
+{common.ENGINES_HELP}
+
+Examples:
+  mexica-ai play
+  mexica-ai play --game coatl --players 3 --level 4
+  mexica-ai play --game tzolkin --person 1 --engine mcts,time=5
+  mexica-ai play game.json --person 0,2 --seat 1=beam
+"""
+HELP = """\
+ACTION; ACTION; ...  play actions, such as: {example}
+legal [WORD]         the legal actions, or those that begin with WORD
+board                the position again
+hint                 the engine's turn and what it expects, after a second
+analyse [SECONDS]    the engine's candidates, after 2 seconds
+undo, redo           take back your last action, else your last turn
+show N               the position after N turns, 0 the first
+save FILE            write the record of the game so far
+resign               give up
+quit                 end; the game can go on later"""
+HINT_S, ANALYSE_S = 1.0, 2.0
+_ROWS = 12  # lines of legal actions that are listed
+_CLEAR = "\x1b[2J\x1b[3J\x1b[H"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "source", metavar="FILE", nargs="?", help="a position or a record to go on from (default: a new game)"
+    )
+    parser.add_argument(
+        "--person", type=common.argument(_seats), metavar="SEATS", help="seats of persons, such as 0 or 0,2"
+    )
+    parser.add_argument(
+        "--seat",
+        action="append",
+        default=[],
+        type=common.argument(_seat_engine),
+        metavar="N=SPEC",
+        help="the engine of a seat, such as 1=mcts,level=3; may be repeated",
+    )
+    parser.add_argument(
+        "--engine", default="mcts", metavar="SPEC", help="the engine of the other seats (default: mcts)"
+    )
+    parser.add_argument(
+        "--time", type=common.argument(KEYS["time"]), metavar="SECONDS", help="time of an engine's turn (default: 1)"
+    )
+    parser.add_argument(
+        "--level",
+        type=common.argument(KEYS["level"]),
+        metavar="N",
+        help="strength of the engines, 1 to 10 (default: 10)",
+    )
+    parser.add_argument(
+        "--record", metavar="FILE", help="file of the record (default: GAME-DATE-TIME.json in the current folder)"
+    )
+    new.add_arguments(parser)
+
+
+def _seats(text: str) -> list[int]:
+    seats = text.split(",")
+    if not all(seat in ("0", "1", "2", "3") for seat in seats):
+        raise ValueError("seats from 0 to 3, such as 0,2")
+    return sorted({int(seat) for seat in seats})
+
+
+def _seat_engine(text: str) -> tuple[int, str]:
+    seat, _, spec = text.partition("=")
+    if seat not in ("0", "1", "2", "3") or not spec:
+        raise ValueError("a seat and an engine, such as 1=mcts,level=3")
+    return int(seat), spec
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    position = _start(args)
+    mover = position.to_move if position.to_move is not None else 0
+    chosen = dict(args.seat)
+    persons = args.person if args.person is not None else [mover]
+    for seat in (*persons, *chosen):
+        if seat >= position.players:
+            raise NotationError(f"seat {seat}: the game has seats 0 to {position.players - 1}", reason="BAD_USAGE")
+    if both := set(persons) & set(chosen):
+        raise NotationError(f"seat {min(both)}: given to a person and to an engine", reason="BAD_USAGE")
+    record = args.record or _default_name(position.game)
+    if problem := files.problem_of(record):
+        raise NotationError(f"--record: cannot write {record!r}: {problem}", reason="BAD_USAGE")
+    with contextlib.ExitStack() as stack:
+        engines = {}
+        for seat in range(position.players):
+            if seat not in persons:
+                spec = parse_spec(chosen.get(seat, args.engine))
+                defaults = {"time": args.time or 1.0}
+                if args.level is not None and "level" in KINDS[spec.kind].keys:
+                    defaults["level"] = args.level
+                engines[seat] = stack.enter_context(make_engine(spec, **defaults))
+        adviser = stack.enter_context(make_engine(parse_spec("mcts")))
+        _Table(Session(position, engines, record), adviser, record).play()
+    return 0
+
+
+def _start(args: argparse.Namespace) -> Position:
+    """Return the position of a file, with its history if that is a record, or a new game."""
+    if args.source is None:
+        return new_game(args.game, players=args.players, seed=args.seed, **new.game_options(args))
+    try:
+        return common.read_position(args.source)
+    except MexicaAIError as error:
+        if error.reason != "RECORD_GIVEN":
+            raise
+    text, where = read_record(args.source, 1)
+    with common.located(where):
+        record = parse_record(text)
+        return position_at(record, len(record["turns"]))
+
+
+def _default_name(game: str) -> str:
+    return f"{game}-{datetime.datetime.now():%Y%m%d-%H%M%S}.json"
+
+
+class _Quit(Exception):  # noqa: N818, it is no error
+    """The person ends the program."""
+
+
+class _Table:
+    """Talks with the persons."""
+
+    def __init__(self, session: Session, adviser, record: str) -> None:
+        self._session, self._adviser, self._record = session, adviser, record
+        self._is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        self._lines = _prompt(self._words) if self._is_terminal else _piped()
+        self._shown: int | None = None  # the seat that looks at the screen
+        self._last_mover: int | None = None
+        self._commands: dict[str, Callable[[str], None]] = {
+            "help": self._help,
+            "legal": self._legal,
+            "board": lambda _: self._board(),
+            "hint": self._hint,
+            "analyse": self._analyse,
+            "analyze": self._analyse,
+            "undo": self._undo,
+            "redo": self._redo,
+            "show": self._show,
+            "save": self._save,
+            "resign": self._resign,
+            "quit": self._quit,
+            "exit": self._quit,
+        }
+
+    def play(self) -> None:
+        """Play until the game is over or the person leaves."""
+        session = self._session
+        self._say(f"Your game is kept in {self._record}; help lists the commands.")
+        try:
+            while True:
+                while not session.is_over:
+                    position = session.position
+                    if position.is_chance:
+                        self._event()
+                    elif position.to_move in session.engines:
+                        self._engine_turn()
+                    else:
+                        self._person_turn()
+                self._end()
+                while session.is_over:
+                    self._line("over> ")  # undo, show and save still work
+        except _Quit:
+            pass
+
+    # --- turns
+
+    def _event(self) -> None:
+        event = self._session.draw()
+        # What an engine has drawn blindly is not for the persons to see.
+        if not self._session.hides or self._session.persons == [self._last_mover]:
+            self._say(f"Event: {report.format_turn(event)}")
+
+    def _engine_turn(self) -> None:
+        session = self._session
+        before, seat = session.position.copy(), session.position.to_move
+        name = session.engines[seat].name
+        with common.stop_on_interrupt() as stop, common.Progress(f"seat {seat} ({name}) thinks") as progress:
+            progress.show(f"seat {seat} ({name}) thinks (Ctrl-C: it plays the best so far)")
+            result = session.think(stop)
+        self._last_mover = seat
+        turn = result.turn
+        if session.hides:
+            viewers = session.persons
+            turn = session.seen(before, turn, viewers[0]) if viewers else turn
+        head = f"seat {seat} ({name}): "
+        self._say("\n".join(terminal.wrap_turn(turn, terminal.width(), head, " " * 4)))
+
+    def _person_turn(self) -> None:
+        session = self._session
+        seat = session.position.to_move
+        if seat != self._shown:
+            if session.hides and len(session.persons) > 1:
+                self._curtain(seat)
+            self._shown = seat
+            self._board()
+        elif not session.position.is_within_turn:
+            self._board()
+        while not session.is_over and session.position.to_move == seat:
+            started = session.position.state.turn
+            self._line(f"seat {seat}> ")
+            if session.position.state.turn != started:
+                break
+        self._last_mover = seat
+
+    def _curtain(self, seat: int) -> None:
+        if self._is_terminal:
+            sys.stdout.write(_CLEAR)
+        self._say(f"Seat {seat}: press Enter when nobody else looks at the screen")
+        self._next(f"seat {seat}, Enter> ")
+
+    def _end(self) -> None:
+        session, position = self._session, self._session.position
+        if session.resigned is not None:
+            self._say(f"Seat {session.resigned} has resigned.")
+            return
+        self._say(str(position).rstrip("\n"))
+        winners = " and ".join(f"seat {seat}" for seat in position.winners)
+        verb = "wins" if len(position.winners) == 1 else "share the win"
+        points = ", ".join(f"seat {seat}: {score:g}" for seat, score in enumerate(position.scores))
+        self._say(f"\nThe game is over: {winners} {verb}. {points}")
+
+    # --- lines
+
+    def _next(self, prompt: str) -> str:
+        try:
+            return self._lines(prompt)
+        except EOFError:
+            raise _Quit from None
+
+    def _line(self, prompt: str) -> None:
+        """Read a line and do what it says."""
+        try:
+            line = self._next(prompt).strip()
+        except KeyboardInterrupt:
+            self._say("quit ends the game, which is kept")
+            return
+        word, _, rest = line.partition(" ")
+        try:
+            if not line:
+                return
+            if word in self._commands:
+                self._commands[word](rest.strip())
+            elif self._session.is_over:
+                self._say("the game is over; undo, show N, save FILE and quit are left")
+            else:
+                self._session.play([action.strip() for action in line.rstrip("; ").split(TURN_SEPARATOR.strip())])
+                if self._session.position.is_within_turn:
+                    self._say(self._turn_so_far())
+        except (MexicaAIError, OSError) as error:
+            problem = re.sub(r"^turn(\[\d+\])?: ", "", str(error))
+            self._say(textwrap.fill(f"no: {problem}", terminal.width(), break_on_hyphens=False))
+
+    def _turn_so_far(self) -> str:
+        turn = report.format_turn(self._session.position.history[-1])
+        return f"turn so far: {turn}"
+
+    def _words(self) -> list[str]:
+        """Return what can be typed now."""
+        position = self._session.position
+        actions = position.legal_actions() if position.to_move in self._session.persons else []
+        return [*actions, *self._commands]
+
+    def _say(self, text: str) -> None:
+        print(terminal.paint(text), flush=True)
+
+    # --- commands
+
+    def _board(self) -> None:
+        viewer = self._shown if self._session.persons else None
+        self._say("\n" + str(self._session.view(viewer)).rstrip("\n") + "\n")
+        if self._session.position.is_within_turn:
+            self._say(self._turn_so_far())
+
+    def _help(self, _rest: str) -> None:
+        words = self._words()
+        self._say(HELP.format(example=words[0]))
+
+    def _legal(self, rest: str) -> None:
+        actions = [action for action in self._session.position.legal_actions() if action.startswith(rest)]
+        if not actions:
+            self._say(f"no legal action begins with {rest!r}" if rest else "no action is legal")
+            return
+        text = "   ".join(action.replace(" ", terminal.NO_BREAK) for action in actions)
+        lines = textwrap.wrap(text, terminal.width(), break_on_hyphens=False)
+        more = ""
+        if len(lines) > _ROWS:
+            number = len(actions)
+            lines, more = lines[:_ROWS], f"... {number} in all; legal WORD lists those that begin with it"
+        self._say("\n".join(lines).replace(terminal.NO_BREAK, " ") + (f"\n{more}" if more else ""))
+
+    def _search(self, seconds: float):
+        session = self._session
+        with common.stop_on_interrupt() as stop:
+            seat = session.position.to_move
+            return self._adviser.best_turn(session.view(seat), Limits(time_s=seconds), stop=stop)
+
+    def _hint(self, _rest: str) -> None:
+        if self._session.is_over:
+            self._say("the game is over")
+            return
+        result, seat = self._search(HINT_S), self._session.position.to_move
+        share, points = 100 * result.value[seat], result.expected_scores[seat]
+        self._say("\n".join(terminal.wrap_turn(result.turn, terminal.width(), "hint: ", "      ")))
+        self._say(f"      seat {seat} then expects {share:.0f} % of the win, with {points:.1f} points")
+
+    def _analyse(self, rest: str) -> None:
+        if self._session.is_over:
+            self._say("the game is over")
+            return
+        try:
+            seconds = KEYS["time"](rest) if rest else ANALYSE_S
+        except ValueError as error:
+            self._say(f"no: analyse {rest}: expected {error}")
+            return
+        self._say("\n".join(report.format_candidates(self._search(seconds).candidates)))
+
+    def _undo(self, _rest: str) -> None:
+        if not self._session.undo():
+            self._say("there is nothing to take back")
+            return
+        self._shown = None if not self._session.position.is_within_turn else self._shown
+        self._say("taken back")
+        if self._session.position.is_within_turn:
+            self._say(self._turn_so_far())
+
+    def _redo(self, _rest: str) -> None:
+        self._say("played again" if self._session.redo() else "there is nothing to play again")
+        if self._session.position.is_within_turn:
+            self._say(self._turn_so_far())
+
+    def _show(self, rest: str) -> None:
+        history = self._session.position.history
+        if not rest.isdecimal() or int(rest) > len(history):
+            self._say(f"no: show {rest}: expected a number of turns from 0 to {len(history)}")
+            return
+        position = self._session.position.start
+        for turn in history[: int(rest)]:
+            position.push(turn, partial=True)
+        if self._session.hides and self._session.persons:
+            position = position.view(self._shown if self._shown is not None else self._session.persons[0])
+        self._say(str(position).rstrip("\n"))
+
+    def _save(self, rest: str) -> None:
+        if not rest:
+            self._say("no: save: expected the name of a file")
+            return
+        if problem := files.problem_of(rest):
+            self._say(f"no: cannot write {rest!r}: {problem}")
+            return
+        self._session.save(rest)
+        self._say(f"saved in {rest}")
+
+    def _resign(self, _rest: str) -> None:
+        if not self._session.is_over:
+            self._session.resign()
+
+    def _quit(self, _rest: str) -> None:
+        raise _Quit
+
+
+def _piped() -> Callable[[str], str]:
+    """Return what reads the next line of standard input; the line is shown, as on a terminal."""
+
+    def read(prompt: str) -> str:
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        line = line.rstrip("\n").removeprefix("\ufeff")
+        print(f"{prompt}{line}", flush=True)
+        return line
+
+    return read
+
+
+def _prompt(words: Callable[[], list[str]]) -> Callable[[str], str]:
+    """Return what asks on a terminal, with completion if prompt_toolkit is installed (extra play)."""
+    try:
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.completion import Completer, Completion
+    except ModuleNotFoundError:
+        return input
+
+    class Words(Completer):
+        def get_completions(self, document, complete_event) -> Iterator[Completion]:
+            typed = document.text_before_cursor.rpartition(";")[2].lstrip()
+            is_first = ";" not in document.text_before_cursor
+            for word in words() if is_first else ():
+                if word.startswith(typed):
+                    yield Completion(word, start_position=-len(typed))
+
+    session: PromptSession[str] = PromptSession(completer=Words(), complete_while_typing=False)
+    return session.prompt

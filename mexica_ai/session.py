@@ -1,0 +1,210 @@
+"""A game that persons play against engines: seats, the turn being entered, undo and redo, a record on disk.
+
+Knows no terminal; `mexica_ai.cli.play` talks.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import mexica_ai
+from mexica_ai import files, registry
+from mexica_ai.engines.base import Engine
+from mexica_ai.errors import IllegalActionError, MexicaAIError, PositionError
+from mexica_ai.position import Position
+from mexica_ai.records import make_record
+from mexica_ai.results import Result
+from mexica_ai.strict import quote
+
+_WORLDS, _TRIED = 4, 8  # worlds, and actions of each, that are tried to see what a player can tell
+
+
+class Session:
+    """One game.
+
+    Parameters
+    ----------
+    position : Position
+        Where it goes on; its history is part of the game. Nothing may be hidden in it.
+    engines : mapping of int to Engine
+        The engines, by seat; persons play the other seats.
+    record : str, optional
+        File that has the record of the game after every turn. None: none.
+    """
+
+    def __init__(self, position: Position, engines: Mapping[int, Engine], record: str | None = None) -> None:
+        if position.viewer is not None:
+            raise PositionError(
+                f"the position is the view of seat {position.viewer}; expected a full one, to play on",
+                reason="VIEWER_MISMATCH",
+                path="position.viewer",
+            )
+        self.position = position
+        self.engines = engines
+        self.resigned: int | None = None
+        self._record = record
+        self._undone: list[list[list[str]]] = []  # what each undo took back, in the order in which it was played
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game is over, or a seat has resigned."""
+        return self.position.is_over or self.resigned is not None
+
+    @property
+    def persons(self) -> list[int]:
+        """The seats of persons."""
+        return [seat for seat in range(self.position.players) if seat not in self.engines]
+
+    @property
+    def hides(self) -> bool:
+        """Whether seats see different things."""
+        return registry.get(self.position.game).codec.has_views
+
+    def view(self, seat: int | None) -> Position:
+        """Return what a seat sees of the position; None: all of it."""
+        return self.position if seat is None or not self.hides else self.position.view(seat)
+
+    # --- playing
+
+    def play(self, actions: list[str]) -> None:
+        """Play actions of the person to move; after an error all of them are taken back."""
+        done = 0
+        try:
+            for action in actions:
+                if done and not self.position.is_within_turn:
+                    raise IllegalActionError(
+                        f"{quote(action)} comes after the end of the turn; expected no more",
+                        reason="TURN_ALREADY_ENDED",
+                        path="turn",
+                    )
+                self.position.push_action(action)
+                done += 1
+        except MexicaAIError:
+            for _ in range(done):
+                self.position.pop()
+            raise
+        self._undone.clear()
+        self._keep()
+
+    def think(self, stop: threading.Event) -> Result:
+        """Let the engine to move search, and play its turn."""
+        seat = self.position.to_move
+        assert seat is not None
+        result = self.engines[seat].best_turn(self.view(seat), stop=stop)
+        self.position.push(result.turn)
+        self._undone.clear()
+        self._keep()
+        return result
+
+    def draw(self) -> list[str]:
+        """Draw the random event that is due; return it."""
+        event = self.position.draw()
+        self._keep()
+        return event
+
+    def resign(self) -> None:
+        """Let the person to move give up."""
+        while self.position.is_within_turn:
+            self.position.pop()
+        self.resigned = self.position.to_move
+        self._keep()
+
+    def undo(self) -> bool:
+        """Take back the last action of the turn being entered, else the last turn of a person and all after it.
+
+        Returns
+        -------
+        bool
+            False if there is nothing to take back.
+        """
+        taken: list[list[str]] = []
+        if self.resigned is not None:
+            self.resigned = None
+            self._keep()
+            return True
+        if self.position.is_within_turn:
+            taken.append(self.position.pop())
+        else:
+            trial = self.position.copy()
+            while trial.history:
+                taken.append(trial.pop())
+                if trial.to_move in self.persons and not trial.is_within_turn:
+                    break
+            else:
+                return False
+            self.position = trial
+        self._undone.append(taken[::-1])
+        self._keep()
+        return True
+
+    def redo(self) -> bool:
+        """Play what the last undo took back; return False if there is nothing."""
+        if not self._undone:
+            return False
+        for actions in self._undone.pop():
+            self.position.push(actions, partial=True)
+        self._keep()
+        return True
+
+    # --- the record
+
+    def record(self) -> dict[str, Any]:
+        """Return the record of the game so far, without a turn that has not ended."""
+        position = self.position.copy()
+        while position.is_within_turn:
+            position.pop()
+        names = [self.engines[seat].name if seat in self.engines else "person" for seat in range(position.players)]
+        details: dict[str, Any] = {"engines": names, "build": mexica_ai.__version__}
+        if self.resigned is not None:
+            details["forfeit"] = {"seat": self.resigned, "reason": "resigned", "detail": ""}
+        return make_record(position, **details)
+
+    def save(self, path: str) -> None:
+        """Write the record to a file; OSError if that fails."""
+        files.replace(path, json.dumps(self.record()) + "\n")
+
+    def _keep(self) -> None:
+        if self._record is not None and not self.position.is_within_turn:
+            self.save(self._record)
+
+    # --- what others see
+
+    def seen(self, before: Position, turn: list[str], viewer: int) -> list[str]:
+        """Return a turn of another seat as a seat sees it: without operands that it cannot know.
+
+        They are those that another action could have without a difference to the seat, in some world that agrees with
+        what it sees.
+        """
+        if not self.hides:
+            return turn
+        shown, now = [], before.copy()
+        for action in turn:
+            seen = now.view(viewer)
+            now.push_action(action)
+            is_hidden = self._could_be_another(seen, action, now.view(viewer).to_json())
+            shown.append(action.split()[0] if is_hidden else action)
+        return shown
+
+    @staticmethod
+    def _could_be_another(view: Position, action: str, after: dict[str, Any]) -> bool:
+        codec = registry.get(view.game).codec
+        if view.viewer is None:  # nothing is hidden now
+            return False
+        for seed in range(_WORLDS):
+            world = view.state.copy()
+            world.determinize(view.viewer, seed)
+            actions = {codec.format_action(other): other for other in world.legal_actions()}
+            alike = [
+                other
+                for text, other in actions.items()
+                if text != action and len(text.split()) == len(action.split()) and text.split()[0] == action.split()[0]
+            ]
+            for other in alike[:_TRIED]:
+                trial = world.copy()
+                trial.apply(other)
+                if codec.format_position(trial) == after:
+                    return True
+        return False

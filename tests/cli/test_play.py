@@ -1,0 +1,216 @@
+"""`mexica-ai play`: whole sessions from standard input, and the session behind it."""
+
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import mexica_ai as ai
+from mexica_ai import records
+from mexica_ai.cli.main import main
+from mexica_ai.engines import make_engine, parse_spec
+from mexica_ai.errors import IllegalActionError, MexicaAIError, PositionError
+from mexica_ai.session import Session
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+GAMES = ("coatl", "mexica", "nim", "tzolkin")
+
+
+@pytest.fixture
+def play(tmp_path, monkeypatch, capsys):
+    """Run a session; return what it prints. `play.record()` is the record on disk."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(lines, *args, code=0):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines) + "\n"))
+        assert main(["play", *map(str, args), "--record", "kept.json"]) == code
+        found = capsys.readouterr()
+        return found.out if code == 0 else found.err
+
+    run.record = lambda: json.loads(Path("kept.json").read_text(encoding="utf-8"))
+    return run
+
+
+def session(game="nim", engines=(1,), record=None, **options):
+    position = ai.new_game(game, seed=4, **options)
+    return Session(position, {seat: make_engine(parse_spec("random"), seed=seat) for seat in engines}, record)
+
+
+NIM = ("--game", "nim", "--piles", "3,4,5", "--engine", "random")
+
+
+def test_a_game_by_commands(play):
+    out = play(["help", "legal take 1", "take 1 1", "board", "show 0", "save mine.json", "quit"], *NIM)
+    assert "kept.json" in out
+    assert "take 1 1   take 1 2   take 1 3" in out
+    assert "seat 1 (random): take " in out
+    assert "saved in mine.json" in out
+    record = play.record()
+    assert record == json.loads(Path("mine.json").read_text(encoding="utf-8"))
+    assert record["turns"][0] == ["take 1 1"]
+    assert (len(record["turns"]), record["engines"]) == (2, ["person", "random"])
+    records.replay(record)
+
+
+def test_what_is_wrong_is_said_and_the_game_goes_on(play):
+    out = play(["fly", "take 9 1", "show x", "save", "undo", "redo", "analyse soon", "take 3 1", "quit"], *NIM)
+    assert 'no: "fly" is not an action' in out
+    assert 'no: "take 9 1" is not legal' in out
+    assert "no: show x: expected a number of turns from 0 to 0" in out
+    assert "no: save: expected the name of a file" in out
+    assert "there is nothing to take back" in out
+    assert "there is nothing to play again" in out
+    assert "no: analyse soon: expected" in out
+    assert len(play.record()["turns"]) == 2
+
+
+def test_a_turn_is_entered_action_by_action_or_at_once(play):
+    game = EXAMPLES / "mexica_midgame.json"
+    out = play(["teleport C6", "temple 4 B7", "undo", "redo", "temple 2 B7", "end", "quit"], game, "--engine", "random")
+    assert "turn so far: teleport C6; temple 2 B7" in out
+    assert "it costs 4 action points; seat 0 has 1 and 1 action token" in " ".join(out.split())
+    assert play.record()["turns"][0] == ["teleport C6", "temple 2 B7", "end"]
+    at_once = play(["teleport C6; temple 2 B7; end", "quit"], game, "--engine", "random")
+    assert "seat 1 (random): " in at_once
+    assert play.record()["turns"][0] == ["teleport C6", "temple 2 B7", "end"]
+    half = play(["teleport C6; temple 4 B7", "quit"], game)
+    assert "it costs 4 action points" in " ".join(half.split())
+    assert "turn so far" not in half
+
+
+def test_a_record_goes_on_where_it_ended(play):
+    play(["take 1 1", "quit"], *NIM)
+    Path("kept.json").rename("before.json")
+    before = json.loads(Path("before.json").read_text(encoding="utf-8"))
+    out = play(["undo", "take 2 1", "quit"], "before.json", "--engine", "random")
+    assert "taken back" in out
+    record = play.record()
+    assert record["start"] == before["start"]
+    assert record["turns"][0] == ["take 2 1"]
+
+
+def test_hints_and_analyses(play, monkeypatch):
+    monkeypatch.setattr("mexica_ai.cli.play.HINT_S", 0.05)
+    out = play(["hint", "analyse 0.05", "quit"], *NIM)
+    assert "hint: take " in out
+    assert "% of the win" in out
+    assert "visits" in out
+
+
+def test_a_seat_may_resign(play):
+    out = play(["resign", "undo", "resign", "take 1 1", "hint", "quit"], *NIM)
+    assert "Seat 0 has resigned." in out
+    assert "the game is over; undo" in out
+    record = play.record()
+    assert (record["termination"], record["winners"]) == ("forfeit", [1])
+
+
+def test_the_end(play):
+    out = play(["take 1 1", "undo", "take 1 1", "quit"], "--game", "nim", "--piles", "1")
+    assert "The game is over: seat 0 wins." in out
+    assert play.record()["termination"] == "finished"
+
+
+def test_two_persons_with_hidden_hands_have_a_curtain(play):
+    out = play(["", "keep", "", "legal", "quit"], "--game", "coatl", "--seed", 4, "--person", "0,1")
+    assert out.count("press Enter when nobody else looks") == 2
+    first, second = out.split("Seat 1: press Enter")
+    hands = [ai.new_game("coatl", seed=4).to_json()["seats"][seat]["hand"] for seat in (0, 1)]
+    assert not any(card in first for card in set(hands[1]) - set(hands[0]))
+    assert "as seat 1 sees it" in second
+
+
+def test_what_an_engine_keeps_is_not_told(play):
+    out = play(["quit"], "--game", "coatl", "--seed", 4, "--person", "1", "--engine", "greedy")
+    kept = play.record()["turns"][0][0]
+    assert kept.startswith("keep P")
+    assert "seat 0 (greedy): keep\n" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["nothing.json"], "nothing.json"),
+        (["--person", "7"], "seats from 0 to 3"),
+        (["--person", "3"], "seat 3: the game has seats 0 to 1"),
+        (["--seat", "0=mcts", "--person", "0"], "seat 0: given to a person and to an engine"),
+        (["--seat", "mcts"], "a seat and an engine"),
+        (["--engine", "stockfish"], "stockfish"),
+    ],
+)
+def test_bad_usage(play, args, words):
+    assert words in play([], *args, code=2)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_random_sessions_keep_the_record_true(game, tmp_path):
+    rng = random.Random(7)
+    path = tmp_path / "game.json"
+    played = session(game, record=str(path))
+    for _ in range(150):
+        position = played.position
+        if played.is_over:
+            assert played.undo()
+        elif position.is_chance:
+            played.draw()
+        elif position.to_move in played.engines:
+            before = position.copy()
+            result = played.think(None)
+            assert len(played.seen(before, result.turn, 0)) == len(result.turn)
+        else:
+            match rng.randrange(12):
+                case 0:
+                    before = position.copy()
+                    if played.undo():
+                        taken = played.position.copy()
+                        assert taken.to_move == 0 or not taken.history
+                        assert played.redo()
+                        assert played.position == before
+                        assert played.undo()
+                        assert played.position == taken
+                case 1:
+                    played.redo()
+                case _:
+                    legal = position.legal_actions()
+                    with pytest.raises(MexicaAIError):
+                        played.play([legal[0], "fly"])
+                    assert played.position == position
+                    played.play([rng.choice(legal)])
+        if path.exists():
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            assert records.replay(kept).history == kept["turns"] == played.record()["turns"]
+
+
+def test_no_action_comes_after_the_end_of_a_turn():
+    played = session()
+    with pytest.raises(IllegalActionError, match="after the end of the turn"):
+        played.play(["take 1 1", "take 1 2"])
+    assert not played.position.history
+
+
+def test_a_view_cannot_be_played_on():
+    with pytest.raises(PositionError, match="view of seat 0"):
+        Session(ai.load(EXAMPLES / "coatl_midgame.json").view(0), {})
+
+
+@pytest.mark.slow
+def test_a_session_that_is_killed_has_left_its_record(tmp_path):
+    command = [sys.executable, "-P", "-m", "mexica_ai", "play", *NIM, "--record", "kept.json"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as process:
+        process.stdin.write(b"take 1 1\n")
+        process.stdin.flush()
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            with_turns = tmp_path / "kept.json"
+            if with_turns.exists() and len(json.loads(with_turns.read_text())["turns"]) == 2:
+                break
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGKILL)
+    records.replay((tmp_path / "kept.json").read_text())
