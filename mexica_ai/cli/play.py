@@ -39,8 +39,8 @@ on after quit, a crash, or a power cut: mexica-ai play FILE.
 
 Examples:
   mexica-ai play
-  mexica-ai play --game coatl --players 3 --level 4
-  mexica-ai play --game tzolkin --person 1 --engine mcts,time=5
+  mexica-ai play --players 3 --level 4
+  mexica-ai play --person 1 --engine mcts,time=5
   mexica-ai play game.json --person 0,2 --seat 1=beam
 """
 HELP = """\
