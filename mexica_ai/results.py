@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What the search expects at a point of a turn; lists have one entry per seat.
+
+    Parameters
+    ----------
+    visits : int
+        Iterations that passed through it.
+    value : list of float
+        Mean share of the win of each seat, over all that was tried from there.
+    expected_scores : list of float
+        Mean final score of each seat.
+    """
+
+    visits: int
+    value: list[float]
+    expected_scores: list[float]
 
 
 @dataclass(frozen=True)
@@ -24,6 +43,9 @@ class Candidate:
         Probability that the game's policy gave the turn before the search, in [0, 1].
     line : list of list of str
         The principal variation: the turns that the search expects next.
+    forecast : list of Forecast
+        Before the turn, and after each of its actions, as far as the search went through them in this order; empty if
+        the engine does not tell.
     """
 
     turn: list[str]
@@ -32,6 +54,7 @@ class Candidate:
     expected_scores: list[float]
     prior: float
     line: list[list[str]]
+    forecast: list[Forecast] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -86,6 +109,12 @@ class Result:
     def expected_scores(self) -> list[float]:
         """Estimated final score of each seat after `turn`, in the game's points."""
         return self.candidates[0].expected_scores
+
+    def explain(self, position: Any) -> Any:
+        """Return what speaks for `turn` in the position that was searched; see `mexica_ai.explain.explain`."""
+        from mexica_ai.explain import explain
+
+        return explain(position, self)
 
     def svg(self, position: Any, **options: Any) -> str:
         """Return a picture of the position with `turn` marked, as SVG.

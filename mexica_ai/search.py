@@ -29,7 +29,7 @@ from mexica_ai.limits import (
     resolve_seed,
 )
 from mexica_ai.position import Position, require_seat_to_move
-from mexica_ai.results import Candidate, Result
+from mexica_ai.results import Candidate, Forecast, Result
 from mexica_ai.strict import quote
 
 STOP_POLL_S = 0.002  # longest time after which the thread that waits for a stop notices the search's end
@@ -297,6 +297,7 @@ def _to_result(game: str, found: dict[str, Any], weights: Weights | None) -> Res
             expected_scores=candidate["expected_scores"],
             prior=candidate["prior"],
             line=[format_turn(turn) for turn in candidate["line"]],
+            forecast=[Forecast(**point) for point in candidate.get("forecast", ())],
         )
         for candidate in found["candidates"]
     ]

@@ -21,7 +21,7 @@ from mexica_ai.errors import NotationError, UnknownGameError
 from mexica_ai.limits import resolve_seed
 from mexica_ai.position import Position
 from mexica_ai.records import VERSION
-from mexica_ai.results import Candidate, Result
+from mexica_ai.results import Candidate, Forecast, Result
 from mexica_ai.steps import Change, Step
 from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2
@@ -286,6 +286,12 @@ def result_to_message(result: Result, *, engine_version: str, rules_version: int
                 expected_scores=candidate.expected_scores,
                 prior=candidate.prior,
                 line=[engine_pb2.Turn(actions=turn) for turn in candidate.line],
+                forecast=[
+                    engine_pb2.Forecast(
+                        visits=point.visits, value=point.value, expected_scores=point.expected_scores
+                    )
+                    for point in candidate.forecast
+                ],
             )
             for candidate in result.candidates
         ],
@@ -314,6 +320,9 @@ def result_from_message(message: engine_pb2.SearchResult) -> Result:
             expected_scores=list(candidate.expected_scores),
             prior=candidate.prior,
             line=[list(turn.actions) for turn in candidate.line],
+            forecast=[
+                Forecast(point.visits, list(point.value), list(point.expected_scores)) for point in candidate.forecast
+            ],
         )
         for candidate in message.candidates
     ]

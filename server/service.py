@@ -65,7 +65,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         call = _call(context)
         question = await self._read(request, call)
         result = await self._scheduler.search(question, call)
-        return engine_pb2.BestTurnResponse(result=self._message(question, result))
+        return engine_pb2.BestTurnResponse(result=self._message(question, result, explains=request.explain))
 
     @streams_errors
     async def BestTurns(self, requests, context):  # noqa: N802
@@ -90,7 +90,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             with paths.naming(paths.within("search")):
                 question = await self._read(request.search, call, is_patient=True)
             result = await self._scheduler.search_patiently(question, call)
-            answer.result.CopyFrom(self._message(question, result))
+            answer.result.CopyFrom(self._message(question, result, explains=request.search.explain))
         except Exception as error:
             if isinstance(error, BusyError) and error.reason == SHUTTING_DOWN:
                 raise
@@ -194,13 +194,16 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             return _read_position(message).is_forced
         return False
 
-    def _message(self, question: Question, result: Result) -> engine_pb2.SearchResult:
+    def _message(self, question: Question, result: Result, explains: bool = False) -> engine_pb2.SearchResult:
         with tracing.span("answer"):
-            return wire.result_to_message(
+            message = wire.result_to_message(
                 result,
                 engine_version=self._engine_version,
                 rules_version=registry.get(question.position.game).game.rules_version,
             )
+            if explains:
+                message.explanation.extend(result.explain(question.position).sentences)
+            return message
 
     @contextlib.contextmanager
     def _named(self, caller: str, name: str, stop: asyncio.Event):

@@ -22,7 +22,10 @@ cdef list reading_candidates(SearchC* search, int count):
         raise MemoryError
     try:
         candidates = [_describe(search, index, &scratch) for index in _best_ends(search, count)]
-        return candidates or [_describe_unfinished(search, &scratch)]
+        candidates = candidates or [_describe_unfinished(search, &scratch)]
+        for candidate in candidates:
+            candidate["forecast"] = _forecast(search, candidate["actions"])
+        return candidates
     finally:
         turn_scratch_free(&scratch)
 
@@ -107,8 +110,41 @@ cdef dict _describe(SearchC* search, uint32_t index, TurnScratchC* scratch):
     return _candidate(search, index, [actions[i] for i in range(n)], prior)
 
 
+cdef list _forecast(SearchC* search, list actions):
+    """Return the statistics before the turn and after each of its actions, as far as the search has these nodes."""
+    cdef uint32_t index = search.root
+    found = [_statistics(search, index)]
+    for action in actions:
+        index = _child(search, index, action)
+        if index == NO_NODE or index == SEVERAL_NODES:
+            break
+        found.append(_statistics(search, index))
+    return found
+
+
+cdef uint32_t _child(SearchC* search, uint32_t index, action_t action):
+    """Return the node that an action of a node leads to, NO_NODE if it has none yet."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef EdgeC* edges
+    cdef uint32_t child = NO_NODE
+    cdef int i
+    with nogil:
+        spin_lock(&node.lock)
+        edges = graph_edges(&search.graph, node)
+        for i in range(node.num_edges):
+            if edges[i].action == action:
+                child = edges[i].child
+        spin_unlock(&node.lock)
+    return child
+
+
 cdef dict _candidate(SearchC* search, uint32_t index, list actions, double prior):
     """Return a candidate with the statistics of a node."""
+    return {"actions": actions, "prior": prior, "line": _expected_turns(search, index)} | _statistics(search, index)
+
+
+cdef dict _statistics(SearchC* search, uint32_t index):
+    """Return visits, mean values and mean final scores of a node."""
     cdef NodeC* node = &search.graph.nodes[index]
     cdef double value_sum[MAX_SEATS]
     cdef double score_sum[MAX_SEATS]
@@ -125,8 +161,7 @@ cdef dict _candidate(SearchC* search, uint32_t index, list actions, double prior
     value = [value_sum[seat] / visits if visits else 1.0 / search.num_players
              for seat in range(search.num_players)]
     scores = [score_sum[seat] / visits if visits else 0.0 for seat in range(search.num_players)]
-    return {"actions": actions, "visits": visits, "value": value, "expected_scores": scores, "prior": prior,
-            "line": _expected_turns(search, index)}
+    return {"visits": visits, "value": value, "expected_scores": scores}
 
 
 cdef dict _describe_unfinished(SearchC* search, TurnScratchC* scratch):

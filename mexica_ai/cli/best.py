@@ -27,6 +27,7 @@ it with the best turn so far. `value` is the expected share of the win and
 Examples:
   mexica-ai best game.json --time 5 --threads 4
   mexica-ai best game.json --png turn.png
+  mexica-ai best game.json --explain
   mexica-ai best game.json --iterations 20000 --seed 1 --json
   mexica-ai best - --engine uct,time=2 < game.json
 """
@@ -40,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_candidates_option(parser)
     common.add_json_option(
         parser, "print one JSON object: turn, value, expected_scores, candidates, iterations, ..."
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="say what each action changes and what is expected after it, what the next best turn gives away, and the "
+        "answer to expect",
     )
     picture.add_options(parser, "the best turn")
 
@@ -55,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         result = wait_for(search, f"{engine.name} searches", "Ctrl-C: the best so far")
     if (args.svg or args.png) and picture.write(args, result.svg(position, theme=args.theme)):
         return 0
-    print_result(result, position, args.json)
+    print_result(result, position, args.json, args.explain)
     return 0
 
 
@@ -70,10 +77,11 @@ def wait_for(search: Iterator[Result], text: str, hint: str) -> Result:
     return result
 
 
-def print_result(result: Result, position: Position, is_json: bool) -> None:
-    """Print a final result."""
+def print_result(result: Result, position: Position, is_json: bool, explains: bool = False) -> None:
+    """Print a final result, with what speaks for its turn if it `explains`."""
+    why_so = result.explain(position).sentences if explains else []
     if is_json:
-        print(json.dumps(result.to_json()))
+        print(json.dumps(result.to_json() | ({"explanation": why_so} if explains else {})))
         return
     lines = [
         str(position).rstrip("\n"),
@@ -85,6 +93,8 @@ def print_result(result: Result, position: Position, is_json: bool) -> None:
     ]
     if why := report.explain_choice(result.candidates, position.to_move):
         lines += [terminal.wrap(why), ""]
+    if why_so:
+        lines += ["Why:", *(terminal.wrap(f"- {sentence}") for sentence in why_so), ""]
     expected = report.format_expected_line(result)
     if expected:
         lines += ["Expected next:", *expected, ""]

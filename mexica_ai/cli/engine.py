@@ -157,6 +157,8 @@ class _Server:
             candidates=self._args.candidates,
             stop=request.stop,
         ).to_json()
+        for candidate in result["candidates"]:
+            del candidate["forecast"]  # not part of the protocol
         return {"turn": result.pop("turn"), "info": result}
 
     def _limits(self, data: dict) -> Limits:
