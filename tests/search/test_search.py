@@ -254,7 +254,7 @@ def test_candidates_are_distinct_whole_turns_most_visited_first(state):
     candidates = result["candidates"]
     ends = []
     for candidate in candidates:
-        assert sorted(candidate) == ["actions", "expected_scores", "line", "prior", "value", "visits"]
+        assert sorted(candidate) == ["actions", "expected_scores", "forecast", "line", "prior", "value", "visits"]
         assert_is_turn(state, candidate["actions"])
         ends.append(after(state, candidate["actions"]).hash)
         assert 1 <= candidate["visits"] <= result["iterations"]
