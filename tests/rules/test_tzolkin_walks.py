@@ -12,10 +12,10 @@ from collections import Counter
 
 import pytest
 from tzolkin_walks import LEANINGS, choose, new_game
+from weighed import Search
 
 from cext.core.baselines import random_turn
 from cext.core.game import CHANCE
-from cext.core.search import Search
 from mexica_ai import wire
 from mexica_ai.games.tzolkin.codec import CODEC
 from mexica_ai.position import Position
