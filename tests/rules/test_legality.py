@@ -5,6 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from tzolkin_builder import build
 
 import mexica_ai as ai
 from mexica_ai import registry
@@ -111,8 +112,13 @@ def test_reasons_of_coatl(action, why):
         ("place start", "all workers of seat 0 are placed"),
         ("pick tikal 2 2", "seat 0 has no worker on tikal 2"),
         ("build a2_tomb_points", "only the action of a worker or of a tile offers it"),
-        ("advance 1", "whoever is on the start space advances the calendar, after the round"),
+        ("advance 1", "the seat on the start space chooses after the round, where 2 days are possible"),
         ("end", "a turn places workers or picks them up"),
+        ("keep w_pal1 w_pal3", "the seats have chosen their wealth tiles"),
+        ("pick palenque 1 2", "a worker on palenque 1 reaches actions up to 1"),
+        ("pick yaxchilan 4 3", "it needs 1 corn (seat 0 has 0)"),
+        ("pick chichen_itza 2 2", "chichen_itza 2 has its skull"),
+        ("pick chichen_itza 2 1", "seat 0 has no skull"),
     ],
 )
 def test_reasons_of_tzolkin(action, why):
@@ -120,3 +126,36 @@ def test_reasons_of_tzolkin(action, why):
     data["seats"][0]["corn"] = 0
     position = ai.Position.from_json({**data, "start_space": None})
     assert f'"{action}" is not legal for seat 0 here: {why}; expected ' in refused(position, action)
+
+
+@pytest.mark.parametrize(
+    ("action", "why"),
+    [
+        ("pick palenque 1 1", "workers taken without an action come last"),
+        ("pick palenque 1", "workers taken without an action are taken in the order palenque, yaxchilan, tikal, "
+         "uxmal, chichen_itza, the lower first"),
+        ("place start", "this turn picks workers up; a turn places workers or picks them up, never both"),
+    ],
+)  # fmt: skip
+def test_reasons_in_the_middle_of_a_turn_of_tzolkin(action, why):
+    position = ai.load(EXAMPLES / "tzolkin_midgame.json")
+    position.push_action("pick yaxchilan 4")
+    with pytest.raises(IllegalActionError) as caught:
+        position.push_action(action)
+    assert f": {why}; expected " in str(caught.value)
+
+
+def test_the_last_space_of_a_gear_of_tzolkin_is_free_too():
+    seats = {0: {"corn": 6}, 2: {"workers": 4}}
+    position = ai.Position.from_json(build(4, gears={"yaxchilan": "1112222"}, seats=seats))
+    with pytest.raises(IllegalActionError, match=r"here: it needs 7 corn \(seat 0 has 6\)"):
+        position.push_action("place yaxchilan")
+
+
+def test_reasons_before_the_first_round_of_tzolkin():
+    position = ai.new_game("tzolkin", players=2, seed=3)
+    assert ": the seats choose their wealth tiles first; expected " in refused(position, "place tikal")
+    # What a view does not see may have been dealt.
+    seen = position.view(1)
+    own = seen.to_json()["seats"][1]["dealt"][-1]
+    assert "was not dealt" not in refused(seen, f"keep w_pal1 {own}")

@@ -19,6 +19,10 @@ def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str,
     """Return why an action is not legal; see `GameCodec.why_illegal`."""
     verb, *operands = action.split()
     seat = data["to_move"]
+    if verb != "keep" and data["phase"] == "keep":
+        return "the seats choose their wealth tiles first"
+    if verb != "advance" and data["phase"] == "advance":
+        return f"seat {seat} advances the calendar first"
     if data["phase"] in ("turn", "placing", "picking"):
         if data["pending"]:
             if verb in _CHOICES:
@@ -44,8 +48,8 @@ def _place(data, seat, operands):
         return f"the workers of a turn are placed in the order {', '.join(PLACES)}"
     if place == START:
         return "" if data["start_space"] is None else "the start space is taken"
-    last = facts.GEARS[place]["last_action"] if "last_action" in facts.GEARS[place] else len(data["gears"][place])
-    return "" if facts.FREE in data["gears"][place][:last] else f"no space of {place} is free"
+    spaces = facts.GEARS[place]["last_action"] + 1
+    return "" if facts.FREE in data["gears"][place][:spaces] else f"no space of {place} is free"
 
 
 def _pick(data, seat, operands):
@@ -54,7 +58,26 @@ def _pick(data, seat, operands):
     gear, space = operands[0], int(operands[1])
     if data["gears"][gear][space] != str(seat):
         return f"seat {seat} has no worker on {gear} {space}"
-    return ""
+    if data["last"]:
+        if operands[2:]:
+            return "workers taken without an action come last"
+        last, number = data["last"].split()
+        if (PLACES.index(gear), space) < (PLACES.index(last), int(number)):
+            return f"workers taken without an action are taken in the order {', '.join(PLACES[:-1])}, the lower first"
+    return _use_of(data, seat, gear, space, int(operands[2])) if operands[2:] else ""
+
+
+def _use_of(data, seat, gear, space, action):
+    """Return why a worker does not reach an action, or what Chichen Itza lacks for it."""
+    own, free_from = data["seats"][seat], facts.GEARS[gear]["free_choice_from"]
+    reach = space + (gear == facts.CHICHEN and own["technologies"]["theology"] > 0)
+    if reach < free_from and action > reach:
+        return f"a worker on {gear} {space} reaches " + (f"actions up to {reach}" if reach else "no action")
+    if gear != facts.CHICHEN:
+        return ""
+    if action in data["skulls_placed"]:
+        return f"{gear} {action} has its skull"
+    return "" if own["skulls"] else f"seat {seat} has no skull"
 
 
 def _build(data, seat, operands):
@@ -64,6 +87,10 @@ def _build(data, seat, operands):
 
 
 def _keep(data, seat, operands):
+    if data["phase"] != "keep":
+        return "the seats have chosen their wealth tiles"
+    if facts.HIDDEN in data["seats"][seat]["dealt"]:
+        return ""
     for tile in operands:
         if tile not in data["seats"][seat]["dealt"]:
             return f"{tile} was not dealt to seat {seat}"
@@ -89,17 +116,6 @@ def _beg(data, seat, operands):
 
 def _end(data, seat, operands):
     return "a turn places workers or picks them up" if data["phase"] == "turn" else ""
-
-
-def _advance(data, seat, operands):
-    if data["phase"] != "advance":
-        return "whoever is on the start space advances the calendar, after the round"
-    if operands == ["2"]:
-        if not data["seats"][seat]["light"]:
-            return f"seat {seat} has advanced the calendar by two days before"
-        if not facts.can_double(data, seat):
-            return "a worker on the last space of a gear would fall off"
-    return ""
 
 
 def _stocks(data, seat, is_legal):
@@ -136,5 +152,5 @@ _RULES = {
     "climb": _climb,
     "beg": _beg,
     "end": _end,
-    "advance": _advance,
+    "advance": lambda *_: "the seat on the start space chooses after the round, where 2 days are possible",
 }
