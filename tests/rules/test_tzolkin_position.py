@@ -262,6 +262,7 @@ def test_everything_of_a_position_is_on_the_board():
         ("yaxchilan", 6, "any now, home in 2"),
         ("tikal", 7, "any now, home in 1"),
         ("chichen_itza", 3, "full now, 7K in 1, any in 7, home in 8"),
+        ("chichen_itza", 2, "5C now, 7K in 2, any in 8, home in 9"),
         ("chichen_itza", 10, "any now, home in 1"),
     ],
 )

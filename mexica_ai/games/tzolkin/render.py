@@ -24,6 +24,7 @@ LEGEND = (
     "  temples: step | points and reward | seats; who leads gets 6/2 on day 14/27"
 )
 
+FULL = "full"  # an action of Chichen Itza that has its skull
 _DOES = {
     "keep": "chooses two of its wealth tiles",
     "turn": "to move",
@@ -264,7 +265,7 @@ def pictures(data, gear):
     found = [""] + [_picture(action) for action in gear_facts["actions"]]
     if gear == facts.CHICHEN:
         for space in data["skulls_placed"]:
-            found[space] = "full"
+            found[space] = FULL
     return found + ["any"] * (gear_facts["last_action"] + 1 - len(found))
 
 
@@ -417,7 +418,9 @@ def outlook(data, number):
         for space, place in enumerate(data["gears"][gear]):
             if place != str(number):
                 continue
-            coming = [(signs[each], each) for each in (space, space + 1) if 0 < each < free]
+            ahead = range(space + 1, free)
+            following = next((each for each in ahead if signs[each] != FULL), free)
+            coming = [(signs[each], each) for each in (space, following) if 0 < each < free]
             coming += [("any", max(space, free)), ("home", gear_facts["last_action"] + 1)]
             days = [f"{what} in {then - space}" if then > space else f"{what} now" for what, then in coming]
             entries.append(f"{gear} {space}: {', '.join(days)}")
