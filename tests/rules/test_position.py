@@ -359,6 +359,7 @@ def test_best_turn_plays_on():
         "expected_scores",
         "prior",
         "line",
+        "forecast",
     }
 
 

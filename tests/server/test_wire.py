@@ -223,7 +223,9 @@ def test_fields_are_named_like_the_json_forms(midgame):
     del tzolkin["game"]
     assert field_names(tzolkin_pb2.TzolkinPosition.DESCRIPTOR) == tzolkin
     result = keys(RESULT.to_json()) | {"engine_version": None, "rules_version": None, "weights": None}
+    result["explanation"] = None  # `Explanation.to_json` writes it, not the result
     result["candidates"]["line"] = {"actions": None}  # the wire has no lists of lists
+    result["candidates"]["forecast"] = {"visits": None, "value": None, "expected_scores": None}
     assert field_names(engine_pb2.SearchResult.DESCRIPTOR) == result
 
 
