@@ -8,6 +8,9 @@ BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
 # One worker a processor; tests/conftest.py says what each of them gets.
 PYTEST := python -P -m pytest --numprocesses logical
+
+# The tests start the command hundreds of times; without bytecode each start compiles all modules.
+unexport PYTHONDONTWRITEBYTECODE
 SOURCES := setup.py \
     $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
 

@@ -376,7 +376,7 @@ def test_what_a_seat_has_seen_stays(players):
 def test_the_worlds_drawn_may_be_the_true_one_for_all_a_seat_has_seen(players):
     rng = random.Random(10 + players)
     looked = Counter()
-    for _ in range(4):
+    for _ in range(2):
         for state, reference in walk(rng, players):
             if state.is_terminal or rng.random() < 0.93:
                 continue

@@ -218,7 +218,7 @@ def possible_positions(reference, viewer):
             yield dealt
 
 
-def assert_uniform(state, reference, viewer, draws=15):
+def assert_uniform(state, reference, viewer, draws=10):
     """Check that exactly the possible worlds are drawn, all as often; return how many there are."""
     worlds = {hidden_cards(dealt, viewer) for dealt in possible_positions(reference, viewer)}
     observed = Counter()

@@ -47,7 +47,7 @@ def test_self_play_gives_valid_records_that_derive_from_seed_and_number(records)
 
 @pytest.mark.parametrize("game", ["mexica", "coatl", "tzolkin"])
 def test_in_equal_games_all_seats_play_alike_and_forks_begin_after_an_odd_turn(game):
-    played = [selfplay.play_game(game, 1, index, 4, equal=True) for index in range(8)]
+    played = [selfplay.play_game(game, 1, index, 4, equal=True) for index in range(5)]
     assert selfplay.play_game(game, 1, 3, 4, equal=True) == played[3]
     forks = 0
     for record in played:
@@ -60,7 +60,7 @@ def test_in_equal_games_all_seats_play_alike_and_forks_begin_after_an_odd_turn(g
         forks += ai.Position.from_json(record["start"]).to_json() != ai.new_game(
             game, players=end.players, seed=first_seed(game, made["game"])
         ).to_json()
-    assert 0 < forks < 8
+    assert 0 < forks < 5
 
 
 def first_seed(game, index):
