@@ -25,11 +25,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 from typing import Any, Protocol
 
 from cext.core.game import State
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.compact import bad_compact
+from mexica_ai.games.entry import MENU, Entry, Tool
 from mexica_ai.strict import parse_json, quote
 
 
@@ -264,10 +266,43 @@ class GameCodec(Protocol):
         NotationError
             The game has no pictures; reason NO_PICTURE.
         """
-        package = type(self).__module__.rpartition(".")[0]
-        if not package or find_spec(f"{package}.draw") is None:
+        module = self._beside("draw")
+        if module is None:
             raise NotationError(f"{self.name}: has no pictures; expected a game that has", reason="NO_PICTURE")
-        return import_module(f"{package}.draw").draw(fields, **options)
+        return module.draw(fields, **options)
+
+    # --- entering actions on the picture; by the module ``entry`` beside the codec, if there is one
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The kinds of actions that a person chooses from, in the order of their buttons."""
+        module = self._beside("entry")
+        return () if module is None else module.TOOLS
+
+    def entry(self, action: str, fields: dict[str, Any]) -> Entry:
+        """Return how a person enters a legal action on the picture of a position.
+
+        Parameters
+        ----------
+        action : str
+            Of `format_action`.
+        fields : dict
+            The position as `format_position` returns it. Default: chosen by its text alone.
+        """
+        module = self._beside("entry")
+        return Entry("", (MENU + action,)) if module is None else module.entry(action, fields)
+
+    def describe_targets(self, fields: dict[str, Any]) -> dict[str, str]:
+        """Return what the targets of the picture of a position are, for those who do not see it. Default: none."""
+        describe = getattr(self._beside("entry"), "describe", None)
+        return {} if describe is None else describe(fields)
+
+    def _beside(self, name: str) -> ModuleType | None:
+        """Return a module of the game's package; None if it has none of this name."""
+        package = type(self).__module__.rpartition(".")[0]
+        if not package or find_spec(f"{package}.{name}") is None:
+            return None
+        return import_module(f"{package}.{name}")
 
     # --- views: the position as one seat sees it
 

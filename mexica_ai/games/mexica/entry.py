@@ -1,0 +1,67 @@
+"""Entering actions of Mexica on its picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mexica_ai.games.entry import MENU, Entry, Tool
+from mexica_ai.games.mexica import board
+from mexica_ai.games.mexica.board import format_space, parse_space
+
+TOOLS = (
+    Tool("place", "p", "Place the pilli"),
+    Tool("canal", "c", "Canal of two", any_order=True),
+    Tool("single", "x", "Canal of one"),
+    Tool("bridge", "b", "Bridge"),
+    Tool("relocate", "r", "Move a bridge"),
+    Tool("temple 1", "1", "Temple 1"),
+    Tool("temple 2", "2", "Temple 2"),
+    Tool("temple 3", "3", "Temple 3"),
+    Tool("temple 4", "4", "Temple 4"),
+    Tool("found", "f", "Found a district"),
+    Tool("move", "m", "Move the pilli", is_priced=True),
+    Tool("token", "k", "Take an action token"),
+    Tool("end", "e", "End the turn"),
+)
+_AXES = {"ew": "east to west", "ns": "north to south"}
+
+
+def entry(action: str, fields: dict[str, Any]) -> Entry:
+    """Return how an action is entered; see `GameCodec.entry`."""
+    verb, *words = action.split()
+    match verb, words:
+        case "canal", [spaces]:
+            places = tuple(spaces.split("-"))
+            return Entry("canal" if len(places) == 2 else "single", places)
+        case "bridge", [space, axis]:
+            return Entry("bridge", (space, MENU + _AXES[axis]))
+        case "relocate", [space, to, axis]:
+            return Entry("relocate", (space, to, MENU + _AXES[axis]))
+        case "temple", [level, space]:
+            return Entry(f"temple {level}", (space,))
+        case "found", [size, space]:
+            return Entry("found", (space, f"{MENU}district of {size}"))
+        case ("walk" | "sail" | "teleport"), [space]:
+            return Entry("move", (space, MENU + verb))
+    return Entry(verb, tuple(words))
+
+
+def describe(fields: dict[str, Any]) -> dict[str, str]:
+    """Return what lies on the targets of the picture, in words; see `GameCodec.describe_targets`."""
+    found = {format_space(cell): "land" for cell in board.GRID}
+    canals = [name for name in fields["canals"] if name in found]
+    for district in board.districts({parse_space(name) for name in canals}):
+        for cell in district:
+            found[format_space(cell)] = f"district of {len(district)}"
+    found |= dict.fromkeys(canals, "canal")
+    for bridge in fields["bridges"]:
+        found[bridge["at"]] += f", bridge {_AXES[bridge['axis']]}"
+    for token in fields["calpulli"]["placed"]:
+        found[token["at"]] += f", calpulli {token['size']}"
+    for temple in fields["temples"]:
+        whose = "neutral" if temple["seat"] is None else f"seat {temple['seat']}'s"
+        found[temple["at"]] += f", {whose} temple {temple['level']}"
+    for seat, own in enumerate(fields["seats"]):
+        if own["pilli"]:
+            found[own["pilli"]] += f", pilli of seat {seat}"
+    return found

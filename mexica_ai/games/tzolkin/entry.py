@@ -1,0 +1,76 @@
+"""Entering actions of Tzolk'in on its picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mexica_ai.games.entry import MENU, Entry, Tool
+from mexica_ai.games.tzolkin import facts
+
+TOOLS = (
+    Tool("keep", "k", "Keep two tiles"),
+    Tool("place", "p", "Place a worker"),
+    Tool("pick", "u", "Pick up a worker"),
+    Tool("beg", "b", "Beg for corn"),
+    Tool("harvest", "h", "Harvest"),
+    Tool("burn", "f", "Burn the forest"),
+    Tool("research", "r", "Advance a technology"),
+    Tool("build", "i", "Build"),
+    Tool("climb", "c", "Step up in a temple"),
+    Tool("take", "t", "Take"),
+    Tool("trade", "m", "Trade"),
+    Tool("use", "a", "Use an action"),
+    Tool("advance", "v", "Advance the calendar"),
+    Tool("done", "d", "No more"),
+    Tool("end", "e", "End the turn"),
+)
+
+
+def entry(action: str, fields: dict[str, Any]) -> Entry:
+    """Return how an action is entered; see `GameCodec.entry`."""
+    verb, *words = action.split()
+    match verb, words:
+        case "keep", _:
+            return Entry("keep", (MENU + " and ".join(words),))
+        case "place", [place]:
+            return Entry("place", (f"place:{place}",))
+        case "pick", [gear, space, number]:
+            return Entry("pick", (f"worker:{gear}:{space}", f"use:{gear}:{number}"))
+        case "pick", [gear, space]:
+            return Entry("pick", (f"worker:{gear}:{space}", MENU + "without an action"))
+        case ("beg" | "burn"), [temple]:
+            return Entry(verb, (f"temple:{temple}",))
+        case "research", [track, *payment]:
+            return Entry("research", (f"track:{track}", MENU + (_blocks(payment[0]) if payment else "free")))
+        case "build", [tile, *how]:
+            return Entry("build", (f"tile:{tile}", MENU + _way(how)))
+        case "climb", _:
+            temples = [f"temple:{word}" for word in words if word in facts.TEMPLES]
+            payment = [word for word in words if word not in facts.TEMPLES]
+            paid = f"paid with {_blocks(payment[0])}" if payment else "free"
+            return Entry("climb", (*temples, MENU + (paid if len(temples) == 1 else f"both, {paid}")))
+        case ("take" | "harvest"), [what]:
+            return Entry(verb, (MENU + (what if verb == "harvest" else _blocks(what)),))
+        case ("sell" | "buy"), [block, number]:
+            return Entry("trade", (f"{MENU}{verb} {number} {facts.BLOCKS[block]}",))
+        case "use", [gear, number]:
+            return Entry("use", (f"use:{gear}:{number}",))
+        case "advance", [days]:
+            return Entry("advance", (MENU + ("1 day" if days == "1" else f"{days} days"),))
+    return Entry(verb, tuple(MENU + word for word in words))
+
+
+def _blocks(letters: str) -> str:
+    return " and ".join(facts.BLOCKS[letter] for letter in letters)
+
+
+def _way(how: list[str]) -> str:
+    """Return how a building is paid: architecture, and the block that it saves."""
+    match how:
+        case ["arch", block]:
+            return f"architecture saves {facts.BLOCKS[block]}"
+        case ["arch"]:
+            return "with architecture"
+        case []:
+            return "as its cost says"
+    return "paid with " + " ".join(how)
