@@ -1,5 +1,5 @@
 # The commands of the README. `make install` is the set-up that most others need.
-.PHONY: install demo test test-quick bench lint debug-test sanitize wheel-test clean
+.PHONY: install demo test test-quick bench lint debug-test sanitize dist wheel-test clean
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
@@ -83,10 +83,16 @@ LIBRARIES_address := libasan libubsan
 LIBRARIES_thread := libtsan
 
 # A portable wheel, installed and tested outside the checkout.
+# The source archive and a wheel for this processor, in dist/.
+dist: install
+	rm -rf dist
+	$(BIN)/python -m build --quiet --no-isolation --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+
 wheel-test:
 	@sh .ci/check-machine $(PYTHON)
 	.ci/wheel-test $(PYTHON)
 
 clean:
-	rm -rf build $(VENV) $(DEBUG_VENV) .venv-address .venv-thread *.egg-info
+	rm -rf build dist $(VENV) $(DEBUG_VENV) .venv-address .venv-thread *.egg-info
 	find cext tests/games -name '*.c' -delete -o -name '*.so' -delete

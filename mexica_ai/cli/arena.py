@@ -205,7 +205,7 @@ def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    with common.needing("scipy and openskill"):
+    with common.needing("arena"):
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
     if args.plot:
         common.check_picture(args.plot)

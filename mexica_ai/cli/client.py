@@ -85,7 +85,7 @@ def _add_connection_options(parser):
 
 @contextlib.contextmanager
 def _connected(args: argparse.Namespace) -> Iterator[Client]:
-    with common.needing("grpcio and protobuf"):
+    with common.needing("client"):
         from mexica_ai.client import Client
     for name in ("tls_ca", "tls_certificate", "tls_key"):
         path = getattr(args, name)

@@ -166,7 +166,7 @@ def executor(cluster: str | None, concurrency: int | None) -> Iterator[tuple[Exe
         with GamePool() as pool:
             yield pool, concurrency or 1
         return
-    with needing("dask.distributed (the extra cluster)"):
+    with needing("cluster"):
         from distributed import Client
     try:
         client = Client(cluster, timeout=CONNECT_S, set_as_default=False)
@@ -300,13 +300,14 @@ def in_thread(results: Iterator[T], tick: Callable[[], None] = lambda: None) -> 
 
 
 @contextlib.contextmanager
-def needing(packages: str) -> Iterator[None]:
-    """Turn a failed import of an optional package into an error that says what to install."""
+def needing(extra: str) -> Iterator[None]:
+    """Turn a failed import of a package of an extra into an error that says how to install it."""
     try:
         yield
     except ModuleNotFoundError as error:
         raise SearchError(
-            f"this command needs {packages} ({error}); install them with pip", reason="MISSING_PACKAGE"
+            f"this command needs {error.name}, which is not installed: pip install 'mexica-ai[{extra}]'",
+            reason="MISSING_PACKAGE",
         ) from None
 
 
@@ -317,7 +318,7 @@ def warn(message: str) -> None:
 
 def check_picture(path: str) -> None:
     """Raise an error now, before the long work, if no picture can be written to a path later."""
-    with needing("matplotlib (the extra plot)"):
+    with needing("plot"):
         from mexica_ai import pictures
     pictures.check_path(path)
 

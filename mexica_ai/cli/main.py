@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.metadata
 import io
 import os
@@ -18,8 +19,10 @@ from mexica_ai.cli import (
     arena,
     best,
     client,
+    completion,
     engine,
     legal,
+    man,
     new,
     perft,
     play,
@@ -50,6 +53,8 @@ COMMANDS = {
     "client": client,
     "arena": arena,
     "train": train,
+    "completion": completion,
+    "man": man,
 }
 
 EPILOG = """\
@@ -80,10 +85,14 @@ class _CommandParser(_Parser):
 
     def parse_known_args(self, args=None, namespace=None):
         """Declare the arguments, then parse."""
+        self.complete()
+        return super().parse_known_args(args, namespace)
+
+    def complete(self) -> None:
+        """Declare the arguments, once."""
         if self.declare:
             declare, self.declare = self.declare, None
             declare(self)
-        return super().parse_known_args(args, namespace)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -112,6 +121,17 @@ def build_parser() -> argparse.ArgumentParser:
         )
         command.declare = module.add_arguments
         command.set_defaults(run=module.run)
+    return parser
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """Return the parser with the arguments of all commands; a command whose packages are not installed has none."""
+    parser = build_parser()
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                with contextlib.suppress(SearchError):
+                    command.complete()
     return parser
 
 

@@ -26,12 +26,11 @@ Examples:
   mexica-ai serve --config server.toml --check-config
   mexica-ai serve --config server.toml --check-health
 """
-_PACKAGES = "grpcio, grpcio-health-checking, grpcio-reflection, grpcio-status, protobuf and pydantic-settings"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    with common.needing(_PACKAGES):
+    with common.needing("server"):
         from mexica_ai.server.config import CONFIG_VARIABLE, flags
 
     parser.add_argument(
@@ -75,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     # gRPC's core would write its own lines to standard error, one for every failed TLS handshake. None of its lines is
     # JSON.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE" if config.log_format == "json" else "ERROR")
-    with common.needing(_PACKAGES):
+    with common.needing("server"):
         from mexica_ai.server import app, logs, main, probe
     if args.check_config:
         concerns = app.check(config)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from cext.core.options import OPTIONS as SEARCH_OPTIONS
 from mexica_ai import levels
-from mexica_ai.errors import NotationError
+from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.limits import MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time
 
 if TYPE_CHECKING:
@@ -268,8 +268,15 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
     unknown = defaults.keys() - KEYS.keys()
     if unknown:
         raise TypeError(f"unknown engine default {min(unknown)!r}; known: {', '.join(KEYS)}")
-    module, class_name = KINDS[spec.kind].path.split(":")
-    return getattr(importlib.import_module(module), class_name)(spec, defaults)
+    path, class_name = KINDS[spec.kind].path.split(":")
+    try:
+        module = importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        raise SearchError(
+            f"the engine {spec.kind} needs {error.name}, which is not installed: pip install 'mexica-ai[client]'",
+            reason="MISSING_PACKAGE",
+        ) from None
+    return getattr(module, class_name)(spec, defaults)
 
 
 def weights_id(spec: EngineSpec, game: str) -> str | None:

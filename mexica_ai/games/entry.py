@@ -1,7 +1,7 @@
 """Entering actions on a picture: a tool, then targets one after another. A game's part is in ``GAME/entry.py``.
 
-Whoever shows a position to a person lists the entries of its legal actions and narrows the list by what is clicked. So a
-page needs no rules and knows no game.
+Whoever shows a position to a person lists the entries of its legal actions and narrows the list by what is clicked. So
+a page needs no rules and knows no game.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Entry:
     tool : str
         The name of a `Tool`.
     targets : tuple of str
-        What is clicked after the tool: a ``data-target`` of the picture, or ``menu:`` and the words of a choice that the
-        picture does not show. Of the legal actions of a position no two have one path (the tool and the targets), and no
-        path continues another.
+        What is clicked after the tool: a ``data-target`` of the picture, or ``menu:`` and the words of a choice that
+        the picture does not show. Of the legal actions of a position no two have one path (the tool and the targets),
+        and no path continues another.
     """
 
     tool: str

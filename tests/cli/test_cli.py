@@ -472,10 +472,9 @@ def test_replay_prints_scores_and_winners(cli):
     for line, record in zip(
         cli.out.splitlines(), map(json.loads, GAME.read_text().splitlines()), strict=True
     ):
-        assert line.endswith(
-            f"scores {' '.join(map(str, record['scores']))}; winner: seat {record['winners'][0]}; "
-            f"{len(record['turns'])} turns"
-        )
+        winners = record["winners"]
+        won = f"winner{'s' * (len(winners) > 1)}: seat {', '.join(map(str, winners))}"
+        assert line.endswith(f"scores {' '.join(map(str, record['scores']))}; {won}; {len(record['turns'])} turns")
 
 
 def test_replay_takes_a_single_record_over_several_lines(cli, tmp_path):

@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import json
+import re
 import runpy
 import subprocess
 import sys
@@ -257,3 +258,19 @@ def test_bench_draw():
     for row in found.values():
         assert row["gzip_kb"] <= 16
         assert row["kb"] <= 120
+
+
+def test_examples_say_which_engine_made_them():
+    """Each recorded example has the version and the signature of its engine; say which are older than what ships."""
+    older = []
+    for path in sorted((BENCHMARKS.parent / "examples").glob("*.jsonl")):
+        game = json.loads(path.read_text().splitlines()[0])["game"]
+        folder = BENCHMARKS / "signature"
+        expected = ((folder / game if (folder / game).is_dir() else folder) / "signature.txt").read_text().strip()
+        for record in map(json.loads, path.read_text().splitlines()):
+            build = re.fullmatch(r"mexica-ai (\S+), signature (\d+)", record["build"])
+            assert build, f"{path.name}: build {record['build']!r}; expected a version and a signature"
+            if build.groups() != (mexica_ai.__version__, expected):
+                older.append(path.name)
+    if older:
+        pytest.skip(f"older than the engine that ships: {', '.join(older)} (benchmarks/make_examples.py plays anew)")

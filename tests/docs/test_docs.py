@@ -115,7 +115,13 @@ def test_commands_run(page, server, workplace):
         if script.startswith("python examples/client.py"):
             script += f" {server}"  # its second argument, 127.0.0.1:50051 if left out
         done = subprocess.run(
-            ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+            ["bash", "-c", script],
+            stdin=subprocess.DEVNULL,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         assert done.returncode == 0, f"{page}: $ {command}\n{done.stderr}"
         assert done.stderr == "", f"{page}: $ {command}"

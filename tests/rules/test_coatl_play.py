@@ -153,7 +153,7 @@ def test_each_turn_of_a_seat_is_valued_and_no_event():
         position.push(turn)
         if index in by_index:
             assert by_index[index].scores == position.scores
-    assert found[-1].after == [0.0, 1.0]
+    assert found[-1].after == [float(seat in RECORD["winners"]) for seat in range(2)]
 
 
 def test_annotations_repeat_by_seed():
@@ -260,7 +260,8 @@ def test_analyze(cli):
 def test_replay(cli):
     code, out, _ = cli("replay", GAME)
     assert code == 0
-    assert out == f"{GAME}:1: scores 21 25; winner: seat 1; {len(RECORD['turns'])} turns\n"
+    scores = " ".join(map(str, RECORD["scores"]))
+    assert out == f"{GAME}:1: scores {scores}; winner: seat {RECORD['winners'][0]}; {len(RECORD['turns'])} turns\n"
     # An impossible event, a missing one, and one that is not due.
     index = next(i for i in EVENT_INDICES if RECORD["turns"][i][0].startswith("deal"))
     turns = RECORD["turns"]

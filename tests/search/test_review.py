@@ -34,7 +34,7 @@ def evaluations():
 @pytest.fixture(scope="module")
 def mexica():
     text = (ROOT / "examples" / "mexica_game.jsonl").read_text().splitlines()[0]
-    return json.loads(text), list(evaluate_record(text, iterations=30, seed=1, turns=(10, 11, 12, 15)))
+    return json.loads(text), list(evaluate_record(text, iterations=200, seed=1, turns=(10, 11, 12, 15)))
 
 
 @pytest.fixture

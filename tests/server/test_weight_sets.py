@@ -60,7 +60,7 @@ def midgame(game):
 def short_record():
     """Return a game of Mexica of two turns, without an outcome."""
     record = json.loads((EXAMPLES / "mexica_game.jsonl").read_text().splitlines()[0])
-    return {**record, "turns": record["turns"][:2], "scores": None, "winners": None}
+    return {**record, "turns": record["turns"][:2], "scores": None, "winners": None, "termination": "unfinished"}
 
 
 def test_two_sets_answer_at_the_same_time(client, files, game):

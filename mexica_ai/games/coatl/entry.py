@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from mexica_ai.games.entry import MENU, Entry, Tool
 
 TOOLS = (

@@ -1,0 +1,30 @@
+"""`mexica-ai man`: the manual page, made of the help texts."""
+
+from __future__ import annotations
+
+import argparse
+
+from mexica_ai.cli import common
+
+SUMMARY = "print the manual page"
+DESCRIPTION = """\
+Print the manual page of mexica-ai, made of the help texts of all commands.
+
+Examples:
+  mexica-ai man | man -l -
+  mexica-ai man > ~/.local/share/man/man1/mexica-ai.1
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments: none."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    with common.needing("completion"):
+        from argparse_manpage.manpage import Manpage
+    from mexica_ai.cli.main import whole_parser
+
+    print(Manpage(whole_parser()))
+    return 0
