@@ -11,9 +11,10 @@ import argparse
 import json
 from pathlib import Path
 
+from signature import FOLDER, later_games
+
 import mexica_ai as ai
 from mexica_ai.records import make_record
-from signature import FOLDER, later_games
 
 # File: the game and the seats of its records.
 EXAMPLES = {
