@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from mexica_ai.annotate import DUBIOUS, NOTE, TurnEvaluation, mark_of, seat_turns
+from mexica_ai.annotate import NOTE, TurnEvaluation, mark_of, seat_turns
+from mexica_ai.draw import shares
 from mexica_ai.errors import NotationError
 from mexica_ai.position import TURN_SEPARATOR, Position
 
 WORST = 5  # turns drawn as boards, unless said otherwise
 SEAT_MARKS = "▲●■◆"
-_WIDTH, _LEFT, _RIGHT = 900, 46, 880
-_TOP, _BOTTOM, _LOSS_TOP, _LOSS_BOTTOM = 34, 254, 266, 316
 
 _STYLE = """
 :root { --paper: #fbf7ec; --card: #fff; --line: #e2d6b8; --ink: #35271a; --soft: #6f5d47;
@@ -35,14 +34,9 @@ tr:target, tr.now { background: var(--now); } tr[data-turn] { cursor: pointer; }
   background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .6rem; }
 .boards svg { width: 100%; height: auto; }
 pre { overflow: auto; margin: 0; font: 12px/1.2 "DejaVu Sans Mono", monospace; }
-section.turn { scroll-margin-top: .5rem; } .plot { width: 100%; height: auto; }
-.plot text { fill: var(--ink); font-size: 12px; }
-.grid { stroke: var(--line); } .s0 { --seat: var(--s0); } .s1 { --seat: var(--s1); } .s2 { --seat: var(--s2); }
+section.turn { scroll-margin-top: .5rem; } body > svg { width: 100%; height: auto; } svg a:hover { opacity: .7; }
+.s0 { --seat: var(--s0); } .s1 { --seat: var(--s1); } .s2 { --seat: var(--s2); }
 .s3 { --seat: var(--s3); } .seat { color: var(--seat); white-space: nowrap; }
-.plot polyline { fill: none; stroke: var(--seat); stroke-width: 2; stroke-linejoin: round; }
-.d1 { stroke-dasharray: 7 3; } .d2 { stroke-dasharray: 2 3; }
-.d3 { stroke-dasharray: 9 3 2 3; } .loss { fill: var(--seat); } .hit { fill: transparent; }
-.hit:hover, .hit.now { fill: var(--now); } .plot .name { fill: var(--seat); }
 """
 _SCRIPT = """
 const body = document.querySelector("#turns tbody"), by = key => (a, b) => key(a.dataset) - key(b.dataset);
@@ -76,7 +70,9 @@ def report(record: dict[str, Any], evaluations: Sequence[TurnEvaluation], *, wor
         f"<h1>{escape(title)}</h1>",
         _summary(record, evaluations),
         "<h2>Share of the win</h2>",
-        _graph(record, evaluations),
+        shares.draw_shares(
+            graph_turns(record, evaluations), players=record["start"]["players"], link="#turn-{}"
+        ),
         "<p class=note>The lines are each seat's expected share of the win after each turn; the bars below are what "
         "the mover gave away. A click leads to the turn. Turns that were not evaluated are gaps.</p>",
         "<h2>The worst turns</h2>" if losing else "<p>No turn gave anything away.</p>",
@@ -134,63 +130,17 @@ def _summary(record, evaluations):
     )
 
 
-def _graph(record, evaluations):
-    """Return the win shares as lines, with the losses as bars below and a link to each turn."""
-    players, last = record["start"]["players"], max(1, len(record["turns"]))
-    slot = (_RIGHT - _LEFT) / last
-    played = seat_turns(record)
-    order = {index: number for number, index in enumerate(played)}
-
-    def x(turns):
-        return round(_LEFT + slot * turns, 1)
-
-    def y(share):
-        return round(_BOTTOM - (_BOTTOM - _TOP) * share, 1)
-
-    parts = []
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        parts.append(f'<line class=grid x1="{_LEFT}" x2="{_RIGHT}" y1="{y(share)}" y2="{y(share)}"/>')
-        parts.append(f'<text x="{_LEFT - 8}" y="{y(share) + 4}" text-anchor="end">{share:.0%}</text>')
-    for turn in range(0, last + 1, max(1, last // 10)):
-        parts.append(f'<text x="{x(turn)}" y="{_LOSS_BOTTOM + 16}" text-anchor="middle">{turn}</text>')
-    highest = max(DUBIOUS, *(one.loss for one in evaluations), 0)
+def graph_turns(record: dict[str, Any], evaluations: Sequence[TurnEvaluation]) -> list[shares.Turn]:
+    """Return the turns of the graph of a game: its lines have gaps where a turn of a seat was not evaluated."""
+    order = {index: number for number, index in enumerate(seat_turns(record))}
+    turns, last = [], -2
     for one in evaluations:
-        height = round((_LOSS_BOTTOM - _LOSS_TOP) * one.loss / highest, 1)
-        parts.append(
-            f'<rect class="loss s{one.seat}" x="{x(one.turn_index + 0.15)}" y="{_LOSS_BOTTOM - height}" '
-            f'width="{round(slot * 0.7, 1)}" height="{height}"/>'
-        )
-    for seat in range(players):
-        for run in _runs(evaluations, order):
-            points = [(x(run[0].turn_index), y(run[0].before[seat]))]
-            points += [(x(one.turn_index + 1), y(one.after[seat])) for one in run]
-            text = " ".join(f"{left},{top}" for left, top in points)
-            parts.append(f'<polyline class="s{seat} d{seat}" points="{text}"/>')
-        parts.append(
-            f'<text class="name s{seat}" x="{_LEFT + 110 * seat}" y="20">{SEAT_MARKS[seat]} seat {seat}</text>'
-        )
-    for one in evaluations:
-        number, seat = one.turn_index + 1, one.seat
-        about = f"turn {number}, seat {seat}: {one.before[seat]:.3f} -> {one.after[seat]:.3f}, loss {one.loss:.3f}"
-        parts.append(
-            f'<a href="#turn-{number}"><rect class=hit data-turn="{number}" x="{x(one.turn_index)}" y="{_TOP}" '
-            f'width="{round(slot, 1)}" height="{_LOSS_BOTTOM - _TOP}"><title>{about}</title></rect></a>'
-        )
-    return (
-        f'<svg class=plot viewBox="0 0 {_WIDTH} {_LOSS_BOTTOM + 24}" role="img" '
-        f'aria-label="Expected share of the win after each turn">{"".join(parts)}</svg>'
-    )
-
-
-def _runs(evaluations, order):
-    """Return the evaluations split where a turn of a seat between them is missing."""
-    runs = []
-    for one in evaluations:
-        if runs and order[one.turn_index] == order[runs[-1][-1].turn_index] + 1:
-            runs[-1].append(one)
-        else:
-            runs.append([one])
-    return runs
+        is_next = order[one.turn_index] == last + 1
+        last = order[one.turn_index]
+        before = None if is_next else one.before
+        label = TURN_SEPARATOR.join(one.turn)
+        turns.append(shares.Turn(one.turn_index + 1, one.seat, one.after, one.loss, label, before))
+    return turns
 
 
 def _boards(one, position):

@@ -187,12 +187,9 @@ def _write(found: list[TurnEvaluation], record: dict, args: argparse.Namespace, 
             lines[args.game - 1] = line
         files.replace(args.output, "\n".join(lines) + "\n")
     if args.plot is not None and found:
-        turns = [
-            shares.Turn(one.turn_index + 1, one.seat, one.after, one.loss, "; ".join(one.turn))
-            for one in found
-        ]
+        turns = review.graph_turns(record, found)
         title = f"{record['game'].capitalize()}: expected share of the win"
-        picture.write(args, shares.draw_shares(turns, found[0].before, theme=args.theme, title=title))
+        picture.write(args, shares.draw_shares(turns, players=len(found[0].after), theme=args.theme, title=title))
     if args.html is not None:
         files.replace(args.html, review.report(record, found, worst=args.worst or review.WORST))
 

@@ -29,6 +29,9 @@ class Turn:
         Share of the win that it gave away.
     label : str
         What was played.
+    before : sequence of float, optional
+        Expected share of the win of each seat before it, where the lines begin anew; None: they come from the turn
+        before in the list.
     """
 
     number: int
@@ -36,21 +39,26 @@ class Turn:
     after: Sequence[float]
     loss: float
     label: str = ""
+    before: Sequence[float] | None = None
 
 
-def draw_shares(turns: Sequence[Turn], start: Sequence[float], *, theme: str = "light", title: str = "") -> str:
+def draw_shares(
+    turns: Sequence[Turn], *, players: int, theme: str = "light", title: str = "", link: str = ""
+) -> str:
     """Return the picture of a game's course.
 
     Parameters
     ----------
     turns : sequence of Turn
-        In their order. Turns without a value leave gaps.
-    start : sequence of float
-        Expected share of the win of each seat before the first of them.
+        In their order; the first has `before`.
+    players : int
+        Number of seats.
     theme : str
         light, dark or page.
     title : str
         What the picture shows.
+    link : str
+        Where a click on a turn leads, with ``{}`` for its number. Default: nowhere.
     """
     paint = Paint(theme)
     last = max((turn.number for turn in turns), default=1)
@@ -70,8 +78,8 @@ def draw_shares(turns: Sequence[Turn], start: Sequence[float], *, theme: str = "
         parts.append(element("path", d=f"M{LEFT} {y(percent / 100):g}H{WIDTH - RIGHT}", **paint(None, "line", 1.0)))
         label = f"{percent} %"
         parts.append(text(LEFT - 8, y(percent / 100) + 4, label, 11, text_anchor="end", **paint("soft")))
-    for seat in range(len(start)):
-        parts.append(_curve(paint, seat, turns, start, first, x, y))
+    for seat in range(players):
+        parts.append(_curve(paint, seat, turns, x, y))
         parts += [
             seat_mark(paint, seat, LEFT + 6 + 84 * seat, 41, 6),
             text(LEFT + 17 + 84 * seat, 45, f"Seat {seat}", 12, **paint("ink")),
@@ -99,7 +107,8 @@ def draw_shares(turns: Sequence[Turn], start: Sequence[float], *, theme: str = "
         place = {"x": middle - step / 2, "y": float(TOP), "width": step, "height": float(HEIGHT + LOSSES)}
         area = element("rect", **place, fill_opacity="0")
         hint = element("title", escape(words))
-        bars.append(group([hint, bar, area], class_="turn", data_target=f"turn:{turn.number}"))
+        shown = group([hint, bar, area], class_="turn", data_target=f"turn:{turn.number}")
+        bars.append(element("a", shown, href=link.format(turn.number)) if link else shown)
     parts.append(group(bars, class_="losses"))
     every = max(1, round((last - first) / 16 / 5) * 5) if last - first > 16 else 1
     for number in range(first + 1, last + 1):
@@ -110,14 +119,11 @@ def draw_shares(turns: Sequence[Turn], start: Sequence[float], *, theme: str = "
     return document(WIDTH, height, "".join(parts), title or "Expected share of the win, by turn")
 
 
-def _curve(paint, seat, turns, start, first, x, y):
-    runs, number, points = [], first, [(x(first), y(start[seat]))]
+def _curve(paint, seat, turns, x, y):
+    runs = []
     for turn in turns:
-        if turn.number > number + 1 and len(points) > 1:
-            runs.append(points)
-            points = []
-        number = turn.number
-        points.append((x(number), y(turn.after[seat])))
-    runs.append(points)
+        if turn.before is not None:
+            runs.append([(x(turn.number - 1), y(turn.before[seat]))])
+        runs[-1].append((x(turn.number), y(turn.after[seat])))
     data = "".join(path(points, closed=False) for points in runs)
-    return element("path", d=data, stroke_linejoin="round", class_=None, **paint(None, f"seat{seat}", 2.4))
+    return element("path", d=data, stroke_linejoin="round", **paint(None, f"seat{seat}", 2.4))

@@ -164,7 +164,10 @@ def test_the_report_of_each_game_has_pictures(game):
 def test_the_report_draws_the_worst_turns_and_gaps(mexica):
     record, found = mexica
     text = review.report(record, found)
-    assert text.count("<polyline") == 2 * record["start"]["players"]  # turns 11-13, and 16
+    graph = text[: text.index("The worst turns")]
+    two_runs = re.findall(r'<path d="M[^M"]+M[^M"]+" stroke-linejoin', graph)  # turns 11-13, and 16
+    assert len(two_runs) == record["start"]["players"]
+    assert graph.count('href="#turn-') == len(found)
     worst = max(found, key=lambda one: one.loss)
     assert text.index(f'id="boards-{worst.turn_index + 1}"') == text.index('id="boards-')
 
