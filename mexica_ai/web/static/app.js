@@ -188,15 +188,16 @@ class Page {
 
   async draft(actions, redo = []) {
     this.entering.reset();
-    // The picture comes while the server answers.
-    picture(this.path(this.parts, {at: this.snap.turns.length, actions})).catch(() => null);
     const done = await this.command('PUT', '/draft', {actions});
     if (done) this.set({redo});
     return done;
   }
 
   play(action) {
-    return this.draft([...this.snap.draft.actions, action], this.redo[0] === action ? this.redo.slice(1) : []);
+    const actions = [...this.snap.draft.actions, action];
+    // The picture comes while the server answers.
+    picture(this.path(this.parts, {at: this.snap.turns.length, actions})).catch(() => null);
+    return this.draft(actions, this.redo[0] === action ? this.redo.slice(1) : []);
   }
 
   undo(number = 1) {
@@ -481,7 +482,10 @@ class Page {
   // Pictures are no part of the template: each stays until the next one is there.
   paint() {
     const host = find('.stage');
-    if (!host) return;
+    if (!host) {
+      find('.curtain')?.focus();
+      return;
+    }
     const {place, entering} = this;
     const isInput = this.isMine && this.chip == null && !this.peek && this.looked == null;
     this.board.attach(host, this.game.grid);
@@ -530,7 +534,7 @@ function curtain(page) {
     page.connect();
   };
   return html`<main class="loading"><h1>${seatMark(seat)} Seat ${seat}</h1>
-    <button class="primary big" autofocus @click=${open}>Seat ${seat}, press Enter</button></main>`;
+    <button class="primary big curtain" @click=${open}>Seat ${seat}, press Enter</button></main>`;
 }
 
 function table(page) {
@@ -539,7 +543,7 @@ function table(page) {
   const hasPanel = game.parts.includes('panel');
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
     ${page.isLost ? html`<p class="banner" role="alert">The connection is lost; trying again. The game is safe.</p>` : nothing}
-    <div class="left">${isReview ? page.message ? html`<p role="status">${page.message}</p>` : nothing : [turnBar(page), snap.is_over ? nothing : tools(page)]}
+    <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [turnBar(page), snap.is_over ? nothing : tools(page)]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
         @click=${() => shown && page.set({shown: null})}></div>${menu(page)}</div>
       ${button('Fit the board', () => page.set(keep({fits: !settings.fits})), {kind: 'fit', pressed: settings.fits})}
@@ -600,7 +604,7 @@ function tools(page) {
       <button type="button" data-tool=${name} aria-pressed=${isMine && entering.tool === name} aria-disabled=${!isMine || !legal.has(name)}
         title=${blocked[name] || nothing} @click=${event => page.tool(name, event.currentTarget)}>${label} <kbd>${key}</kbd></button>`)}
       ${game.removal ? button('Agree to remove …', () => page.ask('removal'), {off: !isMine}) : nothing}</div>
-    <p class="prompt" role="status">${prompt}</p>`;
+    <p class="prompt">${prompt}</p>`;
 }
 
 function over(page) {
