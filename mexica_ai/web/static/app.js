@@ -43,7 +43,7 @@ class Page {
 
   begin(snapshot) {
     this.viewer = snapshot.viewer;
-    this.analysis = snapshot.analysis;
+    this.analysis = snapshot.analysis && {line: [], draft: [], ...snapshot.analysis};
     if (location.hash === '#review') this.mode = 'review';
     this.apply(snapshot);
     addEventListener('keydown', event => this.key(event));
@@ -186,14 +186,17 @@ class Page {
     return this.mode === 'play' && waiting === 'person' && curtain == null && !this.shown;
   }
 
-  async draft(actions, redo = []) {
+  draft(actions, redo = []) {
     this.entering.reset();
-    const done = await this.command('PUT', '/draft', {actions});
-    if (done) this.set({redo});
-    return done;
+    this.pending = this.command('PUT', '/draft', {actions}).then(done => {
+      if (done) this.set({redo});
+      return done;
+    });
+    return this.pending;
   }
 
-  play(action) {
+  async play(action) {
+    await this.pending;
     const actions = [...this.snap.draft.actions, action];
     // The picture comes while the server answers.
     picture(this.path(this.parts, {at: this.snap.turns.length, actions})).catch(() => null);
@@ -210,7 +213,8 @@ class Page {
     if (this.redo.length) this.play(this.redo[0]);
   }
 
-  endTurn() {
+  async endTurn() {
+    await this.pending;
     if (!this.isMine) return;
     if (this.snap.draft.can_end) this.turn({});
     else this.tell(`The turn cannot end yet. ${this.snap.blocked.end ?? ''}`);
@@ -292,13 +296,8 @@ class Page {
 
   /** The position that is shown, for `path`. */
   get place() {
-    const {snap: {turns, draft}, spot, peek, shown, at} = this;
-    if (peek) {
-      const line = [...spot.line, ...peek.line ?? []];
-      if (!peek.line?.length) return {...spot, actions: [...spot.draft, ...peek.actions]};
-      line[spot.line.length] = [...spot.draft, ...line[spot.line.length]];
-      return {at: spot.at, line, actions: peek.actions};
-    }
+    const {snap: {turns, draft}, peek, shown, at} = this;
+    if (peek) return this.after(peek.line ?? [], peek.actions);
     if (this.looked != null) return {at: this.looked, turn: 1};
     if (shown && turns[shown.index]) {
       const {seat, actions} = turns[shown.index];
@@ -327,12 +326,18 @@ class Page {
   }
 
   get isAnalysed() {
-    const {at, line = [], draft = []} = this.analysis;
+    const {at, line, draft} = this.analysis;
     return same({at, line, draft}, this.spot);
   }
 
   get canAnalyse() {
     return this.spot.at < this.snap.turns.length || !this.snap.is_over;
+  }
+
+  /** Whether another seat's hand is hidden in the position of an analysis, which then guesses it. */
+  get isGuessed() {
+    const {viewer, spot, snap} = this;
+    return viewer != null && (spot.line.length > 0 || (snap.turns[spot.at]?.seat ?? snap.to_move) !== viewer);
   }
 
   get canDraft() {
@@ -343,7 +348,8 @@ class Page {
     const {spot, viewer} = this;
     this.set({analysis: {...spot, is_running: true}, open: null});
     const {seconds, candidates} = settings;
-    const found = await this.call('PUT', '/analysis', {...spot, viewer, seconds: seconds || null, candidates});
+    const found = await this.call('PUT', '/analysis', {
+      ...spot, viewer, seconds: seconds || null, candidates, everybody: this.isGuessed});
     this.set({analysis: found && {...spot, is_running: true, key: found.key}});
   }
 
@@ -356,11 +362,18 @@ class Page {
     this.paint();
   }
 
+  /** The position that was analysed with turns from there, and then actions. */
+  after(turns, actions) {
+    const {at, line, draft} = this.analysis;
+    const [first, ...rest] = [...turns, actions];
+    const whole = [...line, [...draft, ...first], ...rest];
+    return {at, line: whole.slice(0, -1), actions: whole.at(-1)};
+  }
+
   /** Go into a side line: turns from the position that was analysed. */
   enterLine(turns) {
-    const {at, line, draft} = this.spot;
-    const [first, ...rest] = turns;
-    this.set({mode: 'review', at, lineAt: at, line: [...line, [...draft, ...first], ...rest], peek: null, isBefore: false});
+    const {at, line, actions} = this.after(turns.slice(0, -1), turns.at(-1));
+    this.set({mode: 'review', at, lineAt: at, line: [...line, actions], peek: null, isBefore: false});
   }
 
   // --- review
@@ -452,7 +465,7 @@ class Page {
       ...settings.keys && !isReview && {'/': () => find('.typed input').focus(), ...this.letters()},
       ...isReview && !target.matches('input') && {
         ArrowLeft: () => this.go(this.at - 1), ArrowRight: () => this.go(this.at + 1), Home: () => this.go(0),
-        End: () => this.go(this.snap.turns.length), ...settings.keys && {n: () => this.goMark(1), p: () => this.goMark(-1)},
+        End: () => this.go(this.snap.turns.length), ...settings.keys && {n: () => this.goMark(1), N: () => this.goMark(1), p: () => this.goMark(-1), P: () => this.goMark(-1)},
       },
     }[name];
     if (!run || isText && key !== 'Escape') return;

@@ -19,7 +19,7 @@ export function candidatesPanel(page) {
 function controls(page) {
   const most = page.info.caps.candidates;
   return html`<div class="row">${page.analysis?.is_running ? button('Stop', () => page.stopAnalysis())
-    : button('Analyse', () => page.startAnalysis(), {kind: 'primary', off: !page.canAnalyse})}
+    : button(page.isGuessed ? 'Analyse as all see it' : 'Analyse', () => page.startAnalysis(), {kind: 'primary', off: !page.canAnalyse})}
     ${choice('Time', TIMES, settings.seconds, value => keep({seconds: Number(value)}))}
     <label title="turns"><input type="number" aria-label="Number of turns" min="1" max=${most} .value=${String(settings.candidates)} @change=${event =>
       keep({candidates: Math.min(Math.max(event.target.valueAsNumber || 1, 1), most)})}></label></div>`;
