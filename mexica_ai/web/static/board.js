@@ -263,6 +263,7 @@ export class Board {
   arrange() {
     const root = this.picture.querySelector('svg');
     const [, , width, height] = root.getAttribute('viewBox').split(' ').map(Number);
+    this.host.style.setProperty('--wide', width);
     this.host.style.setProperty('--ratio', width / height);
     const places = new Map(this.rects().map(rect => [rect.dataset.target, box(rect)]));
     const shape = [...places].join('|');
@@ -279,7 +280,6 @@ export class Board {
       row.append(...names.map(name => this.cell(name, places.get(name), width, height)));
       return row;
     }));
-    this.places = places;
     this.rove(places.has(this.last) ? this.last : rows.flat()[0]);
     if (had) this.cellOf(places.has(had) ? had : this.last)?.focus();
   }
@@ -323,7 +323,7 @@ export class Board {
     const name = event.target.dataset.cell;
     const way = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[event.key];
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (way) this.cellOf(this.grid ? this.beside(name, way) : this.nearest(name, way))?.focus();
+    if (way) this.cellOf(this.beside(name, way))?.focus();
     else if (event.key === 'Home' || event.key === 'End') {
       const row = this.order.find(names => names.includes(name));
       this.cellOf(row.at(event.key === 'Home' ? 0 : -1)).focus();
@@ -335,29 +335,15 @@ export class Board {
     event.stopPropagation();
   }
 
+  // Beside a cell of the grid; before or after it in a list.
   beside(name, [dx, dy]) {
     const y = this.order.findIndex(names => names.includes(name));
     const x = this.order[y].indexOf(name);
-    return this.order[y + dy]?.[x + dx];
-  }
-
-  nearest(name, [dx, dy]) {
-    const [x, y] = middle(this.places.get(name));
-    let best = null;
-    for (const [other, place] of this.places) {
-      const [u, v] = middle(place);
-      const along = (u - x) * dx + (v - y) * dy;
-      const aside = Math.abs((u - x) * dy) + Math.abs((v - y) * dx);
-      if (other === name || along < 1) continue;
-      const far = along + 3 * aside;
-      if (!best || far < best.far) best = {other, far};
-    }
-    return best?.other;
+    return this.grid ? this.order[y + dy]?.[x + dx] : this.order[0][x + dx + dy];
   }
 }
 
 const box = rect => ['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name)));
-const middle = ([x, y, width, height]) => [x + width / 2, y + height / 2];
 
 /** Names in reading order: from top to bottom, what lies on one line from left to right. */
 function reading(places) {
