@@ -254,7 +254,7 @@ class Jobs:
             None: until it is stopped.
         candidates : int
         everybody : bool
-            Whether to search the turn of a seat whose hand the viewer does not see, with a hand drawn from what all know.
+            Whether to search the turn of a seat whose hand the viewer does not see, with a guess of it.
         """
         position = game.position_of(at, viewer, line, draft)
         is_guess = viewer is not None and position.to_move not in (None, viewer)
@@ -263,7 +263,7 @@ class Jobs:
                 raise Refusal(
                     403,
                     "HIDDEN",
-                    f"seat {position.to_move} is to move, whose hand is hidden; `everybody` searches with a guess of it",
+                    f"seat {position.to_move} is to move, whose hand is hidden; `everybody`: search with a guess",
                 )
             position = position.guess(0).view(position.to_move)
         require_seat_to_move(position)

@@ -407,7 +407,8 @@ def test_a_world_of_a_view_is_a_full_position_with_this_view(case):
             try:
                 world = case.codec.world_of(view, case.rng.getrandbits(63))
             except PositionError as error:
-                assert error.reason == "NO_WORLD"
+                if error.reason != "NO_WORLD":
+                    raise
                 failed += 1
                 continue
             found += 1
