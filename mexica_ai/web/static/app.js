@@ -156,10 +156,9 @@ class Page {
     try {
       return await request(method, `/api/games/${this.snap.id}${path}`, body);
     } catch (error) {
-      const {actions} = this.snap.draft;
       if (error.snapshot) {
         this.apply(error.snapshot);
-        if (path === '/draft' && actions.length && !this.snap.draft.actions.length) this.draft(actions);
+        if (path === '/draft' && this.isMine && !this.snap.draft.actions.length) this.draft(body.actions);
         this.tell('The game has changed meanwhile.');
       } else this.tell(error.violations?.[0]?.message ?? error.message);
       return null;
@@ -489,6 +488,7 @@ class Page {
   render() {
     render(view(this), find('#app'));
     document.title = this.snap ? `${this.titleOf(this.snap.game)} · mexica-ai` : 'mexica-ai';
+    if (this.chip == null) find('.chips')?.scrollTo(9999, 0);
     this.paint();
   }
 
