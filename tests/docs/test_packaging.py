@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tomllib
 from pathlib import Path
@@ -21,6 +22,7 @@ OPTIONAL = {
     "play": ["prompt_toolkit"],
     "cluster": ["distributed"],
     "plot": ["matplotlib"],
+    "web": ["starlette", "uvicorn", "sse_starlette"],
 }
 POSITION = str(ROOT / "examples" / "nim.json")
 
@@ -68,6 +70,7 @@ def test_numpy_and_rich_are_enough(args, tmp_path):
         ("cluster", ("arena", "--engine", "random", "--engine", "random", "--cluster", "tcp://127.0.0.1:1")),
         ("client", ("arena", "--engine", "grpc:localhost:1", "--engine", "random", "--blocks", 1)),
         ("plot", ("arena", "--engine", "random", "--engine", "random", "--plot", "x.png")),
+        ("web", ("web", "--no-open")),
     ],
 )
 def test_a_command_says_which_extra_it_needs(extra, args, tmp_path):
@@ -80,7 +83,7 @@ def test_a_command_says_which_extra_it_needs(extra, args, tmp_path):
 
 def test_every_extra_is_in_all():
     (everything,) = EXTRAS["all"]
-    assert set(re.search(r"\[(.*)\]", everything)[1].split(",")) == EXTRAS.keys() - {"all", "test"}
+    assert set(re.search(r"\[(.*)\]", everything)[1].split(",")) == EXTRAS.keys() - {"all", "test", "test-web"}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
@@ -99,6 +102,15 @@ def test_the_manual_page_has_every_command_and_option():
     for command in re.findall(r"^mexica-ai (\S+)", without([], "--help").stdout, re.MULTILINE):
         assert command in page
     assert all(option in page for option in ("--iterations", "--max-slots-per-caller", "--journal"))
+
+
+def test_the_page_has_its_files_and_examples():
+    command = Path(sysconfig.get_path("scripts")) / "mexica-ai"
+    arguments = [command, ROOT / "mexica_ai" / "web" / "static", ROOT / "examples"]
+    done = subprocess.run(
+        [sys.executable, ROOT / ".ci" / "check_page.py", *arguments], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow
