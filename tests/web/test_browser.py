@@ -57,7 +57,7 @@ def test_a_whole_turn_by_mouse(visit, example):
     one.take("P5")
     page.locator(".menu").get_by_role("button", name="Temple 2").click()
     one.chips(*TURN)
-    assert page.locator(".picture .new").count() == 4
+    one.until("document.querySelectorAll('.picture .new').length === 4")
     # To look at the position after an action changes nothing.
     page.locator(".chip").nth(0).click()
     one.until("document.querySelectorAll('.picture .new').length === 1")
@@ -228,6 +228,30 @@ def test_gears_turn_after_the_round(visit, example):
     assert angles["tikal"] == "rotate(-36deg)"
     assert angles["chichen_itza"].startswith("rotate(-27.")
     assert {duration for *_, duration in page.evaluate("window.turned")} == {400}
+
+
+WALK = """seed => {
+  const random = window.random ??= () => (seed = seed * 16807 % 2147483647) / 2147483647;
+  const pick = list => list[Math.floor(random() * list.length)]?.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+  const all = selector => [...document.querySelectorAll(selector)];
+  if (!/to move/.test(document.querySelector('.status').innerText)) return;
+  const menu = all('.menu button'), lit = all('.target.lit:not(.taken)'), can = all('.target.can');
+  if (menu.length) pick(menu);
+  else if (lit.length) pick(lit);
+  else if (can.length && random() < 0.7) pick(can);
+  else if (random() < 0.5) pick(all('.tools button[aria-disabled=false]'));
+  else all('.end button').at(-1).click();
+}"""
+
+
+@pytest.mark.parametrize("game", ["mexica", "coatl", "tzolkin"])
+def test_whatever_one_clicks_is_a_game(visit, site, game):
+    one = visit()
+    page = one.game(site.new(game, seed=4, seats=[PERSON, engine(1, 0.05)]))
+    for _ in range(60):
+        page.evaluate(WALK, 11)
+        page.wait_for_timeout(30)
+    one.until("document.querySelectorAll('.journal li').length >= 4")
 
 
 # --- analysis and review
