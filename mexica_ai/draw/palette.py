@@ -44,6 +44,7 @@ COLORS: dict[str, tuple[str, str]] = {
     "wood": ("#a8713a", "#a8713a"),
     "woodrim": ("#5f3b17", "#5f3b17"),
     "mark": ("#1c1712", "#1c1712"),
+    "edge": ("#1c1712", "#a4937c"),
     "glow": ("#ffe14d", "#ffe14d"),
     "landink": ("#6f5d47", "#4a3c2a"),
     "Y": ("#f4c430", "#f4c430"),
