@@ -65,6 +65,23 @@ COLORS: dict[str, tuple[str, str]] = {
 }
 
 
+def style_sheet() -> str:
+    """Return CSS that colours pictures of the theme ``page``: light, or dark where the reader prefers that."""
+
+    def colors(index):
+        return " ".join(f"--{name}: {both[index]};" for name, both in COLORS.items())
+
+    rules = [f".fill-{name} {{ fill: var(--{name}); }} .stroke-{name} {{ stroke: var(--{name}); }}" for name in COLORS]
+    return "\n".join(
+        [
+            f":root {{ {colors(0)} }}",
+            f"@media (prefers-color-scheme: dark) {{ :root {{ {colors(1)} }} }}",
+            ".fill-none { fill: none; }",
+            *rules,
+        ]
+    )
+
+
 class Paint:
     """The colours of one theme, as attributes of elements.
 

@@ -93,6 +93,12 @@ def draw_growth(results: Sequence[Any], seat: int, *, theme: str = "light") -> s
                 for result, found in zip(results, known, strict=True)
                 if name in found
             ]
+            if not points:
+                continue
+            x, y = points[-1]
+            parts.append(element("circle", cx=x, cy=y, r=4.0 if index == 0 else 3.0, **paint(_LINES[index])))
+            if label == "visits":  # all begin with none
+                points.insert(0, (52.0, top + 180))
             line = paint(None, _LINES[index], 2.6 if index == 0 else 1.8)
             parts.append(element("path", d=path(points, closed=False), stroke_linejoin="round", **line))
     for index, name in enumerate(names):
