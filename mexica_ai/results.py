@@ -44,8 +44,8 @@ class Candidate:
     line : list of list of str
         The principal variation: the turns that the search expects next.
     forecast : list of Forecast
-        Before the turn, and after each of its actions, as far as the search went through them in this order; empty if
-        the engine does not tell.
+        Before the turn, and after each of its actions. Without visits where the search came to the end of the turn by
+        other ways only; shorter if it found no end; empty if the engine does not tell.
     """
 
     turn: list[str]

@@ -68,6 +68,10 @@ def _center(cell):
     return X + SIZE * (column + 0.5), Y + SIZE * (row + 0.5)
 
 
+def _owner(seat):
+    return NEUTRAL if seat == board.NEUTRAL else seat
+
+
 def _cell(name):
     """Return the cell of a space, None for what is no space of the grid."""
     try:
@@ -89,11 +93,7 @@ class _Picture:
         now = self.now
         self.canals = {cell for name in now.get("canals", ()) if (cell := _cell(name)) is not None}
         self.bridges = self._places(now, "bridges", "axis")
-        self.temples = {
-            cell: (entry.get("seat"), entry.get("level"))
-            for entry in now.get("temples", ())
-            if (cell := _cell(entry.get("at"))) is not None
-        }
+        self.temples = board.read_temples(now.get("temples", ()))
         tokens = self._places(now.get("calpulli", {}), "placed", "size")
         self.tokens = {cell: size for cell, size in tokens.items() if isinstance(size, int)}
         self.pillis = {
@@ -227,16 +227,11 @@ class _Picture:
         )
 
     def _levels(self, district):
-        levels = Counter()
-        for cell, (seat, level) in self.temples.items():
-            if cell in district and isinstance(level, int) and isinstance(seat, int):
-                levels[seat if seat != board.NEUTRAL else NEUTRAL] += level
-        return levels
+        levels = board.levels(self.temples, district)
+        return {_owner(seat): level for seat, level in levels.items()}
 
     def _leaders(self, district):
-        levels = self._levels(district)
-        most = max(levels.values(), default=0)
-        return sorted((seat for seat in levels if levels[seat] == most), key=str)
+        return sorted(map(_owner, board.leaders(board.levels(self.temples, district))), key=str)
 
     def _grid(self):
         steps = []
