@@ -415,16 +415,21 @@ class _Picture:
 
     def advances(self):
         """Return marks for steps in temples, advances on tracks, and tiles that a turn has brought."""
-        found, seat, numbers = [], self.fields.get("to_move"), {}
+        found, seat, numbers, built = [], self.fields.get("to_move"), {}, []
         for number, (action, _) in enumerate(self.turn, 1):
             verb, *words = action.split()
             for word in words:
                 if verb == "build" and f"built:{seat}:{word}" in self.places:
-                    x, y, width, height = self.built[seat]
-                    data = f"M{x:g} {y:g}h{width:g}v{height:g}h{-width:g}Z"
-                    found += [marks.frame(self.paint, data), marks.badge(self.paint, x + width, y, number, 8)]
+                    built.append(number)
                 elif place := self.rings.get(("climb" if verb in ("beg", "burn") else verb, word, seat)):
                     numbers.setdefault(place, []).append(number)
+        if built:
+            x, y, width, height = self.built[seat]
+            found.append(marks.frame(self.paint, f"M{x:g} {y:g}h{width:g}v{height:g}h{-width:g}Z"))
+            found += [
+                marks.badge(self.paint, x + width - 18 * (len(built) - 1 - index), y, number, 8)
+                for index, number in enumerate(built)
+            ]
         for (x, y, radius), several in numbers.items():
             data = _ring(x, y, radius)
             found.append(marks.frame(self.paint, data))
