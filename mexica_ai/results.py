@@ -137,3 +137,7 @@ class Result:
         """Return the result as a JSON object whose keys are the attributes' names."""
         best = {"turn": self.turn, "value": self.value, "expected_scores": self.expected_scores}
         return best | asdict(self)
+
+    def _repr_html_(self) -> str:
+        """For notebooks that show no SVG by itself."""
+        return self._repr_svg_()

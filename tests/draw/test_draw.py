@@ -348,7 +348,8 @@ def test_searches_are_drawn():
     # A search that is over at once is a point of each candidate.
     assert draw_growth(results[:1], 0).count("<circle") == 2 * min(5, len(results[0].candidates))
     assert results[0].svg(position) == position.svg(turn=results[0].turn, shares=results[0].value)
-    assert position._repr_svg_() == position.svg()
+    assert position._repr_svg_() == position._repr_html_() == position.svg()
+    assert results[0]._repr_html_() == results[0]._repr_svg_()
 
 
 def test_the_commands_write_pictures(tmp_path, capsys):
