@@ -342,7 +342,11 @@ def test_a_png_needs_a_package_that_the_message_names(monkeypatch):
 def test_searches_are_drawn():
     position = ai.load(MIDGAMES["mexica"])
     results = [ai.best_turn(position, iterations=count, seed=1) for count in (50, 100)]
-    check(draw_candidates(results[0]))
+    picture = draw_candidates(results[0])
+    words = [element.text for element in check(picture).iter("{http://www.w3.org/2000/svg}text")]
+    shown = " ".join(words).replace("\N{NO-BREAK SPACE}", " ")
+    assert all("; ".join(candidate.turn) in shown for candidate in results[0].candidates)
+    assert max(map(len, words)) <= 58
     assert results[0]._repr_svg_() == draw_candidates(results[0])
     check(draw_growth(results, 0, theme="dark"))
     # A search that is over at once is a point of each candidate.
