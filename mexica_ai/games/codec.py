@@ -297,13 +297,6 @@ class GameCodec(Protocol):
         describe = getattr(self._beside("entry"), "describe", None)
         return {} if describe is None else describe(fields)
 
-    def try_parse(self, fields: dict[str, Any]) -> State | None:
-        """Return the state of a JSON position; None if it is no valid one."""
-        try:
-            return self.parse_position(fields)
-        except (NotationError, PositionError):
-            return None
-
     def _beside(self, name: str) -> ModuleType | None:
         """Return a module of the game's package; None if it has none of this name."""
         package = type(self).__module__.rpartition(".")[0]
@@ -457,3 +450,11 @@ class GameCodec(Protocol):
             An object for `parse_position`. Default: `data`.
         """
         return data
+
+
+def try_parse(codec: GameCodec, fields: dict[str, Any]) -> State | None:
+    """Return the state of a JSON position; None if it is no valid one."""
+    try:
+        return codec.parse_position(fields)
+    except (NotationError, PositionError):
+        return None

@@ -13,6 +13,7 @@ from mexica_ai.draw.svg import TIMES, document, element, group, text
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.codec import CODEC
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
+from mexica_ai.games.codec import try_parse
 
 PARTS = ("table", "seats", "steps")
 HIDDEN = "?"
@@ -68,7 +69,7 @@ class _Picture:
         self.parts = []
         self.places = {}  # target -> x, y, width, height
         self.marks = {}  # what a turn may have made new -> the same
-        state = CODEC.try_parse(self.now) if self.now.get("phase") == "over" else None
+        state = try_parse(CODEC, self.now) if self.now.get("phase") == "over" else None
         self.winners = [] if state is None else [seat for seat, share in enumerate(state.returns()) if share]
 
     def title(self):

@@ -12,6 +12,7 @@ from mexica_ai.draw.outline import outline
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import NEUTRAL, pawn, seat_mark, seat_shape
 from mexica_ai.draw.svg import TIMES, document, element, group, text
+from mexica_ai.games.codec import try_parse
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.codec import CODEC
@@ -107,7 +108,7 @@ class _Picture:
     def _outcome(self):
         """Return what a scoring now would bring each seat, and who has won; nothing of a position that is not valid."""
         phase = self.now.get("phase")
-        state = CODEC.try_parse(self.now) if phase in ("play", "over") else None
+        state = try_parse(CODEC, self.now) if phase in ("play", "over") else None
         if state is None:
             return [], []
         if phase == "play":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cext.games.mexica.ops import scoring_now
+from mexica_ai.games.codec import try_parse
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import parse_space
 from mexica_ai.games.mexica.codec import CODEC
@@ -54,7 +55,7 @@ def _owners(seats, but):
 
 def _gains(before, after, seat):
     """Return how what a scoring now would bring has changed."""
-    states = [CODEC.try_parse(fields) for fields in (before, after)]
+    states = [try_parse(CODEC, fields) for fields in (before, after)]
     if None in states:
         return []
     old, new = map(scoring_now, states)

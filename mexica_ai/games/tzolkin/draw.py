@@ -12,6 +12,7 @@ from mexica_ai.draw import marks
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import document, element, group, text
+from mexica_ai.games.codec import try_parse
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.codec import CODEC
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
@@ -86,7 +87,7 @@ class _Picture:
         self.parts, self.marks, self.places = [], [], {}
         self.built = {}  # seat -> the line of what it has built
         self.rings = {}  # verb, temple or track, seat -> where its mark stands
-        state = CODEC.try_parse(self.now) if self.now.get("phase") == "over" else None
+        state = try_parse(CODEC, self.now) if self.now.get("phase") == "over" else None
         self.winners = [] if state is None else [seat for seat, share in enumerate(state.returns()) if share]
         self.gear_marks = self._find_marks(seen)
 
