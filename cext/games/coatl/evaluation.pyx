@@ -498,10 +498,8 @@ cdef void evaluation_evaluate(const void* weights, const CoatlStateC* state, dou
     cdef const float* network = (<const CoatlWeightsC*>weights).network
     cdef float inputs[4 * NUM_INPUTS]
     cdef float outputs[4 * NETWORK_OUTPUTS]
-    cdef int seat
     _find_features(state, inputs)
-    for seat in range(state.table.num_players):
-        network_forward(network, NUM_INPUTS, inputs + seat * NUM_INPUTS, outputs + seat * NETWORK_OUTPUTS)
+    network_forward(network, NUM_INPUTS, inputs, state.table.num_players, outputs)
     network_answers(outputs, state.table.num_players, values, points)
 
 
