@@ -413,7 +413,7 @@ def features(State owner not None):
 
 # --- the network
 
-cdef void evaluation_evaluate(const void* weights, const MexicaStateC* state, double* values,
+cdef void evaluation_evaluate(const void* weights, void* cache, const MexicaStateC* state, double* values,
                               double* points) noexcept nogil:
     cdef const float* network = (<const MexicaWeightsC*>weights).network
     cdef float inputs[4 * NUM_INPUTS]

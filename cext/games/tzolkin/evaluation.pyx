@@ -13,7 +13,7 @@ from cext.core.game cimport State
 from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
                                 network_forward)
 from cext.games.tzolkin.plans cimport LATER, NOW, PlansC, plans_brings, plans_find
-from cext.games.tzolkin.rules cimport rules_returns, rules_temple_points
+from cext.games.tzolkin.rules cimport rules_returns
 from cext.games.tzolkin.state cimport *
 from cext.games.tzolkin.weights cimport *
 
@@ -260,7 +260,7 @@ cdef void _forward(const void* weights, int rows, const float* inputs, float* ou
     network_forward(&(<const TzolkinWeightsC*>weights).network[0], NUM_INPUTS, inputs, rows, outputs)
 
 
-cdef void evaluation_evaluate(const void* weights, const TzolkinStateC* state, double* values,
+cdef void evaluation_evaluate(const void* weights, void* cache, const TzolkinStateC* state, double* values,
                               double* points) noexcept nogil:
     cdef float inputs[4 * NUM_INPUTS]
     cdef float outputs[4 * NETWORK_OUTPUTS]
@@ -286,7 +286,8 @@ cdef inline float _advantage(int num_players, int seat, const double* values, co
     return <float>(points[seat] - best + POINTS_OF_ODDS * log((0.001 + values[seat]) / (1.001 - values[seat])))
 
 
-cdef void _find_features_after(const TzolkinStateC* after, int seat, const BeforeC* before, float* inputs) noexcept nogil:
+cdef void _find_features_after(const TzolkinStateC* after, int seat, const BeforeC* before,
+                               float* inputs) noexcept nogil:
     """Write the network's inputs for a position after an action of a seat."""
     cdef float own[4][NUM_OWN]
     cdef float shared[NUM_SHARED]

@@ -101,7 +101,7 @@ cdef int _categorize(const void* data, const TzolkinStateC* state, const action_
     return min(state.food_days, NUM_GROUPS - 1)
 
 
-cdef void policy_priors(const void* weights, const TzolkinStateC* state, const action_t* actions, int n,
+cdef void policy_priors(const void* weights, void* cache, const TzolkinStateC* state, const action_t* actions, int n,
                         float* priors) noexcept nogil:
     cdef int categories[MAX_ACTIONS]
     cdef int i, group = _categorize(weights, state, actions, n, categories, priors)
