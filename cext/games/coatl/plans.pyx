@@ -12,7 +12,7 @@ from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACE_OF, FACES, LENGTH, 
                                      PAIR_B, PATHS, TEMPLES, FaceC, OutlookC, PathC,
                                      TempleC, card_points, card_scan, card_times)
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
-from cext.games.coatl.state cimport (BODY, CAPACITY, COATLS, DISPLAY, HEAD, IN_HAND, NUM_KINDS, ON_DISPLAY, PLAYED,
+from cext.games.coatl.state cimport (BODY, COATLS, DISPLAY, HEAD, IN_HAND, NUM_KINDS, ON_DISPLAY, PLAYED,
                                      TAIL, CoatlC, set_first, set_size)
 
 cdef enum:

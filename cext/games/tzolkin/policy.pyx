@@ -1,4 +1,7 @@
-"""Heuristics of Tzolk'in: the random player and the priors; contracts in ``policy.pxd``. They never change the rules."""
+"""Heuristics of Tzolk'in: the random player and the priors; contracts in ``policy.pxd``.
+
+They never change the rules.
+"""
 
 from libc.math cimport expf
 from libc.stdint cimport uint32_t
