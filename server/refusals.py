@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import math
 from collections.abc import AsyncIterator, Callable
 from typing import NoReturn
 
@@ -48,7 +49,7 @@ class Pace:
     def wait_s(self, caller: str, longest_s: float) -> float:
         """Return how long this caller has to wait now, in seconds; beyond `longest_s` it need not wait its turn."""
         now = loop_time()
-        next_at = max(self._next_at.get(caller, 0.0), now - self._burst_s)
+        next_at = max(self._next_at.get(caller, -math.inf), now - self._burst_s)
         if next_at - now >= longest_s:
             return longest_s
         if len(self._next_at) >= MAX_KNOWN:
