@@ -42,6 +42,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     config : ServerConfig
     scheduler : Scheduler
         What admits and runs searches and light calls.
+    pace : Pace
+        Of the requests of one caller that come in one call; the same as of its calls.
 
     Raises
     ------
@@ -49,11 +51,11 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         Reason INVALID_CONFIG: a file of weights cannot be used.
     """
 
-    def __init__(self, config: ServerConfig, scheduler: Scheduler) -> None:
+    def __init__(self, config: ServerConfig, scheduler: Scheduler, pace: Pace) -> None:
         self._config = config
         self._scheduler = scheduler
         self._weights = config.read_weights()
-        self._pace = Pace(config.max_call_rate, config.max_call_rate)
+        self._pace = pace
         self._analyses: dict[tuple[str, str], set[asyncio.Event]] = {}  # (caller, name) -> what ends them
         self._engine_version = metadata.version("mexica-ai")
 

@@ -72,8 +72,17 @@ def test_errors_of_options_name_them(stub):
     check(stub.NewGame, deal, "nim.piles[1]")
 
 
-def test_a_call_without_a_request_is_ended(stub, monkeypatch):
-    monkeypatch.setattr(silence, "MESSAGE_S", 0.05)
+@pytest.mark.parametrize(
+    ("name", "kind", "limit"),
+    [
+        ("mexica_ai.v1.EngineService/ListGames", "stream_unary", "MESSAGE_S"),
+        ("mexica_ai.v1.EngineService/Analyze", "stream_stream", "MESSAGE_S"),
+        ("mexica_ai.v1.EngineService/BestTurns", "stream_stream", "FIRST_S"),
+        ("grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", "stream_stream", "FIRST_S"),
+    ],
+)
+def test_a_call_without_a_request_is_ended(monkeypatch, name, kind, limit):
+    monkeypatch.setattr(silence, limit, 0.05)
     server, over = RunningServer(None), threading.Event()
 
     def never():
@@ -81,8 +90,8 @@ def test_a_call_without_a_request_is_ended(stub, monkeypatch):
         yield from ()
 
     with grpc.insecure_channel(server.address) as channel:
-        method = channel.stream_unary("/mexica_ai.v1.EngineService/ListGames")
-        code, message, info, _ = failure(method, never())
+        method = getattr(channel, kind)(f"/{name}")
+        code, message, info, _ = failure(lambda: list(method(never())) if kind == "stream_stream" else method(never()))
         over.set()
     server.close()
     assert (code, info.reason) == (grpc.StatusCode.DEADLINE_EXCEEDED, "NO_MESSAGE")

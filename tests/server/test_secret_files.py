@@ -209,6 +209,10 @@ def test_metrics_of_secrets(tls, start, tmp_path, tokens_file, caplog):
     for setting in ("tls_certificate", "tokens_file"):
         assert sample(server, f'secrets_usable{{setting="{setting}"}}') == 1
     # Nobody calls, and still it is noticed.
+    assert sample(server, 'secrets_exposed{setting="tls_key"}') == 0
+    os.chmod(fields["tls_key"], 0o644)
+    await_that(lambda: sample(server, 'secrets_exposed{setting="tls_key"}') == 1)
+    assert sample(server, 'secrets_exposed{setting="tokens_file"}') == 0
     tokens_file.unlink()
     await_that(lambda: sample(server, 'secrets_usable{setting="tokens_file"}') == 0)
     assert "the tokens are unchanged: tokens_file: given " in caplog.text

@@ -593,10 +593,15 @@ def test_failures_are_logged_with_their_codes(start_server, tokens_file, caplog)
     failure(stubs.engine.BestTurn, engine_pb2.BestTurnRequest(), metadata=metadata)
     failure(stubs.channel.unary_unary("/x/Y"), b"", metadata=metadata)
     assert stubs.health.Check(health_pb2.HealthCheckRequest(), timeout=10)  # is not worth a line
-    assert [(line["code"], line["caller"]) for line in logged_calls(caplog, 3)] == [
+    watch = stubs.health.Watch(health_pb2.HealthCheckRequest(), timeout=10)
+    next(watch)
+    watch.cancel()  # nor is that
+    failure(stubs.health.Check, health_pb2.HealthCheckRequest(service="x"))
+    assert [(line["code"], line["caller"]) for line in logged_calls(caplog, 4)] == [
         ("UNAUTHENTICATED", ""),
         ("INVALID_ARGUMENT", "alice"),
         ("UNIMPLEMENTED", "alice"),
+        ("NOT_FOUND", ""),
     ]
 
 
