@@ -41,7 +41,7 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
     steps, is_turn_over = [], True
     if request.turn.actions or not (request.draw_events and position.is_chance):
         actions, started = list(request.turn.actions), position.state.turn
-        with paths.naming(paths.TURN):
+        with paths.naming(paths.TURN + paths.position(position.game)):
             if request.with_steps:
                 steps = play_steps(position, actions)
             position.push(actions, partial=request.allow_partial)
@@ -71,11 +71,14 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
 def legal_actions(request) -> engine_pb2.LegalActionsResponse:
     wire.check_size(request)
     position = wire.position_from_message(request.position)
+    whole = paths.position(position.game)
     for index, action in enumerate(request.actions):
-        with paths.naming(paths.last_of(f"actions[{index}]")):
+        with paths.naming(paths.last_of(f"actions[{index}]") + whole):
             position.push_action(action)
+    with paths.naming(whole):
+        actions = position.legal_actions()
     return engine_pb2.LegalActionsResponse(
-        actions=position.legal_actions(),
+        actions=actions,
         to_move=position.to_move,
         position=wire.position_to_message(position) if request.actions else None,
     )

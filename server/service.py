@@ -313,7 +313,8 @@ def _call(context) -> Call:
 def _read_position(message: engine_pb2.Position) -> Position:
     """Return a position in which a seat is to move."""
     position = wire.position_from_message(message)
-    require_seat_to_move(position)
+    with paths.naming(paths.position(position.game)):
+        require_seat_to_move(position)
     return position
 
 

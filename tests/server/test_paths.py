@@ -119,3 +119,37 @@ def test_a_turn_may_be_partial_and_has_steps(stub):
     position.push("teleport C6; temple 2 B7", partial=True)
     assert list(legal.actions) == position.legal_actions()
     assert not stub.LegalActions(messages.LegalActionsRequest(position=start)).HasField("position")
+
+
+@pytest.mark.parametrize("game", ["coatl", "tzolkin"])
+def test_the_view_of_another_seat(stub, game):
+    position = ai.new_game(game, seed=1)
+    other = wire.position_to_message(position.view((position.to_move + 1) % position.players))
+    path = f"position.{game}.viewer"
+    for method, request in (
+        (stub.BestTurn, messages.BestTurnRequest(position=other)),
+        (lambda request: list(stub.Analyze(request)), messages.AnalyzeRequest(position=other)),
+        (stub.LegalActions, messages.LegalActionsRequest(position=other)),
+    ):
+        _, _, _, (fault,) = failure(method, request)
+        assert (fault.field, fault.reason) == (path, "NOT_ITS_VIEW")
+    asked = messages.BestTurnsRequest(search=messages.BestTurnRequest(position=other))
+    (answer,) = stub.BestTurns(iter([asked]))
+    (fault,) = answer.failure.violations
+    assert (fault.field, fault.reason) == (f"search.{path}", "NOT_ITS_VIEW")
+
+
+def test_turns_that_uncover_what_the_position_does_not_know(stub):
+    # The last seat keeps its wealth tiles, and then those of all seats are shown.
+    position = ai.new_game("tzolkin", seed=1)
+    position.push(position.legal_actions()[0])
+    view = position.view(position.to_move)
+    action = view.legal_actions()[0]
+    start = wire.position_to_message(view)
+    turn = messages.Turn(actions=[action])
+    for method, request in (
+        (stub.ApplyTurn, messages.ApplyTurnRequest(position=start, turn=turn)),
+        (stub.LegalActions, messages.LegalActionsRequest(position=start, actions=[action])),
+    ):
+        _, _, _, (fault,) = failure(method, request)
+        assert (fault.field, fault.reason) == ("position.tzolkin.seats", "NOT_UNCOVERED")
