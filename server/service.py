@@ -253,17 +253,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     async def ListGames(self, request, context):  # noqa: N802
         """List the games; see engine.proto."""
         games = (registry.get(name).game for name in registry.names() if name in wire.CARRIED)
-        return engine_pb2.ListGamesResponse(
-            games=[
-                engine_pb2.ListGamesResponse.GameInfo(
-                    name=game.name,
-                    rules_version=game.rules_version,
-                    min_players=2,
-                    max_players=game.max_players,
-                )
-                for game in games
-            ]
-        )
+        return engine_pb2.ListGamesResponse(games=map(wire.game_to_message, games))
 
     @answers_errors
     async def GetEngineInfo(self, request, context):  # noqa: N802
