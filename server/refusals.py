@@ -78,7 +78,7 @@ async def refuse(context: grpc.aio.ServicerContext, status: status_pb2.Status, c
         leave()
     refusals = _REFUSALS.get()
     if refusals is not None and status.code in _PACED:
-        remaining_s = context.time_remaining()
+        remaining_s = handlers.remaining_s(context)
         longest_s = MAX_HOLD_S if remaining_s is None else min(MAX_HOLD_S, remaining_s - MARGIN_S)
         hold_s = refusals.wait_s(caller, longest_s)
         if hold_s > 0:

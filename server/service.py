@@ -15,7 +15,7 @@ from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S, is_time
 from mexica_ai.position import Position, require_seat_to_move
 from mexica_ai.results import Result
-from mexica_ai.server import answers, batches, paths, tracing
+from mexica_ai.server import answers, batches, handlers, paths, tracing
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import answers_errors, failure_of, streams_errors
@@ -295,7 +295,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 
 
 def _call(context) -> Call:
-    remaining_s = context.time_remaining()
+    remaining_s = handlers.remaining_s(context)
     deadline = None if remaining_s is None else loop_time() + remaining_s
     return Call(CALLER.get(), context.peer(), deadline)
 
