@@ -778,7 +778,7 @@ def test_the_metrics_of_searches():
 
 
 def test_calls_move_the_metrics_of_searches(start_server):
-    server = start_server(metrics_port=0, max_waiting=1, memory_mb=64)
+    server = start_server(metrics_port=0, max_waiting=1)
     engine = server.connect().engine
 
     def measured(name):

@@ -96,7 +96,7 @@ def test_an_analysis_is_stopped_by_its_name(client, mexica):
 
 
 def test_an_unlimited_analysis_goes_on_beyond_the_cap_until_somebody_waits(mexica, nim):
-    running = RunningServer(None, slots=1, max_time_s=0.1, memory_mb=64)
+    running = RunningServer(None, slots=1, max_time_s=0.1)
     try:
         with Client(running.address) as client:
             results = client.analyze(mexica, unlimited=True, interval_s=0.05)
