@@ -223,7 +223,7 @@ def test_a_cancelled_call_stops_the_real_search(mexica):
         ended.set()
         return results[0]
 
-    server = RunningServer(watched_search, max_time_s=LONG_S, threads=2, memory_mb=64)
+    server = RunningServer(watched_search, max_time_s=LONG_S, threads=2)
     try:
         call = server.stub.BestTurn.future(request_for(mexica, time_s=LONG_S))
         assert started.wait(60)
@@ -650,7 +650,7 @@ main.serve(port=0)
 
 @pytest.mark.slow
 def test_sigterm_answers_the_best_turn_of_a_long_search(mexica, nim):
-    with run_serve("port=0, slots=1, memory_mb=64, grace_s=0.4") as process:
+    with run_serve("port=0, slots=1, grace_s=0.4") as process:
         try:
             address = process.stdout.readline().split()[2]
             with grpc.insecure_channel(address) as channel:
