@@ -676,6 +676,34 @@ def test_sigterm_answers_the_best_turn_of_a_long_search(mexica, nim):
             process.kill()
 
 
+def test_old_connections_take_no_more_calls_and_finish_those_they_have(start_server, nim, caplog):
+    caplog.set_level(logging.INFO, "mexica_ai.server.calls")
+    server, search = start_server(max_connection_age_s=0.1)
+    running = server.stub.BestTurn.future(request_for(nim, time_s=LONG_S))
+    search.await_start()
+    request = engine_pb2.LegalActionsRequest(position=wire.position_to_message(nim))
+
+    def num_connections():
+        assert server.stub.LegalActions(request).actions  # none is lost
+        return len({record.fields["peer"] for record in caplog.records})
+
+    await_that(lambda: num_connections() >= 3)
+    assert not running.done()
+    server.stop_searches()
+    assert running.result(60).result.turn
+
+
+def test_idle_connections_are_closed(start_server, nim):
+    server, _ = start_server(max_connection_idle_s=0.1)
+    states = []
+    server.channel.subscribe(states.append)
+    request = engine_pb2.LegalActionsRequest(position=wire.position_to_message(nim))
+    assert server.stub.LegalActions(request).actions
+    await_that(lambda: grpc.ChannelConnectivity.READY in states)
+    await_that(lambda: states[-1] is grpc.ChannelConnectivity.IDLE)
+    assert server.stub.LegalActions(request).actions
+
+
 def test_a_port_that_is_taken():
     async def start():
         await Server(ServerConfig(port=port)).start()
