@@ -22,7 +22,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
-import grpc
+try:
+    import grpc
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"mexica_ai.client needs {error.name}, which is not installed: pip install 'mexica-ai[client]'", name=error.name
+    ) from None
 import grpc.aio as grpc_aio
 from google.protobuf import json_format
 from google.protobuf.message import Message

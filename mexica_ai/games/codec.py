@@ -297,6 +297,13 @@ class GameCodec(Protocol):
         describe = getattr(self._beside("entry"), "describe", None)
         return {} if describe is None else describe(fields)
 
+    def try_parse(self, fields: dict[str, Any]) -> State | None:
+        """Return the state of a JSON position; None if it is no valid one."""
+        try:
+            return self.parse_position(fields)
+        except (NotationError, PositionError):
+            return None
+
     def _beside(self, name: str) -> ModuleType | None:
         """Return a module of the game's package; None if it has none of this name."""
         package = type(self).__module__.rpartition(".")[0]
@@ -377,6 +384,22 @@ class GameCodec(Protocol):
         legal action that it is not.
         """
         return ""
+
+    def describe_effects(self, before: dict[str, Any], after: dict[str, Any], seat: int) -> list[str]:
+        """Return what an action has changed at once, as clauses such as ``leads the district of 12, 5 levels to 3``.
+
+        Default: by `describe` of the module ``effects`` beside the codec; nothing without it. Points, costs and whole
+        numbers of the seats, such as a stock of corn, are told without it.
+
+        Parameters
+        ----------
+        before, after : dict
+            The positions before and after the action, as `format_position` returns them.
+        seat : int
+            The seat that played it.
+        """
+        module = self._beside("effects")
+        return [] if module is None else module.describe(before, after, seat)
 
     def _explain(self, why: Callable[..., str], state: State, action: str) -> str:
         """Return `why(data, action, is_legal)`; `is_legal` tells whether the action is legal in a JSON position."""

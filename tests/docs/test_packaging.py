@@ -67,6 +67,7 @@ def test_numpy_and_rich_are_enough(args, tmp_path):
         ("png", ("show", POSITION, "--png", "x.png")),
         ("cluster", ("arena", "--engine", "random", "--engine", "random", "--cluster", "tcp://127.0.0.1:1")),
         ("client", ("arena", "--engine", "grpc:localhost:1", "--engine", "random", "--blocks", 1)),
+        ("arena", ("train", "games.jsonl", "--weights", "w.json", "--match", 2)),
         ("plot", ("arena", "--engine", "random", "--engine", "random", "--plot", "x.png")),
     ],
 )
