@@ -155,7 +155,7 @@ setup(
     packages=packages,
     package_dir=package_dirs,
     package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json",
-                       "facts.json", "service_config.json", "*.ttf", "fonts/*.txt"]},
+                       "facts.json", "service_config.json", "fonts/*.ttf", "fonts/*.txt"]},
     ext_modules=[] if os.environ.get("CEXT_SKIP") == "1" else cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",
