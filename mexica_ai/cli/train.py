@@ -83,7 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--equal",
         action="store_true",
-        help="in new games all seats play alike; half of the games begin after an odd turn",
+        help="in new games all seats play alike; half of the games begin after an odd turn, half with "
+        "other things in the seats' hands where the game provides for that",
     )
     parser.add_argument(
         "--refine",
