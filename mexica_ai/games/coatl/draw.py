@@ -11,6 +11,8 @@ from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import TIMES, document, element, group, text
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
+from mexica_ai.games.coatl.notation import SHAPE
+from mexica_ai.strict import readable
 
 PARTS = ("table", "seats", "steps")
 HIDDEN = "?"
@@ -34,7 +36,7 @@ def draw(
     shares: Sequence[float] | None = None,
 ) -> str:
     """Return a picture of a position; see `GameCodec.draw`."""
-    picture = _Picture(fields, Paint(theme), turn)
+    picture = _Picture(_drawable(fields), Paint(theme), turn)
     body, y = [], 16.0
     if "table" in parts:
         body.append(picture.heading(shares))
@@ -55,6 +57,18 @@ def draw(
         body.append(picture.all_targets())
     paper = element("rect", width=float(_WIDTH), height=y, **picture.paint("paper"))
     return document(_WIDTH, y, paper + "".join(body), picture.title())
+
+
+def _drawable(fields):
+    """Return what can be drawn of a position, which may be a faulty one of an editor."""
+    data = readable(fields, SHAPE)
+    data["seats"] = data["seats"][: facts.MAX_PLAYERS]
+    for own in data["seats"]:
+        own["coatls"] = own["coatls"][: 2 * facts.MAX_COATLS]
+        for coatl in own["coatls"]:
+            coatl["pieces"] = coatl["pieces"][: facts.MAX_PIECES]
+            coatl["prophecies"] = coatl["prophecies"][: 2 * facts.MAX_PLAYED]
+    return data
 
 
 class _Picture:

@@ -13,6 +13,8 @@ from mexica_ai.draw.pieces import NEUTRAL, pawn, seat_mark, seat_shape
 from mexica_ai.draw.svg import TIMES, document, element, group, text
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
+from mexica_ai.games.mexica.notation import SHAPE
+from mexica_ai.strict import readable
 
 PARTS = ("board", "panel", "steps")
 SIZE, X, Y = 40, 46, 46  # of a space, and where space A1 begins
@@ -35,7 +37,7 @@ def draw(
     shares: Sequence[float] | None = None,
 ) -> str:
     """Return a picture of a position; see `GameCodec.draw`."""
-    picture = _Picture(fields, Paint(theme), turn, targets, shares)
+    picture = _Picture(readable(fields, SHAPE), Paint(theme), turn, targets, shares)
     body, width, height = [], 0.0, 0.0
     if "board" in parts:
         body.append(picture.board())
@@ -88,12 +90,11 @@ class _Picture:
         self.canals = {cell for name in now.get("canals", ()) if (cell := _cell(name)) is not None}
         self.bridges = self._places(now, "bridges", "axis")
         self.temples = {
-            cell: (entry.get("seat"), entry.get("level"))
-            for entry in now.get("temples", ())
-            if (cell := _cell(entry.get("at"))) is not None
+            cell: (entry["seat"], entry["level"])
+            for entry in now["temples"]
+            if (cell := _cell(entry["at"])) is not None and board.NEUTRAL <= entry["seat"] < board.MAX_PLAYERS
         }
-        tokens = self._places(now.get("calpulli", {}), "placed", "size")
-        self.tokens = {cell: size for cell, size in tokens.items() if isinstance(size, int)}
+        self.tokens = self._places(now["calpulli"], "placed", "size")
         self.pillis = {
             seat: cell
             for seat, own in enumerate(now.get("seats", ()))
@@ -216,7 +217,7 @@ class _Picture:
     def _levels(self, district):
         levels = Counter()
         for cell, (seat, level) in self.temples.items():
-            if cell in district and isinstance(level, int) and isinstance(seat, int):
+            if cell in district:
                 levels[seat if seat != board.NEUTRAL else NEUTRAL] += level
         return levels
 
@@ -305,8 +306,6 @@ class _Picture:
         return self._temple_at(*_center(cell), seat, level, 13.5)
 
     def _temple_at(self, x, y, seat, level, radius):
-        if not (isinstance(seat, int) and board.NEUTRAL <= seat < board.MAX_PLAYERS and isinstance(level, int)):
-            return ""
         name = NEUTRAL if seat == board.NEUTRAL else seat
         return group(
             [

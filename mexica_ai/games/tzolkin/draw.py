@@ -13,6 +13,8 @@ from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import document, element, group, text
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
+from mexica_ai.games.tzolkin.notation import SHAPE
+from mexica_ai.strict import readable
 
 PARTS = ("calendar", "gears", "table", "seats", "steps")
 _WIDTH, _EDGE = 1260, 20
@@ -42,7 +44,7 @@ def draw(
 
     A turn is shown before the gears turn, so that its workers stand where it has put them.
     """
-    picture = _Picture(fields, Paint(theme), turn)
+    picture = _Picture(_drawable(fields), Paint(theme), turn)
     y = picture.heading(shares)
     if "calendar" in parts:
         y += picture.calendar(y)
@@ -63,6 +65,25 @@ def draw(
         body.append(picture.all_targets())
     paper = element("rect", width=float(_WIDTH), height=float(y), **picture.paint("paper"))
     return document(_WIDTH, y, paper + "".join(body), picture.title())
+
+
+def _drawable(fields):
+    """Return what can be drawn of a position, which may be a faulty one of an editor."""
+    data = readable(fields, SHAPE)
+    seats = data["seats"] = data["seats"][: facts.MAX_PLAYERS]
+    for key in ("start_space", "start_player"):
+        if data[key] is not None and not 0 <= data[key] < facts.MAX_PLAYERS:
+            data[key] = None
+    data["players"] = max(facts.MIN_PLAYERS, min(data["players"], facts.MAX_PLAYERS))
+    data["skulls_placed"] = [number for number in data["skulls_placed"] if 1 <= number <= facts.SKULL_ACTIONS]
+    for gear, places in data["gears"].items():
+        known = (place if place in "0123i" else facts.FREE for place in places)
+        data["gears"][gear] = "".join(known).ljust(GEARS[gear]["teeth"], facts.FREE)[: GEARS[gear]["teeth"]]
+    for kind, tiles in data["fields"].items():
+        data["fields"][kind] = (tiles + [0] * facts.NUM_FIELDS)[: facts.NUM_FIELDS]
+    for own in seats:
+        own["workers"] = max(0, min(own["workers"], facts.MAX_WORKERS))
+    return data
 
 
 class _Picture:
@@ -172,7 +193,8 @@ class _Picture:
             self.parts.append(seat_mark(self.paint, now["start_space"], x + 95, y + 17, 9))
         self.box(x + 120, y, 120, 34, "card", "line", 1.2, 6)
         self.text(x + 128, y + 21, "starts", 11.5, color="soft")
-        self.parts.append(seat_mark(self.paint, now.get("start_player", 0), x + 178, y + 17, 8))
+        if now["start_player"] is not None:
+            self.parts.append(seat_mark(self.paint, now["start_player"], x + 178, y + 17, 8))
         self.token(x + 202, y + 17, "corn", 7)
         self.text(x + 213, y + 21, now.get("teeth_corn"), 12, font_weight="bold")
         return 46
