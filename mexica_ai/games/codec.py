@@ -26,13 +26,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cext.core.game import State
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.compact import bad_compact
 from mexica_ai.games.entry import MENU, Entry, Tool
 from mexica_ai.strict import parse_json, quote
+
+if TYPE_CHECKING:
+    from mexica_ai.games.edit import Editor
 
 
 @dataclass(frozen=True)
@@ -296,6 +299,15 @@ class GameCodec(Protocol):
         """Return what the targets of the picture of a position are, for those who do not see it. Default: none."""
         describe = getattr(self._beside("entry"), "describe", None)
         return {} if describe is None else describe(fields)
+
+    @property
+    def editor(self) -> Editor | None:
+        """What an editor of positions offers; ``EDITOR`` of the module ``edit`` beside the codec, None without one.
+
+        Without one a position is edited as JSON.
+        """
+        module = self._beside("edit")
+        return None if module is None else module.EDITOR
 
     def _beside(self, name: str) -> ModuleType | None:
         """Return a module of the game's package; None if it has none of this name."""

@@ -201,7 +201,7 @@ class _Picture:
 
     def gear(self, gear, x, y):
         now, paint = self.now, self.paint
-        teeth, last = GEARS[gear]["teeth"], GEARS[gear]["last_action"]
+        teeth = GEARS[gear]["teeth"]
         signs = render.pictures(now, gear)
         middle, center = x + _GEAR_W / 2, y + _GEAR_H / 2 + 16
         radius = _RADIUS + (5 if gear == facts.CHICHEN else 0)
@@ -246,8 +246,7 @@ class _Picture:
                 self.parts.append(seat_mark(paint, int(owner), a, b, 9.5))
             elif owner == facts.IDLE:
                 self.parts.append(element("circle", cx=a, cy=b, r=6.5, **paint("neutral", "rimneutral", 1.2)))
-            if space <= last:
-                self.places[f"worker:{gear}:{space}"] = (a - 13, b - 13, 26, 26)
+            self.places[f"worker:{gear}:{space}"] = (a - 13, b - 13, 26, 26)
             for number, gone in self.gear_marks.get((gear, space), ()):
                 ring = f"M{a - 13:.2f} {b:.2f}a13 13 0 1 0 26 0a13 13 0 1 0 -26 0Z"
                 ghost = group([seat_mark(paint, int(gone), a, b, 9.5)], opacity="0.35") if gone else ""
