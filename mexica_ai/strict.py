@@ -1,7 +1,7 @@
 """Strict reading of JSON: a parser of JSON text and a checker of shapes, shared by positions and records.
 
 A *shape* says what a JSON value must look like: `int`, `str`, `bool`, `float` (any finite number), a `Text`,
-`choice(...)`, `dict` (any object), `Nullable(shape)`, `[shape]` (a list of any length) or a dict from keys to
+`choice(...)`, `dict` (any object), `object` (anything), `Nullable(shape)`, `[shape]` (a list of any length) or a dict from keys to
 shapes, where a key that ends in ``?`` is optional. Nothing is converted: ``"3"``, ``3.0`` and ``true`` are
 not integers.
 """
@@ -166,7 +166,7 @@ class Findings:
 
     def check_shape(self, path, value, shape):
         """Add a violation for every place where `value` does not have `shape` (see the module)."""
-        if type(value) is shape and shape is not float:
+        if shape is object or (type(value) is shape and shape is not float):
             return
         if isinstance(shape, dict):
             self._check_object(path, value, shape)

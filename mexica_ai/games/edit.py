@@ -31,9 +31,9 @@ _ICON = 28  # pixels
 _COMMANDS: tuple[dict[str, Any], ...] = (
     {"brush": str, "target": str},
     {"from": str, "to": str},
-    {"path": str, "value": None},
-    {"path": str, "item": None, "count": int},
-    {"path": str, "item": None, "at": int},
+    {"path": str, "value": object},
+    {"path": str, "item": object, "count": int},
+    {"path": str, "item": object, "at": int},
     {"path": str, "remove": int},
     {"path": str},
 )
@@ -244,18 +244,21 @@ class Editor(Protocol):
         self.tidy(fields)
         return fields
 
-    def place(self, data: Any, path: str) -> dict[str, list[str]]:
-        """Return what a fault concerns: ``targets`` of the picture, and paths of ``controls``.
+    def places(self, data: Any, paths: Iterable[str]) -> list[dict[str, list[str]]]:
+        """Return what faults concern: ``targets`` of the picture, and the paths of ``controls``.
 
         Parameters
         ----------
         data : object
             The position.
-        path : str
-            Of the fault, such as ``$.seats[0].score``.
+        paths : iterable of str
+            Of the faults, such as ``$.seats[0].score``.
         """
-        path = path.removeprefix("$").removeprefix(".")
-        controls = [control.path for group in self.groups(readable(data, self.shape)) for control in group.controls]
+        groups = self.groups(readable(data, self.shape))
+        controls = [control.path for group in groups for control in group.controls]
+        return [self._place(data, path.removeprefix("$").removeprefix("."), controls) for path in paths]
+
+    def _place(self, data, path, controls):
         found = [control for control in controls if _is_within(path, control)]
         found = found or [control for control in controls if _is_within(control, path)]
         return {"targets": sorted(set(self.targets(data, path))), "controls": found}
@@ -311,7 +314,7 @@ def _checked(command):
     if isinstance(command, dict):
         for form in _COMMANDS:
             if set(command) == set(form):
-                check_shape({key: command[key] for key in form if form[key]}, _typed(form), "command")
+                check_shape(command, form, "command")
                 for key in ("at", "remove"):
                     if command.get(key, 0) < 0:
                         raise refuse(key, f"given {quote(command[key])}; expected 0 or more")
@@ -321,10 +324,6 @@ def _checked(command):
         reason="BAD_COMMAND",
         path="command",
     )
-
-
-def _typed(form):
-    return {key: kind for key, kind in form.items() if kind}
 
 
 def _checked_value(control, value):

@@ -343,8 +343,9 @@ def test_random_commands_lead_to_positions_that_are_drawn_and_whose_faults_have_
         controls = {control["path"] for group in palette["groups"] for control in group["controls"]}
         targets = set(re.findall('data-target="([^"]+)"', codec.draw(data, theme="page", targets=True)))
         targets |= {f"brush:{brush['name']}" for brush in palette["brushes"]}
-        for fault in faults(data):
-            place = codec.editor.place(data, fault.path)
+        found = faults(data)
+        places = codec.editor.places(data, [fault.path for fault in found])
+        for fault, place in zip(found, places, strict=True):
             assert set(place["controls"]) <= controls
             assert set(place["targets"]) <= targets, fault
             assert place["controls"] or place["targets"], fault
