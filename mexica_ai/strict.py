@@ -1,9 +1,9 @@
 """Strict reading of JSON: a parser of JSON text and a checker of shapes, shared by positions and records.
 
 A *shape* says what a JSON value must look like: `int`, `str`, `bool`, `float` (any finite number), a `Text`,
-`choice(...)`, `dict` (any object), `object` (anything), `Nullable(shape)`, `[shape]` (a list of any length) or a dict from keys to
-shapes, where a key that ends in ``?`` is optional. Nothing is converted: ``"3"``, ``3.0`` and ``true`` are
-not integers.
+`choice(...)`, `dict` (any object), `object` (anything), `Nullable(shape)`, `[shape]` (a list of any length) or a dict
+from keys to shapes, where a key that ends in ``?`` is optional. Nothing is converted: ``"3"``, ``3.0`` and ``true``
+are not integers.
 """
 
 import codecs

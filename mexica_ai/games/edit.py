@@ -80,6 +80,8 @@ class Control:
         Of a number: what the field offers. Other numbers are faults of the position, not of the command.
     choices : sequence of (value, label)
         The values of a choice, the items of a bag or a row.
+    is_ordered : bool
+        Whether the order in a row is up to the person.
     """
 
     kind: str
@@ -90,6 +92,7 @@ class Control:
     high: int = 0
     step: float = 1
     choices: Sequence[tuple[Any, str]] = ()
+    is_ordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,9 +123,10 @@ def bag(fields: dict[str, Any], path: str, label: str, items: Iterable[Any]) -> 
     return Control("bag", path, label, value_at(fields, path) or [], choices=_labelled(items))
 
 
-def row(fields: dict[str, Any], path: str, label: str, items: Iterable[Any]) -> Control:
+def row(fields: dict[str, Any], path: str, label: str, items: Iterable[Any], *, is_ordered: bool = False) -> Control:
     """Return a control that shows entries one after another, with a menu for more."""
-    return Control("row", path, label, value_at(fields, path) or [], choices=_labelled(items))
+    value = value_at(fields, path) or []
+    return Control("row", path, label, value, choices=_labelled(items), is_ordered=is_ordered)
 
 
 def button(path: str, label: str) -> Control:

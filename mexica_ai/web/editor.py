@@ -14,7 +14,7 @@ import mexica_ai as ai
 from mexica_ai import registry
 from mexica_ai.errors import MexicaAIError, NotationError, Violation
 from mexica_ai.position import Position, position_data
-from mexica_ai.strict import Nullable, check_shape, parse_json, quote
+from mexica_ai.strict import Nullable, check_shape, parse_json, quote, readable
 
 _PATH = "$"  # of a position, in faults
 _MAX_PARTS = 8
@@ -33,14 +33,14 @@ def draw(data: dict[str, Any]) -> dict[str, Any]:
     -------
     dict
         ``given``, the JSON form as it was read, None if the text cannot be read; ``position``, its canonical form,
-        None if it is faulty; ``parts`` and ``palette``, empty without a known game; ``faults``; and ``compact``, if
+        None if it is faulty; ``parts``, ``palette`` and the words for ``targets``, empty without a known game; ``faults``; and ``compact``, if
         there are none.
     """
     check_shape(data, {"position": object, "parts?": [str], "viewer?": Nullable(int)}, _PATH)
     try:
         given = _read(data["position"])
     except MexicaAIError as error:
-        return {"given": None, "position": None, "parts": {}, "palette": None, "faults": _faults(None, error)}
+        return {"given": None, "position": None, "parts": {}, "palette": None, "targets": {}, "faults": _faults(None, error)}
     return {"given": given, **_shown(given, data), **_checked(given)}
 
 
@@ -54,7 +54,7 @@ def validate(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def edit(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a position after a command of its palette: ``given``, with ``parts`` and ``palette``.
+    """Return a position after a command of its palette: ``given``, ``parts``, ``palette``, ``targets``.
 
     Instead of ``position`` and ``command`` there may be a ``game`` and the number of ``players``: a new game.
     """
@@ -95,13 +95,17 @@ def _shown(given, data):
     try:
         codec = registry.get(_game(given)).codec
     except MexicaAIError:
-        return {"parts": {}, "palette": None}
+        return {"parts": {}, "palette": None, "targets": {}}
     options: dict[str, Any] = {"theme": "page", "targets": True, "viewer": data.get("viewer")}
     pictures = {
         part: codec.draw(given, **options) if part == "all" else codec.draw(given, parts=[part], **options)
         for part in data.get("parts", ["all"])[:_MAX_PARTS]
     }
-    return {"parts": pictures, "palette": codec.editor and codec.editor.palette(given)}
+    editor = codec.editor
+    if editor is None:
+        return {"parts": pictures, "palette": None, "targets": {}}
+    words = codec.describe_targets(readable(given, editor.shape))
+    return {"parts": pictures, "palette": editor.palette(given), "targets": words}
 
 
 def _checked(given):
@@ -132,6 +136,7 @@ def _route(path: str, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Rou
 
     async def endpoint(request: Request) -> JSONResponse:
         data = parse_json(await request.body(), _PATH)
+        check_shape(data, dict, _PATH)
         return JSONResponse(await run_in_threadpool(answer, data))
 
     return Route(path, endpoint, methods=["POST"])

@@ -98,7 +98,7 @@ class CoatlEditor(Editor):
     @staticmethod
     def _coatl(fields, where):
         return [
-            row(fields, f"{where}.pieces", "Pieces from head to tail", _COLORS),
+            row(fields, f"{where}.pieces", "Pieces from head to tail", _COLORS, is_ordered=True),
             flag(fields, f"{where}.head", "The first piece is a head"),
             flag(fields, f"{where}.tail", "The last piece is a tail"),
             row(fields, f"{where}.prophecies", "Prophecies", _FACES),

@@ -48,7 +48,7 @@ class TzolkinEditor(Editor):
             number(fields, "teeth_corn", "Corn on the start space", 0, facts.LAST_DAY),
             number(fields, "placed", "Workers placed this turn", 0, facts.MAX_WORKERS),
             choice(fields, "last", "Last worker", self._last(fields)),
-            row(fields, "pending", "To decide, the last one first", facts.NUMBER_OF_DECISION),
+            row(fields, "pending", "To decide, the last one first", facts.NUMBER_OF_DECISION, is_ordered=True),
             flag(fields, "options.whole_points", "Final points for corn are rounded down"),
         ]
         harvest = [
