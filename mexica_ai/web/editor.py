@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from mexica_ai.strict import Nullable, check_shape, parse_json, quote, readable
 
 _PATH = "$"  # of a position, in faults
 _MAX_PARTS = 8
+_WIDTH = 100  # of the text of a position
 
 
 def draw(data: dict[str, Any]) -> dict[str, Any]:
@@ -32,16 +34,23 @@ def draw(data: dict[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``given``, the JSON form as it was read, None if the text cannot be read; ``position``, its canonical form,
-        None if it is faulty; ``parts``, ``palette`` and the words for ``targets``, empty without a known game; ``faults``; and ``compact``, if
-        there are none.
+        ``given``, the JSON form as it was read, None if the text cannot be read, and its ``text``; ``position``, the
+        canonical form, None if it is faulty; ``parts``, ``palette`` and the words for ``targets``, empty without a
+        known game; ``faults``; and ``compact``, if there are none.
     """
     check_shape(data, {"position": object, "parts?": [str], "viewer?": Nullable(int)}, _PATH)
     try:
         given = _read(data["position"])
     except MexicaAIError as error:
-        return {"given": None, "position": None, "parts": {}, "palette": None, "targets": {}, "faults": _faults(None, error)}
-    return {"given": given, **_shown(given, data), **_checked(given)}
+        return {
+            "given": None,
+            "position": None,
+            "parts": {},
+            "palette": None,
+            "targets": {},
+            "faults": _faults(None, error),
+        }
+    return {**_shown(given, data), **_checked(given)}
 
 
 def validate(data: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +81,22 @@ def edit(data: dict[str, Any]) -> dict[str, Any]:
                 path="command",
             )
         given = editor.edit(before, data["command"])
-    return {"given": given, **_shown(given, data)}
+    return _shown(given, data)
+
+
+def pretty(value: Any, indent: str = "") -> str:
+    """Return JSON as text that a person can read: what fits stands on one line."""
+    line = json.dumps(value)
+    if len(line) + len(indent) <= _WIDTH or len(indent) > _WIDTH or not isinstance(value, (dict, list)):
+        return line
+    inner = indent + "  "
+    if isinstance(value, dict):
+        entries = [f"{inner}{json.dumps(key)}: {pretty(entry, inner)}" for key, entry in value.items()]
+        start, end = "{}"
+    else:
+        entries = [inner + pretty(entry, inner) for entry in value]
+        start, end = "[]"
+    return f"{start}\n" + ",\n".join(entries) + f"\n{indent}{end}"
 
 
 def _read(given):
@@ -91,21 +115,19 @@ def _game(given):
 
 
 def _shown(given, data):
-    """Return the parts of the picture that are asked for, and the palette of a position."""
+    """Return a position, its text, the parts of its picture that are asked for, and its palette."""
+    shown = {"given": given, "text": pretty(given), "parts": {}, "palette": None, "targets": {}}
     try:
         codec = registry.get(_game(given)).codec
     except MexicaAIError:
-        return {"parts": {}, "palette": None, "targets": {}}
+        return shown
     options: dict[str, Any] = {"theme": "page", "targets": True, "viewer": data.get("viewer")}
-    pictures = {
-        part: codec.draw(given, **options) if part == "all" else codec.draw(given, parts=[part], **options)
-        for part in data.get("parts", ["all"])[:_MAX_PARTS]
-    }
-    editor = codec.editor
-    if editor is None:
-        return {"parts": pictures, "palette": None, "targets": {}}
-    words = codec.describe_targets(readable(given, editor.shape))
-    return {"parts": pictures, "palette": editor.palette(given), "targets": words}
+    for part in data.get("parts", ["all"])[:_MAX_PARTS]:
+        shown["parts"][part] = codec.draw(given, **({} if part == "all" else {"parts": [part]}), **options)
+    if (editor := codec.editor) is not None:
+        shown["palette"] = editor.palette(given)
+        shown["targets"] = codec.describe_targets(readable(given, editor.shape))
+    return shown
 
 
 def _checked(given):
@@ -137,7 +159,10 @@ def _route(path: str, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Rou
     async def endpoint(request: Request) -> JSONResponse:
         data = parse_json(await request.body(), _PATH)
         check_shape(data, dict, _PATH)
-        return JSONResponse(await run_in_threadpool(answer, data))
+        try:
+            return JSONResponse(await run_in_threadpool(answer, data))
+        except RecursionError:
+            raise NotationError(f"{_PATH}: the JSON is nested too deeply", reason="BAD_JSON", path=_PATH) from None
 
     return Route(path, endpoint, methods=["POST"])
 
