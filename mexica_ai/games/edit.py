@@ -27,6 +27,7 @@ from mexica_ai.strict import check_shape, quote, readable
 
 BRUSH = "brush:"
 _MAX_COUNT = 99  # of one item in a bag
+_MAX_ENTRIES = 64  # of a list that are shown as faulty
 _ICON = 28  # pixels
 _COMMANDS: tuple[dict[str, Any], ...] = (
     {"brush": str, "target": str},
@@ -159,6 +160,25 @@ def value_at(fields: Any, path: str) -> Any:
     return fields
 
 
+def entries_at(data: Any, path: str, index: Sequence[str | int] = ()) -> list[Any]:
+    """Return the first entries of a list or a string of a position, which may be faulty.
+
+    Parameters
+    ----------
+    data : object
+        The position.
+    path : str
+        Where the list should be.
+    index : sequence of (int or str)
+        What follows in the path of a fault: if it begins with an index, only that entry is returned.
+    """
+    found = value_at(data, path)
+    if not isinstance(found, (list, str)):
+        return []
+    first, last = (index[0], index[0] + 1) if index and isinstance(index[0], int) else (0, _MAX_ENTRIES)
+    return list(found[first:last])
+
+
 def set_at(fields: dict[str, Any], path: str, value: Any) -> None:
     """Replace the value at a path, whose parent exists."""
     *way, last = steps_of(path)
@@ -265,7 +285,7 @@ class Editor(Protocol):
     def _place(self, data, path, controls):
         found = [control for control in controls if _is_within(path, control)]
         found = found or [control for control in controls if _is_within(control, path)]
-        return {"targets": sorted(set(self.targets(data, path))), "controls": found}
+        return {"targets": sorted(set(self.targets(data, path)))[:_MAX_ENTRIES], "controls": found}
 
     def _apply(self, fields, command):
         if "brush" in command:

@@ -203,9 +203,7 @@ class CoatlEditor(Editor):
             case ["deck"]:
                 return ["deck"]
             case ["piles", *rest]:
-                piles = edit.value_at(data, "piles")
-                piles = piles if isinstance(piles, list) else []
-                tops = [edit.value_at(pile, "top") for pile in (piles[rest[0] : rest[0] + 1] if rest else piles)]
+                tops = [edit.value_at(pile, "top") for pile in edit.entries_at(data, "piles", rest)]
                 return [f"pile:{top}" for top in tops if top in TEMPLE_NAMES]
             case ["seats", seat, "stored", *rest]:
                 return [
@@ -243,13 +241,9 @@ def _in_order(letters):
     return "".join(sorted(letters, key=COLORS.index))
 
 
-def _entries(data, path, known, rest=()):
-    """Return the known entries of a list or a string, or the one at the index that `rest` begins with."""
-    entries = edit.value_at(data, path)
-    if not isinstance(entries, (list, str)):
-        return []
-    entries = entries[rest[0] : rest[0] + 1] if rest else entries
-    return [entry for entry in entries if isinstance(entry, str) and entry in known]
+def _entries(data, path, known, index=()):
+    """Return the known entries of a list or a string, or the one at the index that `index` begins with."""
+    return [entry for entry in edit.entries_at(data, path, index) if isinstance(entry, str) and entry in known]
 
 
 EDITOR = CoatlEditor()

@@ -291,8 +291,7 @@ class MexicaEditor(Editor):
                     return [f"{edit.BRUSH}pilli {index}"] * (index < board.MAX_PLAYERS)
                 found = [at]
             case ["temples" | "bridges" as key]:
-                entries = edit.value_at(data, key)
-                found = [edit.value_at(entry, "at") for entry in entries] if isinstance(entries, list) else []
+                found = [edit.value_at(entry, "at") for entry in edit.entries_at(data, key)]
             case _:
                 found = []
         return [name for name in found if isinstance(name, str) and name in _SPACES]

@@ -254,19 +254,13 @@ class TzolkinEditor(Editor):
         """Return the places of the picture that a fault concerns."""
         match edit.steps_of(path):
             case ["gears", gear]:
-                places = edit.value_at(data, path)
-                most = GEARS[gear]["teeth"] if gear in GEARS else 0
-                taken = [
-                    space
-                    for space, place in enumerate(places[:most] if isinstance(places, str) else ())
-                    if place != FREE
-                ]
+                places = edit.entries_at(data, path)[: GEARS[gear]["teeth"] if gear in GEARS else 0]
+                taken = [space for space, place in enumerate(places) if place != FREE]
                 return [f"worker:{gear}:{space}" for space in taken] or [f"place:{gear}"] * (gear in GEARS)
             case ["gears"]:
                 return [f"place:{gear}" for gear in GEARS]
             case ["skulls_placed", *_]:
-                placed = edit.value_at(data, "skulls_placed")
-                placed = placed if isinstance(placed, list) else []
+                placed = edit.entries_at(data, "skulls_placed")
                 known = [one for one in placed if type(one) is int and one in _SKULL_ACTIONS]
                 return [f"use:{CHICHEN}:{one}" for one in known] or [f"place:{CHICHEN}"]
             case ["last"]:
@@ -282,18 +276,14 @@ class TzolkinEditor(Editor):
             case ["fields", *_]:
                 return [f"use:palenque:{index + 2}" for index in range(facts.NUM_FIELDS)]
             case ["display", "buildings" | "monuments" as key, *rest]:
-                names = edit.value_at(data, f"display.{key}")
-                names = names if isinstance(names, list) else []
-                names = names[rest[0] : rest[0] + 1] if rest else names
+                names = edit.entries_at(data, f"display.{key}", rest)
                 return [f"tile:{name}" for name in names if name in _TILES]
             case ["seats", _, "temples", temple]:
                 return [f"temple:{temple}"] * (temple in TEMPLES)
             case ["seats", _, "technologies", track]:
                 return [f"track:{track}"] * (track in TRACKS)
             case ["seats", seat, "buildings" | "monuments" as key, *rest]:
-                names = edit.value_at(data, f"seats[{seat}].{key}")
-                names = names if isinstance(names, list) else []
-                names = names[rest[0] : rest[0] + 1] if rest else names
+                names = edit.entries_at(data, f"seats[{seat}].{key}", rest)
                 return [f"built:{seat}:{name}" for name in names if name in _TILES]
         return []
 
