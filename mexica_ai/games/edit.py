@@ -242,6 +242,10 @@ class Editor(Protocol):
     def tidy(self, fields: dict[str, Any]) -> None:
         """Write lists in their order, and what the rest determines; changes `fields` after each command."""
 
+    def drawable(self, data: Any) -> dict[str, Any]:
+        """Return what is drawn of a position, which may be a faulty one. Default: what has the shape."""
+        return readable(data, self.shape)
+
     # --- for all games
 
     def palette(self, data: Any) -> dict[str, Any]:

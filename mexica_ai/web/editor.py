@@ -15,7 +15,7 @@ import mexica_ai as ai
 from mexica_ai import registry
 from mexica_ai.errors import MexicaAIError, NotationError, Violation
 from mexica_ai.position import Position, position_data
-from mexica_ai.strict import Nullable, check_shape, parse_json, quote, readable
+from mexica_ai.strict import Nullable, check_shape, parse_json, quote
 
 _PATH = "$"  # of a position, in faults
 _MAX_PARTS = 8
@@ -126,7 +126,7 @@ def _shown(given, data):
         shown["parts"][part] = codec.draw(given, **({} if part == "all" else {"parts": [part]}), **options)
     if (editor := codec.editor) is not None:
         shown["palette"] = editor.palette(given)
-        shown["targets"] = codec.describe_targets(readable(given, editor.shape))
+        shown["targets"] = codec.describe_targets(editor.drawable(given))
     return shown
 
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from spoiled import spoil
 
 import mexica_ai as ai
 from mexica_ai import registry
@@ -463,3 +464,22 @@ def test_an_edit_begins_with_a_new_game(post):
     answer = post("/api/edit", {"game": "coatl", "players": 4})
     assert answer["given"]["players"] == 4
     assert post("/api/validate", {"position": answer["given"]})["faults"] == []
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_positions_spoiled_anywhere_get_an_answer(post, game):
+    """They are drawn and have their palette; an edit of them has the shape of a position."""
+    rng, codec = random.Random(game), registry.get(game).codec
+    for number in range(25):
+        data = midgame(game) if game in GAMES else ai.new_game(game).to_json()
+        for _ in range(1 + number % 3):
+            spoil(data, rng)
+        text = json.dumps(data)
+        answer = post("/api/draw", {"position": text})
+        assert answer["faults"] or answer["position"]
+        if not answer["parts"]:
+            assert codec.name != data.get("game") or answer["given"] is None
+        elif codec.editor:
+            command = {"path": "players", "value": 3}
+            edited = post("/api/edit", {"position": text, "command": command})
+            assert edited["given"]["players"] == len(edited["given"]["seats"]) == 3

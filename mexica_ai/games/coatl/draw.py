@@ -36,7 +36,7 @@ def draw(
     shares: Sequence[float] | None = None,
 ) -> str:
     """Return a picture of a position; see `GameCodec.draw`."""
-    picture = _Picture(_drawable(fields), Paint(theme), turn)
+    picture = _Picture(drawable(fields), Paint(theme), turn)
     body, y = [], 16.0
     if "table" in parts:
         body.append(picture.heading(shares))
@@ -59,7 +59,7 @@ def draw(
     return document(_WIDTH, y, paper + "".join(body), picture.title())
 
 
-def _drawable(fields):
+def drawable(fields):
     """Return what can be drawn of a position, which may be a faulty one of an editor."""
     data = readable(fields, SHAPE)
     data["seats"] = data["seats"][: facts.MAX_PLAYERS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mexica_ai.games import edit
 from mexica_ai.games.coatl import facts, invariants
+from mexica_ai.games.coatl.draw import drawable
 from mexica_ai.games.coatl.facts import COLORS, FACES, PAIRS, PARTS, PROPHECIES, TEMPLE_NAMES, TEMPLES, TOKENS
 from mexica_ai.games.coatl.notation import HIDDEN, PENDING, PHASES, SHAPE
 from mexica_ai.games.edit import Editor, Group, bag, button, choice, flag, number, row
@@ -182,6 +183,10 @@ class CoatlEditor(Editor):
                 elsewhere += len(coatl["prophecies"])
             elsewhere += len(own["hand"]) + len(own["discarded"])
         fields["deck"] = max(0, facts.NUM_PROPHECIES - elsewhere)
+
+    def drawable(self, data):
+        """Return what the picture shows of a position."""
+        return drawable(data)
 
     # --- faults
 

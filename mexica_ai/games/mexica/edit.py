@@ -90,7 +90,7 @@ class MexicaEditor(Editor):
             ]
             for level in range(len(own["temples"][:_LEVELS])):
                 most = board.TEMPLES_BY_PERIOD[2][level]
-                controls.append(number(fields, f"{where}.temples[{level}]", f"Temples {level + 1} left", 0, most))
+                controls.append(number(fields, f"{where}.temples[{level}]", f"Level {level + 1} left", 0, most))
             found.append(Group(f"Seat {seat}", controls))
         return [*found, Group("Canals", tiles), Group("Calpulli tokens", calpulli)]
 

@@ -44,7 +44,7 @@ def draw(
 
     A turn is shown before the gears turn, so that its workers stand where it has put them.
     """
-    picture = _Picture(_drawable(fields), Paint(theme), turn)
+    picture = _Picture(drawable(fields), Paint(theme), turn)
     y = picture.heading(shares)
     if "calendar" in parts:
         y += picture.calendar(y)
@@ -67,7 +67,7 @@ def draw(
     return document(_WIDTH, y, paper + "".join(body), picture.title())
 
 
-def _drawable(fields):
+def drawable(fields):
     """Return what can be drawn of a position, which may be a faulty one of an editor."""
     data = readable(fields, SHAPE)
     seats = data["seats"] = data["seats"][: facts.MAX_PLAYERS]

@@ -8,6 +8,7 @@ from mexica_ai.draw.svg import element
 from mexica_ai.games import edit
 from mexica_ai.games.edit import Brush, Editor, Group, choice, flag, number, refuse, row
 from mexica_ai.games.tzolkin import facts, render
+from mexica_ai.games.tzolkin.draw import drawable
 from mexica_ai.games.tzolkin.facts import BUILDINGS, CHICHEN, FREE, GEARS, IDLE, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.notation import SHAPE
 
@@ -247,6 +248,10 @@ class TzolkinEditor(Editor):
                 own["dealt"] = []
         missing = max(0, min(facts.DISPLAY - len(display["buildings"]), facts.deck(fields).total()))
         fields["reveal"] = missing if fields["phase"] in ("turn", "advance") else 0
+
+    def drawable(self, data):
+        """Return what the picture shows of a position."""
+        return drawable(data)
 
     # --- faults
 

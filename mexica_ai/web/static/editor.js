@@ -1,277 +1,284 @@
-// The editor of positions. Brushes and controls are data of the server, so that it knows no game.
-import {html, nothing, parsePicture, render, request, say} from './api.js';
+// The editor of positions. Its brushes and controls are data of the server, so that it knows no game.
+import {html, nothing, parsePicture, query, request, say} from './api.js';
+import {Board} from './board.js';
 
-const REST = 300; // ms without a change before the position is checked
+const REST_MS = 300;  // without a change, before the position is checked
 const MOVE = {name: 'move', key: 'm', label: 'Move'};
-const ARROWS = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1]};
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+const count = ({length}) => (length ? `${length} fault${length > 1 ? 's' : ''}` : 'No faults');
+const labelOf = (control, value) => control.choices.find(([one]) => one === value)?.[1] ?? value;
 
-/**
- * Show the editor in an element; return what loads a position, begins a new game, and ends the editor.
- * `games` are those of /api/info; `open(position, mode)` begins a game from a position: mode "play" or "analyse".
- */
-export function startEditor(root, games, open) {
-  let given = null, text = ''; // the position as JSON, faulty or not, and what the text field says
-  let picture = null, palette = null, words = {}, faults = [], isValid = false;
-  let brush = MOVE.name, start = null, spot = null, shown = null, pressed = null;
-  let past = [], future = [], notice = '', timer = 0, change = 0, queue = Promise.resolve();
-  const icons = new Map();
+export class Editor {
+  given = null;  // the position as JSON, faulty or not
+  text = '';  // what the text field says
+  picture = null;
+  palette = null;
+  words = {};
+  faults = [];
+  isValid = false;
+  brush = MOVE.name;
+  from = null;  // the target of what is to be moved
+  pointed = null;  // the fault that one looks at
+  past = [];
+  future = [];
+  changes = 0;
+  queue = Promise.resolve();
+  icons = new Map();
 
-  const brushes = () => (palette?.brushes.length ? [MOVE, ...palette.brushes] : []);
-  const targets = () => [...(picture?.querySelectorAll('[data-target]') ?? [])];
-  const place = name => targets().find(one => one.dataset.target === name);
-  const find = (key, name) => root.querySelector(`[data-${key}="${CSS.escape(name)}"]`);
+  constructor(page) {
+    this.page = page;
+    this.board = new Board({
+      drag: target => { this.from = target; },
+      take: target => this.use(target),
+      miss: () => { this.from = null; },
+    });
+    const key = event => {
+      if (page.editor === this) this.key(event);
+      else removeEventListener('keydown', key);
+    };
+    addEventListener('keydown', key);
+    const {game, at} = Object.fromEntries(new URLSearchParams(location.search));
+    if (game) request('GET', `/api/games/${game}/position${query({at})}`).then(position => this.load(position), error => page.tell(error.message));
+    else this.begin(page.info.games.find(one => one.editor) ?? page.info.games[0]);
+  }
 
-  const tell = message => say(notice = message);
+  // --- the position
 
   // Requests run one after another: each edit begins where the one before it ended.
-  function ask(url, data, then) {
-    queue = queue.then(async () => {
+  ask(path, body, take) {
+    this.queue = this.queue.then(async () => {
       try {
-        notice = '';
-        then(await request('POST', url, data()));
+        const answer = await request('POST', path, body());
+        this.page.message = '';
+        take(answer);
       } catch (error) {
-        tell(error.message.replace(/^command\.\w+: /, ''));
+        this.page.tell(error.message.replace(/^command\.\w+: /, ''));
       }
-      draw();
+      this.page.render();
     });
-    return queue;
   }
 
-  function rest(url, data, then) {
-    isValid = false;
-    clearTimeout(timer);
-    const number = ++change;
-    timer = setTimeout(() => ask(url, data, answer => number === change && then(answer)), REST);
-    draw();
+  rest(path, body, take) {
+    const change = this.changes += 1;
+    this.isValid = false;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.ask(path, body, answer => change === this.changes && take(answer)), REST_MS);
   }
 
-  function take(answer, {keep = true, write = true} = {}) {
-    if (keep && given && JSON.stringify(given) !== JSON.stringify(answer.given)) {
-      past.push(given);
-      future = [];
+  take(answer, isStep = false) {
+    if (!isStep && this.given && !same(this.given, answer.given)) {
+      this.past.push(this.given);
+      this.future = [];
     }
-    ({given, palette, targets: words} = answer);
-    picture = answer.parts.all ? parsePicture(answer.parts.all) : null;
-    if (!brushes().some(one => one.name === brush)) brush = MOVE.name;
-    if (write) ({text} = answer);
-    if (answer.faults) judge(answer);
-    else rest('/api/validate', () => ({position: given}), judge);
+    Object.assign(this, {given: answer.given, palette: answer.palette, words: answer.targets});
+    if (answer.parts.all) this.picture = parsePicture(answer.parts.all);
+    if (!this.brushes.some(one => one.name === this.brush)) this.brush = MOVE.name;
+    if (answer.faults) return this.judge(answer);
+    this.text = answer.text;
+    return this.rest('/api/validate', () => ({position: this.given}), found => this.judge(found));
   }
 
-  function judge(answer) {
-    if (answer.faults.length !== faults.length) say(count(answer.faults));
-    ({faults} = answer);
-    isValid = Boolean(answer.position);
+  judge({faults, position}) {
+    if (!same(faults, this.faults)) say(count(faults));
+    this.faults = faults;
+    this.isValid = Boolean(position);
   }
 
-  const count = ({length}) => (length ? `${length} fault${length > 1 ? 's' : ''}` : 'No faults');
-  const edit = command => ask('/api/edit', () => ({position: given, command}), take);
-  const begin = (game, players) => ask('/api/edit', () => ({game, players}), take);
-  const load = position => ask('/api/draw', () => ({position}), answer =>
-    (answer.given ? take(answer) : tell(answer.faults[0].message)));
-  const typed = event => {
-    text = event.target.value;
-    rest('/api/draw', () => ({position: text}), answer =>
-      (answer.parts.all ? take(answer, {write: false}) : judge(answer)));
-  };
+  edit(command) {
+    this.ask('/api/edit', () => ({position: this.given, command}), answer => this.take(answer));
+  }
 
-  const step = (from, to) => from.length && ask('/api/draw', () => {
-    to.push(given);
-    return {position: from.pop()};
-  }, answer => take(answer, {keep: false}));
+  begin({name, players}, number = players[0]) {
+    this.ask('/api/edit', () => ({game: name, players: number}), answer => this.take(answer));
+  }
+
+  load(position, isStep = false) {
+    this.ask('/api/draw', () => ({position}), answer => {
+      if (!answer.given) throw new Error(answer.faults[0].message);
+      this.text = answer.text;
+      this.take(answer, isStep);
+    });
+  }
+
+  step(from, to) {
+    if (!from.length) return;
+    to.push(this.given);
+    this.load(from.pop(), true);
+  }
+
+  type(text) {
+    this.text = text;
+    this.rest('/api/draw', () => ({position: text}), answer =>
+      (answer.parts.all ? this.take(answer) : this.judge(answer)));
+    this.page.render();
+  }
+
+  async open(mode) {
+    const seats = mode === 'review' ? {seats: Array(this.given.players).fill({kind: 'person'})} : {};
+    try {
+      const snapshot = await request('POST', '/api/games', {position: this.given, ...seats});
+      this.page.editor = null;
+      this.page.openGame(snapshot, mode);
+    } catch (error) {
+      this.page.tell(error.message);
+    }
+  }
 
   // --- the picture
 
-  function use(target) {
-    spot = target;
-    if (brush !== MOVE.name) edit({brush, target});
-    else if (start === null) start = target;
-    else {
-      if (start !== target) edit({from: start, to: target});
-      start = null;
+  get brushes() {
+    return this.palette?.brushes.length ? [MOVE, ...this.palette.brushes] : [];
+  }
+
+  use(target) {
+    const {from} = this;
+    this.from = null;
+    if (from !== null) {
+      if (from !== target) this.edit({from, to: target});
+    } else if (this.brush === MOVE.name) this.from = target;
+    else this.edit({brush: this.brush, target});
+    this.paint();
+  }
+
+  choose(name) {
+    Object.assign(this, {brush: name, from: null});
+    this.page.render();
+  }
+
+  paint() {
+    const host = document.querySelector('.editor .board');
+    const {board, picture, faults} = this;
+    if (!host || !picture) return;
+    board.attach(host, this.page.info.games.find(one => one.name === this.given.game)?.grid);
+    if (board.picture.firstChild !== picture) {
+      board.picture.replaceChildren(picture);
+      board.arrange();
     }
-    draw();
-  }
-
-  const under = event => document.elementFromPoint(event.clientX, event.clientY)
-    ?.closest('.editor-picture [data-target]')?.dataset.target;
-  const press = event => {pressed = event.button ? null : under(event);};
-  function release(event) {
-    const target = under(event);
-    if (pressed && target === pressed) use(target);
-    else if (pressed && target) edit({from: pressed, to: target});
-    pressed = null;
-  }
-
-  // Arrow keys go to the next target in their direction, whatever the picture looks like.
-  const middle = ({x, y, width, height}) =>
-    [x.baseVal.value + width.baseVal.value / 2, y.baseVal.value + height.baseVal.value / 2];
-  function walk(event) {
-    const way = ARROWS[event.key];
-    if (!spot || !(way || event.key === 'Enter' || event.key === ' ')) return;
-    event.preventDefault();
-    if (!way) return void use(spot);
-    const from = middle(place(spot));
-    let least = Infinity;
-    for (const one of targets()) {
-      const [x, y] = middle(one).map((value, axis) => value - from[axis]);
-      const along = x * way[0] + y * way[1], far = along + 3 * Math.abs(x * way[1] + y * way[0]);
-      if (along > 1 && far < least) [least, spot] = [far, one.dataset.target];
-    }
-    place(spot).scrollIntoView({block: 'nearest', inline: 'nearest'});
-    draw();
-  }
-
-  function spaces() {
-    if (!place(spot)) spot = targets()[0]?.dataset.target ?? null;
-    const said = [spot?.replaceAll(':', ' '), words[spot], start === spot && 'to be moved',
-      ...faults.map(fault => fault.targets.includes(spot) && fault.message)];
-    return html`<div class="editor-spaces" role="listbox" tabindex="0" aria-label="Spaces" @keydown=${walk}
-      aria-activedescendant="at:${spot}" @focus=${light} @blur=${light}>
-      <div role="option" id="at:${spot}" aria-selected="true">${said.filter(Boolean).join(', ')}</div></div>`;
-  }
-
-  function light() {
-    const lit = new Set(faults.flatMap(fault => fault.targets));
-    const isWalked = document.activeElement?.className === 'editor-spaces';
-    for (const one of targets()) {
-      const name = one.dataset.target;
-      one.classList.toggle('faulty', lit.has(name));
-      one.classList.toggle('pointed', name === start || Boolean(shown?.targets.includes(name)));
-      one.classList.toggle('here', isWalked && name === spot);
+    const names = board.rects().map(rect => rect.dataset.target);
+    board.light(new Map(), new Set(this.brushes.length ? names : []), name => [name.replace(/[:_]/g, ' '),
+      this.words[name], name === this.from && 'to be moved',
+      ...faults.map(fault => fault.targets.includes(name) && fault.message)].filter(Boolean).join(', '));
+    for (const rect of board.rects()) {
+      const name = rect.dataset.target;
+      rect.classList.toggle('faulty', faults.some(fault => fault.targets.includes(name)));
+      rect.classList.toggle('pointed', name === this.from || Boolean(this.pointed?.targets.includes(name)));
     }
   }
 
-  // --- controls
-
-  const isFaulty = path => faults.some(fault => fault.controls.includes(path));
-  const invalid = c => (isFaulty(c.path) ? 'true' : nothing);
-  const set = (c, value) => edit({path: c.path, value});
-  const labelOf = (c, value) => c.choices.find(([one]) => one === value)?.[1] ?? value;
-
-  const CONTROLS = {
-    number: c => html`<label class="field">${c.label}<input type="number" min=${c.low} max=${c.high} step=${c.step}
-      .value=${String(c.value ?? '')} data-path=${c.path} aria-invalid=${invalid(c)}
-      @change=${({target}) => target.value && set(c, target.valueAsNumber)}></label>`,
-    flag: c => html`<label class="field"><input type="checkbox" .checked=${Boolean(c.value)} data-path=${c.path}
-      aria-invalid=${invalid(c)} @change=${({target}) => set(c, target.checked)}>${c.label}</label>`,
-    choice: c => html`<label class="field">${c.label}<select data-path=${c.path} aria-invalid=${invalid(c)}
-      @change=${({target}) => c.choices[target.value] && set(c, c.choices[target.value][0])}>
-      ${c.choices.some(([value]) => value === c.value) ? '' : html`<option value="" .selected=${true}>${c.value}</option>`}
-      ${c.choices.map(([value, label], index) =>
-        html`<option value=${index} .selected=${value === c.value}>${label}</option>`)}</select></label>`,
-    bag: c => fieldset(c, c.choices.map(([item, label]) => html`<label>${label} <input type="number" min="0" max="99"
-      .value=${String([...c.value].filter(one => one === item).length)} aria-invalid=${invalid(c)}
-      @change=${({target}) => edit({path: c.path, item, count: target.valueAsNumber || 0})}></label>`)),
-    row: c => fieldset(c, [c.is_ordered ? adder(c, 'put first…', 0) : '',
-      [...c.value].map((item, index) => html`<button type="button" class="chip" title="Remove"
-        @click=${() => edit({path: c.path, remove: index})}>${labelOf(c, item)} ×</button>`),
-      adder(c, c.is_ordered ? 'put last…' : 'add…', c.value.length)]),
-    button: c => html`<button type="button" data-path=${c.path} @click=${() => edit({path: c.path})}>${c.label}</button>`,
-  };
-
-  const fieldset = (c, body) => html`<fieldset class=${c.kind} data-path=${c.path} ?data-invalid=${isFaulty(c.path)}>
-    <legend>${c.label}</legend>${body}</fieldset>`;
-
-  const adder = (c, label, at) => html`<select aria-label="${c.label}: ${label}" @change=${({target}) => {
-    edit({path: c.path, item: c.choices[target.value][0], at});
-    target.value = '';
-  }}><option value="">${label}</option>
-    ${c.choices.map(([, words], index) => html`<option value=${index}>${words}</option>`)}</select>`;
-
-  const group = ({title, controls}, index) => html`<details class="editor-group" ?open=${!index}>
-    <summary ?data-invalid=${controls.some(c => isFaulty(c.path))}>${title}</summary>
-    <div class="fields">${controls.map(c => CONTROLS[c.kind](c))}</div></details>`;
-
-  // --- faults
-
-  function go(fault) {
-    const control = fault.controls.map(path => find('path', path)).find(Boolean)
-      ?? fault.targets.map(name => find('brush', name)).find(Boolean);
-    const target = fault.targets.map(place).find(Boolean);
-    const found = control ?? (target ? null : root.querySelector('textarea'));
-    found?.closest('details')?.setAttribute('open', '');
-    (found?.matches('fieldset') ? found.querySelector('input, select') : found)?.focus();
-    target?.scrollIntoView({block: 'nearest', inline: 'nearest'});
-    point(fault);
-  }
-
-  function point(fault) {
-    shown = fault;
-    light();
-  }
-
-  const list = () => html`<section class="editor-faults" aria-label="Faults"><h2>${count(faults)}</h2>
-    ${notice && html`<p class="notice">${notice}</p>`}<ul>${faults.map(fault => html`<li><button type="button" @click=${() => go(fault)}
-      @pointerenter=${() => point(fault)} @focus=${() => point(fault)} @pointerleave=${() => point(null)}
-      @blur=${() => point(null)}>${fault.message.replace(/^\$[.:]?\s*/, '')}</button></li>`)}</ul></section>`;
-
-  // --- all of it
-
-  function icon(svg) {
-    if (!icons.has(svg)) icons.set(svg, parsePicture(svg));
-    return icons.get(svg);
-  }
-
-  function startNew(event) {
-    event.preventDefault();
-    const [game, players] = event.target.elements.start.value.split(' ');
-    begin(game, Number(players));
-  }
-
-  function draw() {
-    render(html`<form class="editor-start" @submit=${startNew}><label>New <select name="start">
-        ${games.flatMap(({name, title, players}) => players.map(number => html`<option
-          value="${name} ${number}" ?selected=${name === given?.game && number === given.players}
-          >${title}, ${number} players</option>`))}</select></label><button>Start</button>
-      <button type="button" ?disabled=${!past.length} @click=${() => step(past, future)}>Undo</button>
-      <button type="button" ?disabled=${!future.length} @click=${() => step(future, past)}>Redo</button>
-      ${['Play', 'Analyse'].map(mode => html`<button type="button" class="main" ?disabled=${!isValid}
-        @click=${() => open(given, mode.toLowerCase())}>${mode}</button>`)}</form>
-      <div class="editor-brushes" role="group" aria-label="Brushes">${brushes().map(({name, key, label, icon: svg}) =>
-        html`<button type="button" aria-pressed=${name === brush} data-brush="brush:${name}" aria-label=${label}
-          title="${label}: ${key}" ?data-invalid=${faults.some(fault => fault.targets.includes(`brush:${name}`))}
-          @click=${() => choose(name)}>${svg ? icon(svg) : ''}<span>${label}</span></button>`)}</div>
-      <div class="editor-main"><div class="editor-picture" aria-hidden="true" @pointerdown=${press}
-          @pointerup=${release}>${picture}</div>
-        ${brushes().length ? spaces() : ''}
-        <div class="editor-side">${list()}${palette?.groups.map(group)}
-          <details class="editor-json" ?open=${!palette}><summary>JSON</summary><textarea spellcheck="false" rows="16"
-            aria-label="Position as JSON or in the compact form" .value=${text} @input=${typed}></textarea></details>
-        </div></div>`, root);
-    light();
-  }
-
-  function choose(name) {
-    brush = name;
-    start = null;
-    draw();
-  }
-
-  function key(event) {
+  key(event) {
     const name = event.key.toLowerCase();
-    if (event.altKey || event.target.closest('textarea')) return;
+    if (event.defaultPrevented || event.altKey || event.target.matches('textarea')) return;
     if (event.ctrlKey || event.metaKey) {
-      if (name === 'z' && !event.shiftKey) step(past, future);
-      else if (name === 'y' || name === 'z') step(future, past);
+      if (name === 'z' && !event.shiftKey) this.step(this.past, this.future);
+      else if (name === 'y' || name === 'z') this.step(this.future, this.past);
       else return;
     } else {
-      const one = !event.target.closest('input, select') && brushes().find(each => each.key === name);
+      const one = !event.target.matches('input, select') && this.brushes.find(each => each.key === name);
       if (!one) return;
-      choose(one.name);
+      this.choose(one.name);
       say(one.label);
     }
     event.preventDefault();
   }
 
-  document.addEventListener('keydown', key);
-  draw();
-  return {
-    load,
-    begin,
-    end() {
-      document.removeEventListener('keydown', key);
-      clearTimeout(timer);
-    },
-  };
+  // --- controls
+
+  isFaulty(path) {
+    return this.faults.some(fault => fault.controls.includes(path));
+  }
+
+  control(control) {
+    const {kind, label, value, path, choices} = control;
+    const invalid = this.isFaulty(path) ? 'true' : nothing;
+    const set = found => this.edit({path, value: found});
+    const adder = (words, at) => html`<select aria-label="${label}: ${words}" @change=${({target}) => {
+      this.edit({path, item: choices[target.value][0], at});
+      target.value = '';
+    }}><option value="">${words}</option>${options()}</select>`;
+    const options = () => choices.map(([one, words], index) =>
+      html`<option value=${index} .selected=${kind === 'choice' && one === value}>${words}</option>`);
+    const fieldset = body => html`<fieldset class=${kind} data-path=${path} ?data-invalid=${this.isFaulty(path)}>
+      <legend>${label}</legend>${body}</fieldset>`;
+    switch (kind) {
+      case 'number': return html`<label class="field">${label}<input type="number" min=${control.low} max=${control.high}
+        step=${control.step} .value=${String(value ?? '')} data-path=${path} aria-invalid=${invalid}
+        @change=${({target}) => target.value && set(target.valueAsNumber)}></label>`;
+      case 'flag': return html`<label class="field"><input type="checkbox" .checked=${Boolean(value)} data-path=${path}
+        aria-invalid=${invalid} @change=${({target}) => set(target.checked)}>${label}</label>`;
+      case 'choice': return html`<label class="field">${label}<select data-path=${path} aria-invalid=${invalid}
+        @change=${({target}) => choices[target.value] && set(choices[target.value][0])}>${
+        choices.some(([one]) => one === value) ? nothing : html`<option value="" .selected=${true}>${value}</option>`
+        }${options()}</select></label>`;
+      case 'bag': return fieldset(choices.map(([item, words]) => html`<label>${words} <input type="number" min="0" max="99"
+        .value=${String([...value].filter(one => one === item).length)} aria-invalid=${invalid}
+        @change=${({target}) => this.edit({path, item, count: target.valueAsNumber || 0})}></label>`));
+      case 'row': return fieldset([control.is_ordered ? adder('put first…', 0) : nothing,
+        [...value].map((item, index) => html`<button type="button" class="chip" title="Remove"
+          @click=${() => this.edit({path, remove: index})}>${labelOf(control, item)} ×</button>`),
+        adder(control.is_ordered ? 'put last…' : 'add…', value.length)]);
+      default: return html`<button type="button" data-path=${path} @click=${() => this.edit({path})}>${label}</button>`;
+    }
+  }
+
+  // --- faults
+
+  point(fault) {
+    this.pointed = fault;
+    this.paint();
+  }
+
+  go(fault) {
+    const find = (key, names) => names.map(name => document.querySelector(`.editor [data-${key}="${CSS.escape(name)}"]`))
+      .find(Boolean);
+    const target = find('target', fault.targets);
+    const found = find('path', fault.controls) ?? find('brush', fault.targets)
+      ?? (target ? null : document.querySelector('.editor textarea'));
+    found?.closest('details')?.setAttribute('open', '');
+    (found?.querySelector('input, select') ?? found)?.focus();
+    target?.scrollIntoView({block: 'nearest', inline: 'nearest'});
+    this.point(fault);
+  }
+
+  // --- what is seen
+
+  icon(svg) {
+    if (!this.icons.has(svg)) this.icons.set(svg, parsePicture(svg));
+    return this.icons.get(svg);
+  }
+
+  view() {
+    queueMicrotask(() => this.paint());
+    const {page, given, faults, palette} = this;
+    const start = event => {
+      event.preventDefault();
+      const [name, players] = event.target.elements.start.value.split(' ');
+      this.begin({name}, Number(players));
+    };
+    return html`<main class="editor"><h1 class="unseen">Editor</h1>
+      <form @submit=${start}><label>New <select name="start">${page.info.games.map(({name, title, players}) =>
+        players.map(number => html`<option value="${name} ${number}" ?selected=${
+          name === given?.game && number === given.players}>${title}, ${number} players</option>`))}</select></label>
+      <button>Start</button><span class="grow"></span>
+      <button type="button" ?disabled=${!this.past.length} @click=${() => this.step(this.past, this.future)}>Undo</button>
+      <button type="button" ?disabled=${!this.future.length} @click=${() => this.step(this.future, this.past)}>Redo</button>
+      <button type="button" class="primary" ?disabled=${!this.isValid} @click=${() => this.open('play')}>Play</button>
+      <button type="button" ?disabled=${!this.isValid} @click=${() => this.open('review')}>Analyse</button></form>
+      <div class="brushes" role="group" aria-label="Brushes">${this.brushes.map(({name, key, label, icon}) => html`
+        <button aria-pressed=${name === this.brush} aria-label=${label} title="${label}: ${key}" data-brush="brush:${name}"
+          ?data-invalid=${faults.some(fault => fault.targets.includes(`brush:${name}`))} @click=${() => this.choose(name)}
+          >${icon ? this.icon(icon) : nothing}<span>${label}</span></button>`)}</div>
+      <div class="edited"><div class="board"></div><div class="side">
+        <section aria-labelledby="faults"><h2 id="faults">${count(faults)}</h2>
+          ${page.message ? html`<p class="message">${page.message}</p>` : nothing}
+          <ul class="faults">${faults.map(fault => html`<li><button @click=${() => this.go(fault)}
+            @pointerenter=${() => this.point(fault)} @focus=${() => this.point(fault)}
+            @pointerleave=${() => this.point(null)} @blur=${() => this.point(null)}
+            >${fault.message.replace(/^\$[.:]?\s*/, '')}</button></li>`)}</ul></section>
+        ${palette?.groups.map(({title, controls}, index) => html`<details ?open=${!index}>
+          <summary ?data-invalid=${controls.some(({path}) => this.isFaulty(path))}>${title}</summary>
+          <div class="fields">${controls.map(control => this.control(control))}</div></details>`)}
+        <details ?open=${!palette}><summary>JSON</summary><textarea spellcheck="false" rows="16"
+          aria-label="Position as JSON or in the compact form" .value=${this.text}
+          @input=${({target}) => this.type(target.value)}></textarea></details></div></div></main>`;
+  }
 }
