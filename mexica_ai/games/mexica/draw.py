@@ -333,6 +333,7 @@ class _Picture:
 
     def _targets(self):
         parts = []
+        mover = self.pillis.get(self.now.get("to_move")) if self.now.get("phase") == "play" else None
         for cell in sorted(_GRID):
             column, row = _square(cell)
             parts.append(
@@ -344,6 +345,7 @@ class _Picture:
                     height=float(SIZE),
                     fill_opacity="0",
                     data_target=format_space(cell),
+                    data_tool="move" if cell == mover else None,
                     class_="target",
                 )
             )

@@ -10,7 +10,7 @@ from typing import Any
 from mexica_ai.draw import marks
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
-from mexica_ai.draw.svg import document, element, group, text
+from mexica_ai.draw.svg import document, element, group, number, text
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.notation import SHAPE
@@ -44,7 +44,7 @@ def draw(
 
     A turn is shown before the gears turn, so that its workers stand where it has put them.
     """
-    picture = _Picture(drawable(fields), Paint(theme), turn)
+    picture = _Picture(drawable(fields), Paint(theme), turn, targets)
     y = picture.heading(shares)
     if "calendar" in parts:
         y += picture.calendar(y)
@@ -89,8 +89,8 @@ def drawable(fields):
 class _Picture:
     """Draws one position from top to bottom, and remembers where things are."""
 
-    def __init__(self, fields, paint, turn):
-        self.fields, self.paint, self.turn = fields, paint, turn
+    def __init__(self, fields, paint, turn, targets):
+        self.fields, self.paint, self.turn, self.targets = fields, paint, turn, targets
         seen = [(action, after) for action, after in turn if action.split()[0] not in _UNSEEN]
         self.now = seen[-1][1] if seen else fields
         self.parts, self.marks, self.places = [], [], {}
@@ -216,7 +216,8 @@ class _Picture:
             for turn, reach in ((-0.32, radius - 15), (-0.3, radius + 14), (0.3, radius + 14), (0.32, radius - 15)):
                 points.append(at(space + turn, reach))
         data = "".join(f"{'ML'[index > 0]}{a:.2f} {b:.2f}" for index, (a, b) in enumerate(points)) + "Z"
-        self.parts.append(element("path", d=data, stroke_linejoin="round", **paint("land", "palace", 1.6)))
+        teeth_path = element("path", d=data, stroke_linejoin="round", **paint("land", "palace", 1.6))
+        self.parts.append(self._wheel(gear, middle, center, [teeth_path]))
         self.parts.append(
             element("circle", cx=float(middle), cy=float(center), r=radius - 22.0, **paint("shore", "palace", 1.4))
         )
@@ -240,18 +241,28 @@ class _Picture:
                 left = f"{corn[space - 2]}c" + (f" {wood[space - 2]}W" if space > 2 else "") + " left"
             self.text(a, b + 9.5, left, 7.5, color="soft", text_anchor="middle")
             self.places[f"use:{gear}:{space}"] = (a - wide / 2, b - 12, wide, 24)
+        workers = []
         for space, owner in enumerate(now["gears"][gear]):
             a, b = at(space, radius - 1)
             if owner.isdigit():
-                self.parts.append(seat_mark(paint, int(owner), a, b, 9.5))
+                workers.append(seat_mark(paint, int(owner), a, b, 9.5))
             elif owner == facts.IDLE:
-                self.parts.append(element("circle", cx=a, cy=b, r=6.5, **paint("neutral", "rimneutral", 1.2)))
+                workers.append(element("circle", cx=a, cy=b, r=6.5, **paint("neutral", "rimneutral", 1.2)))
             self.places[f"worker:{gear}:{space}"] = (a - 13, b - 13, 26, 26)
             for number, gone in self.gear_marks.get((gear, space), ()):
                 ring = f"M{a - 13:.2f} {b:.2f}a13 13 0 1 0 26 0a13 13 0 1 0 -26 0Z"
                 ghost = group([seat_mark(paint, int(gone), a, b, 9.5)], opacity="0.35") if gone else ""
                 self.marks.append(ghost + marks.frame(paint, ring) + marks.badge(paint, a + 12, b - 12, number, 8))
+        self.parts.append(self._wheel(gear, middle, center, workers))
         self.places[f"place:{gear}"] = (middle - radius + 22, center - radius + 22, 2 * radius - 44, 2 * radius - 44)
+
+    def _wheel(self, gear, x, y, parts):
+        """Return what turns with a gear; a page finds there round what, and how far it has turned so far."""
+        if not self.targets:
+            return "".join(parts)
+        angle = 360 / GEARS[gear]["teeth"] * self.now.get("day", 0)
+        about = {"data_wheel": gear, "data_angle": float(angle), "data_center": f"{number(x)} {number(y)}"}
+        return group(parts, class_="wheel", **about)
 
     def temples(self, y):
         """Draw temples and tracks on the left; return the height."""
@@ -388,7 +399,8 @@ class _Picture:
 
     def all_targets(self):
         parts = []
-        for target, (x, y, width, height) in self.places.items():
+        # What lies within another target comes after it, so that it can be clicked.
+        for target, (x, y, width, height) in sorted(self.places.items(), key=lambda place: -place[1][2] * place[1][3]):
             size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
             parts.append(element("rect", **size, fill_opacity="0", data_target=target, class_="target"))
         return group(parts, class_="targets")
