@@ -98,6 +98,11 @@ class GameCodec(Protocol):
     has_views: bool = False
     spends: tuple[str, ...] = ()
 
+    @property
+    def title(self) -> str:
+        """The game's name in headings."""
+        return self.name.capitalize()
+
     # --- notation: text and JSON
 
     @abstractmethod
@@ -281,6 +286,11 @@ class GameCodec(Protocol):
         """The kinds of actions that a person chooses from, in the order of their buttons."""
         module = self._beside("entry")
         return () if module is None else module.TOOLS
+
+    @property
+    def grid(self) -> dict[str, list[str]] | None:
+        """The ``rows`` and ``columns`` of the picture's targets if those are a grid, such as A and 1 of A1; else None."""
+        return getattr(self._beside("entry"), "GRID", None)
 
     def entry(self, action: str, fields: dict[str, Any]) -> Entry:
         """Return how a person enters a legal action on the picture of a position.

@@ -23,6 +23,7 @@ TOOLS = (
     Tool("token", "k", "Take an action token"),
     Tool("end", "e", "End the turn"),
 )
+GRID = {"rows": [str(row) for row in range(1, board.NUM_ROWS + 1)], "columns": list(board.COLUMNS)}
 _AXES = {"ew": "east to west", "ns": "north to south"}
 
 
