@@ -3,6 +3,7 @@ import {html, nothing, parsePicture, query, request, say} from './api.js';
 import {Board} from './board.js';
 
 const REST_MS = 300;  // without a change, before the position is checked
+const LEAST_WIDTH = 840;  // of a picture; a narrower page scrolls it
 const MOVE = {name: 'move', key: 'm', label: 'Move'};
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 const count = ({length}) => (length ? `${length} fault${length > 1 ? 's' : ''}` : 'No faults');
@@ -39,7 +40,7 @@ export class Editor {
     addEventListener('keydown', key);
     const {game, at} = Object.fromEntries(new URLSearchParams(location.search));
     if (game) request('GET', `/api/games/${game}/position${query({at})}`).then(position => this.load(position), error => page.tell(error.message));
-    else this.begin(page.info.games.find(one => one.editor) ?? page.info.games[0]);
+    else this.begin(page.info.games.find(one => one.grid) ?? page.info.games[0]);
   }
 
   // --- the position
@@ -152,6 +153,8 @@ export class Editor {
     board.attach(host, this.page.info.games.find(one => one.name === this.given.game)?.grid);
     if (board.picture.firstChild !== picture) {
       board.picture.replaceChildren(picture);
+      const width = picture.width.baseVal.value;
+      Object.assign(host.style, {maxWidth: `${width}px`, minWidth: `${Math.min(width, LEAST_WIDTH)}px`});
       board.arrange();
     }
     const names = board.rects().map(rect => rect.dataset.target);
@@ -267,7 +270,7 @@ export class Editor {
         <button aria-pressed=${name === this.brush} aria-label=${label} title="${label}: ${key}" data-brush="brush:${name}"
           ?data-invalid=${faults.some(fault => fault.targets.includes(`brush:${name}`))} @click=${() => this.choose(name)}
           >${icon ? this.icon(icon) : nothing}<span>${label}</span></button>`)}</div>
-      <div class="edited"><div class="board"></div><div class="side">
+      <div class="edited"><div class="scroll"><div class="board fits"></div></div><div class="side">
         <section aria-labelledby="faults"><h2 id="faults">${count(faults)}</h2>
           ${page.message ? html`<p class="message">${page.message}</p>` : nothing}
           <ul class="faults">${faults.map(fault => html`<li><button @click=${() => this.go(fault)}
