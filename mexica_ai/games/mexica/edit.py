@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from mexica_ai.draw.palette import Paint
-from mexica_ai.draw.pieces import NEUTRAL, pawn, seat_mark
+from mexica_ai.draw.pieces import NEUTRAL, pawn, seat_mark, seat_shape
 from mexica_ai.draw.svg import element
 from mexica_ai.games import edit
 from mexica_ai.games.edit import Brush, Editor, Group, bag, choice, flag, number, refuse
@@ -50,9 +50,9 @@ class MexicaEditor(Editor):
         players = _players(fields)
         for seat in range(players):
             label = f"Temple of seat {seat}"
-            found.append(Brush(f"temple {seat}", _SEAT_KEYS[0][seat], label, seat_mark(_PAINT, seat, 14, 14, 9, 1)))
+            found.append(Brush(f"temple {seat}", _SEAT_KEYS[0][seat], label, _temple(seat)))
         if players == board.MIN_PLAYERS:
-            found.append(Brush("neutral", "n", "Neutral temple", seat_mark(_PAINT, NEUTRAL, 14, 14, 10, 1)))
+            found.append(Brush("neutral", "n", "Neutral temple", _temple(NEUTRAL)))
         for seat in range(players):
             found.append(
                 Brush(f"pilli {seat}", _SEAT_KEYS[1][seat], f"Pilli of seat {seat}", pawn(_PAINT, seat, 14, 14, 28))
@@ -295,6 +295,12 @@ class MexicaEditor(Editor):
             case _:
                 found = []
         return [name for name in found if isinstance(name, str) and name in _SPACES]
+
+
+def _temple(seat):
+    """Return a temple of two terraces."""
+    terrace = seat_shape(seat, 14, 14, 5, **_PAINT(None, f"rim{seat}", 1.4))
+    return seat_mark(_PAINT, seat, 14, 14, 9) + terrace
 
 
 def _players(fields):

@@ -245,7 +245,7 @@ export class Editor {
   // --- what is seen
 
   icon(svg) {
-    if (!this.icons.has(svg)) this.icons.set(svg, parsePicture(svg));
+    if (!this.icons.has(svg)) this.icons.set(svg, Object.assign(parsePicture(svg), {ariaHidden: 'true'}));
     return this.icons.get(svg);
   }
 
