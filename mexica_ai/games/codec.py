@@ -279,6 +279,11 @@ class GameCodec(Protocol):
             raise NotationError(f"{self.name}: has no pictures; expected a game that has", reason="NO_PICTURE")
         return module.draw(fields, **options)
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the picture that `draw` can draw alone, in their order; none without pictures."""
+        return getattr(self._beside("draw"), "PARTS", ())
+
     # --- entering actions on the picture; by the module ``entry`` beside the codec, if there is one
 
     @property
@@ -289,7 +294,7 @@ class GameCodec(Protocol):
 
     @property
     def grid(self) -> dict[str, list[str]] | None:
-        """The ``rows`` and ``columns`` of the picture's targets if those are a grid, such as A and 1 of A1; else None."""
+        """The ``rows`` and ``columns`` of the picture's targets if those are a grid, as A and 1 of A1; else None."""
         return getattr(self._beside("entry"), "GRID", None)
 
     def entry(self, action: str, fields: dict[str, Any]) -> Entry:

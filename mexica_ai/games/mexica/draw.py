@@ -405,6 +405,8 @@ class _Picture:
         if self.shares:
             parts.append(group([self._shares()], transform=f"translate(0 {y:g})"))
             y += 52
+        else:
+            y += 6
         calpulli = now.get("calpulli", {})
         for label, sizes in self._token_rows(calpulli):
             parts.append(text(0, y + 12, label, 11.5, **paint("soft")))

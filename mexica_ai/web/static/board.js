@@ -1,6 +1,6 @@
 // The board: a picture that the server draws, what can be clicked on it, and a grid or list above it for the keyboard.
 // It knows no game. A legal action is entered by its tool and its targets; each click narrows the list of entries.
-import {showPicture} from './api.js';
+import {button, html, nothing, showPicture} from './api.js';
 
 export const MENU = 'menu:';
 const isMenu = target => target.startsWith(MENU);
@@ -16,11 +16,13 @@ export class Entering {
   set(entries, tools) {
     this.entries = entries;
     this.tools = new Map(tools.map(tool => [tool.name, tool]));
+    const names = new Set(entries.map(entry => entry.tool));
+    this.alone = names.size === 1 ? [...names][0] : null;  // one kind of action only: it need not be chosen
     this.reset();
   }
 
   reset() {
-    this.tool = null;
+    this.tool = this.alone;
     this.taken = [];
   }
 
@@ -72,14 +74,28 @@ export class Entering {
     return null;
   }
 
+  /** Step back; return whether there was a step. */
   back() {
+    const had = this.taken.length || this.tool !== this.alone;
     if (this.taken.length) this.taken.pop();
     else this.tool = null;
-    if (!this.taken.length && this.isAlone()) this.tool = null;
+    if (!this.taken.length) this.tool = this.alone;
+    return had;
   }
 
-  isAlone() {
-    return new Set(this.entries.map(entry => entry.tool)).size === 1;
+  labelOf(tool) {
+    return this.tools.get(tool)?.label ?? tool;
+  }
+
+  /** The targets that begin an action. */
+  first() {
+    return this.tool || this.taken.length ? new Set() : new Set(this.next().keys());
+  }
+
+  /** What is legal at a target, in words. */
+  legal(target) {
+    if (this.tool || this.taken.length) return this.next().has(target) ? [this.labelOf(this.tool).toLowerCase()] : [];
+    return [...new Set(this.matches(null, [target]).map(entry => this.labelOf(entry.tool).toLowerCase()))];
   }
 
   /** What a menu offers now: tools after a first target, or words; [] if the board says it all. */
@@ -239,6 +255,7 @@ export class Board {
   arrange() {
     const root = this.picture.querySelector('svg');
     const [, , width, height] = root.getAttribute('viewBox').split(' ').map(Number);
+    this.host.style.setProperty('--ratio', width / height);
     const places = new Map(this.rects().map(rect => [rect.dataset.target, box(rect)]));
     const shape = [...places].join('|');
     if (shape === this.shape) return;
@@ -338,4 +355,35 @@ const middle = ([x, y, width, height]) => [x + width / 2, y + height / 2];
 function reading(places) {
   const line = ([, y, , height]) => Math.round((y + height / 2) / 24);
   return [...places].sort(([, a], [, b]) => line(a) - line(b) || a[0] - b[0]).map(([name]) => name);
+}
+
+/** What can be chosen where one has clicked, if the board does not say it all. */
+export function menu(page) {
+  const choices = page.isMine && !page.isDragged && !page.isQuiet && page.chip == null ? page.entering.choices() : [];
+  if (!choices.length) return nothing;
+  const key = event => {
+    const buttons = [...event.currentTarget.children];
+    const way = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    if (way) buttons.at((buttons.indexOf(event.target) + way) % buttons.length).focus();
+    else if (event.key === 'Escape') {
+      page.back();
+      page.board.cellOf(page.board.last)?.focus();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return html`<div class="menu ${choices.length > 8 ? 'wide' : ''}" role="group" aria-label="Choices" @keydown=${key}>${choices.map(one =>
+    button(html`${one.label} <small>${one.note}</small>`, () => page.choose(one)))}</div>`;
+}
+
+/** Put the menu beside what was clicked. */
+export function placeMenu(anchor) {
+  const found = document.querySelector('.menu');
+  if (!found) return;
+  const host = found.offsetParent.getBoundingClientRect();
+  const at = (anchor?.isConnected ? anchor : document.querySelector('.tools [aria-pressed=true]') ?? found.offsetParent).getBoundingClientRect();
+  const below = at.bottom - host.top + 6, above = at.top - host.top - found.offsetHeight - 6;
+  const left = at.left - host.left + at.width / 2 - found.offsetWidth / 2;
+  found.style.left = `${Math.max(Math.min(left, host.width - found.offsetWidth), 0)}px`;
+  found.style.top = `${Math.max(below + found.offsetHeight > host.height && above > 0 ? above : below, 0)}px`;
 }

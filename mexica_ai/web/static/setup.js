@@ -1,197 +1,127 @@
-// Where games begin: a new one, a record or position from a file, an example; and those that are on disk.
-import {html, nothing, request, seatMark} from './api.js';
+// Where games begin: a new one, a record or a position from a file, an example; and those that are on disk.
+import {button, choice, html, nothing, request, seatMark} from './api.js';
 
-const form = {game: null, players: 2, seats: [], options: {}, tab: 'new', text: '', faults: []};
+const form = {tab: 'New game', players: 2, seats: [], options: {}, text: '', faults: []};
+const preset = (info, seat) => form.seats[seat] ?? {who: seat ? `level:${info.levels_default}` : 'person', seconds: 1};
 
-/** What sits on a seat, as words of a form: person, level:5, engine:NAME. */
-const asSeat = (kind, seconds) => {
-  if (kind === 'person') return {kind: 'person'};
-  const [word, ...rest] = kind.split(':');
-  return {kind: 'engine', ...(word === 'level' ? {level: Number(rest[0])} : {name: rest.join(':')}), seconds};
-};
-
-const preset = (info, seat) => form.seats[seat] ?? {kind: seat ? `level:${info.levels_default}` : 'person', seconds: 1};
-
-/** Rows of a form, one for each seat; `read` of the same rows gives the seats of a request. */
+/** A row of a form for each seat. */
 export function seatRows(page, players) {
   const {info} = page;
-  const change = (seat, changes) => {
-    form.seats[seat] = {...preset(info, seat), ...changes};
-    page.render();
-  };
-  return html`<fieldset class="seats"><legend>Seats</legend>${Array.from({length: players}, (_, seat) => {
-    const {kind, seconds} = preset(info, seat);
-    return html`<div class="row seat">${seatMark(seat)} <span>Seat ${seat}</span>
-      <select aria-label="Seat ${seat}" @change=${event => change(seat, {kind: event.target.value})}>
-        <option value="person" ?selected=${kind === 'person'}>Person</option>
-        <optgroup label="Engine">${info.levels.map(({level, title}) => html`
-          <option value="level:${level}" ?selected=${kind === `level:${level}`}>Level ${title ?? level}</option>`)}</optgroup>
-        ${info.engines.length ? html`<optgroup label="Named">${info.engines.map(name => html`
-          <option value="engine:${name}" ?selected=${kind === `engine:${name}`}>${name}</option>`)}</optgroup>` : nothing}
-      </select>
-      ${kind === 'person' ? nothing : html`<label><input type="number" min="0.1" max=${info.caps.seconds} step="0.1"
-        .value=${String(seconds)} @change=${event => change(seat, {seconds: event.target.valueAsNumber || 1})}> s</label>`}
-    </div>`;
+  const who = [['person', 'Person'], ...info.levels.map(({level, title}) => [`level:${level}`, `Level ${title}`]),
+    ...info.engines.map(name => [`name:${name}`, name])];
+  return html`<fieldset><legend>Seats</legend>${Array.from({length: players}, (_, seat) => {
+    const now = preset(info, seat);
+    const set = changes => {
+      form.seats[seat] = {...now, ...changes};
+      page.render();
+    };
+    return html`<div class="row">${seatMark(seat)} Seat ${seat} ${choice(`Seat ${seat}`, who, now.who, value => set({who: value}))}
+      ${now.who === 'person' ? nothing : html`<label><input type="number" min="0.1" max=${info.caps.seconds} step="any"
+        .value=${String(now.seconds)} @change=${event => set({seconds: event.target.valueAsNumber || 1})}> s a turn</label>`}</div>`;
   })}</fieldset>`;
 }
 
-export const readSeats = (info, players) => Array.from({length: players}, (_, seat) => {
-  const {kind, seconds} = preset(info, seat);
-  return asSeat(kind, seconds);
+/** The seats of the form for a request. */
+export const readSeats = (info, players) => Array.from({length: players}, (_, index) => {
+  const {who, seconds} = preset(info, index);
+  const [kind, name] = who.split(/:(.*)/);
+  return kind === 'person' ? {kind} : {kind: 'engine', seconds, [kind]: kind === 'level' ? Number(name) : name};
 });
 
 /** Take the seats of a game over into the form, moved by a number of seats. */
 export function takeSeats(seats, by = 0) {
   form.seats = seats.map((_, index) => {
-    const seat = seats[(index + by) % seats.length];
-    return {
-      kind: seat.kind === 'person' ? 'person' : seat.level ? `level:${seat.level}` : `engine:${seat.name}`,
-      seconds: seat.seconds ?? 1,
-    };
+    const {kind, level, name, seconds = 1} = seats[(index + by) % seats.length];
+    return {who: kind === 'person' ? kind : level ? `level:${level}` : `name:${name}`, seconds};
   });
-}
-
-/** The page without a game. */
-export function home(page) {
-  const {info} = page;
-  form.game ??= info.games[0].name;
-  const tabs = [['new', 'New game'], ['load', 'Load'], ['examples', 'Examples']];
-  const tab = {new: newGame, load, examples}[form.tab];
-  return html`<main class="home">
-    <section class="card start">
-      <h1>${info.games.filter(game => game.name !== 'nim').map(game => game.title).join(', ')}</h1>
-      <p class="note">Play against engines of ten levels, analyse positions, review games.</p>
-      <div class="tabs" role="group" aria-label="How to begin">${tabs.map(([name, words]) => html`
-        <button aria-pressed=${form.tab === name} @click=${() => { form.tab = name; form.faults = []; page.render(); }}>
-          ${words}</button>`)}</div>
-      ${tab(page)}
-      ${form.faults.length ? html`<ul class="faults" role="alert">${form.faults.map(fault => html`
-        <li>${fault.path ? html`<code>${fault.path}</code> ` : nothing}${fault.message}</li>`)}</ul>` : nothing}
-    </section>
-    ${games(page)}
-  </main>`;
-}
-
-function newGame(page) {
-  const {info} = page;
-  const game = info.games.find(one => one.name === form.game);
-  const least = game.players[0];
-  const players = game.players.includes(form.players) ? form.players : least;
-  const submit = event => {
-    event.preventDefault();
-    create(page, {
-      game: game.name, players, seats: readSeats(info, players),
-      seed: form.seed ? Number(form.seed) : null, options: readOptions(game),
-    });
-  };
-  return html`<form @submit=${submit}>
-    <fieldset><legend>Game</legend><div class="choices">${info.games.map(one => html`
-      <label class="choice"><input type="radio" name="game" .checked=${one.name === game.name}
-        @change=${() => { form.game = one.name; page.render(); }}><span>${one.title}</span></label>`)}</div></fieldset>
-    <fieldset><legend>Players</legend><div class="choices">${game.players.map(number => html`
-      <label class="choice"><input type="radio" name="players" .checked=${number === players}
-        @change=${() => { form.players = number; page.render(); }}><span>${number}</span></label>`)}</div></fieldset>
-    ${seatRows(page, players)}
-    <details><summary>Options</summary>
-      ${game.options.map(option => optionRow(page, game, option))}
-      <label class="row">Seed <input inputmode="numeric" pattern="[0-9]*" .value=${form.seed ?? ''} placeholder="drawn"
-        @input=${event => { form.seed = event.target.value; }}></label>
-    </details>
-    <button class="primary big">Start</button>
-  </form>`;
-}
-
-function optionRow(page, game, option) {
-  const kept = form.options[game.name] ??= {};
-  if (option.kind === 'bool') {
-    return html`<label class="row"><input type="checkbox" .checked=${Boolean(kept[option.name] ?? option.default)}
-      @change=${event => { kept[option.name] = event.target.checked; }}> ${words(option)}</label>`;
-  }
-  return html`<label class="row wrap">${words(option)}
-    <input .value=${String(kept[option.name] ?? '')} placeholder=${String(option.default ?? 'default')}
-      @input=${event => { kept[option.name] = event.target.value; }}></label>`;
-}
-
-const words = option => option.help || option.name.replaceAll('_', ' ');
-
-function readOptions(game) {
-  const found = {};
-  for (const option of game.options) {
-    const given = form.options[game.name]?.[option.name];
-    if (given === undefined || given === '') continue;
-    if (option.kind === 'bool') found[option.name] = given;
-    else if (option.kind === 'int') found[option.name] = Number(given);
-    else found[option.name] = given.split(/[\s,]+/).filter(Boolean).map(Number);
-  }
-  return found;
-}
-
-function load(page) {
-  const submit = event => {
-    event.preventDefault();
-    open(page, form.text);
-  };
-  const take = async file => {
-    if (!file) return;
-    form.text = await file.text();
-    page.render();
-  };
-  return html`<form @submit=${submit} @dragover=${event => event.preventDefault()}
-      @drop=${event => { event.preventDefault(); take(event.dataTransfer.files[0]); }}>
-    <label class="row">A record or a position <input type="file" accept=".json,.jsonl,.txt"
-      @change=${event => take(event.target.files[0])}></label>
-    <label for="text" class="unseen">Its text</label>
-    <textarea id="text" rows="8" spellcheck="false" placeholder="or paste it here: JSON, a line of a record, a compact position"
-      .value=${form.text} @input=${event => { form.text = event.target.value; }}></textarea>
-    <button class="primary big">Open</button>
-  </form>`;
-}
-
-/** Begin with a text: a record has turns; anything else is a position in one of its forms. */
-export function open(page, text) {
-  const line = text.trim().split('\n').find(one => one.trim()) ?? '';
-  let data;
-  try {
-    data = JSON.parse(text);
-  } catch {
-    try {
-      data = JSON.parse(line);
-    } catch {
-      data = text.trim();
-    }
-  }
-  create(page, data?.turns ? {record: data} : {position: data});
-}
-
-function examples(page) {
-  return html`<ul class="examples">${page.info.games.flatMap(game => game.examples.map(example => html`<li>
-    <button @click=${() => create(page, {example: example.name})}><b>${game.title}</b>
-      ${example.kind === 'record' ? 'a game to review' : 'a position to play'}
-      <span class="note">${example.name}</span></button></li>`))}</ul>`;
 }
 
 /** Make a game and go there. */
 export async function create(page, body) {
   try {
-    const snapshot = await request('POST', '/api/games', body);
-    form.faults = [];
-    const isReview = body.record !== undefined || /jsonl$/.test(body.example ?? '');
-    page.openGame(snapshot, isReview ? 'review' : 'play');
+    const {id, turns, is_over: isOver} = await request('POST', '/api/games', body);
+    location.href = `/g/${id}${turns.length && (body.text || body.example || isOver) ? '#review' : ''}`;
   } catch (error) {
-    form.faults = error.violations?.length ? error.violations : [{message: error.message}];
-    page.render();
+    form.faults = error.violations?.length ? error.violations : [error];
+    page.tell(error.message);
   }
 }
 
-function games(page) {
-  const found = page.games ?? [];
-  if (!found.length) return html`<section class="card empty"><div class="outline"></div>
-    <p class="note">Games that you play are kept here.</p></section>`;
-  return html`<section class="card kept" aria-labelledby="kept"><h2 id="kept">Games</h2><ul>${found.map(game => html`<li>
-    <a href="/g/${game.id}"><b>${page.titleOf(game.game)}</b> <span>${(game.seats ?? []).map((seat, index) => html`
-      <span class="who">${seatMark(index)} ${seat.title}</span>`)}</span>
-      <span class="note">${game.is_over ? 'over' : `turn ${(game.num_turns ?? game.turns?.length ?? 0) + 1}`}${
-        game.created ? `, ${game.created.slice(0, 16).replace('T', ' ')}` : ''}</span></a>
-    <button class="icon" aria-label="Delete this game" @click=${() => page.remove(game.id)}>×</button></li>`)}</ul>
-  </section>`;
+/** The page without a game. */
+export function home(page) {
+  form.game ??= page.info.games.find(game => game.parts.includes('panel')).name;
+  const tabs = {'New game': newGame, Load: load, Examples: examples};
+  const {faults} = form;
+  return html`<main class="home"><section class="card start"><h1>Play, analyse, review</h1>
+    <div class="row">${Object.keys(tabs).map(name => button(name, () => {
+      Object.assign(form, {tab: name, faults: []});
+      page.render();
+    }, {pressed: form.tab === name, kind: 'big'}))}</div>
+    ${tabs[form.tab](page)}
+    ${faults.length ? html`<ul class="fault" role="alert">${faults.map(({path, message}) => html`
+      <li>${path ? html`<code>${path}</code> ` : nothing}${message}</li>`)}</ul>` : nothing}</section>
+    ${kept(page)}</main>`;
 }
+
+function radios(page, name, options, value) {
+  return html`<fieldset><legend>${name}</legend><div class="row">${options.map(([one, words]) => html`<label class="choice">
+    <input type="radio" name=${name} .checked=${one === value} @change=${() => {
+      form[name.toLowerCase()] = one;
+      page.render();
+    }}><span>${words}</span></label>`)}</div></fieldset>`;
+}
+
+function newGame(page) {
+  const {info} = page;
+  const game = info.games.find(one => one.name === form.game);
+  const players = game.players.includes(form.players) ? form.players : game.players[0];
+  const given = form.options[game.name] ??= {};
+  const submit = event => {
+    event.preventDefault();
+    create(page, {
+      game: game.name, players, seats: readSeats(info, players), seed: form.seed ? Number(form.seed) : null,
+      options: Object.fromEntries(game.options.filter(({name}) => name in given && given[name] !== '').map(
+        ({name, kind}) => [name, read(kind, given[name])])),
+    });
+  };
+  return html`<form @submit=${submit}>${radios(page, 'Game', info.games.map(one => [one.name, one.title]), game.name)}
+    ${radios(page, 'Players', game.players.map(one => [one, one]), players)}${seatRows(page, players)}
+    <details><summary>Options</summary>${game.options.map(({name, kind, help, default: usual}) => html`<label class="row">${
+      kind === 'bool' ? html`<input type="checkbox" .checked=${given[name] ?? usual ?? false}
+          @change=${event => { given[name] = event.target.checked; }}> ${help}`
+        : html`${help} <input .value=${given[name] ?? ''} placeholder=${usual ?? nothing}
+          @input=${event => { given[name] = event.target.value; }}>`}</label>`)}
+      <label class="row">seed <input inputmode="numeric" pattern="[0-9]*" .value=${form.seed ?? ''} placeholder="drawn"
+        @input=${event => { form.seed = event.target.value; }}></label></details>
+    <button class="primary big">Start</button></form>`;
+}
+
+const read = (kind, value) => kind === 'bool' ? value : kind === 'int' ? Number(value) : value.match(/\d+/g)?.map(Number) ?? [];
+
+function load(page) {
+  const take = async file => {
+    form.text = await file.text();
+    page.render();
+  };
+  const submit = event => {
+    event.preventDefault();
+    create(page, {text: form.text});
+  };
+  return html`<form @submit=${submit}><label class="row">A record or a position
+      <input type="file" accept=".json,.jsonl,.txt" @change=${event => take(event.target.files[0])}></label>
+    <label>or its text <textarea rows="9" spellcheck="false" required .value=${form.text}
+      @input=${event => { form.text = event.target.value; }}></textarea></label>
+    <button class="primary big">Open</button></form>`;
+}
+
+const examples = page => html`<ul class="plain">${page.info.games.flatMap(game => game.examples.map(({name, kind}) => html`
+  <li>${button(html`<b>${game.title}</b>, a ${kind === 'record' ? 'game to review' : 'position to play'}
+    <span class="soft">${name}</span>`, () => create(page, {example: name}), {kind: 'big wide'})}</li>`))}</ul>`;
+
+const kept = page => !page.games?.length
+  ? html`<section class="card empty"><div class="outline"></div><p class="soft">Your games will be kept here.</p></section>`
+  : html`<section class="card" aria-labelledby="kept"><h2 id="kept">Games</h2><ul class="plain kept">${page.games.map(game => html`<li>
+    <a href="/g/${game.id}${game.is_over ? '#review' : ''}"><b>${page.titleOf(game.game)}</b> ${game.error ?? html`
+      ${game.seats.map((seat, index) => html`<span class="who">${seatMark(index)} ${seat.title}</span>`)}
+      <span class="soft">${game.is_over ? 'over' : `turn ${game.turns + 1}`}, ${game.created.slice(0, 16).replace('T', ' ')}</span>`}</a>
+    ${button('×', () => page.remove(game.id), {kind: 'link', label: `Delete this game of ${page.titleOf(game.game)}`})}</li>`)}</ul></section>`;
