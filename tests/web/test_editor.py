@@ -356,17 +356,13 @@ def test_random_commands_lead_to_positions_that_are_drawn_and_whose_faults_have_
 # ---- the routes
 
 
-@pytest.fixture
-def post():
-    """Return a function that posts JSON to the editor's routes and returns the answer."""
-    pytest.importorskip("starlette")
-    from starlette.applications import Starlette
-    from starlette.testclient import TestClient
-
-    from mexica_ai.web.editor import ROUTES
-
-    client = TestClient(Starlette(routes=ROUTES))
-    return lambda path, data: client.post(path, json=data).json()
+@pytest.fixture(scope="module")
+def post(tmp_path_factory):
+    """Return a function that posts JSON to the process of the page, as its scripts do, and returns the answer."""
+    pages = pytest.importorskip("pages", reason="needs the extra web", exc_type=ImportError)
+    process = pages.Process(tmp_path_factory.mktemp("editor"))
+    yield lambda path, data, status=200: process.call("POST", path, data, status)
+    process.close()
 
 
 @pytest.mark.parametrize("game", registry.names())
@@ -458,6 +454,25 @@ def test_an_edit_answers_the_position_with_its_picture(post):
     assert json.loads(answer["text"]) == answer["given"]
     assert answer["palette"]["brushes"][0]["name"] == "canal"
     assert answer["targets"]["Q10"] == "canal"
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "reason"),
+    [
+        ("/api/edit", {"position": {"game": "mexica"}, "command": {}}, "BAD_COMMAND"),
+        ("/api/edit", {"position": {"game": "nim"}, "command": {"path": "piles"}}, "BAD_COMMAND"),
+        ("/api/edit", {"position": {"game": "chess"}, "command": {"path": "piles"}}, "UNKNOWN_GAME"),
+        ("/api/edit", {"position": [], "command": {"path": "piles"}}, "WRONG_TYPE"),
+        ("/api/edit", {"game": "mexica", "players": 9}, "OUT_OF_RANGE"),
+        ("/api/edit", {}, "MISSING_KEY"),
+        ("/api/draw", {"position": {}, "viewer": "0"}, "WRONG_TYPE"),
+        ("/api/validate", [], "WRONG_TYPE"),
+    ],
+)
+def test_requests_of_another_form_are_refused(post, path, data, reason):
+    answer = post(path, data, 422)
+    assert answer["reason"] == reason
+    assert answer["message"]
 
 
 def test_an_edit_begins_with_a_new_game(post):

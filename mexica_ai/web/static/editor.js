@@ -1,5 +1,5 @@
 // The editor of positions. Its brushes and controls are data of the server, so that it knows no game.
-import {html, nothing, parsePicture, query, request, say} from './api.js';
+import {button, html, nothing, parsePicture, query, request, say} from './api.js';
 import {Board} from './board.js';
 
 const REST_MS = 300;  // without a change, before the position is checked
@@ -29,18 +29,14 @@ export class Editor {
   constructor(page) {
     this.page = page;
     this.board = new Board({
-      drag: target => { this.from = target; },
-      take: target => this.use(target),
-      miss: () => { this.from = null; },
+      drag: target => { this.from = target; }, take: target => this.use(target), miss: () => { this.from = null; },
     });
-    const key = event => {
-      if (page.editor === this) this.key(event);
-      else removeEventListener('keydown', key);
-    };
-    addEventListener('keydown', key);
+    addEventListener('keydown', event => this.key(event));
     const {game, at} = Object.fromEntries(new URLSearchParams(location.search));
-    if (game) request('GET', `/api/games/${game}/position${query({at})}`).then(position => this.load(position), error => page.tell(error.message));
-    else this.begin(page.info.games.find(one => one.grid) ?? page.info.games[0]);
+    if (game) {
+      request('GET', `/api/games/${game}/position${query({at})}`)
+        .then(position => this.load(() => position), error => page.tell(error.message));
+    } else this.begin(page.info.games.find(one => one.grid) ?? page.info.games[0]);
   }
 
   // --- the position
@@ -93,8 +89,8 @@ export class Editor {
     this.ask('/api/edit', () => ({game: name, players: number}), answer => this.take(answer));
   }
 
-  load(position, isStep = false) {
-    this.ask('/api/draw', () => ({position}), answer => {
+  load(find, isStep = false) {
+    this.ask('/api/draw', () => ({position: find()}), answer => {
       if (!answer.given) throw new Error(answer.faults[0].message);
       this.text = answer.text;
       this.take(answer, isStep);
@@ -102,9 +98,10 @@ export class Editor {
   }
 
   step(from, to) {
-    if (!from.length) return;
-    to.push(this.given);
-    this.load(from.pop(), true);
+    this.load(() => {
+      if (from.length) [to[to.length], this.given] = [this.given, from.pop()];
+      return this.given;
+    }, true);
   }
 
   type(text) {
@@ -115,11 +112,9 @@ export class Editor {
   }
 
   async open(mode) {
-    const seats = mode === 'review' ? {seats: Array(this.given.players).fill({kind: 'person'})} : {};
+    const body = {position: this.given, seats: mode ? Array(this.given.players).fill({kind: 'person'}) : null};
     try {
-      const snapshot = await request('POST', '/api/games', {position: this.given, ...seats});
-      this.page.editor = null;
-      this.page.openGame(snapshot, mode);
+      location.href = `/g/${(await request('POST', '/api/games', body)).id}${mode}`;
     } catch (error) {
       this.page.tell(error.message);
     }
@@ -147,7 +142,7 @@ export class Editor {
   }
 
   paint() {
-    const host = document.querySelector('.editor .board');
+    const host = document.querySelector('.editor .desk');
     const {board, picture, faults} = this;
     if (!host || !picture) return;
     board.attach(host, this.page.info.games.find(one => one.name === this.given.game)?.grid);
@@ -216,8 +211,8 @@ export class Editor {
         .value=${String([...value].filter(one => one === item).length)} aria-invalid=${invalid}
         @change=${({target}) => this.edit({path, item, count: target.valueAsNumber || 0})}></label>`));
       case 'row': return fieldset([control.is_ordered ? adder('put first…', 0) : nothing,
-        [...value].map((item, index) => html`<button type="button" class="chip" title="Remove"
-          @click=${() => this.edit({path, remove: index})}>${labelOf(control, item)} ×</button>`),
+        [...value].map((item, index) => button([labelOf(control, item), ' ×'], () => this.edit({path, remove: index}),
+          {kind: 'chip', title: 'Remove'})),
         adder(control.is_ordered ? 'put last…' : 'add…', value.length)]);
       default: return html`<button type="button" data-path=${path} @click=${() => this.edit({path})}>${label}</button>`;
     }
@@ -262,15 +257,15 @@ export class Editor {
         players.map(number => html`<option value="${name} ${number}" ?selected=${
           name === given?.game && number === given.players}>${title}, ${number} players</option>`))}</select></label>
       <button>Start</button><span class="grow"></span>
-      <button type="button" ?disabled=${!this.past.length} @click=${() => this.step(this.past, this.future)}>Undo</button>
-      <button type="button" ?disabled=${!this.future.length} @click=${() => this.step(this.future, this.past)}>Redo</button>
-      <button type="button" class="primary" ?disabled=${!this.isValid} @click=${() => this.open('play')}>Play</button>
-      <button type="button" ?disabled=${!this.isValid} @click=${() => this.open('review')}>Analyse</button></form>
+      ${button('Undo', () => this.step(this.past, this.future), {off: !this.past.length})}
+      ${button('Redo', () => this.step(this.future, this.past), {off: !this.future.length})}
+      ${button('Play', () => this.open(''), {off: !this.isValid, kind: 'primary'})}
+      ${button('Analyse', () => this.open('#review'), {off: !this.isValid})}</form>
       <div class="brushes" role="group" aria-label="Brushes">${this.brushes.map(({name, key, label, icon}) => html`
         <button aria-pressed=${name === this.brush} aria-label=${label} title="${label}: ${key}" data-brush="brush:${name}"
           ?data-invalid=${faults.some(fault => fault.targets.includes(`brush:${name}`))} @click=${() => this.choose(name)}
           >${icon ? this.icon(icon) : nothing}<span>${label}</span></button>`)}</div>
-      <div class="edited"><div class="scroll"><div class="board fits"></div></div><div class="side">
+      <div class="edited"><div class="scroll"><div class="desk"></div></div><div class="side">
         <section aria-labelledby="faults"><h2 id="faults">${count(faults)}</h2>
           ${page.message ? html`<p class="message">${page.message}</p>` : nothing}
           <ul class="faults">${faults.map(fault => html`<li><button @click=${() => this.go(fault)}
