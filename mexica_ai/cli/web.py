@@ -115,7 +115,7 @@ def _origin(text: str) -> str:
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     with common.needing("web"):
-        from mexica_ai.web.app import WebConfig, serve
+        from mexica_ai.web.main import WebConfig, serve
     _check_address(args)
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     names = [name for name, _ in args.engine]

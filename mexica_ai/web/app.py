@@ -1,31 +1,20 @@
-"""The page's process: routes, the service that it calls, start and end."""
+"""The routes of the page."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 import hashlib
 import importlib.metadata
 import json
 import logging
 import re
-import secrets
-import signal
-import socket
-import sys
-import tempfile
-import threading
-import webbrowser
-from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import dataclass, field
-from html import escape
+from collections.abc import AsyncIterator, Mapping
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -42,20 +31,16 @@ from mexica_ai.draw.shares import draw_shares
 from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.review import graph_turns
-from mexica_ai.server.app import Server
-from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.strict import Nullable, check_shape, parse_json, quote
-from mexica_ai.web import games as play
+from mexica_ai.web import starts
 from mexica_ai.web.errors import Refusal, refusal_of
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import DEFAULT_LEVEL, MAX_GAMES, MAX_SECONDS, MAX_TURNS, Game
-from mexica_ai.web.guard import MAX_RECORD, Guard
+from mexica_ai.web.guard import MAX_RECORD
 from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, Jobs
 from mexica_ai.web.journal import Folder
 
 MAX_CANDIDATES = 20
-END_S = 2.0  # that streams and requests get when the process ends
-SWITCH_INTERVAL_S = 0.001  # how long a thread may keep the GIL while others want it
 _PICTURES_KEPT = 64
 
 _logger = logging.getLogger("mexica_ai.web")
@@ -81,45 +66,6 @@ _ANALYSIS = {
     "viewer?": Nullable(int),
 }
 _COMMANDS = ("takeback", "event", "stop", "retry", "resign", "person")
-
-
-@dataclass(frozen=True)
-class WebConfig:
-    """What the command line says.
-
-    Parameters
-    ----------
-    games : path
-        The folder of the games.
-    host, port
-        Where browsers connect; port 0: any that is free.
-    server : str, optional
-        Address of an engine service; None: one is started in this process.
-    connection : mapping
-        Options of `AsyncClient` for `server`.
-    engines : mapping of str to EngineSpec
-        The named engines.
-    threads : int
-        Of one search of the service in this process.
-    tls_certificate, tls_key : str, optional
-        PEM files.
-    origin : str, optional
-        Where browsers see the page, if something stands between.
-    opens : bool
-        Whether to open a browser.
-    """
-
-    games: str
-    host: str = "127.0.0.1"
-    port: int = 8080
-    server: str | None = None
-    connection: Mapping[str, Any] = field(default_factory=dict)
-    engines: Mapping[str, EngineSpec] = field(default_factory=dict)
-    threads: int = 1
-    tls_certificate: str | None = None
-    tls_key: str | None = None
-    origin: str | None = None
-    opens: bool = True
 
 
 class Site:
@@ -183,7 +129,7 @@ class Site:
                 if not entries:
                     del self._games[ident]
                     raise Refusal(404, "NO_GAME", f"no game {quote(ident)}")
-                game = play.restore(ident, entries)
+                game = starts.restore(ident, entries)
             except NotationError as error:
                 _logger.warning("%s", error)
                 raise Refusal(422, error.reason, f"the game cannot be read: {error}") from None
@@ -250,10 +196,10 @@ class Site:
         if len(self._games) >= MAX_GAMES:
             raise Refusal(429, "TOO_MANY_GAMES", f"there are {MAX_GAMES} games; expected to delete one first")
         make = functools.partial(
-            play.create, data, names=list(self.jobs.engines), examples=self._examples, find=self.find
+            starts.create, data, names=list(self.jobs.engines), examples=self._examples, find=self.find
         )
         game = await asyncio.to_thread(make)
-        play.begin_journal(game, self._folder)
+        starts.begin_journal(game, self._folder)
         self._games[game.id] = game
         return self._answer(game, None, 201)
 
@@ -615,7 +561,7 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
         "title": codec.title,
         "players": list(range(2, entry.game.max_players + 1)),
         "has_views": codec.has_views,
-        "parts": list(play.parts_of(codec)),
+        "parts": list(codec.parts),
         "options": [
             {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": None}
             for option in codec.options
@@ -632,7 +578,7 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
         ],
         "grid": codec.grid,
         "editor": getattr(codec, "editor", None) is not None,
-        "removal": codec._beside("removal") is not None,
+        "removal": find_spec(f"mexica_ai.games.{name}.removal") is not None,
         "examples": [
             {"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples
         ],
@@ -653,138 +599,3 @@ def _game_of(text: str) -> str:
         return str(json.loads(text)["game"])
     except ValueError:  # several records, one in each line
         return str(json.loads(text.splitlines()[0])["game"])
-
-
-# --- the process
-
-
-def serve(config: WebConfig) -> int:
-    """Serve the page until SIGTERM or Ctrl-C; return the exit code.
-
-    Prints the URL, which has the token, when ready. Must be called in the main thread.
-
-    Raises
-    ------
-    NotationError, SearchError
-        The configuration cannot be used.
-    OSError
-        The process cannot listen on the address.
-    """
-    asyncio.run(_serve(config))
-    return 0
-
-
-async def _serve(config: WebConfig) -> None:
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, ended.set)
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
-    async with contextlib.AsyncExitStack() as stack:
-        folder = stack.enter_context(contextlib.closing(Folder(config.games)))
-        listener = stack.enter_context(_listen(config.host, config.port))
-        private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mexica-ai-web-")))
-        client = await stack.enter_async_context(_service(config, private))
-        site = Site(folder, client, config.engines)
-        port = listener.getsockname()[1]
-        guard = Guard(make_app(site), port=port, is_tls=bool(config.tls_certificate), origin=config.origin)
-        server = _Server(
-            uvicorn.Config(
-                guard,
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                ws="none",
-                timeout_graceful_shutdown=int(END_S),
-                ssl_certfile=config.tls_certificate,
-                ssl_keyfile=config.tls_key,
-            )
-        )
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
-        waiting = asyncio.create_task(ended.wait())
-        while not server.started and not serving.done():
-            await asyncio.sleep(0.005)
-        if not serving.done():
-            url = _url(config, port, guard.token)
-            print(url, flush=True)
-            if config.opens:
-                threading.Thread(target=_open_browser, args=(url, private), daemon=True).start()
-        await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
-        site.hub.close()
-        await site.jobs.close()
-        server.should_exit = True
-        await serving
-
-
-class _Server(uvicorn.Server):
-    """Leaves signals to `_serve`."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
-        yield
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        raise OSError(f"cannot listen on {format_address(host, port)}: {error.strerror}") from None
-    return listener
-
-
-@contextlib.asynccontextmanager
-async def _service(config: WebConfig, private: Path) -> AsyncIterator[AsyncClient]:
-    """Give the client of the service: of another process, or of a server in this event loop."""
-    if config.server is not None:
-        async with AsyncClient(config.server, **config.connection) as client:
-            yield client
-        return
-    token = secrets.token_urlsafe(32)
-    tokens = private / "tokens"
-    tokens.touch(0o600)
-    tokens.write_text(f"web {token}\n")
-    slots = MAX_ANALYSES + MAX_ANNOTATIONS + 4  # so that no analysis holds up the turn of an engine
-    server = Server(
-        ServerConfig(
-            port=0,
-            tokens_file=str(tokens),
-            threads=config.threads,
-            slots=slots,
-            max_slots_per_caller=slots,
-            max_time_s=MAX_SECONDS,
-            max_record_turns=MAX_TURNS,
-            grace_s=0.1,
-        )
-    )
-    await server.start()
-    try:
-        async with AsyncClient(server.address, token=token) as client:
-            yield client
-    finally:
-        await server.drain()
-
-
-def _url(config: WebConfig, port: int, token: str) -> str:
-    if config.origin is not None:
-        return f"{config.origin}/?token={token}"
-    scheme = "https" if config.tls_certificate else "http"
-    default = {"http": 80, "https": 443}[scheme]
-    host = "localhost" if config.host in ("0.0.0.0", "::") else config.host
-    address = format_address(host, port) if port != default else format_address(host, port).rpartition(":")[0]
-    return f"{scheme}://{address}/?token={token}"
-
-
-def _open_browser(url: str, private: Path) -> None:
-    """Open a browser by a file that only this user can read, so that the token is in no list of processes."""
-    page = private / "open.html"
-    page.touch(0o600)
-    page.write_text(f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(url)}">')
-    webbrowser.open(page.as_uri())

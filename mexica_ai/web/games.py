@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import json
 import secrets
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -12,17 +11,15 @@ from typing import Any
 
 import mexica_ai
 from mexica_ai import levels, registry
-from mexica_ai.annotate import TurnEvaluation, mark_of, recorded_evaluations, with_evaluations
+from mexica_ai.annotate import TurnEvaluation, mark_of, with_evaluations
 from mexica_ai.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
 from mexica_ai.games.codec import GameCodec
-from mexica_ai.limits import resolve_seed
-from mexica_ai.position import TURN_SEPARATOR, Position, new_game, position_data
-from mexica_ai.records import parse_record, replay
+from mexica_ai.position import TURN_SEPARATOR, Position
 from mexica_ai.session import Session
 from mexica_ai.steps import play_steps, spent
-from mexica_ai.strict import Nullable, check_shape, choice, quote
+from mexica_ai.strict import quote
 from mexica_ai.web.errors import Refusal
-from mexica_ai.web.journal import Folder, Journal
+from mexica_ai.web.journal import Journal
 
 MAX_TURNS = 2000
 MAX_GAMES = 100
@@ -32,27 +29,6 @@ NUM_KEPT = 50  # results of analyses that a game keeps
 NUM_SAMPLES = 6  # actions of a tool by which the page explains why it has none
 
 _UNCOVERS = ("UPCOMING_UNKNOWN", "NOT_UNCOVERED")  # reasons of turns that show what the seat has not seen
-_SEAT = {
-    "kind": choice("person", "engine"),
-    "level?": Nullable(int),
-    "name?": Nullable(str),
-    "seconds?": Nullable(float),
-}
-_NEW = {
-    "game?": str,
-    "players?": int,
-    "seed?": Nullable(int),
-    "options?": dict,
-    "seats?": Nullable([_SEAT]),
-    "example?": str,
-    "from?": str,
-    "at?": Nullable(int),
-    "number?": int,
-    "open?": Nullable(bool),
-    "draws?": bool,
-}
-_SOURCES = ("game", "record", "position", "text", "example", "from")
-
 
 @dataclass(frozen=True)
 class Seat:
@@ -82,14 +58,14 @@ class Seat:
         level, name = data.get("level"), data.get("name")
         seconds = DEFAULT_SECONDS if data.get("seconds") is None else data["seconds"]
         if not 0 < seconds <= MAX_SECONDS:
-            raise _bad(f"{path}.seconds", seconds, f"a number of seconds above 0, at most {MAX_SECONDS:g}")
+            raise bad_value(f"{path}.seconds", seconds, f"a number of seconds above 0, at most {MAX_SECONDS:g}")
         if name is not None:
             if name not in names:
-                raise _bad(f"{path}.name", name, f"an engine: {', '.join(names) or 'there are none'}")
+                raise bad_value(f"{path}.name", name, f"an engine: {', '.join(names) or 'there are none'}")
             return cls("engine", None, name, float(seconds))
         level = DEFAULT_LEVEL if level is None else level
         if level not in levels.LEVELS:
-            raise _bad(f"{path}.level", level, f"an integer from 1 to {levels.HIGHEST}")
+            raise bad_value(f"{path}.level", level, f"an integer from 1 to {levels.HIGHEST}")
         return cls("engine", level, None, float(seconds))
 
     @property
@@ -107,7 +83,8 @@ class Seat:
         return {"kind": "engine", **which, "seconds": self.seconds, "title": self.name}
 
 
-def _bad(path, given, expected):
+def bad_value(path: str, given: object, expected: str) -> NotationError:
+    """Return the error of a value that cannot be."""
     return NotationError(f"{path}: given {quote(given)}; expected {expected}", reason="OUT_OF_RANGE", path=path)
 
 
@@ -137,7 +114,7 @@ class Game:
     ----------
     session : Session
     seats : list of Seat
-    is_open : bool
+    is_shared : bool
         Whether nothing is hidden from anybody.
     draws : bool
         Whether random events are drawn at once; else a person draws them, or enters what a table drew.
@@ -159,7 +136,7 @@ class Game:
         session: Session,
         seats: list[Seat],
         *,
-        is_open: bool,
+        is_shared: bool,
         draws: bool,
         ident: str | None = None,
         created: str | None = None,
@@ -167,7 +144,7 @@ class Game:
         self.id = ident or secrets.token_hex(16)
         self.created = created or datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.session, self.seats, self.draws = session, seats, draws
-        self._is_open = is_open
+        self.is_shared = is_shared
         self.version = 1
         self.draft: list[str] = []
         self.journal: Journal | None = None
@@ -225,7 +202,7 @@ class Game:
     @property
     def is_open(self) -> bool:
         """Whether all may see everything."""
-        return self._is_open or not self.session.hides or self.session.is_over or not self.persons
+        return self.is_shared or not self.session.hides or self.session.is_over or not self.persons
 
     @property
     def waiting(self) -> str:
@@ -303,11 +280,11 @@ class Game:
         return seen
 
     def shown(self, position: Position, viewer: int | None) -> Position:
-        """Return what a viewer of `eyes` sees of a position, without what is hidden from all."""
+        """Return what a viewer of `eyes` sees of a position, without what is hidden from all; a new one."""
         if viewer is not None:
             return position.view(viewer)
         if self.codec.has_views or position.to_move is None:
-            return position
+            return position.copy()
         return Position.from_json(self.codec.redact(position.to_json()))
 
     def seen_turns(self, viewer: int | None) -> list[list[str]]:
@@ -473,7 +450,7 @@ class Game:
     @property
     def is_open_from_start(self) -> bool:
         """Whether nothing has ever been hidden in this game."""
-        return self._is_open or not self.session.hides
+        return self.is_shared or not self.session.hides
 
     def take_back(self) -> None:
         """Go back to before the last turn of a person."""
@@ -481,10 +458,11 @@ class Game:
         if limit is None:
             raise Refusal(422, "NOTHING_TO_TAKE_BACK", "there is no turn of a person that can be taken back")
         self._write({"back": limit})
-        self._go_back(limit)
+        self.go_back(limit)
         self.changed()
 
-    def _go_back(self, limit: int) -> None:
+    def go_back(self, limit: int) -> None:
+        """Drop the turns from an index on, or the end by resigning."""
         if self.session.resigned is not None:
             self.session.undo()
         else:
@@ -510,11 +488,12 @@ class Game:
         if not 0 <= seat < len(self.seats) or seat in self.persons:
             raise Refusal(422, "NO_ENGINE", f"seat: no engine plays seat {seat}")
         self._write({"person": seat})
-        self._make_person(seat)
+        self.seat_person(seat)
         self.thinking = None
         self.changed()
 
-    def _make_person(self, seat: int) -> None:
+    def seat_person(self, seat: int) -> None:
+        """Put a person in the place of an engine."""
         self.seats[seat] = Seat()
         self.session.engines = {other: engine for other, engine in self.session.engines.items() if other != seat}
 
@@ -771,7 +750,6 @@ class Game:
         Random events that the line leaves out are drawn, always in the same way.
         """
         position = self.shown(self.at(number), viewer)
-        position = position.copy()
         seed = int.from_bytes(hashlib.sha256(f"{self.id} {number}".encode()).digest()[:7])
         for turn in line:
             if position.is_chance:
@@ -809,7 +787,7 @@ class Game:
         number : int
             Of the turn.
         part : str
-            One of the game's parts, or all.
+            One of the game's parts, several joined by ``+``, or all.
         viewer : int or None
             Of `eyes`.
         with_turn : bool
@@ -820,9 +798,10 @@ class Game:
             page, light or dark.
         """
         codec = self.codec
-        parts = list(parts_of(codec))
-        if part != "all" and part not in parts:
-            raise Refusal(404, "NO_PART", f"no part {quote(part)}; expected all or one of {', '.join(parts)}")
+        parts = list(codec.parts)
+        chosen = parts if part == "all" else part.split("+")
+        if not set(chosen) <= set(parts):
+            raise Refusal(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
         if with_turn:
             base = self.shown(self.at(number), viewer)
             self.at(number + 1)
@@ -838,7 +817,7 @@ class Game:
             turn=marked,
             theme=theme,
             targets=theme == "page",
-            parts=parts if part == "all" else [part],
+            parts=chosen,
         )
 
     def _marked(self, number: int, viewer: int | None) -> list[tuple[str, dict[str, Any]]]:
@@ -889,12 +868,6 @@ def _samples(game: str) -> dict[str, list[str]]:
     return _SAMPLES.setdefault(game, {})
 
 
-def parts_of(codec: GameCodec) -> tuple[str, ...]:
-    """Return the parts of a game's picture."""
-    module = codec._beside("draw")
-    return () if module is None else module.PARTS
-
-
 def evaluation_json(one: TurnEvaluation) -> dict[str, Any]:
     """Return an evaluation as pages show it."""
     return {
@@ -921,233 +894,3 @@ def _unit(key: str, amount: int) -> str:
     if words[-1] == "points":
         return "".join(word[0].upper() for word in words)
     return words[-1].removesuffix("s") if amount == 1 else words[-1]
-
-
-# --- new games, and those on disk
-
-
-def create(
-    data: Any, *, names: list[str], examples: dict[str, str], find: Any, path: str = "request"
-) -> Game:
-    """Make the game that a request describes.
-
-    Parameters
-    ----------
-    data : JSON value
-        Untrusted.
-    names : list of str
-        Of the engines that may be chosen.
-    examples : dict
-        Texts of examples, by name.
-    find : callable
-        Returns the game with an id.
-    """
-    check_shape(data, dict, path)
-    record, given, text = data.pop("record", None), data.pop("position", None), data.pop("text", None)
-    check_shape(data, _NEW, path)
-    sources = [key for key in _SOURCES if key in data] + [
-        key for key, value in (("record", record), ("position", given), ("text", text)) if value is not None
-    ]
-    if len(sources) != 1:
-        raise NotationError(
-            f"{path}: given {', '.join(sources) or 'none'}; expected one of {', '.join(_SOURCES)}",
-            reason="BAD_REQUEST",
-            path=path,
-        )
-    if "example" in data:
-        if data["example"] not in examples:
-            raise _bad(f"{path}.example", data["example"], f"one of {', '.join(examples)}")
-        text = examples[data["example"]]
-    if text is not None:
-        check_shape(text, str, f"{path}.text")
-        if looks_like_record(text):
-            record = text
-        else:
-            given = text
-    evaluations: list[TurnEvaluation] = []
-    seconds = None
-    resigned = None
-    is_review = False
-    if "from" in data:
-        source = find(data["from"])
-        source.require_open()
-        number = data.get("at")
-        source.at(len(source.positions) - 1 if number is None else number)
-        position = source.positions[0].copy()
-        for turn in source.turns if number is None else source.turns[:number]:
-            position.push(turn)
-    elif record is not None:
-        record = _one_record(record, data.get("number", 1))
-        position = replay_played(record)
-        number = data.get("at")
-        if number is not None and not 0 <= number <= len(record["turns"]):
-            raise _bad(f"{path}.at", number, f"0 to {len(record['turns'])}")
-        if number is not None and number < len(record["turns"]):
-            position = Position.from_json(record["start"])
-            for turn in record["turns"][:number]:
-                position.push(turn)
-        else:
-            resigned = record.get("forfeit", {}).get("seat")
-        evaluations = [one for one in recorded_evaluations(record) if one.turn_index < len(position.history)]
-        seconds = record.get("evaluations", {}).get("time_s")
-        is_review = True
-    elif given is not None:
-        position = Position.from_json(position_data(given) if isinstance(given, str) else given)
-    else:
-        options = data.get("options", {})
-        position = new_game(
-            data["game"], players=data.get("players", 2), seed=resolve_seed(data.get("seed")), **options
-        )
-    if len(position.history) > MAX_TURNS:
-        raise Refusal(422, "TOO_MANY_TURNS", f"given {len(position.history)} turns; expected {MAX_TURNS} at most")
-    seats = _seats(data.get("seats"), position, is_review, names, path)
-    has_engines = any(seat.kind == "engine" for seat in seats)
-    is_open = data.get("open")
-    if is_open is None:
-        is_open = is_review and not has_engines
-    game = _make(position, seats, is_open=is_open, draws=data.get("draws", True))
-    game.session.resigned = resigned
-    game.evaluations = {one.turn_index: one for one in evaluations}
-    if evaluations:
-        game.annotation |= {"state": "done" if len(evaluations) == len(game.seat_turns()) else "stopped"}
-        game.annotation["seconds"] = seconds
-    return game
-
-
-def _make(position: Position, seats: list[Seat], **options: Any) -> Game:
-    engines: Any = {number: seat for number, seat in enumerate(seats) if seat.kind == "engine"}
-    return Game(Session(position, engines), seats, **options)
-
-
-def _seats(given, position, is_review, names, path):
-    if given is None:
-        mover = position.to_move if position.to_move is not None else 0
-        return [
-            Seat() if is_review or seat == mover else Seat("engine", DEFAULT_LEVEL, None, DEFAULT_SECONDS)
-            for seat in range(position.players)
-        ]
-    if len(given) != position.players:
-        raise _bad(f"{path}.seats", given, f"{position.players} seats")
-    return [Seat.read(seat, names, f"{path}.seats[{number}]") for number, seat in enumerate(given)]
-
-
-def looks_like_record(text: str) -> bool:
-    """Return whether a text is a record, or several of them, and no position."""
-    try:
-        position_data(text)
-    except MexicaAIError as error:
-        return error.reason == "RECORD_GIVEN"
-    return False
-
-
-def _one_record(given: Any, number: int) -> dict[str, Any]:
-    """Return one record: an object, its text, or one of the lines of a text."""
-    if isinstance(given, str):
-        lines = [line for line in given.splitlines() if line.strip()]
-        try:
-            return _checked(parse_record(given))
-        except NotationError:
-            if len(lines) < 2:
-                raise
-        if not 1 <= number <= len(lines):
-            raise _bad("request.number", number, f"1 to {len(lines)}, the records of the text")
-        given = parse_record(lines[number - 1])
-    return _checked(given)
-
-
-def _checked(record: Any) -> dict[str, Any]:
-    replay_played(record)
-    return record
-
-
-def replay_played(record: Any) -> Position:
-    """Return the position at the end of a record, finished or not."""
-    has_no_outcome = (
-        isinstance(record, dict)
-        and "termination" not in record
-        and record.get("scores") is None
-        and record.get("winners") is None
-    )
-    if not has_no_outcome:
-        return replay(record)
-    try:
-        return replay({**record, "termination": "unfinished"})
-    except PositionError as error:
-        if error.reason != "FINISHED":
-            raise
-    position = Position.from_json(record["start"])
-    for turn in record["turns"]:
-        position.push(turn)
-    return position
-
-
-def begin_journal(game: Game, folder: Folder) -> None:
-    """Write the file of a new game."""
-    head = {
-        "journal": 1,
-        "created": game.created,
-        "start": game.positions[0].to_json(),
-        "seats": [seat.to_json() for seat in game.seats],
-        "open": game._is_open,
-        "draws": game.draws,
-    }
-    rest: list[dict[str, Any]] = [{"turn": turn} for turn in game.turns]
-    if game.session.resigned is not None:
-        rest.append({"resigned": game.session.resigned})
-    if game.evaluations:
-        rest.append({"annotation": game.annotation["seconds"]})
-        rest += [{"evaluation": one.to_json()} for one in game.evaluations.values()]
-    game.journal = folder.begin(game.id, [head, *rest])
-
-
-def restore(ident: str, entries: list[dict[str, Any]]) -> Game:
-    """Return a game from the entries of its file.
-
-    Raises
-    ------
-    NotationError
-        They are not those of a game; reason BAD_JOURNAL.
-    """
-    head, *rest = entries
-    try:
-        if head["journal"] != 1:
-            raise ValueError(f"journal {head['journal']}")
-        position = Position.from_json(head["start"])
-        seats = [
-            Seat(seat["kind"], seat.get("level"), seat.get("name"), seat.get("seconds")) for seat in head["seats"]
-        ]
-        game = _make(
-            position, seats, is_open=head["open"], draws=head["draws"]
-        )
-        game.id, game.created = ident, head["created"]
-        for entry in rest:
-            _replay_entry(game, entry)
-    except (KeyError, TypeError, ValueError, IndexError, MexicaAIError) as error:
-        raise NotationError(f"{ident}: {type(error).__name__}: {error}", reason="BAD_JOURNAL") from None
-    if game.evaluations or game.annotation["seconds"] is not None:
-        is_done = len(game.evaluations) == len(game.seat_turns())
-        game.annotation["state"] = "done" if is_done else "stopped"
-    return game
-
-
-def _replay_entry(game: Game, entry: dict[str, Any]) -> None:
-    match entry:
-        case {"turn": turn}:
-            game.session.push(turn)
-            position = game.session.position
-            game.positions.append(Position(position.game, position.state))
-        case {"back": limit}:
-            game._go_back(limit)
-        case {"resigned": _}:
-            game.session.resign()
-        case {"person": seat}:
-            game._make_person(seat)
-        case {"annotation": seconds}:
-            if game.annotation["seconds"] not in (None, seconds):
-                game.evaluations.clear()
-            game.annotation["seconds"] = seconds
-        case {"evaluation": data}:
-            evaluation = TurnEvaluation(**data)
-            game.evaluations[evaluation.turn_index] = evaluation
-        case _:
-            raise ValueError(f"unknown entry {json.dumps(entry)[:60]}")

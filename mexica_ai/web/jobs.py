@@ -97,6 +97,7 @@ class Jobs:
 
     def go_on(self, game: Game) -> None:
         """Let the engine to move think, and draw random events, until a person is to move."""
+        self._draw(game)
         if game.id in self._turns or not self._has_work(game):
             return
         task = self._start(self._play(game))
@@ -111,23 +112,25 @@ class Jobs:
     def _has_work(self, game: Game) -> bool:
         if not game.persons and not self._hub.is_watched(game.id):
             return False  # nobody looks at a game of engines
-        return game.waiting == "engine" or (game.waiting == "event" and game.draws)
+        return game.waiting == "engine"
+
+    @staticmethod
+    def _draw(game: Game) -> None:
+        while game.waiting == "event" and game.draws:
+            game.draw()
 
     async def _play(self, game: Game) -> None:
         while self._has_work(game):
-            before = len(game.positions)
-            if game.waiting == "event":
-                game.draw()
-            else:
-                seat = game.mover
-                assert seat is not None
-                turn = await self._turn(game, seat)
-                if turn is None:
-                    return
-                game.push(turn)
+            seat = game.mover
+            assert seat is not None
+            turn = await self._turn(game, seat)
+            if turn is None:
+                return
+            game.push(turn)
+            self._draw(game)
             self.tell_state(game)
             if not game.persons:
-                await asyncio.sleep(SHOW_S * (1 + len(game.turns[before - 1])))
+                await asyncio.sleep(SHOW_S * (1 + len(turn)))
 
     async def _turn(self, game: Game, seat: int) -> list[str] | None:
         """Return the turn of an engine; None if it failed."""

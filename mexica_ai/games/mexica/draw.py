@@ -412,8 +412,9 @@ class _Picture:
             parts.append(text(0, y + 12, label, 11.5, **paint("soft")))
             if not sizes:
                 parts.append(text(62, y + 12, "none", 11.5, **paint("soft")))
+            step = 32 if len(sizes) < 8 else 30.5
             for index, size in enumerate(sizes):
-                parts.append(self._calpulli(77 + 32 * (index % 8), y + 8 + 32 * (index // 8), 14.5, size))
+                parts.append(self._calpulli(77 + step * (index % 8), y + 8 + 32 * (index // 8), 14.5, size))
             y += 34 + 32 * (max(len(sizes) - 1, 0) // 8)
         y += 2
         founded = [district for district in self.districts if any(cell in district for cell in self.tokens)]
@@ -447,7 +448,7 @@ class _Picture:
             seat_mark(paint, seat, 24, 24, 12),
             text(44, 24, f"Seat {seat}", 15, font_weight="bold", **paint("ink")),
             text(_PANEL_WIDTH - 12, 31, own.get("score", ""), 24, **{**_BOLD, "text_anchor": "end"}, **paint("ink")),
-            self._action_tokens(own.get("action_tokens", 0)),
+            self._action_tokens(own.get("action_tokens", 0), len(str(own.get("score", "")))),
         ]
         if is_moving:
             note = "after this turn" if self.turn else f"to move, {now.get('action_points')} AP"
@@ -460,8 +461,8 @@ class _Picture:
             ]
         return "".join(parts)
 
-    def _action_tokens(self, number):
-        x = _PANEL_WIDTH - 92.0
+    def _action_tokens(self, number, digits):
+        x = _PANEL_WIDTH - 92.0 - 14 * max(digits - 2, 0)
         label = text(x + 22, 26, f"{TIMES}{number}", 13, **self.paint("ink"))
         return group([self._star(x, 12), label], class_="tokens")
 

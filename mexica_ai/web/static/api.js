@@ -58,17 +58,12 @@ export function parsePicture(text) {
 export async function showPicture(host, path) {
   if (host.dataset.path === path) return false;
   host.dataset.path = path;
-  try {
-    const root = await picture(path);
-    if (host.dataset.path !== path) return false;
-    const old = host.firstElementChild;
-    host.replaceChildren(root);
-    turnWheels(old, root);
-    return true;
-  } catch (error) {
-    if (host.dataset.path === path) host.dataset.path = '';
-    throw error;
-  }
+  const root = await picture(path);
+  if (host.dataset.path !== path) return false;
+  const old = host.firstElementChild;
+  host.replaceChildren(root);
+  turnWheels(old, root);
+  return true;
 }
 
 /** Forget all pictures: the game has gone back. */
@@ -94,7 +89,7 @@ function turnWheels(old, root) {
 
 const KEY = 'mexica-ai';
 export const settings = {
-  theme: '', keys: true, motion: true, fits: true, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
+  theme: '', keys: true, motion: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
   ...JSON.parse(localStorage.getItem(KEY) ?? '{}'),
 };
 

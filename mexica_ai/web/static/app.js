@@ -485,7 +485,7 @@ class Page {
     const {place, entering} = this;
     const isInput = this.isMine && this.chip == null && !this.peek && this.looked == null;
     this.board.attach(host, this.game.grid);
-    this.board.light(isInput ? entering.lit() : new Map(), isInput ? entering.first() : new Set(), target => this.label(target));
+    this.board.light(isInput ? entering.lit(this.isDragged) : new Map(), isInput ? entering.first() : new Set(), target => this.label(target));
     const panel = find('.panel'), graph = find('.graph');
     Promise.all([
       this.board.show(this.path(this.parts, place)), panel && showPicture(panel, this.path('panel', place)),
@@ -539,7 +539,7 @@ function table(page) {
   const hasPanel = game.parts.includes('panel');
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
     ${page.isLost ? html`<p class="banner" role="alert">The connection is lost; trying again. The game is safe.</p>` : nothing}
-    <div class="left">${isReview ? page.message ? html`<p role="status">${page.message}</p>` : nothing : [turnBar(page), tools(page)]}
+    <div class="left">${isReview ? page.message ? html`<p role="status">${page.message}</p>` : nothing : [turnBar(page), snap.is_over ? nothing : tools(page)]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
         @click=${() => shown && page.set({shown: null})}></div>${menu(page)}</div>
       ${button('Fit the board', () => page.set(keep({fits: !settings.fits})), {kind: 'fit', pressed: settings.fits})}
@@ -585,20 +585,21 @@ function turnBar(page) {
       ${button('Redo', () => page.redoOne(), {off: !isMine || !page.redo.length, title: 'Ctrl+Y'})}
       ${button('Reset turn', () => page.undo(99), {off: !canUndo})}
       ${button('Take back', () => page.turn({takeback: true}), {off: !canTakeBack, title: 'To before the last turn of a person'})}
-      ${button(html`End turn ${isMine && draft.left ? html`<small>${draft.left} unused</small>` : nothing}`, () => page.endTurn(), {
+      ${button(html`End turn ${isMine && draft.can_end && draft.left ? html`<small>${draft.left} unused</small>` : nothing}`, () => page.endTurn(), {
         kind: isMine && draft.can_end && !draft.left ? 'primary' : '', off: !isMine})}</div></section>`;
 }
 
 function tools(page) {
-  const {snap: {entries, blocked, draft}, entering, isMine, game} = page;
+  const {snap, entering, isMine, game} = page;
+  const {entries, blocked, draft} = snap;
   const legal = new Set(entries.map(entry => entry.tool));
   const prompt = page.message || draft.warning || (page.chip != null ? 'The board after this action. Click it again to go on.'
-    : !isMine ? '' : entering.tool ? `${entering.labelOf(entering.tool)}${entering.taken.length ? `: ${entering.taken.join(', ')} and …` : ''} (Esc: back)`
+    : !isMine ? '' : entering.tool ? `${entering.labelOf(entering.tool)}${entering.taken.length ? `: ${entering.taken.map(target => game.grid ? target : snap.targets[target] ?? target).join(', ')}, and …` : ''} (Esc: back)`
       : draft.can_end && !entries.length ? 'The turn is complete.' : 'Choose what to do, or click on the board.');
   return html`<div class="tools" role="group" aria-label="Tools">${game.tools.filter(({name}) => name !== 'end').map(({name, label, key}) => html`
       <button type="button" data-tool=${name} aria-pressed=${isMine && entering.tool === name} aria-disabled=${!isMine || !legal.has(name)}
         title=${blocked[name] || nothing} @click=${event => page.tool(name, event.currentTarget)}>${label} <kbd>${key}</kbd></button>`)}
-      ${game.removal && isMine ? button('Agree to remove …', () => page.ask('removal')) : nothing}</div>
+      ${game.removal ? button('Agree to remove …', () => page.ask('removal'), {off: !isMine}) : nothing}</div>
     <p class="prompt" role="status">${prompt}</p>`;
 }
 

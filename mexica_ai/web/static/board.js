@@ -94,7 +94,7 @@ export class Entering {
 
   /** What is legal at a target, in words. */
   legal(target) {
-    if (this.tool || this.taken.length) return this.next().has(target) ? [this.labelOf(this.tool).toLowerCase()] : [];
+    if (this.tool || this.taken.length) return this.next().has(target) ? [this.tool ? this.labelOf(this.tool).toLowerCase() : 'choose'] : [];
     return [...new Set(this.matches(null, [target]).map(entry => this.labelOf(entry.tool).toLowerCase()))];
   }
 
@@ -113,16 +113,16 @@ export class Entering {
     }));
   }
 
-  /** What lies on targets for the board: Map of target to {cost, isFaint}. */
-  lit() {
-    const found = new Map();
-    if (!this.tool && !this.taken.length) return found;
+  /** What is lit on the board: Map of target to {cost, isFaint, isTaken}. */
+  lit(isDragged) {
+    const found = new Map(this.taken.map(target => [target, {isTaken: true}]));
+    if (!this.tool && !isDragged) return found;
     const most = Math.max(...this.matches().map(price));
     for (const [target, entries] of this.next()) {
       if (isMenu(target)) continue;
       const least = entries.reduce((best, entry) => price(entry) < price(best) ? entry : best);
       const isPriced = this.tools.get(least.tool)?.is_priced;
-      found.set(target, {cost: isPriced ? least.cost : '', isFaint: isPriced && most > 1 && price(least) === most});
+      found.set(target, {cost: isPriced && least.cost, isFaint: isPriced && most > 1 && price(least) === most});
     }
     return found;
   }
@@ -154,7 +154,9 @@ export class Board {
     this.cells = Object.assign(document.createElement('div'), {className: 'cells'});
     this.cells.setAttribute('role', grid ? 'grid' : 'group');
     this.cells.setAttribute('aria-label', grid ? 'Board' : 'What lies on the table');
-    host.replaceChildren(this.picture, this.cells);
+    const sheet = Object.assign(document.createElement('div'), {className: 'sheet'});
+    sheet.append(this.picture, this.cells);
+    host.replaceChildren(sheet);
     this.picture.addEventListener('pointerdown', event => this.press(event));
     this.picture.addEventListener('pointermove', event => this.move(event));
     this.picture.addEventListener('pointerup', event => this.release(event));
@@ -191,6 +193,7 @@ export class Board {
       const found = this.lit.get(target);
       rect.classList.toggle('lit', Boolean(found));
       rect.classList.toggle('faint', Boolean(found?.isFaint));
+      rect.classList.toggle('taken', Boolean(found?.isTaken));
       rect.classList.toggle('can', !this.lit.size && (this.can.has(target) || rect.dataset.tool !== undefined));
       rect.classList.toggle('cursor', target === this.focused);
       if (found?.cost) this.setPrice(rect, found.cost);
@@ -376,13 +379,17 @@ export function menu(page) {
     button(html`${one.label} <small>${one.note}</small>`, () => page.choose(one)))}</div>`;
 }
 
-/** Put the menu beside what was clicked. */
+/** Put the menu below what was clicked and what is lit round it, or above. */
 export function placeMenu(anchor) {
   const found = document.querySelector('.menu');
   if (!found) return;
   const host = found.offsetParent.getBoundingClientRect();
-  const at = (anchor?.isConnected ? anchor : document.querySelector('.tools [aria-pressed=true]') ?? found.offsetParent).getBoundingClientRect();
-  const below = at.bottom - host.top + 6, above = at.top - host.top - found.offsetHeight - 6;
+  const at = (anchor?.isConnected ? anchor : document.querySelector('.tools [aria-pressed=true]') ?? found.offsetParent)
+    .getBoundingClientRect();
+  const near = [at, ...[...document.querySelectorAll('.target.lit')].map(rect => rect.getBoundingClientRect()).filter(
+    rect => Math.hypot(rect.x - at.x, rect.y - at.y) < 160)];
+  const below = Math.max(...near.map(rect => rect.bottom)) - host.top + 6;
+  const above = Math.min(...near.map(rect => rect.top)) - host.top - found.offsetHeight - 6;
   const left = at.left - host.left + at.width / 2 - found.offsetWidth / 2;
   found.style.left = `${Math.max(Math.min(left, host.width - found.offsetWidth), 0)}px`;
   found.style.top = `${Math.max(below + found.offsetHeight > host.height && above > 0 ? above : below, 0)}px`;

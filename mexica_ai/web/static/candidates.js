@@ -34,7 +34,8 @@ function result(page, hints) {
   return html`<div class=${page.isLost || !page.isAnalysed ? 'old' : ''}>
     <p class="note">${page.isAnalysed ? nothing : 'Of another position. '}${found.iterations
       ? `${short(found.iterations)} iterations, ${short(found.speed ?? 0)}/s` : 'searching …'}${
-      found.stop_text ? `; ${found.stop_text}` : ''} ${found.why?.join(' ')}</p>
+      found.stop_text ? `; ${found.stop_text}` : nothing}</p>
+    ${found.why?.length ? html`<details class="note"><summary>Why</summary><ul>${found.why.map(one => html`<li>${one}</li>`)}</ul></details>` : nothing}
     ${rows[0]?.value ? sharesBar(rows[0].value) : nothing}
     ${hints === 'value' ? nothing : html`<ol class="candidates" @pointerenter=${() => freeze(rows)} @pointerleave=${list}
       @focusin=${() => freeze(rows)} @focusout=${list} @keydown=${event => key(event, page)}>${

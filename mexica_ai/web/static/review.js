@@ -9,10 +9,10 @@ export function reviewBar(page) {
   });
   const mark = (words, way) => button(words, () => page.goMark(way), {off: !page.marked(way)});
   return html`<section class="card" aria-label="Review">
-    <div class="row">${to('⏮', 'To the start', 0)}${to('◀', 'A turn back', at - 1)}
+    <div class="row">${to('«', 'To the start', 0)}${to('‹', 'A turn back', at - 1)}
       <input type="range" min="0" max=${turns.length} .value=${String(at)} aria-label="Turn"
         aria-valuetext=${at ? `turn ${at}: ${turns[at - 1].text}` : 'start'} @input=${event => page.go(event.target.valueAsNumber)}>
-      ${to('▶', 'A turn on', at + 1)}${to('⏭', 'To the end', turns.length)}<span class="soft">${at} / ${turns.length}</span></div>
+      ${to('›', 'A turn on', at + 1)}${to('»', 'To the end', turns.length)}<span class="soft">${at} / ${turns.length}</span></div>
     <div class="row">${button('Before the turn', () => page.set({isBefore: !page.isBefore, isChoice: false}), {
       pressed: page.isBefore, off: !at})}${mark('Previous ?', -1)}${mark('Next ?', 1)}<span class="grow"></span>
       ${button('Play on from here', () => page.ask('on'))}</div>
