@@ -7,7 +7,6 @@ const LEAST_WIDTH = 840;  // of a picture; a narrower page scrolls it
 const MOVE = {name: 'move', key: 'm', label: 'Move'};
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 const count = ({length}) => (length ? `${length} fault${length > 1 ? 's' : ''}` : 'No faults');
-const labelOf = (control, value) => control.choices.find(([one]) => one === value)?.[1] ?? value;
 
 export class Editor {
   given = null;  // the position as JSON, faulty or not
@@ -24,7 +23,6 @@ export class Editor {
   future = [];
   changes = 0;
   queue = Promise.resolve();
-  icons = new Map();
 
   constructor(page) {
     this.page = page;
@@ -69,6 +67,9 @@ export class Editor {
     }
     Object.assign(this, {given: answer.given, palette: answer.palette, words: answer.targets});
     if (answer.parts.all) this.picture = parsePicture(answer.parts.all);
+    for (const one of this.palette?.brushes ?? []) {
+      one.icon = Object.assign(parsePicture(one.icon), {ariaHidden: 'true'});
+    }
     if (!this.brushes.some(one => one.name === this.brush)) this.brush = MOVE.name;
     if (answer.faults) return this.judge(answer);
     this.text = answer.text;
@@ -158,7 +159,7 @@ export class Editor {
       ...faults.map(fault => fault.targets.includes(name) && fault.message)].filter(Boolean).join(', '));
     for (const rect of board.rects()) {
       const name = rect.dataset.target;
-      rect.classList.toggle('faulty', faults.some(fault => fault.targets.includes(name)));
+      rect.classList.toggle('faulty', this.isFaulty(name, 'targets'));
       rect.classList.toggle('pointed', name === this.from || Boolean(this.pointed?.targets.includes(name)));
     }
   }
@@ -181,13 +182,14 @@ export class Editor {
 
   // --- controls
 
-  isFaulty(path) {
-    return this.faults.some(fault => fault.controls.includes(path));
+  isFaulty(name, kind = 'controls') {
+    return this.faults.some(fault => fault[kind].includes(name));
   }
 
   control(control) {
     const {kind, label, value, path, choices} = control;
-    const invalid = this.isFaulty(path) ? 'true' : nothing;
+    const isFaulty = this.isFaulty(path);
+    const invalid = isFaulty ? 'true' : nothing;
     const set = found => this.edit({path, value: found});
     const adder = (words, at) => html`<select aria-label="${label}: ${words}" @change=${({target}) => {
       this.edit({path, item: choices[target.value][0], at});
@@ -195,11 +197,11 @@ export class Editor {
     }}><option value="">${words}</option>${options()}</select>`;
     const options = () => choices.map(([one, words], index) =>
       html`<option value=${index} .selected=${kind === 'choice' && one === value}>${words}</option>`);
-    const fieldset = body => html`<fieldset class=${kind} data-path=${path} ?data-invalid=${this.isFaulty(path)}>
+    const fieldset = body => html`<fieldset class=${kind} data-path=${path} ?data-invalid=${isFaulty}>
       <legend>${label}</legend>${body}</fieldset>`;
     switch (kind) {
-      case 'number': return html`<label class="field">${label}<input type="number" min=${control.low} max=${control.high}
-        step=${control.step} .value=${String(value ?? '')} data-path=${path} aria-invalid=${invalid}
+      case 'number': return html`<label class="field">${label}<input type="number" min=${control.low}
+        max=${control.high} step=${control.step} .value=${String(value ?? '')} data-path=${path} aria-invalid=${invalid}
         @change=${({target}) => target.value && set(target.valueAsNumber)}></label>`;
       case 'flag': return html`<label class="field"><input type="checkbox" .checked=${Boolean(value)} data-path=${path}
         aria-invalid=${invalid} @change=${({target}) => set(target.checked)}>${label}</label>`;
@@ -207,12 +209,12 @@ export class Editor {
         @change=${({target}) => choices[target.value] && set(choices[target.value][0])}>${
         choices.some(([one]) => one === value) ? nothing : html`<option value="" .selected=${true}>${value}</option>`
         }${options()}</select></label>`;
-      case 'bag': return fieldset(choices.map(([item, words]) => html`<label>${words} <input type="number" min="0" max="99"
-        .value=${String([...value].filter(one => one === item).length)} aria-invalid=${invalid}
+      case 'bag': return fieldset(choices.map(([item, words]) => html`<label>${words} <input type="number" min="0"
+        max="99" .value=${String([...value].filter(one => one === item).length)} aria-invalid=${invalid}
         @change=${({target}) => this.edit({path, item, count: target.valueAsNumber || 0})}></label>`));
       case 'row': return fieldset([control.is_ordered ? adder('put first…', 0) : nothing,
-        [...value].map((item, index) => button([labelOf(control, item), ' ×'], () => this.edit({path, remove: index}),
-          {kind: 'chip', title: 'Remove'})),
+        [...value].map((item, index) => button([choices.find(([one]) => one === item)?.[1] ?? item, ' ×'],
+          () => this.edit({path, remove: index}), {kind: 'chip', title: 'Remove'})),
         adder(control.is_ordered ? 'put last…' : 'add…', value.length)]);
       default: return html`<button type="button" data-path=${path} @click=${() => this.edit({path})}>${label}</button>`;
     }
@@ -226,8 +228,8 @@ export class Editor {
   }
 
   go(fault) {
-    const find = (key, names) => names.map(name => document.querySelector(`.editor [data-${key}="${CSS.escape(name)}"]`))
-      .find(Boolean);
+    const find = (key, names) => names
+      .map(name => document.querySelector(`.editor [data-${key}="${CSS.escape(name)}"]`)).find(Boolean);
     const target = find('target', fault.targets);
     const found = find('path', fault.controls) ?? find('brush', fault.targets)
       ?? (target ? null : document.querySelector('.editor textarea'));
@@ -238,11 +240,6 @@ export class Editor {
   }
 
   // --- what is seen
-
-  icon(svg) {
-    if (!this.icons.has(svg)) this.icons.set(svg, Object.assign(parsePicture(svg), {ariaHidden: 'true'}));
-    return this.icons.get(svg);
-  }
 
   view() {
     queueMicrotask(() => this.paint());
@@ -261,10 +258,10 @@ export class Editor {
       ${button('Redo', () => this.step(this.future, this.past), {off: !this.future.length})}
       ${button('Play', () => this.open(''), {off: !this.isValid, kind: 'primary'})}
       ${button('Analyse', () => this.open('#review'), {off: !this.isValid})}</form>
-      <div class="brushes" role="group" aria-label="Brushes">${this.brushes.map(({name, key, label, icon}) => html`
-        <button aria-pressed=${name === this.brush} aria-label=${label} title="${label}: ${key}" data-brush="brush:${name}"
-          ?data-invalid=${faults.some(fault => fault.targets.includes(`brush:${name}`))} @click=${() => this.choose(name)}
-          >${icon ? this.icon(icon) : nothing}<span>${label}</span></button>`)}</div>
+      <div class="brushes" role="group" aria-label="Brushes">${this.brushes.map(({name, key, label, icon = ''}) => html`
+        <button aria-pressed=${name === this.brush} aria-label=${label} title="${label}: ${key}"
+          data-brush="brush:${name}" ?data-invalid=${this.isFaulty(`brush:${name}`, 'targets')} @click=${() => this.choose(name)}
+          >${icon}<span>${label}</span></button>`)}</div>
       <div class="edited"><div class="scroll"><div class="desk"></div></div><div class="side">
         <section aria-labelledby="faults"><h2 id="faults">${count(faults)}</h2>
           ${page.message ? html`<p class="message">${page.message}</p>` : nothing}
