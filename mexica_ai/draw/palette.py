@@ -76,7 +76,7 @@ def style_sheet() -> str:
         [
             f":root {{ {colors(0)} }}",
             f"@media (prefers-color-scheme: dark) {{ :root {{ {colors(1)} }} }}",
-            ".fill-none { fill: none; }",
+            ".fill-none:not([fill]) { fill: none; }",  # stripes have a pattern of their own
             *rules,
         ]
     )

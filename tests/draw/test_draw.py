@@ -158,6 +158,9 @@ def test_the_style_sheet_colours_what_the_page_shows():
         for position in (ai.new_game(game, seed=1), play(game, 2, 60, 4)):
             names |= set(re.findall(r"(?:fill|stroke)-[a-zA-Z0-9]+(?=[ \"])", position.svg(theme="page")))
     assert len(names) > 20
+    # A rule would win over the pattern of a striped district, which is an attribute.
+    assert ".fill-none:not([fill]) { fill: none; }" in sheet
+    names -= {"fill-none"}
     assert all(f".{name} {{" in sheet for name in names if not name.startswith("stroke-width"))
 
 
