@@ -72,11 +72,11 @@ _ops.round = mexica_round
 _ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determinize
 _ops.chance = <void (*)(void*, bitgen_t*) noexcept nogil>hidden_chance
 _ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_accepts_action
-_ops.policy = <void (*)(const void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
+_ops.policy = <void (*)(const void*, void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
 _ops.begin_search = <void (*)(void*) noexcept nogil>policy_begin_search
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
 _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
-_ops.evaluate = <void (*)(const void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
+_ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
 
 GAME = game_create(&_ops)
 

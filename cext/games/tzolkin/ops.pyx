@@ -78,8 +78,8 @@ _ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determ
 _ops.chance = tzolkin_chance
 _ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_accepts_action
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
-_ops.policy = <void (*)(const void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
-_ops.evaluate = <void (*)(const void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
+_ops.policy = <void (*)(const void*, void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
+_ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
 GAME = game_create(&_ops)
 
 
