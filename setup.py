@@ -139,6 +139,15 @@ class BuildPy(build_py):
     def run(self):
         self.generate_protobuf()
         super().run()
+        if not self.editable_mode:  # in a checkout the page finds them where they are
+            self.copy_examples()
+
+    def copy_examples(self):
+        """Put the examples into the package of the page."""
+        folder = Path(self.build_lib) / "mexica_ai" / "web" / "examples"
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in sorted((ROOT / "examples").glob("*.json*")):
+            self.copy_file(str(path), str(folder / path.name))
 
     @staticmethod
     def generate_protobuf():
@@ -155,7 +164,9 @@ setup(
     packages=packages,
     package_dir=package_dirs,
     package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json",
-                       "facts.json", "service_config.json", "fonts/*.ttf", "fonts/*.txt"]},
+                       "facts.json", "service_config.json", "fonts/*.ttf", "fonts/*.txt"],
+                  "mexica_ai.web": [f"static/{folder}*.{ending}" for folder in ("", "vendor/")
+                                    for ending in ("js", "css", "html", "json", "txt", "svg")]},
     ext_modules=[] if os.environ.get("CEXT_SKIP") == "1" else cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",

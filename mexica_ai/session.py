@@ -30,7 +30,7 @@ class Session:
     position : Position
         Where it goes on; its history is part of the game. Nothing may be hidden in it.
     engines : mapping of int to Engine
-        The engines, by seat; persons play the other seats.
+        The engines, by seat; persons play the other seats. Where `think` is not called, anything with a name.
     record : str, optional
         File that has the record of the game after every turn. None: none.
     """
@@ -95,10 +95,14 @@ class Session:
         seat = self.position.to_move
         assert seat is not None
         result = self.engines[seat].best_turn(self.view(seat), stop=stop)
-        self.position.push(result.turn)
+        self.push(result.turn)
+        return result
+
+    def push(self, turn: list[str]) -> None:
+        """Play a whole turn of any seat, or the random event that is due."""
+        self.position.push(turn)
         self._undone.clear()
         self._keep()
-        return result
 
     def draw(self) -> list[str]:
         """Draw the random event that is due; return it."""
@@ -197,15 +201,23 @@ class Session:
         for seed in range(_WORLDS):
             world = view.state.copy()
             world.determinize(view.viewer, seed)
-            actions = {codec.format_action(other): other for other in world.legal_actions()}
+            if view.is_chance:
+                others = [codec.draw_outcome(world, draw) for draw in range(_TRIED)]
+            else:
+                others = world.legal_actions()
+            actions = {codec.format_action(other): other for other in others}
             alike = [
                 other
                 for text, other in actions.items()
                 if text != action and len(text.split()) == len(action.split()) and text.split()[0] == action.split()[0]
             ]
+            same = None  # where the action itself leads in this world
+            if action in actions:
+                same = world.copy()
+                same.apply(actions[action])
             for other in alike[:_TRIED]:
                 trial = world.copy()
                 trial.apply(other)
-                if codec.format_position(trial) == after:
+                if trial != same and codec.format_position(trial) == after:
                     return True
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -112,7 +113,7 @@ def play_steps(position: Position, turn: str | list[str]) -> list[Step]:
                 action,
                 now.copy(),
                 [new - old for new, old in zip(now.scores, scores, strict=True)],
-                {} if seat is None else _cost(before, after, seat, spends, is_over),
+                {} if seat is None else spent(before, after, seat, spends, is_over),
                 changes(before, after),
                 is_over,
             )
@@ -121,7 +122,18 @@ def play_steps(position: Position, turn: str | list[str]) -> list[Step]:
     return steps
 
 
-def _cost(before, after, seat, keys, is_over):
+def spent(
+    before: dict[str, Any], after: dict[str, Any], seat: int, keys: Sequence[str], is_over: bool
+) -> dict[str, int]:
+    """Return what an action cost a seat, from the JSON form of the positions before and after it.
+
+    Parameters
+    ----------
+    keys : sequence of str
+        Of what is spent, those of `GameCodec.spends`.
+    is_over : bool
+        Whether the turn has ended with it: that sets anew what a turn may spend.
+    """
     cost = {}
     for key in keys:
         if key in before:

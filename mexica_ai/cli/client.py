@@ -94,7 +94,7 @@ def _connected(args: argparse.Namespace) -> Iterator[Client]:
                 pass
     connection = Client(
         args.server,
-        token=_token(args.token_file),
+        token=read_token(args.token_file),
         root_certificates=args.tls_ca or args.tls or None,
         certificate=args.tls_certificate,
         key=args.tls_key,
@@ -103,7 +103,8 @@ def _connected(args: argparse.Namespace) -> Iterator[Client]:
         yield client
 
 
-def _token(path: str | None) -> str | None:
+def read_token(path: str | None) -> str | None:
+    """Return the bearer token in a file, or that of the environment."""
     if path is None:
         return os.environ.get(TOKEN_VARIABLE) or None
     with common.open_input(path) as file:

@@ -31,6 +31,7 @@ from mexica_ai.cli import (
     show,
     train,
     validate,
+    web,
 )
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 
@@ -51,6 +52,7 @@ COMMANDS = {
     "engine": engine,
     "serve": serve,
     "client": client,
+    "web": web,
     "arena": arena,
     "train": train,
     "completion": completion,

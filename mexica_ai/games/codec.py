@@ -26,13 +26,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cext.core.game import State
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.compact import bad_compact
 from mexica_ai.games.entry import MENU, Entry, Tool
 from mexica_ai.strict import parse_json, quote
+
+if TYPE_CHECKING:
+    from mexica_ai.games.edit import Editor
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,11 @@ class GameCodec(Protocol):
     examples: tuple[str, ...] = ()
     has_views: bool = False
     spends: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The game's name in headings."""
+        return self.name.capitalize()
 
     # --- notation: text and JSON
 
@@ -271,6 +279,11 @@ class GameCodec(Protocol):
             raise NotationError(f"{self.name}: has no pictures; expected a game that has", reason="NO_PICTURE")
         return module.draw(fields, **options)
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the picture that `draw` can draw alone, in their order; none without pictures."""
+        return getattr(self._beside("draw"), "PARTS", ())
+
     # --- entering actions on the picture; by the module ``entry`` beside the codec, if there is one
 
     @property
@@ -278,6 +291,11 @@ class GameCodec(Protocol):
         """The kinds of actions that a person chooses from, in the order of their buttons."""
         module = self._beside("entry")
         return () if module is None else module.TOOLS
+
+    @property
+    def grid(self) -> dict[str, list[str]] | None:
+        """The ``rows`` and ``columns`` of the picture's targets if those are a grid, as A and 1 of A1; else None."""
+        return getattr(self._beside("entry"), "GRID", None)
 
     def entry(self, action: str, fields: dict[str, Any]) -> Entry:
         """Return how a person enters a legal action on the picture of a position.
@@ -296,6 +314,15 @@ class GameCodec(Protocol):
         """Return what the targets of the picture of a position are, for those who do not see it. Default: none."""
         describe = getattr(self._beside("entry"), "describe", None)
         return {} if describe is None else describe(fields)
+
+    @property
+    def editor(self) -> Editor | None:
+        """What an editor of positions offers; ``EDITOR`` of the module ``edit`` beside the codec, None without one.
+
+        Without one a position is edited as JSON.
+        """
+        module = self._beside("edit")
+        return None if module is None else module.EDITOR
 
     def _beside(self, name: str) -> ModuleType | None:
         """Return a module of the game's package; None if it has none of this name."""

@@ -13,7 +13,9 @@ from mexica_ai.draw.svg import TIMES, document, element, group, text
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.codec import CODEC
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
+from mexica_ai.games.coatl.notation import SHAPE
 from mexica_ai.games.codec import try_parse
+from mexica_ai.strict import readable
 
 PARTS = ("table", "seats", "steps")
 HIDDEN = "?"
@@ -37,7 +39,7 @@ def draw(
     shares: Sequence[float] | None = None,
 ) -> str:
     """Return a picture of a position; see `GameCodec.draw`."""
-    picture = _Picture(fields, Paint(theme), turn)
+    picture = _Picture(drawable(fields), Paint(theme), turn)
     body, y = [], 16.0
     if "table" in parts:
         body.append(picture.heading(shares))
@@ -58,6 +60,18 @@ def draw(
         body.append(picture.all_targets())
     paper = element("rect", width=float(_WIDTH), height=y, **picture.paint("paper"))
     return document(_WIDTH, y, paper + "".join(body), picture.title())
+
+
+def drawable(fields):
+    """Return what can be drawn of a position, which may be a faulty one of an editor."""
+    data = readable(fields, SHAPE)
+    data["seats"] = data["seats"][: facts.MAX_PLAYERS]
+    for own in data["seats"]:
+        own["coatls"] = own["coatls"][: 2 * facts.MAX_COATLS]
+        for coatl in own["coatls"]:
+            coatl["pieces"] = coatl["pieces"][: facts.MAX_PIECES]
+            coatl["prophecies"] = coatl["prophecies"][: 2 * facts.MAX_PLAYED]
+    return data
 
 
 class _Picture:
@@ -363,7 +377,7 @@ class _Picture:
         for index, (kind, letter) in enumerate(pieces):
             x = 44 + step * index
             self.piece(x, y + 80, kind, letter)
-            self.places[f"stored:{seat}:{kind}:{letter}"] = (x, y + 74, _PIECE, 42)
+            self._widen(f"stored:{seat}:{kind}:{letter}", x, y + 74, _PIECE, 42)
 
     def _cards(self, seat, own, y):
         """Draw the hand; return where it ends."""
@@ -378,13 +392,20 @@ class _Picture:
             if card in shown:
                 shown.remove(card)
                 note = "seen"
-            self.prophecy(x, top, card, f"hand:{seat}:{card}" if card != HIDDEN else None, note=note)
+            self.prophecy(x, top, card, note=note)
+            if card != HIDDEN:
+                self._widen(f"hand:{seat}:{card}", x, top, _CARD_W, _CARD_H)
             x += wide + _GAP
         temples, shown = own.get("temples", ()), y + 28
         for card in temples:
             self.temple(_WIDTH - 36 - _CARD_W, shown, card, f"hand:{seat}:{card}" if card != HIDDEN else None)
             shown += _CARD_H + 8
         return max(top + _CARD_H, shown - 8 if temples else 0)
+
+    def _widen(self, target, x, y, width, height):
+        """Note where a target is; pieces and cards that are alike lie side by side, and are one target."""
+        left, top, *_ = self.places.get(target, (x, y))
+        self.places[target] = (left, y, x + width - left, height) if top == y else (x, y, width, height)
 
     # --- a Coatl
 
@@ -475,7 +496,8 @@ class _Picture:
 
     def all_targets(self):
         parts = []
-        for target, (x, y, width, height) in self.places.items():
+        # What lies within another target comes after it, so that it can be clicked.
+        for target, (x, y, width, height) in sorted(self.places.items(), key=lambda place: -place[1][2] * place[1][3]):
             size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
             parts.append(element("rect", **size, fill_opacity="0", data_target=target, class_="target"))
         return group(parts, class_="targets")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mexica_ai.games.coatl import facts
 from mexica_ai.games.entry import MENU, Entry, Tool
 
 TOOLS = (
@@ -56,3 +57,45 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
         case "discard", [card]:
             return Entry("discard", (f"hand:{seat}:{card}",))
     return Entry(verb)
+
+
+_COLORS = {"Y": "yellow", "R": "red", "K": "black", "G": "green", "B": "blue"}
+_KINDS = {"heads": "head", "tails": "tail", "bodies": "body"}
+_HIDDEN = "?"
+
+
+def describe(fields: dict[str, Any]) -> dict[str, str]:
+    """Return what lies on the targets of the picture, in words; see `GameCodec.describe_targets`."""
+    found = {"deck": f"deck of {fields['deck']} prophecies"}
+    for part, kind in _KINDS.items():
+        for letters in fields["supply"][part]:
+            found[f"supply:{kind}:{letters}"] = f"supply, {kind} {_colors(letters)}"
+    found |= {f"display:{card}": f"display, {facts.describe(card)}" for card in fields["display"]}
+    for pile in fields["piles"]:
+        if pile["top"]:
+            found[f"pile:{pile['top']}"] = f"open temple, {facts.describe(pile['top'])}"
+    for seat, own in enumerate(fields["seats"]):
+        whose = f"seat {seat}"
+        for part, kind in _KINDS.items():
+            for letter in own["stored"][part]:
+                number = own["stored"][part].count(letter)
+                found[f"stored:{seat}:{kind}:{letter}"] = f"{whose}, stored {kind} {_colors(letter)}, {number}"
+        for card in (*own["hand"], *own["temples"]):
+            if card != _HIDDEN:
+                found[f"hand:{seat}:{card}"] = f"{whose}, hand, {facts.describe(card)}"
+        if fields["options"]["sacrifice_tokens"]:
+            found |= {f"token:{seat}:{token}": f"{whose}, token {token}" for token in own["tokens"]}
+        for number, coatl in enumerate(own["coatls"], 1):
+            target, words = f"coatl:{seat}:{number}", f"{whose}, Coatl {number}"
+            state = "complete" if coatl["closed"] else "unfinished"
+            found[target] = f"{words}, {_colors(coatl['pieces'])}, {state}"
+            for end, is_closed in (("left", coatl["head"]), ("right", coatl["tail"])):
+                if not is_closed:
+                    found[f"{target}:{end}"] = f"{words}, open end to the {end}"
+            for card in (*coatl["prophecies"], *filter(None, [coatl["temple"]])):
+                found[f"{target}:{card}"] = f"{words}, {facts.describe(card)}"
+    return found
+
+
+def _colors(letters: str) -> str:
+    return " ".join(_COLORS[letter] for letter in letters)

@@ -16,6 +16,8 @@ from mexica_ai.games.codec import try_parse
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.codec import CODEC
+from mexica_ai.games.mexica.notation import SHAPE
+from mexica_ai.strict import readable
 
 PARTS = ("board", "panel", "steps")
 SIZE, X, Y = 40, 46, 46  # of a space, and where space A1 begins
@@ -38,7 +40,7 @@ def draw(
     shares: Sequence[float] | None = None,
 ) -> str:
     """Return a picture of a position; see `GameCodec.draw`."""
-    picture = _Picture(fields, Paint(theme), turn, targets, shares)
+    picture = _Picture(readable(fields, SHAPE), Paint(theme), turn, targets, shares)
     body, width, height = [], 0.0, 0.0
     if "board" in parts:
         body.append(picture.board())
@@ -94,9 +96,12 @@ class _Picture:
         now = self.now
         self.canals = {cell for name in now.get("canals", ()) if (cell := _cell(name)) is not None}
         self.bridges = self._places(now, "bridges", "axis")
-        self.temples = board.read_temples(now.get("temples", ()))
-        tokens = self._places(now.get("calpulli", {}), "placed", "size")
-        self.tokens = {cell: size for cell, size in tokens.items() if isinstance(size, int)}
+        self.temples = {
+            cell: temple
+            for cell, temple in board.read_temples(now["temples"]).items()
+            if board.NEUTRAL <= temple[0] < board.MAX_PLAYERS
+        }
+        self.tokens = self._places(now["calpulli"], "placed", "size")
         self.pillis = {
             seat: cell
             for seat, own in enumerate(now.get("seats", ()))
@@ -314,8 +319,6 @@ class _Picture:
         return self._temple_at(*_center(cell), seat, level, 13.5)
 
     def _temple_at(self, x, y, seat, level, radius):
-        if not (isinstance(seat, int) and board.NEUTRAL <= seat < board.MAX_PLAYERS and isinstance(level, int)):
-            return ""
         name = NEUTRAL if seat == board.NEUTRAL else seat
         return group(
             [
@@ -343,6 +346,7 @@ class _Picture:
 
     def _targets(self):
         parts = []
+        mover = self.pillis.get(self.now.get("to_move")) if self.now.get("phase") == "play" else None
         for cell in sorted(_GRID):
             column, row = _square(cell)
             parts.append(
@@ -354,6 +358,7 @@ class _Picture:
                     height=float(SIZE),
                     fill_opacity="0",
                     data_target=format_space(cell),
+                    data_tool="move" if cell == mover else None,
                     class_="target",
                 )
             )
@@ -413,6 +418,8 @@ class _Picture:
         if self.shares:
             parts.append(group([self._shares()], transform=f"translate(0 {y:g})"))
             y += 52
+        else:
+            y += 6
         calpulli = now.get("calpulli", {})
         for label, sizes in self._token_rows(calpulli):
             parts.append(text(0, y + 12, label, 11.5, **paint("soft")))
@@ -454,7 +461,7 @@ class _Picture:
             seat_mark(paint, seat, 24, 24, 12),
             text(44, 24, f"Seat {seat}", 15, font_weight="bold", **paint("ink")),
             text(_PANEL_WIDTH - 12, 31, own.get("score", ""), 24, **{**_BOLD, "text_anchor": "end"}, **paint("ink")),
-            self._action_tokens(own.get("action_tokens", 0)),
+            self._action_tokens(own.get("action_tokens", 0), len(str(own.get("score", "")))),
         ]
         if is_moving:
             note = "after this turn" if self.turn else f"to move, {now.get('action_points')} AP"
@@ -473,8 +480,8 @@ class _Picture:
             ]
         return "".join(parts)
 
-    def _action_tokens(self, number):
-        x = _PANEL_WIDTH - 92.0
+    def _action_tokens(self, number, digits):
+        x = _PANEL_WIDTH - 92.0 - 14 * max(digits - 2, 0)
         label = text(x + 22, 26, f"{TIMES}{number}", 13, **self.paint("ink"))
         return group([self._star(x, 12), label], class_="tokens")
 

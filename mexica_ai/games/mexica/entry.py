@@ -23,6 +23,7 @@ TOOLS = (
     Tool("token", "k", "Take an action token"),
     Tool("end", "e", "End the turn"),
 )
+GRID = {"rows": [str(row) for row in range(1, board.NUM_ROWS + 1)], "columns": list(board.COLUMNS)}
 _AXES = {"ew": "east to west", "ns": "north to south"}
 
 
@@ -48,7 +49,7 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
 
 def describe(fields: dict[str, Any]) -> dict[str, str]:
     """Return what lies on the targets of the picture, in words; see `GameCodec.describe_targets`."""
-    found = {format_space(cell): "land" for cell in board.GRID}
+    found = {format_space(cell): "land" if cell in board.LAND else "lake" for cell in board.GRID}
     canals = [name for name in fields["canals"] if name in found]
     for district in board.districts({parse_space(name) for name in canals}):
         for cell in district:
@@ -59,7 +60,7 @@ def describe(fields: dict[str, Any]) -> dict[str, str]:
     for token in fields["calpulli"]["placed"]:
         found[token["at"]] += f", calpulli {token['size']}"
     for temple in fields["temples"]:
-        whose = "neutral" if temple["seat"] is None else f"seat {temple['seat']}'s"
+        whose = "neutral" if temple["seat"] == board.NEUTRAL else f"seat {temple['seat']}'s"
         found[temple["at"]] += f", {whose} temple {temple['level']}"
     for seat, own in enumerate(fields["seats"]):
         if own["pilli"]:

@@ -9,6 +9,7 @@ class TzolkinCodec(GameCodec):
     """The functions of `mexica_ai.games.tzolkin.notation`. Random events are part of a record."""
 
     name = "tzolkin"
+    title = "Tzolk'in"
     spends = ("corn", "wood", "stone", "gold")
     options = (
         Option("whole_points", bool, "whether final points for corn are rounded down (default: they are not)"),

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from mexica_ai.draw import marks
+from mexica_ai.draw import marks, svg
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import document, element, group, text
@@ -16,6 +16,8 @@ from mexica_ai.games.codec import try_parse
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.codec import CODEC
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
+from mexica_ai.games.tzolkin.notation import SHAPE
+from mexica_ai.strict import readable
 
 PARTS = ("calendar", "gears", "table", "seats", "steps")
 _WIDTH, _EDGE = 1260, 20
@@ -53,7 +55,7 @@ def draw(
 
     A turn is shown before the gears turn, so that its workers stand where it has put them.
     """
-    picture = _Picture(fields, Paint(theme), turn)
+    picture = _Picture(drawable(fields), Paint(theme), turn, targets)
     y = picture.heading(shares)
     if "calendar" in parts:
         y += picture.calendar(y)
@@ -77,11 +79,30 @@ def draw(
     return document(_WIDTH, y, paper + "".join(body), picture.title())
 
 
+def drawable(fields):
+    """Return what can be drawn of a position, which may be a faulty one of an editor."""
+    data = readable(fields, SHAPE)
+    seats = data["seats"] = data["seats"][: facts.MAX_PLAYERS]
+    for key in ("start_space", "start_player"):
+        if data[key] is not None and not 0 <= data[key] < facts.MAX_PLAYERS:
+            data[key] = None
+    data["players"] = max(facts.MIN_PLAYERS, min(data["players"], facts.MAX_PLAYERS))
+    data["skulls_placed"] = [number for number in data["skulls_placed"] if 1 <= number <= facts.SKULL_ACTIONS]
+    for gear, places in data["gears"].items():
+        known = (place if place in "0123i" else facts.FREE for place in places)
+        data["gears"][gear] = "".join(known).ljust(GEARS[gear]["teeth"], facts.FREE)[: GEARS[gear]["teeth"]]
+    for kind, tiles in data["fields"].items():
+        data["fields"][kind] = (tiles + [0] * facts.NUM_FIELDS)[: facts.NUM_FIELDS]
+    for own in seats:
+        own["workers"] = max(0, min(own["workers"], facts.MAX_WORKERS))
+    return data
+
+
 class _Picture:
     """Draws one position from top to bottom, and remembers where things are."""
 
-    def __init__(self, fields, paint, turn):
-        self.fields, self.paint, self.turn = fields, paint, turn
+    def __init__(self, fields, paint, turn, targets):
+        self.fields, self.paint, self.turn, self.targets = fields, paint, turn, targets
         seen = [(action, after) for action, after in turn if action.split()[0] not in _UNSEEN]
         self.now = seen[-1][1] if seen else fields
         self.parts, self.marks, self.places = [], [], {}
@@ -188,14 +209,15 @@ class _Picture:
             self.parts.append(seat_mark(self.paint, now["start_space"], x + 95, y + 17, 9))
         self.box(x + 120, y, 120, 34, "card", "line", 1.2, 6)
         self.text(x + 128, y + 21, "starts", 11.5, color="soft")
-        self.parts.append(seat_mark(self.paint, now.get("start_player", 0), x + 178, y + 17, 8))
+        if now["start_player"] is not None:
+            self.parts.append(seat_mark(self.paint, now["start_player"], x + 178, y + 17, 8))
         self.token(x + 202, y + 17, "corn", 7)
         self.text(x + 213, y + 21, now.get("teeth_corn"), 12, font_weight="bold")
         return 46
 
     def gear(self, gear, x, y):
         now, paint = self.now, self.paint
-        teeth, last = GEARS[gear]["teeth"], GEARS[gear]["last_action"]
+        teeth = GEARS[gear]["teeth"]
         signs = render.pictures(now, gear)
         middle, center = x + _GEAR_W / 2, y + _GEAR_H / 2 + 22
         radius = _RADIUS + (5 if gear == facts.CHICHEN else 0)
@@ -210,7 +232,8 @@ class _Picture:
             for turn, reach in ((-0.32, radius - 15), (-0.3, radius + 14), (0.3, radius + 14), (0.32, radius - 15)):
                 points.append(at(space + turn, reach))
         data = "".join(f"{'ML'[index > 0]}{a:.2f} {b:.2f}" for index, (a, b) in enumerate(points)) + "Z"
-        self.parts.append(element("path", d=data, stroke_linejoin="round", **paint("land", "palace", 1.6)))
+        teeth_path = element("path", d=data, stroke_linejoin="round", **paint("land", "palace", 1.6))
+        self.parts.append(self._wheel(gear, middle, center, [teeth_path]))
         self.parts.append(
             element("circle", cx=float(middle), cy=float(center), r=radius - 22.0, **paint("shore", "palace", 1.4))
         )
@@ -225,18 +248,19 @@ class _Picture:
             if space:
                 left = self._tiles_left(space) if gear == "palenque" else ""
                 self._action(gear, space, sign, left, *at(space, radius + (43 if left else 37)))
+        workers = []
         for space, owner in enumerate(now["gears"][gear]):
             a, b = at(space, radius - 1)
             if owner.isdigit():
-                self.parts.append(seat_mark(paint, int(owner), a, b, 9.5))
+                workers.append(seat_mark(paint, int(owner), a, b, 9.5))
             elif owner == facts.IDLE:
-                self.parts.append(element("circle", cx=a, cy=b, r=6.5, **paint("neutral", "rimneutral", 1.2)))
-            if space <= last:
-                self.places[f"worker:{gear}:{space}"] = (a - 13, b - 13, 26, 26)
+                workers.append(element("circle", cx=a, cy=b, r=6.5, **paint("neutral", "rimneutral", 1.2)))
+            self.places[f"worker:{gear}:{space}"] = (a - 13, b - 13, 26, 26)
             for number, gone in self.gear_marks.get((gear, space), ()):
                 ring = _ring(a, b, 13)
                 ghost = group([seat_mark(paint, int(gone), a, b, 9.5)], opacity="0.35") if gone else ""
                 self.marks.append(ghost + marks.frame(paint, ring) + marks.badge(paint, a + 12, b - 12, number, 8))
+        self.parts.append(self._wheel(gear, middle, center, workers))
         self.places[f"place:{gear}"] = (middle - radius + 22, center - radius + 22, 2 * radius - 44, 2 * radius - 44)
 
     def _tiles_left(self, space):
@@ -268,6 +292,14 @@ class _Picture:
         """Draw what the signs of the gears mean."""
         for row, line in enumerate(_LEGEND):
             self.text(_EDGE, y + 14 * row, line, 10.5, color="soft")
+
+    def _wheel(self, gear, x, y, parts):
+        """Return what turns with a gear; a page finds there round what, and how far it has turned so far."""
+        if not self.targets:
+            return "".join(parts)
+        angle = 360 / GEARS[gear]["teeth"] * self.now.get("day", 0)
+        about = {"data_wheel": gear, "data_angle": float(angle), "data_center": f"{svg.number(x)} {svg.number(y)}"}
+        return group(parts, class_="wheel", **about)
 
     def temples(self, y):
         """Draw temples and tracks on the left; return the height."""
@@ -442,7 +474,8 @@ class _Picture:
 
     def all_targets(self):
         parts = []
-        for target, (x, y, width, height) in self.places.items():
+        # What lies within another target comes after it, so that it can be clicked.
+        for target, (x, y, width, height) in sorted(self.places.items(), key=lambda place: -place[1][2] * place[1][3]):
             size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
             parts.append(element("rect", **size, fill_opacity="0", data_target=target, class_="target"))
         return group(parts, class_="targets")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mexica_ai.games.entry import MENU, Entry, Tool
-from mexica_ai.games.tzolkin import facts
+from mexica_ai.games.tzolkin import facts, render
 
 TOOLS = (
     Tool("keep", "k", "Keep two tiles"),
@@ -74,3 +74,36 @@ def _way(how: list[str]) -> str:
         case []:
             return "as its cost says"
     return "paid with " + " ".join(how)
+
+
+def describe(fields: dict[str, Any]) -> dict[str, str]:
+    """Return what lies on the targets of the picture, in words; see `GameCodec.describe_targets`."""
+    found = {"place:start": "start space"}
+    if fields["start_space"] is not None:
+        found["place:start"] += f", worker of seat {fields['start_space']}"
+    for gear, places in fields["gears"].items():
+        name = gear.replace("_", " ").title()
+        found[f"place:{gear}"] = name
+        signs = render.pictures(fields, gear)
+        for space, owner in enumerate(places[: facts.GEARS[gear]["last_action"] + 1]):
+            who = {facts.FREE: "free", facts.IDLE: "an idle worker"}.get(owner, f"worker of seat {owner}")
+            found[f"worker:{gear}:{space}"] = f"{name}, space {space}, {who}"
+            if space:
+                found[f"use:{gear}:{space}"] = f"{name}, action {space}, {signs[space]}"
+    for kind, names, key in (("temple", facts.TEMPLES, "temples"), ("track", facts.TRACKS, "technologies")):
+        for name in names:
+            steps = [f"seat {seat} at {own[key][name]}" for seat, own in enumerate(fields["seats"])]
+            found[f"{kind}:{name}"] = f"{name.capitalize()}, {', '.join(steps)}"
+    for name in fields["display"]["buildings"]:
+        tile = facts.BUILDINGS[name]
+        found[f"tile:{name}"] = _tile("building", name, tile, render.describe_effects(tile["effects"]))
+    for name in fields["display"]["monuments"]:
+        tile = facts.MONUMENTS[name]
+        words = render.describe_scoring(tile["scoring"], fields["players"])
+        found[f"tile:{name}"] = _tile("monument", name, tile, words)
+    return found
+
+
+def _tile(kind: str, name: str, tile: dict[str, Any], words: str) -> str:
+    title = name.partition("_")[2].replace("_", " ")
+    return f"{kind} {title}, costs {render.spell(tile['cost'])}, {words}"

@@ -1,0 +1,1 @@
+"""The page to play, analyse, review and edit in the browser."""

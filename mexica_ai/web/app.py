@@ -1,0 +1,601 @@
+"""The routes of the page."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import hashlib
+import importlib.metadata
+import json
+import logging
+import re
+from collections.abc import AsyncIterator, Mapping
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from mexica_ai import levels, registry
+from mexica_ai.client import AsyncClient
+from mexica_ai.draw.shares import draw_shares
+from mexica_ai.engines.specs import EngineSpec
+from mexica_ai.errors import MexicaAIError, NotationError
+from mexica_ai.review import graph_turns
+from mexica_ai.strict import Nullable, check_shape, parse_json, quote
+from mexica_ai.web import starts
+from mexica_ai.web.errors import Refusal, refusal_of
+from mexica_ai.web.events import Hub
+from mexica_ai.web.games import DEFAULT_LEVEL, MAX_GAMES, MAX_SECONDS, MAX_TURNS, Game
+from mexica_ai.web.guard import MAX_RECORD
+from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, Jobs
+from mexica_ai.web.journal import Folder
+
+MAX_CANDIDATES = 20
+_PICTURES_KEPT = 64
+
+_logger = logging.getLogger("mexica_ai.web")
+
+_VERSION = {"version": int, "viewer?": Nullable(int)}
+_DRAFT = {**_VERSION, "actions": [str]}
+_TURN = {
+    **_VERSION,
+    "actions?": Nullable([str]),
+    "takeback?": bool,
+    "stop?": bool,
+    "retry?": bool,
+    "resign?": bool,
+    "seat?": int,
+    "person?": bool,
+}
+_ANALYSIS = {
+    "at": int,
+    "line?": [[str]],
+    "draft?": [str],
+    "seconds?": Nullable(float),
+    "candidates?": int,
+    "viewer?": Nullable(int),
+}
+_COMMANDS = ("takeback", "event", "stop", "retry", "resign", "person")
+
+
+class Site:
+    """The routes and what they share.
+
+    Parameters
+    ----------
+    folder : Folder
+    client : AsyncClient
+    engines : mapping of str to EngineSpec
+    """
+
+    def __init__(self, folder: Folder, client: AsyncClient, engines: Mapping[str, EngineSpec]) -> None:
+        self._folder, self._client = folder, client
+        self.hub = Hub()
+        self.jobs = Jobs(client, self.hub, engines)
+        self._games: dict[str, Game | None] = dict.fromkeys(reversed(folder.ids()))  # None: still on disk
+        self._examples = _read_examples()
+        self._pictures: dict[Any, str] = {}
+        self.hub.when_left = self.jobs.drop_analysis
+        self.hub.when_joined = self._joined
+        self.routes = [
+            Route("/", self.page),
+            Route("/edit", self.page),
+            Route("/g/{game}", self.page),
+            Mount("/static", StaticFiles(packages=[("mexica_ai.web", "static")])),
+            Route("/api/info", self.info),
+            Route("/api/games", self.list_games, methods=["GET"]),
+            Route("/api/games", self.new_game, methods=["POST"]),
+            Route("/api/games/{game}", self.snapshot, methods=["GET"]),
+            Route("/api/games/{game}", self.remove, methods=["DELETE"]),
+            Route("/api/games/{game}/draft", self.draft, methods=["PUT"]),
+            Route("/api/games/{game}/turn", self.turn, methods=["POST"]),
+            Route("/api/games/{game}/at/{number:int}", self.at),
+            Route("/api/games/{game}/at/{number:int}/{part}.svg", self.picture),
+            Route("/api/games/{game}/analysis", self.analyze, methods=["PUT"]),
+            Route("/api/games/{game}/analysis", self.end_analysis, methods=["DELETE"]),
+            Route("/api/games/{game}/annotation", self.annotate, methods=["PUT"]),
+            Route("/api/games/{game}/annotation", self.end_annotation, methods=["DELETE"]),
+            Route("/api/games/{game}/record", self.record),
+            Route("/api/games/{game}/position", self.position),
+            Route("/api/games/{game}/shares.svg", self.shares),
+            Route("/api/removal", self.removal, methods=["POST"]),
+            Route("/api/events", self.events),
+        ]
+        if find_spec("mexica_ai.web.editor") is not None:
+            from mexica_ai.web.editor import ROUTES
+
+            self.routes += ROUTES
+
+    # --- games
+
+    def find(self, ident: str) -> Game:
+        """Return a game; Refusal if there is none."""
+        if ident not in self._games:
+            raise Refusal(404, "NO_GAME", f"no game {quote(ident)}")
+        game = self._games[ident]
+        if game is None:
+            try:
+                entries = self._folder.read(ident)
+                if not entries:
+                    del self._games[ident]
+                    raise Refusal(404, "NO_GAME", f"no game {quote(ident)}")
+                game = starts.restore(ident, entries)
+            except NotationError as error:
+                _logger.warning("%s", error)
+                raise Refusal(422, error.reason, f"the game cannot be read: {error}") from None
+            game.journal = self._folder.journal(ident)
+            self._games[ident] = game
+            self.jobs.go_on(game)
+        return game
+
+    def _joined(self, ident: str) -> None:
+        self.jobs.go_on(self.find(ident))
+
+    def _asked(self, request: Request) -> Game:
+        return self.find(request.path_params["game"])
+
+    def _answer(self, game: Game, viewer: int | None, status: int = 200) -> JSONResponse:
+        """Answer a command: go on, tell the pages, return the new snapshot."""
+        self.jobs.go_on(game)
+        self.jobs.tell_state(game)
+        return JSONResponse(game.snapshot(viewer), status)
+
+    async def page(self, request: Request) -> Response:
+        """The shell page."""
+        shell = resources.files("mexica_ai.web") / "static" / "index.html"
+        return Response(shell.read_bytes(), media_type="text/html; charset=utf-8")
+
+    async def info(self, request: Request) -> JSONResponse:
+        """Games, options, levels, engines and caps."""
+        return JSONResponse(
+            {
+                "version": importlib.metadata.version("mexica-ai"),
+                "games": [
+                    _game_info(name, [key for key, text in self._examples.items() if _game_of(text) == name])
+                    for name in registry.names()
+                ],
+                "levels": [{"level": level, "title": str(level)} for level in levels.LEVELS],
+                "levels_default": DEFAULT_LEVEL,
+                "engines": list(self.jobs.engines),
+                "caps": {
+                    "seconds": MAX_SECONDS,
+                    "candidates": MAX_CANDIDATES,
+                    "games": MAX_GAMES,
+                    "turns": MAX_TURNS,
+                    "body": MAX_RECORD,
+                    "analyses": MAX_ANALYSES,
+                    "annotations": MAX_ANNOTATIONS,
+                },
+            }
+        )
+
+    async def list_games(self, request: Request) -> JSONResponse:
+        """All games, the newest first."""
+        found = []
+        for ident in reversed(list(self._games)):
+            try:
+                found.append(self.find(ident).summary())
+            except Refusal as refusal:
+                found.append({"id": ident, "error": str(refusal)})
+            await asyncio.sleep(0)  # each may be read from disk
+        return JSONResponse({"games": found})
+
+    async def new_game(self, request: Request) -> JSONResponse:
+        """Begin a game."""
+        data = await _body(request)
+        if len(self._games) >= MAX_GAMES:
+            raise Refusal(429, "TOO_MANY_GAMES", f"there are {MAX_GAMES} games; expected to delete one first")
+        make = functools.partial(
+            starts.create, data, names=list(self.jobs.engines), examples=self._examples, find=self.find
+        )
+        game = await asyncio.to_thread(make)
+        starts.begin_journal(game, self._folder)
+        self._games[game.id] = game
+        return self._answer(game, None, 201)
+
+    async def snapshot(self, request: Request) -> JSONResponse:
+        """All that a page shows of a game."""
+        game = self._asked(request)
+        opens = request.query_params.get("open") == "1"
+        before = game.version
+        answer = JSONResponse(game.snapshot(_viewer(request), opens))
+        assert game.version == before
+        return answer
+
+    async def remove(self, request: Request) -> Response:
+        """Delete a game."""
+        game = self._asked(request)
+        await self.jobs.forget(game)
+        if game.journal is not None:
+            game.journal.close()
+        self._folder.remove(game.id)
+        del self._games[game.id]
+        for stream in list(self.hub.of(game.id)):
+            stream.put("notice", {"game": game.id, "level": "warning", "message": "the game was deleted"})
+            stream.close()
+        return Response(status_code=204)
+
+    async def draft(self, request: Request) -> JSONResponse:
+        """Replace the turn being entered."""
+        game, data = self._asked(request), await _body(request, _DRAFT)
+        viewer = data.get("viewer")
+        if data["version"] == game.version - 1 and data["actions"] == game.draft:
+            return JSONResponse(game.snapshot(viewer))  # the answer to the same request was lost
+        game.check_version(data["version"], viewer)
+        game.set_draft(data["actions"], viewer)
+        return self._answer(game, viewer)
+
+    async def turn(self, request: Request) -> JSONResponse:
+        """Play, take back, draw, stop, resign."""
+        game, data = self._asked(request), await _body(request)
+        event = data.pop("event", None) if isinstance(data, dict) else None
+        check_shape(data, _TURN, "request")
+        viewer = data.get("viewer")
+        game.check_version(data["version"], viewer)
+        chosen = [name for name in _COMMANDS if data.get(name)] + ["event"] * bool(event)
+        if len(chosen) > 1:
+            raise NotationError(
+                f"request: given {', '.join(chosen)}; expected one of them", reason="BAD_REQUEST", path="request"
+            )
+        match chosen:
+            case ["takeback"]:
+                await self.jobs.cancel_thinking(game)
+                game.take_back()
+            case ["event"]:
+                self._event(game, event)
+            case ["stop"]:
+                await self.jobs.stop_thinking(game)
+            case ["retry"]:
+                game.thinking = None
+            case ["person"]:
+                await self.jobs.cancel_thinking(game)
+                game.make_person(data.get("seat", -1))
+            case ["resign"]:
+                game.resign(viewer)
+            case _:
+                game.commit(viewer, data.get("actions"))
+        return self._answer(game, viewer)
+
+    @staticmethod
+    def _event(game: Game, event: Any) -> None:
+        if game.waiting != "event":
+            raise Refusal(422, "NO_CHANCE", "no random event is due; expected one")
+        if event is True:
+            game.draw()
+        else:
+            check_shape(event, [str], "request.event")
+            game.push(event)
+
+    # --- looking at it
+
+    async def at(self, request: Request) -> JSONResponse:
+        """A position of a game in words."""
+        game = self._asked(request)
+        viewer = game.require_shown(_viewer(request))
+        position = game.position_of(
+            request.path_params["number"], viewer, _line(request), _actions(request)
+        )
+        return JSONResponse(
+            {
+                "text": str(position),
+                "targets": game.codec.describe_targets(position.to_json()),
+                "scores": position.scores,
+                "to_move": position.to_move,
+                "compact": position.to_compact(),
+            }
+        )
+
+    async def picture(self, request: Request) -> Response:
+        """A picture of a position of a game."""
+        game = self._asked(request)
+        viewer = game.require_shown(_viewer(request))
+        theme = request.query_params.get("theme", "page")
+        if theme not in ("page", "light", "dark"):
+            raise Refusal(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
+        number, part = request.path_params["number"], request.path_params["part"]
+        line, actions = _line(request), _actions(request)
+        with_turn = request.query_params.get("turn") == "1"
+        turns = game.turns[: number + with_turn]
+        key = json.dumps([game.id, number, part, viewer, theme, line, actions, with_turn, turns])
+        svg = self._pictures.pop(key, None)
+        if svg is None:
+            svg = game.picture(
+                number, part, viewer, with_turn=with_turn, line=line, actions=actions, theme=theme
+            )
+        self._pictures[key] = svg
+        if len(self._pictures) > _PICTURES_KEPT:
+            del self._pictures[next(iter(self._pictures))]
+        name = f"{game.name}-{number}.svg"
+        return _tagged(request, svg, "image/svg+xml", name if theme != "page" else None)
+
+    async def record(self, request: Request) -> Response:
+        """The record of a game, as a file."""
+        game = self._asked(request)
+        game.require_open()
+        return _file(json.dumps(game.record()) + "\n", f"{game.name}-{game.id[:8]}.jsonl")
+
+    async def position(self, request: Request) -> Response:
+        """A position of a game, as a file."""
+        game = self._asked(request)
+        number = _number(request, "at", len(game.positions) - 1)
+        position = game.shown(game.at(number), game.require_shown(_viewer(request)))
+        name = f"{game.name}-{game.id[:8]}-{number}"
+        match request.query_params.get("format", "json"):
+            case "json":
+                return _file(json.dumps(position.to_json()) + "\n", f"{name}.json")
+            case "compact":
+                return _file(position.to_compact() + "\n", f"{name}.txt", "text/plain")
+            case other:
+                raise Refusal(400, "BAD_FORMAT", f"format: given {quote(other)}; expected json or compact")
+
+    async def shares(self, request: Request) -> Response:
+        """The course of an annotated game as a picture."""
+        game = self._asked(request)
+        game.require_open()
+        theme = request.query_params.get("theme", "page")
+        if theme not in ("page", "light", "dark"):
+            raise Refusal(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
+        found = [one for _, one in sorted(game.evaluations.items())]
+        turns = graph_turns(game.session.record(), found) if found else []
+        svg = draw_shares(turns, players=game.now.players, theme=theme)
+        return _tagged(request, svg, "image/svg+xml", f"{game.name}-shares.svg" if theme != "page" else None)
+
+    # --- jobs
+
+    async def analyze(self, request: Request) -> JSONResponse:
+        """Start an analysis."""
+        game, data = self._asked(request), await _body(request, _ANALYSIS)
+        seconds, candidates = data.get("seconds"), data.get("candidates", 10)
+        if seconds is not None and not 0 < seconds <= MAX_SECONDS:
+            raise _range("seconds", seconds, f"a number above 0, at most {MAX_SECONDS:g}, or null")
+        if not 1 <= candidates <= MAX_CANDIDATES:
+            raise _range("candidates", candidates, f"an integer from 1 to {MAX_CANDIDATES}")
+        viewer = game.require_shown(data.get("viewer"))
+        await self._require_service()
+        key = self.jobs.analyze(
+            game,
+            viewer,
+            at=data["at"],
+            line=data.get("line", []),
+            draft=data.get("draft", []),
+            seconds=seconds,
+            candidates=candidates,
+        )
+        return JSONResponse({"key": key}, 202)
+
+    async def _require_service(self) -> None:
+        """Raise the error of a service that does not answer."""
+        await self._client.engine_info(timeout_s=3.0)
+
+    async def end_analysis(self, request: Request) -> JSONResponse:
+        """End an analysis, and return its result."""
+        game = self._asked(request)
+        await self.jobs.end_analysis(game)
+        viewer = game.eyes(_viewer(request))
+        found = game.analysis
+        return JSONResponse({"analysis": found if found is not None and found["viewer"] == viewer else None})
+
+    async def annotate(self, request: Request) -> JSONResponse:
+        """Start an annotation, or go on with it."""
+        game, data = self._asked(request), await _body(request, {"seconds": float})
+        game.require_open()
+        if not 0 < data["seconds"] <= MAX_SECONDS:
+            raise _range("seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
+        await self._require_service()
+        self.jobs.annotate(game, float(data["seconds"]))
+        return JSONResponse(game.annotation_json(), 202)
+
+    async def end_annotation(self, request: Request) -> JSONResponse:
+        """Stop an annotation."""
+        game = self._asked(request)
+        await self.jobs.end_annotation(game)
+        return JSONResponse(game.annotation_json(turns=game.is_open))
+
+    async def removal(self, request: Request) -> JSONResponse:
+        """Ask the engine whether tokens can still be used."""
+        data = await _body(request, {"id": str, "at": int, "sizes": [int]})
+        game = self.find(data["id"])
+        position = game.shown(game.at(data["at"]), game.require_shown(None))
+        found = await self._client.consider_removal(position, data["sizes"])
+        return JSONResponse(
+            {
+                "agrees": found.agrees,
+                "opinions": [
+                    {
+                        "size": opinion.size,
+                        "agrees": opinion.agrees,
+                        "reason": opinion.reason,
+                        "explanation": opinion.explanation,
+                        "spaces": opinion.spaces,
+                        "canals": opinion.canals,
+                    }
+                    for opinion in found.opinions
+                ],
+            }
+        )
+
+    # --- events
+
+    async def events(self, request: Request) -> Response:
+        """The stream of a page."""
+        ident, viewer = request.query_params.get("game", ""), _viewer(request)
+        game = self.find(ident) if ident else None
+        snapshot = game.snapshot(viewer) if game is not None else None
+        stream = self.hub.open(ident, viewer)
+        if game is not None:
+            stream.put("state", {"game": ident, "id": ident, "version": game.version, "snapshot": snapshot})
+
+        async def tell() -> AsyncIterator[ServerSentEvent]:
+            try:
+                async for event, data in stream.events():
+                    yield ServerSentEvent(json.dumps(data, separators=(",", ":")), event=event)
+            finally:
+                self.hub.leave(stream)
+
+        return EventSourceResponse(tell(), sep="\n")
+
+
+# --- requests and answers
+
+
+async def _body(request: Request, shape: Any = None) -> Any:
+    data = parse_json(await request.body(), "request")
+    if shape is not None:
+        check_shape(data, shape, "request")
+    return data
+
+
+def _range(name: str, given: object, expected: str) -> NotationError:
+    path = f"request.{name}"
+    return NotationError(f"{path}: given {quote(given)}; expected {expected}", reason="OUT_OF_RANGE", path=path)
+
+
+def _number(request: Request, name: str, default: int | None) -> int | None:
+    text = request.query_params.get(name)
+    if text in (None, ""):
+        return default
+    if not re.fullmatch(r"\d{1,6}", text, re.ASCII):
+        raise Refusal(400, "BAD_NUMBER", f"{name}: given {quote(text)}; expected a number from 0")
+    return int(text)
+
+
+def _viewer(request: Request) -> int | None:
+    return _number(request, "viewer", None)
+
+
+def _actions(request: Request) -> list[str]:
+    text = request.query_params.get("actions", "")
+    return [action.strip() for action in text.split(";") if action.strip()]
+
+
+def _line(request: Request) -> list[list[str]]:
+    text = request.query_params.get("line", "")
+    if not text:
+        return []
+    line = parse_json(text, "request.line")
+    check_shape(line, [[str]], "request.line")
+    return line
+
+
+def _tagged(request: Request, content: str, media_type: str, name: str | None = None) -> Response:
+    """Return content with a strong ETag, or the answer that the browser has it already."""
+    data = content.encode()
+    tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    if name is not None:
+        headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(data, media_type=media_type, headers=headers)
+
+
+def _file(text: str, name: str, media_type: str = "application/json") -> Response:
+    return Response(text, media_type=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+async def _answer_refusal(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    headers = {"Retry-After": "5"} if error.status in (429, 503) else None
+    return JSONResponse(error.to_json(), error.status, headers)
+
+
+async def _answer_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, MexicaAIError)
+    status, body, headers = refusal_of(error)
+    return JSONResponse(body, status, headers)
+
+
+async def _answer_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    reason = {404: "NOT_FOUND", 405: "WRONG_METHOD"}.get(error.status_code, "REFUSED")
+    return JSONResponse(
+        {"reason": reason, "message": str(error.detail), "violations": []}, error.status_code, error.headers
+    )
+
+
+async def _answer_failure(request: Request, error: Exception) -> Response:
+    body = {"reason": "INTERNAL", "message": "an error of the page's process; its log says more", "violations": []}
+    return JSONResponse(body, 500)
+
+
+async def _answer_disk(request: Request, error: Exception) -> Response:
+    _logger.error("cannot write the journal: %s", error)
+    body = {"reason": "DISK", "message": f"the game cannot be kept on disk: {error}", "violations": []}
+    return JSONResponse(body, 503, {"Retry-After": "5"})
+
+
+def make_app(site: Site) -> Starlette:
+    """Return the application of a site, without its guard."""
+    return Starlette(
+        routes=site.routes,
+        middleware=[Middleware(GZipMiddleware, minimum_size=500, compresslevel=5)],
+        exception_handlers={
+            Refusal: _answer_refusal,
+            MexicaAIError: _answer_error,
+            HTTPException: _answer_http,
+            OSError: _answer_disk,
+            Exception: _answer_failure,
+        },
+    )
+
+
+# --- what a game offers
+
+
+def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
+    entry = registry.get(name)
+    codec = entry.codec
+    kinds = {bool: "bool", int: "int", list: "ints"}
+    return {
+        "name": name,
+        "title": codec.title,
+        "players": list(range(2, entry.game.max_players + 1)),
+        "has_views": codec.has_views,
+        "parts": list(codec.parts),
+        "options": [
+            {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": None}
+            for option in codec.options
+        ],
+        "tools": [
+            {
+                "name": tool.name,
+                "key": tool.key,
+                "label": tool.label,
+                "any_order": tool.any_order,
+                "is_priced": tool.is_priced,
+            }
+            for tool in codec.tools
+        ],
+        "grid": codec.grid,
+        "editor": getattr(codec, "editor", None) is not None,
+        "removal": find_spec(f"mexica_ai.games.{name}.removal") is not None,
+        "examples": [
+            {"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples
+        ],
+    }
+
+
+def _read_examples() -> dict[str, str]:
+    """Return the texts of the examples that come with the package, or lie in its checkout."""
+    folder = Path(str(resources.files("mexica_ai.web"))) / "examples"
+    if not folder.is_dir():
+        folder = Path(str(resources.files("mexica_ai"))).parent / "examples"
+    return {path.name: path.read_text() for path in sorted(folder.glob("*.json*"))}
+
+
+@functools.cache
+def _game_of(text: str) -> str:
+    try:
+        return str(json.loads(text)["game"])
+    except ValueError:  # several records, one in each line
+        return str(json.loads(text.splitlines()[0])["game"])

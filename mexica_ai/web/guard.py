@@ -1,0 +1,173 @@
+"""Who may ask for what: the session, the address that was called, the origin of the page, the size of the request.
+
+A local server is open to every page that the browser of its user shows. So a request must name the address in its
+``Host`` (else another name could be bound to it), must not come from a page of another origin, and must have the cookie
+of the session, which only who knows the token of the URL is given.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mexica_ai.web.errors import Refusal
+
+MAX_BODY = 1 << 16
+MAX_RECORD = 1 << 20
+LARGE = ("/api/games", "/api/draw", "/api/validate", "/api/edit")  # may have bodies of `MAX_RECORD`
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "trusted-types lit-html board"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_CHANGES = ("POST", "PUT", "DELETE")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class Guard:
+    """Lets through what a page of this server asks for, and puts the headers of security on all answers.
+
+    Parameters
+    ----------
+    app : ASGI application
+    port : int
+        The port in use.
+    is_tls : bool
+        Whether browsers speak TLS with this process.
+    origin : str, optional
+        Where browsers see the page, such as ``https://play.example.org``, if something stands between.
+    """
+
+    def __init__(self, app: ASGIApp, *, port: int, is_tls: bool = False, origin: str | None = None) -> None:
+        self._app, self._port = app, port
+        self._scheme = "https" if is_tls else "http"
+        self._origin = origin
+        self.token = secrets.token_urlsafe(32)
+        self._session = secrets.token_urlsafe(32)
+        # Cookies ignore ports, so two servers on one machine need two names.
+        self._cookie = f"mexica_ai_{port}"
+        self._is_secure = is_tls or (origin or "").startswith("https:")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
+            else:
+                await self._app(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store" if scope["path"].startswith("/api") else "no-cache")
+            await send(message)
+
+        answer = self._refuse(scope)
+        if answer is None:
+            limited = _Limited(receive, _most(scope["path"]))
+            await self._app(scope, limited, send_guarded)
+        else:
+            await answer(scope, receive, send_guarded)
+
+    def _refuse(self, scope: Scope) -> Response | None:
+        """Return the answer to a request that is not let through."""
+        headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
+        hosts = self._hosts(scope)
+        if headers.get("host", "").lower() not in hosts or len(headers.getlist("host")) != 1:
+            return _no(421, "WRONG_HOST", "the Host is not the address of this server")
+        origin = headers.get("origin")
+        if origin is not None and origin.lower() not in self._origins(hosts):
+            return _no(403, "WRONG_ORIGIN", "the request comes from a page of another origin")
+        is_page = method in ("GET", "HEAD") and not path.startswith(("/api", "/static"))
+        site = headers.get("sec-fetch-site", "none")
+        if not is_page and site not in ("none", "same-origin"):
+            return _no(403, "WRONG_SITE", "the request comes from a page of another site")
+        if is_page and path == "/" and b"token=" in scope["query_string"]:
+            return self._exchange(scope)
+        if not self._has_session(headers):
+            return _no(401, "NO_SESSION", "open the URL that `mexica-ai web` printed")
+        if method in _CHANGES:
+            if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+                return _no(415, "WRONG_CONTENT_TYPE", "expected the Content-Type application/json")
+            length = headers.get("content-length", "0")
+            if not length.isdecimal() or int(length) > _most(path):
+                return _no(413, "TOO_LARGE", f"the body has more than {_most(path)} bytes")
+        elif method not in ("GET", "HEAD"):
+            return _no(405, "WRONG_METHOD", "expected GET, POST, PUT or DELETE")
+        return None
+
+    def _exchange(self, scope: Scope) -> Response:
+        """Give the cookie of the session for the token, and send the browser to the page without it."""
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        given = query.pop("token", [""])[0]
+        if not hmac.compare_digest(given.encode(), self.token.encode()):
+            return _no(401, "WRONG_TOKEN", "open the URL that `mexica-ai web` printed; this one is of another process")
+        rest = urlencode(query, doseq=True)
+        answer = RedirectResponse("/" + (f"?{rest}" if rest else ""), 303)
+        # With Strict Chromium sends no cookie after the redirect from the file that opens the browser.
+        answer.set_cookie(self._cookie, self._session, httponly=True, samesite="lax", secure=self._is_secure)
+        return answer
+
+    def _has_session(self, headers: Headers) -> bool:
+        found = False
+        for line in headers.getlist("cookie"):
+            try:
+                cookie = SimpleCookie(line).get(self._cookie)
+            except CookieError:
+                continue
+            found |= cookie is not None and hmac.compare_digest(cookie.value.encode(), self._session.encode())
+        return found
+
+    def _hosts(self, scope: Scope) -> set[str]:
+        """Return what a Host may be: the address that the connection came to, or localhost."""
+        address = (scope.get("server") or ("127.0.0.1", 0))[0]
+        names = [f"[{address}]" if ":" in address else address, "localhost"]
+        hosts = {f"{name}:{self._port}" for name in names}
+        if self._port == _DEFAULT_PORTS[self._scheme]:
+            hosts.update(names)
+        if self._origin is not None:
+            hosts.add(urlsplit(self._origin).netloc.lower())
+        return hosts
+
+    def _origins(self, hosts: set[str]) -> set[str]:
+        own = {f"{self._scheme}://{host}" for host in hosts}
+        return own if self._origin is None else own | {self._origin.lower()}
+
+
+class _Limited:
+    """Receives a body of limited size; more of it is refused."""
+
+    def __init__(self, receive: Receive, most: int) -> None:
+        self._receive, self._most, self._size = receive, most, 0
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._size += len(message.get("body", b""))
+            if self._size > self._most:
+                raise Refusal(413, "TOO_LARGE", f"the body has more than {self._most} bytes")
+        return message
+
+
+def _most(path: str) -> int:
+    return MAX_RECORD if path in LARGE else MAX_BODY
+
+
+def _no(status: int, reason: str, message: str) -> Response:
+    return JSONResponse({"reason": reason, "message": message, "violations": []}, status)

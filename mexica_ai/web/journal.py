@@ -1,0 +1,142 @@
+"""Games on disk: one file a game, one JSON line for its start and for each change.
+
+A line is written and flushed before the change is answered. If the process was killed while it wrote, the last line has
+no newline: it is cut off, and the game is as it was before.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from mexica_ai import files
+from mexica_ai.errors import NotationError
+from mexica_ai.strict import parse_json
+
+_NAME = re.compile(r"[0-9a-f]{32}\.jsonl")
+
+
+def _lines(entries: Iterable[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in entries).encode()
+
+
+class Journal:
+    """The file of one game, open for appending.
+
+    Parameters
+    ----------
+    path : path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+    def append(self, *entries: dict[str, Any]) -> None:
+        """Write entries, all or none."""
+        data = _lines(entries)
+        size = os.fstat(self._fd).st_size
+        try:
+            written = 0
+            while written < len(data):
+                written += os.write(self._fd, data[written:])
+        except OSError:
+            os.ftruncate(self._fd, size)
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+class Folder:
+    """A folder of games, for one process at a time.
+
+    Parameters
+    ----------
+    path : path
+        Made if it is missing.
+
+    Raises
+    ------
+    NotationError
+        The folder cannot be used (reason BAD_USAGE), or another process uses it (IN_USE).
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise NotationError(f"--games: cannot use {path}: {error.strerror}", reason="BAD_USAGE") from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._lock)
+            raise NotationError(
+                f"--games: another `mexica-ai web` uses {path}; expected a folder of its own", reason="IN_USE"
+            ) from None
+
+    def ids(self) -> list[str]:
+        """Return the ids of the games, the newest first."""
+        files = [entry for entry in os.scandir(self.path) if _NAME.fullmatch(entry.name)]
+        files.sort(key=lambda entry: -entry.stat().st_mtime)
+        return [entry.name.removesuffix(".jsonl") for entry in files]
+
+    def read(self, game: str) -> list[dict[str, Any]]:
+        """Return the entries of a game, without a torn last line, which is cut off; empty if nothing is left.
+
+        Raises
+        ------
+        NotationError
+            A whole line is not what this module writes; reason BAD_JOURNAL.
+        """
+        path = self._file(game)
+        data = path.read_bytes()
+        end = data.rfind(b"\n") + 1
+        if end < len(data):
+            os.truncate(path, end)
+        entries = []
+        for number, line in enumerate(data[:end].splitlines(), 1):
+            try:
+                entry = parse_json(line, f"{path.name}, line {number}")
+            except NotationError as error:
+                raise NotationError(str(error), reason="BAD_JOURNAL") from None
+            if not isinstance(entry, dict):
+                raise NotationError(f"{path.name}, line {number}: expected an object", reason="BAD_JOURNAL")
+            entries.append(entry)
+        if not entries:
+            path.unlink()
+        return entries
+
+    def begin(self, game: str, entries: list[dict[str, Any]]) -> Journal:
+        """Return the file of a new game, which appears with all of these entries or not at all."""
+        path = self._file(game)
+        files.replace(str(path), _lines(entries))
+        return Journal(path)
+
+    def journal(self, game: str) -> Journal:
+        """Return the file of a game that `read` has returned."""
+        return Journal(self._file(game))
+
+    def remove(self, game: str) -> None:
+        """Delete the file of a game."""
+        self._file(game).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let others use the folder."""
+        os.close(self._lock)
+
+    def _file(self, game: str) -> Path:
+        name = f"{game}.jsonl"
+        if not _NAME.fullmatch(name):
+            raise NotationError(f"no game {game!r}", reason="UNKNOWN_GAME")
+        return self.path / name

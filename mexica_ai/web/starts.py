@@ -1,0 +1,266 @@
+"""How games of the page begin: new ones, from records and positions, and those on disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from mexica_ai.annotate import TurnEvaluation, recorded_evaluations
+from mexica_ai.errors import MexicaAIError, NotationError, PositionError
+from mexica_ai.limits import resolve_seed
+from mexica_ai.position import Position, new_game, position_data
+from mexica_ai.records import parse_record, replay
+from mexica_ai.session import Session
+from mexica_ai.strict import Nullable, check_shape, choice
+from mexica_ai.web.errors import Refusal
+from mexica_ai.web.games import DEFAULT_LEVEL, DEFAULT_SECONDS, MAX_TURNS, Game, Seat, bad_value
+from mexica_ai.web.journal import Folder
+
+_SEAT = {
+    "kind": choice("person", "engine"),
+    "level?": Nullable(int),
+    "name?": Nullable(str),
+    "seconds?": Nullable(float),
+}
+_NEW = {
+    "game?": str,
+    "players?": int,
+    "seed?": Nullable(int),
+    "options?": dict,
+    "seats?": Nullable([_SEAT]),
+    "example?": str,
+    "from?": str,
+    "at?": Nullable(int),
+    "number?": int,
+    "open?": Nullable(bool),
+    "draws?": bool,
+}
+_SOURCES = ("game", "record", "position", "text", "example", "from")
+
+
+def create(
+    data: Any, *, names: list[str], examples: dict[str, str], find: Callable[[str], Game], path: str = "request"
+) -> Game:
+    """Make the game that a request describes.
+
+    Parameters
+    ----------
+    data : JSON value
+        Untrusted.
+    names : list of str
+        Of the engines that may be chosen.
+    examples : dict
+        Texts of examples, by name.
+    find : callable
+        Returns the game with an id.
+    """
+    check_shape(data, dict, path)
+    record, given, text = data.pop("record", None), data.pop("position", None), data.pop("text", None)
+    check_shape(data, _NEW, path)
+    sources = [key for key in _SOURCES if key in data] + [
+        key for key, value in (("record", record), ("position", given), ("text", text)) if value is not None
+    ]
+    if len(sources) != 1:
+        raise NotationError(
+            f"{path}: given {', '.join(sources) or 'none'}; expected one of {', '.join(_SOURCES)}",
+            reason="BAD_REQUEST",
+            path=path,
+        )
+    if "example" in data:
+        if data["example"] not in examples:
+            raise bad_value(f"{path}.example", data["example"], f"one of {', '.join(examples)}")
+        text = examples[data["example"]]
+    if text is not None:
+        check_shape(text, str, f"{path}.text")
+        if looks_like_record(text):
+            record = text
+        else:
+            given = text
+    evaluations: list[TurnEvaluation] = []
+    seconds = None
+    resigned = None
+    is_review = False
+    if "from" in data:
+        source = find(data["from"])
+        source.require_open()
+        number = data.get("at")
+        source.at(len(source.positions) - 1 if number is None else number)
+        position = source.positions[0].copy()
+        for turn in source.turns if number is None else source.turns[:number]:
+            position.push(turn)
+    elif record is not None:
+        record = _one_record(record, data.get("number", 1))
+        position = replay_played(record)
+        number = data.get("at")
+        if number is not None and not 0 <= number <= len(record["turns"]):
+            raise bad_value(f"{path}.at", number, f"0 to {len(record['turns'])}")
+        if number is not None and number < len(record["turns"]):
+            position = Position.from_json(record["start"])
+            for turn in record["turns"][:number]:
+                position.push(turn)
+        else:
+            resigned = record.get("forfeit", {}).get("seat")
+        evaluations = [one for one in recorded_evaluations(record) if one.turn_index < len(position.history)]
+        seconds = record.get("evaluations", {}).get("time_s")
+        is_review = True
+    elif given is not None:
+        position = Position.from_json(position_data(given) if isinstance(given, str) else given)
+    else:
+        options = data.get("options", {})
+        position = new_game(
+            data["game"], players=data.get("players", 2), seed=resolve_seed(data.get("seed")), **options
+        )
+    if len(position.history) > MAX_TURNS:
+        raise Refusal(422, "TOO_MANY_TURNS", f"given {len(position.history)} turns; expected {MAX_TURNS} at most")
+    seats = _seats(data.get("seats"), position, is_review, names, path)
+    has_engines = any(seat.kind == "engine" for seat in seats)
+    is_shared = data.get("open")
+    if is_shared is None:
+        is_shared = is_review and not has_engines
+    game = _make(position, seats, is_shared=is_shared, draws=data.get("draws", True))
+    game.session.resigned = resigned
+    game.evaluations = {one.turn_index: one for one in evaluations}
+    if evaluations:
+        game.annotation |= {"state": "done" if len(evaluations) == len(game.seat_turns()) else "stopped"}
+        game.annotation["seconds"] = seconds
+    return game
+
+
+def _make(position: Position, seats: list[Seat], **options: Any) -> Game:
+    engines: Any = {number: seat for number, seat in enumerate(seats) if seat.kind == "engine"}
+    return Game(Session(position, engines), seats, **options)
+
+
+def _seats(given, position, is_review, names, path):
+    if given is None:
+        mover = position.to_move if position.to_move is not None else 0
+        return [
+            Seat() if is_review or seat == mover else Seat("engine", DEFAULT_LEVEL, None, DEFAULT_SECONDS)
+            for seat in range(position.players)
+        ]
+    if len(given) != position.players:
+        raise bad_value(f"{path}.seats", given, f"{position.players} seats")
+    return [Seat.read(seat, names, f"{path}.seats[{number}]") for number, seat in enumerate(given)]
+
+
+def looks_like_record(text: str) -> bool:
+    """Return whether a text is a record, or several of them, and no position."""
+    try:
+        position_data(text)
+    except MexicaAIError as error:
+        return error.reason == "RECORD_GIVEN"
+    return False
+
+
+def _one_record(given: Any, number: int) -> dict[str, Any]:
+    """Return one record: an object, its text, or one of the lines of a text."""
+    if isinstance(given, str):
+        lines = [line for line in given.splitlines() if line.strip()]
+        try:
+            return _checked(parse_record(given))
+        except NotationError:
+            if len(lines) < 2:
+                raise
+        if not 1 <= number <= len(lines):
+            raise bad_value("request.number", number, f"1 to {len(lines)}, the records of the text")
+        given = parse_record(lines[number - 1])
+    return _checked(given)
+
+
+def _checked(record: Any) -> dict[str, Any]:
+    replay_played(record)
+    return record
+
+
+def replay_played(record: Any) -> Position:
+    """Return the position at the end of a record, finished or not."""
+    has_no_outcome = (
+        isinstance(record, dict)
+        and "termination" not in record
+        and record.get("scores") is None
+        and record.get("winners") is None
+    )
+    if not has_no_outcome:
+        return replay(record)
+    try:
+        return replay({**record, "termination": "unfinished"})
+    except PositionError as error:
+        if error.reason != "FINISHED":
+            raise
+    position = Position.from_json(record["start"])
+    for turn in record["turns"]:
+        position.push(turn)
+    return position
+
+
+def begin_journal(game: Game, folder: Folder) -> None:
+    """Write the file of a new game."""
+    head = {
+        "journal": 1,
+        "created": game.created,
+        "start": game.positions[0].to_json(),
+        "seats": [seat.to_json() for seat in game.seats],
+        "open": game.is_shared,
+        "draws": game.draws,
+    }
+    rest: list[dict[str, Any]] = [{"turn": turn} for turn in game.turns]
+    if game.session.resigned is not None:
+        rest.append({"resigned": game.session.resigned})
+    if game.evaluations:
+        rest.append({"annotation": game.annotation["seconds"]})
+        rest += [{"evaluation": one.to_json()} for one in game.evaluations.values()]
+    game.journal = folder.begin(game.id, [head, *rest])
+
+
+def restore(ident: str, entries: list[dict[str, Any]]) -> Game:
+    """Return a game from the entries of its file.
+
+    Raises
+    ------
+    NotationError
+        They are not those of a game; reason BAD_JOURNAL.
+    """
+    head, *rest = entries
+    try:
+        if head["journal"] != 1:
+            raise ValueError(f"journal {head['journal']}")
+        position = Position.from_json(head["start"])
+        seats = [
+            Seat(seat["kind"], seat.get("level"), seat.get("name"), seat.get("seconds")) for seat in head["seats"]
+        ]
+        game = _make(
+            position, seats, is_shared=head["open"], draws=head["draws"]
+        )
+        game.id, game.created = ident, head["created"]
+        for entry in rest:
+            _replay_entry(game, entry)
+    except (KeyError, TypeError, ValueError, IndexError, MexicaAIError) as error:
+        raise NotationError(f"{ident}: {type(error).__name__}: {error}", reason="BAD_JOURNAL") from None
+    if game.evaluations or game.annotation["seconds"] is not None:
+        is_done = len(game.evaluations) == len(game.seat_turns())
+        game.annotation["state"] = "done" if is_done else "stopped"
+    return game
+
+
+def _replay_entry(game: Game, entry: dict[str, Any]) -> None:
+    match entry:
+        case {"turn": turn}:
+            game.session.push(turn)
+            position = game.session.position
+            game.positions.append(Position(position.game, position.state))
+        case {"back": limit}:
+            game.go_back(limit)
+        case {"resigned": _}:
+            game.session.resign()
+        case {"person": seat}:
+            game.seat_person(seat)
+        case {"annotation": seconds}:
+            if game.annotation["seconds"] not in (None, seconds):
+                game.evaluations.clear()
+            game.annotation["seconds"] = seconds
+        case {"evaluation": data}:
+            evaluation = TurnEvaluation(**data)
+            game.evaluations[evaluation.turn_index] = evaluation
+        case _:
+            raise ValueError(f"unknown entry {json.dumps(entry)[:60]}")

@@ -1,0 +1,126 @@
+// What all scripts share: requests, pictures as elements, settings, and small templates.
+import {html, nothing, render, svg} from './vendor/lit-html.js';
+
+export {html, nothing, render, svg};
+
+// Pictures come from this server; they are parsed, never run.
+const policy = globalThis.trustedTypes?.createPolicy('board', {createHTML: text => text}) ?? {createHTML: text => text};
+
+/** An answer that is not what was asked for: `status` (0: none came), `reason`, `violations`, `snapshot`. */
+export class Refusal extends Error {
+  constructor(status, body) {
+    super(body?.message || `The server answers ${status}.`);
+    Object.assign(this, {violations: [], ...body, status});
+  }
+}
+
+/** Ask the server; return its JSON or text. */
+export async function request(method, path, body = {}) {
+  const init = method === 'GET' ? {}
+    : {method, headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
+  const answer = await fetch(path, init).catch(() => {
+    throw new Refusal(0, {message: 'The server does not answer.'});
+  });
+  const isJson = answer.headers.get('Content-Type')?.includes('json');
+  const data = await (isJson ? answer.json() : answer.text());
+  if (!answer.ok) throw new Refusal(answer.status, isJson ? data : null);
+  return data;
+}
+
+/** The query of a path; what is null or undefined is left out. */
+export const query = values => '?' + new URLSearchParams(Object.entries(values).filter(([, value]) => value != null));
+
+// --- pictures: the newest ones are kept
+
+const MOST = 60;
+const pictures = new Map();
+
+/** Return a picture's element, a copy of its own. */
+export async function picture(path) {
+  const kept = pictures.get(path) ?? request('GET', path).then(parsePicture);
+  pictures.delete(path);
+  pictures.set(path, kept);
+  if (pictures.size > MOST) pictures.delete(pictures.keys().next().value);
+  try {
+    return (await kept).cloneNode(true);
+  } catch (error) {
+    pictures.delete(path);
+    throw error;
+  }
+}
+
+export function parsePicture(text) {
+  return document.importNode(
+    new DOMParser().parseFromString(policy.createHTML(text), 'image/svg+xml').documentElement, true);
+}
+
+/** Put the picture of a path into an element, unless another was asked for meanwhile; return whether it did. */
+export async function showPicture(host, path) {
+  if (host.dataset.path === path) return false;
+  host.dataset.path = path;
+  const root = await picture(path);
+  if (host.dataset.path !== path) return false;
+  const old = host.firstElementChild;
+  host.replaceChildren(root);
+  turnWheels(old, root);
+  return true;
+}
+
+/** Forget all pictures: the game has gone back. */
+export function forgetPictures() {
+  pictures.clear();
+  document.querySelectorAll('[data-path]').forEach(host => { host.dataset.path = ''; });
+}
+
+export const isStill = () => !settings.motion || matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+// What has `data-wheel`, `data-angle` and `data-center` turns to where it is now.
+function turnWheels(old, root) {
+  if (!old || isStill()) return;
+  for (const wheel of root.querySelectorAll('[data-wheel]')) {
+    const way = wheel.dataset.angle - old.querySelector(`[data-wheel=${wheel.dataset.wheel}]`)?.dataset.angle;
+    if (!(Math.abs(way) > 1 && Math.abs(way) < 120)) continue;
+    wheel.style.transformOrigin = wheel.dataset.center.replace(/\S+/g, '$&px');
+    wheel.animate({transform: [`rotate(${-way}deg)`, 'none']}, {duration: 400, easing: 'ease-in-out'});
+  }
+}
+
+// --- settings: all that the browser keeps
+
+const KEY = 'mexica-ai';
+export const settings = {
+  theme: '', keys: true, motion: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
+  ...JSON.parse(localStorage.getItem(KEY) ?? '{}'),
+};
+
+export function keep(changes = {}) {
+  localStorage.setItem(KEY, JSON.stringify(Object.assign(settings, changes)));
+  document.documentElement.dataset.theme = settings.theme;
+}
+
+// --- templates
+
+/** A button; `more` may have kind (classes), pressed, off, title, label. */
+export const button = (words, run, {kind, pressed, off, title, label} = {}) => html`<button type="button"
+  class=${kind ?? nothing} aria-pressed=${pressed ?? nothing} ?disabled=${off} title=${title || nothing}
+  aria-label=${label ?? nothing} @click=${run}>${words}</button>`;
+
+/** A select of [value, words] that shows `value`. */
+export const choice = (label, options, value, run) => html`<select aria-label=${label}
+  @change=${event => run(event.target.value)}>${options.map(([one, words]) => html`
+    <option value=${one} ?selected=${String(one) === String(value)}>${words}</option>`)}</select>`;
+
+const SHAPES = [
+  'M10 2L18.5 16.8H1.5Z', 'M10 2.5a7.5 7.5 0 1 0 .01 0Z', 'M3.5 3.5h13v13h-13Z', 'M10 1.5L18.5 10L10 18.5L1.5 10Z',
+];
+
+/** A seat's shape in its colour. */
+export const seatMark = seat => html`<svg class="mark" viewBox="0 0 20 20" aria-hidden="true">${
+  svg`<path d=${SHAPES[seat]} stroke-width="1.5" class="fill-seat${seat} stroke-rim${seat}"/>`}</svg>`;
+
+export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
+
+/** Say something to those who do not see the page. */
+export function say(text) {
+  document.getElementById('said').textContent = text;
+}

@@ -1,0 +1,104 @@
+// What the engine thinks of a position: candidates that are shown on the board while one points at them.
+import {button, choice, html, keep, nothing, percent, settings, svg} from './api.js';
+
+const TIMES = [[1, '1 s'], [5, '5 s'], [30, '30 s'], [0, 'until stopped']];
+let order = null;  // of the rows, while the pointer or the focus is inside
+
+export function candidatesPanel(page) {
+  const hints = settings.hints[page.mode];
+  const setHints = value => {
+    keep({hints: {...settings.hints, [page.mode]: value}});
+    if (value === 'none') page.stopAnalysis();
+    page.render();
+  };
+  return html`<section class="card" aria-labelledby="engine"><div class="row"><h2 id="engine">Engine</h2>
+    <span class="grow"></span>Hints ${choice('Hints', ['all', 'value', 'none'].map(one => [one, one]), hints, setHints)}</div>
+    ${hints === 'none' ? nothing : [controls(page), result(page, hints)]}</section>`;
+}
+
+function controls(page) {
+  const most = page.info.caps.candidates;
+  return html`<div class="row">${page.analysis?.is_running ? button('Stop', () => page.stopAnalysis())
+    : button('Analyse', () => page.startAnalysis(), {kind: 'primary', off: !page.canAnalyse})}
+    ${choice('Time', TIMES, settings.seconds, value => keep({seconds: Number(value)}))}
+    <label title="turns"><input type="number" aria-label="Number of turns" min="1" max=${most} .value=${String(settings.candidates)} @change=${event =>
+      keep({candidates: Math.min(Math.max(event.target.valueAsNumber || 1, 1), most)})}></label></div>`;
+}
+
+function result(page, hints) {
+  const found = page.analysis;
+  if (!found) return html`<p class="note">Shows the best turns of this position.</p>`;
+  const rows = [...found.candidates ?? []];
+  if (order) rows.sort((one, other) => place(one) - place(other));
+  const list = event => leave(event, page);
+  return html`<div class=${page.isLost || !page.isAnalysed ? 'old' : ''}>
+    <p class="note">${page.isAnalysed ? nothing : 'Of another position. '}${found.iterations
+      ? `${short(found.iterations)} iterations, ${short(found.speed ?? 0)}/s` : 'searching …'}${
+      found.stop_text ? `; ${found.stop_text}` : nothing}</p>
+    ${found.why?.length ? html`<details class="note"><summary>Why</summary><ul>${found.why.map(one => html`<li>${one}</li>`)}</ul></details>` : nothing}
+    ${rows[0]?.value ? sharesBar(rows[0].value) : nothing}
+    ${hints === 'value' ? nothing : html`<ol class="candidates" @pointerenter=${() => freeze(rows)} @pointerleave=${list}
+      @focusin=${() => freeze(rows)} @focusout=${list} @keydown=${event => key(event, page)}>${
+      rows.map(one => row(page, one))}</ol>`}</div>`;
+}
+
+const place = candidate => order.indexOf(candidate.text) + 1 || order.length + 1;
+
+function freeze(rows) {
+  order ??= rows.map(candidate => candidate.text);
+}
+
+function leave(event, page) {
+  const list = event.currentTarget;
+  if (event.type === 'focusout' ? list.contains(event.relatedTarget) || list.matches(':hover')
+    : list.contains(document.activeElement)) return;
+  order = null;
+  page.peekAt(null);
+}
+
+/** A number in at most five signs: 812, 42.6 k, 1.2 M. */
+function short(number) {
+  if (number < 1000) return number.toFixed(0);
+  return number < 1e6 ? `${(number / 1e3).toFixed(1)} k` : `${(number / 1e6).toFixed(1)} M`;
+}
+
+/** Each seat's part of the win in its colour. */
+const sharesBar = shares => html`<svg class="shares" viewBox="0 0 100 8" preserveAspectRatio="none" role="img"
+  aria-label=${shares.map((share, seat) => `seat ${seat}: ${percent(share)}`).join(', ')}>${shares.map((share, seat) =>
+    svg`<rect x=${100 * shares.slice(0, seat).reduce((sum, one) => sum + one, 0)} width=${100 * share} height="8"
+      class="fill-seat${seat}"/>`)}</svg>`;
+
+function row(page, candidate) {
+  const {text, turn, line = [], visits, value, expected_scores: scores} = candidate;
+  const share = value?.[page.mover];
+  const isOpen = page.open === text;
+  const show = () => page.peekAt({actions: turn});
+  const toggle = () => {
+    page.open = isOpen ? null : text;
+    page.render();
+  };
+  return html`<li><button class="candidate" aria-expanded=${isOpen} data-text=${text} @pointerenter=${show} @focus=${show}
+      @click=${toggle}><span class="soft" title="visits">${short(visits)}</span>
+    <b title="share of the win">${share == null ? '' : percent(share)}</b>
+    <meter min="0" max="1" .value=${share ?? 0} class="of${page.mover}" aria-hidden="true"></meter>
+    <span class="soft" title="expected scores">${scores?.map(score => Math.round(score)).join(' : ')}</span>
+    <span class="turn">${text}</span></button>
+    ${isOpen ? html`<div class="line">${page.canDraft ? button('Take over', () => page.takeTurn(turn)) : nothing}
+      <ol aria-label="Expected line">${line.map((one, index) => {
+        const show = () => page.peekAt({line: line.slice(0, index), actions: one});
+        return html`<li><button class="link" @pointerenter=${show} @focus=${show}
+          @click=${() => page.enterLine(line.slice(0, index + 1))}>${one.join('; ')}</button></li>`;
+      })}</ol></div>` : nothing}</li>`;
+}
+
+// Arrows move; Enter plays the turn in a side line.
+function key(event, page) {
+  const buttons = [...event.currentTarget.querySelectorAll('button')];
+  const {text} = event.target.dataset;
+  const way = {ArrowDown: 1, ArrowUp: -1}[event.key];
+  if (way) buttons[buttons.indexOf(event.target) + way]?.focus();
+  else if (event.key === 'Enter' && text) page.enterLine([page.analysis.candidates.find(one => one.text === text).turn]);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}

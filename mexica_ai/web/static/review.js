@@ -1,0 +1,71 @@
+// A game that was played: from turn to turn, the win's shares over its course, what the engine would have done.
+import {button, choice, html, nothing, percent, query, seatMark, showPicture} from './api.js';
+
+/** Below the board: the way through the game. */
+export function reviewBar(page) {
+  const {at, snap: {turns}} = page;
+  const to = (words, label, target) => button(words, () => page.go(target), {
+    label, off: target < 0 || target > turns.length || target === at,
+  });
+  const mark = (words, way) => button(words, () => page.goMark(way), {off: !page.marked(way)});
+  return html`<section class="card" aria-label="Review">
+    <div class="row">${to('«', 'To the start', 0)}${to('‹', 'A turn back', at - 1)}
+      <input type="range" min="0" max=${turns.length} .value=${String(at)} aria-label="Turn"
+        aria-valuetext=${at ? `turn ${at}: ${turns[at - 1].text}` : 'start'} @input=${event => page.go(event.target.valueAsNumber)}>
+      ${to('›', 'A turn on', at + 1)}${to('»', 'To the end', turns.length)}<span class="soft">${at} / ${turns.length}</span></div>
+    <div class="row">${button('Before the turn', () => page.set({isBefore: !page.isBefore, isChoice: false}), {
+      pressed: page.isBefore, off: !at})}${mark('Previous ?', -1)}${mark('Next ?', 1)}<span class="grow"></span>
+      ${button('Play on from here', () => page.ask('on'))}</div>
+    <div class="played">${page.line.length ? sideLine(page) : playedTurn(page, turns[at - 1])}</div></section>`;
+}
+
+function playedTurn(page, turn) {
+  if (!turn) return html`<p>The start of the game.</p>`;
+  const note = page.noteOf(page.at - 1);
+  const chip = (words, isChoice) => button(words, () => page.set({isChoice}), {kind: 'chip', pressed: page.isChoice === isChoice});
+  return html`<p>${chip(html`${turn.seat == null ? 'event' : seatMark(turn.seat)} ${turn.text}`, false)}
+    ${note ? html`<b>${note.mark}</b> ${note.is_choice ? 'The engine plays the same.' : `gives away ${percent(note.loss, 1)}`}` : nothing}</p>
+    ${note && !note.is_choice ? html`<p>${chip(`engine: ${note.choice_text}`, true)}</p>` : nothing}`;
+}
+
+const sideLine = page => html`<p>Side line after turn ${page.lineAt}: ${page.line.map((turn, index) =>
+  button(turn.join('; '), () => page.set({line: page.line.slice(0, index + 1)}), {
+    kind: 'chip', pressed: index === page.line.length - 1}))}
+  ${button('Back to the game', () => page.set({line: []}))}</p>`;
+
+/** Beside the board: what the engine has found in the whole game. */
+export function annotationPanel(page) {
+  const {state, done, of, seconds, message, turns} = page.snap.annotation;
+  const worst = turns.filter(note => note.mark).sort((one, other) => other.loss - one.loss).slice(0, 6);
+  return html`<section class="card" aria-labelledby="course"><h2 id="course">Course of the game</h2>
+    ${state === 'running' ? html`<div class="row"><progress max=${of} .value=${done} aria-label="Annotation"></progress>
+        ${done} / ${of} ${button('Stop', () => page.annotate(0))}</div>`
+      : done < of ? html`<div class="row">
+        ${button(done ? 'Go on' : 'Annotate', () => page.annotate(page.pace ?? seconds ?? 0.1), {kind: 'primary'})}
+        ${choice('Time of a turn', [0.1, 0.5, 2].map(one => [one, `${one} s a turn`]), page.pace ?? seconds ?? 0.1,
+          value => page.set({pace: Number(value)}))}</div>` : nothing}
+    ${state === 'failed' ? html`<p class="fault">${message}</p>` : nothing}
+    ${worst.length ? html`<table><caption>Worst turns</caption><tbody>${worst.map(note => html`<tr>
+      <td>${button(`Turn ${note.turn_index + 1}`, () => page.go(note.turn_index + 1), {kind: 'link'})}</td>
+      <td>${seatMark(note.seat)} ${note.seat}</td><td><b>${note.mark}</b></td><td>${percent(note.loss, 1)}</td></tr>`)}
+    </tbody></table>` : nothing}</section>`;
+}
+
+/** The graph of the game into its element; a click leads to the turn. */
+export async function showGraph(host, page) {
+  const {done} = page.snap.annotation;
+  if (done) await showPicture(host, `/api/games/${page.snap.id}/shares.svg${query({done})}`);
+  for (const turn of host.querySelectorAll('.turn')) {
+    turn.onclick = () => page.go(Number(turn.dataset.target.slice(5)));
+    turn.classList.toggle('now', turn.dataset.target === `turn:${page.at}`);
+  }
+}
+
+/** Files to take along. */
+export function downloads(page) {
+  const {viewer, spot: {at}, snap: {id, game}} = page;
+  const link = (words, path, values, ending) => html`<a download="${game}-${at}.${ending}"
+    href="/api/games/${id}/${path}${query(values)}">${words}</a> `;
+  return html`<p class="soft">Save the ${link('record', 'record', {}, 'jsonl')}${link('position', 'position', {at, viewer}, 'json')}
+    ${link('picture', `at/${at}/all.svg`, {theme: 'light', viewer}, 'svg')}</p>`;
+}

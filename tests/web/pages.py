@@ -1,0 +1,114 @@
+"""The process of the page, and a client that speaks to it as the page's scripts do."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import httpx
+
+START_S, END_S = 60, 5
+
+
+class Process:
+    """`mexica-ai web` on a free port, with a session of its own."""
+
+    def __init__(self, folder, *options, environment=None):
+        self.folder, self.log = folder / "games", folder / "log.txt"
+        with self.log.open("a") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "mexica_ai", "web", "--no-open", "--port", "0",
+                 "--games", str(self.folder), *options],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env={**os.environ, **(environment or {})},
+            )  # fmt: skip
+        timer = threading.Timer(START_S, self._process.kill)
+        timer.start()
+        self.url = self._process.stdout.readline().strip()
+        timer.cancel()
+        assert self.url, self.log.read_text()
+        self.base, self.token = self.url.split("/?token=")
+        self.port = int(self.base.rpartition(":")[2])
+        self.client = self.new_client()
+        assert self.client.get(self.url, follow_redirects=True).status_code == 200
+
+    def new_client(self, **options):
+        return httpx.Client(base_url=self.base, timeout=30, **options)
+
+    def call(self, method, path, data=None, status=200, **options):
+        """Send a request as the page does, and return what the answer says."""
+        if method != "GET":
+            options = {"content": json.dumps(data if data is not None else {}), **options}
+            options["headers"] = {"Content-Type": "application/json", **options.get("headers", {})}
+        answer = self.client.request(method, path, **options)
+        assert answer.status_code == status, (answer.status_code, answer.text[:500])
+        return answer.json() if "json" in answer.headers.get("content-type", "") else answer.text
+
+    def new(self, game="nim", **data):
+        return self.call("POST", "/api/games", {"game": game, **data}, 201)
+
+    def game(self, snapshot, **query):
+        return self.call("GET", f"/api/games/{snapshot['id']}", params=query)
+
+    def play(self, snapshot, *actions, viewer=None):
+        data = {"version": snapshot["version"], "viewer": viewer, "actions": list(actions)}
+        return self.call("POST", f"/api/games/{snapshot['id']}/turn", data)
+
+    def command(self, snapshot, status=200, **data):
+        data = {"version": snapshot["version"], **data}
+        return self.call("POST", f"/api/games/{snapshot['id']}/turn", data, status)
+
+    def await_game(self, snapshot, is_so, **query):
+        """Return the first snapshot of which something is so."""
+        end = time.monotonic() + 30
+        while not is_so(now := self.game(snapshot, **query)):
+            assert time.monotonic() < end, now
+            time.sleep(0.01)
+        return now
+
+    @contextlib.contextmanager
+    def stream(self, **query):
+        """Give an iterator of (event, data)."""
+        with self.client.stream("GET", "/api/events", params=query) as answer:
+            assert answer.status_code == 200
+            yield events_of(answer.iter_lines())
+
+    def kill(self):
+        self._process.kill()
+        self._process.wait()
+
+    def end(self, number=signal.SIGTERM):
+        """End the process as a person does; return its exit code."""
+        self._process.send_signal(number)
+        return self._process.wait(timeout=END_S)
+
+    def close(self):
+        self.client.close()
+        if self._process.poll() is None:
+            self.kill()
+        self._process.stdout.close()
+
+
+def events_of(lines):
+    event, data = "", []
+    for line in lines:
+        if line.startswith("event: "):
+            event = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            data.append(line.removeprefix("data: "))
+        elif not line and data:
+            yield event, json.loads("\n".join(data))
+            event, data = "", []
+
+
+PERSON = {"kind": "person"}
+
+
+def engine(level=1, seconds=0.5, **more):
+    return {"kind": "engine", "level": level, "seconds": seconds, **more}

@@ -1,0 +1,592 @@
+"""The HTTP interface of the page: games, versions, streams, jobs; each against a process on a real port."""
+
+import json
+import signal
+import time
+
+import pytest
+from pages import PERSON, Process, engine
+
+import mexica_ai as ai
+from mexica_ai import registry
+
+PERSONS = [PERSON, PERSON]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    process = Process(tmp_path_factory.mktemp("web"), "--engine", "first=greedy")
+    yield process
+    process.close()
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start processes that share a folder of games."""
+    started = []
+
+    def begin(*options, **more):
+        started.append(Process(tmp_path, *options, **more))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.close()
+
+
+def draft(page, snapshot, *actions, status=200, **more):
+    data = {"version": snapshot["version"], "actions": list(actions), "viewer": None, **more}
+    return page.call("PUT", f"/api/games/{snapshot['id']}/draft", data, status)
+
+
+# --- what is offered
+
+
+def test_the_page_knows_what_there_is(page):
+    info = page.call("GET", "/api/info")
+    assert [game["name"] for game in info["games"]] == list(registry.names())
+    assert info["engines"] == ["first"]
+    assert [level["level"] for level in info["levels"]] == list(range(1, 11))
+    for game in info["games"]:
+        codec = registry.get(game["name"]).codec
+        assert game["parts"] == list(codec.parts)
+        assert [tool["name"] for tool in game["tools"]] == [tool.name for tool in codec.tools]
+        assert [option["name"] for option in game["options"]] == [option.name for option in codec.options]
+        for example in game["examples"]:
+            made = page.call("POST", "/api/games", {"example": example["name"]}, 201)
+            assert made["game"] == game["name"]
+            assert (made["num_turns"] > 0) == (example["kind"] == "record")
+            page.call("DELETE", f"/api/games/{made['id']}", status=204)
+    grids = {game["name"]: game["grid"] for game in info["games"]}
+    assert len(grids["mexica"]["rows"]) == 14
+    assert len(grids["mexica"]["columns"]) == 21
+    assert grids["coatl"] is None
+
+
+@pytest.mark.parametrize("path", ["/", "/edit", "/g/0123456789abcdef0123456789abcdef"])
+def test_every_address_of_the_page_is_the_shell(page, path):
+    answer = page.client.get(path)
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "<script" in answer.text
+    assert answer.text == page.client.get("/").text
+
+
+# --- snapshots, drafts, versions
+
+
+def test_a_turn_is_entered_action_by_action(page):
+    start = page.new("mexica", seats=PERSONS, seed=1)
+    assert start["waiting"] == "person"
+    first = start["entries"][0]["action"]
+    placed = draft(page, start, first)
+    assert placed["version"] == start["version"] + 1
+    assert placed["draft"]["actions"] == [first]
+    assert placed["draft"]["is_ended"]
+    assert placed["entries"] == []
+    seat1 = page.command(placed)
+    assert seat1["turns"] == [
+        {"index": 0, "seat": 0, "actions": [first], "text": first, "scores": [0, 0], "scored": [0, 0]}
+    ]
+    assert seat1["to_move"] == 1
+    now = page.play(seat1, seat1["entries"][-1]["action"])
+    assert now["draft"] == {
+        "actions": [], "steps": [], "can_end": True, "end": "end", "is_ended": False, "left": "6 AP",
+        "undo_limit": 0, "warning": "",
+    }  # fmt: skip
+    canal = next(entry for entry in now["entries"] if entry["tool"] == "canal")
+    assert canal["cost"] == "1 AP"
+    assert {entry["action"] for entry in now["entries"]} == set(
+        ai.Position.from_compact(now["compact"]).legal_actions()
+    )
+    dug = draft(page, now, canal["action"])
+    assert dug["draft"]["left"] == "5 AP"
+    assert dug["draft"]["steps"] == [
+        {"action": canal["action"], "cost": {"action_points": 1}, "text": "1 AP", "points": [0, 0]}
+    ]
+    assert dug["targets"][canal["targets"][0]].startswith("canal")
+    undone = draft(page, dug)
+    assert undone["draft"]["actions"] == []
+    assert undone["compact"] == now["compact"]
+    again = draft(page, undone, canal["action"])
+    ended = page.command(again)  # `End turn` adds the action that ends it
+    assert ended["turns"][-1]["actions"] == [canal["action"], "end"]
+    assert ended["to_move"] == 1
+
+
+def test_an_illegal_draft_changes_nothing(page):
+    now = page.new(seats=PERSONS)
+    refused = draft(page, now, "take 1 1", "take 1 2", status=422)
+    assert refused["reason"] == "TURN_ALREADY_ENDED"
+    refused = draft(page, now, "take 9 1", status=422)
+    assert refused["action_index"] == 0
+    assert "expected" in refused["message"]
+    refused = draft(page, now, "take", status=422)
+    assert refused["reason"] == "BAD_ACTION"
+    assert page.game(now)["version"] == now["version"]
+    page.command(now, 422)  # nothing ends the turn
+
+
+def test_a_command_names_the_version_that_it_saw(page):
+    now = page.new(seats=PERSONS)
+    next_ = page.play(now, "take 1 1")
+    for method, path, data in (
+        ("PUT", "draft", {"actions": ["take 1 2"]}),
+        ("POST", "turn", {"actions": ["take 1 2"]}),
+        ("POST", "turn", {"takeback": True}),
+        ("POST", "turn", {"resign": True}),
+    ):
+        stale = page.call(method, f"/api/games/{now['id']}/{path}", {"version": now["version"], **data}, 409)
+        assert stale["reason"] == "STALE"
+        assert stale["snapshot"]["version"] == next_["version"]
+        assert stale["snapshot"]["turns"] == next_["turns"]
+    assert page.game(now)["version"] == next_["version"]
+
+
+def test_a_draft_whose_answer_was_lost_is_sent_again(page):
+    now = page.new("mexica", seats=PERSONS)
+    action = now["entries"][0]["action"]
+    first, second = (draft(page, now, action) for _ in range(2))
+    assert first == second
+    other = draft(page, now, now["entries"][1]["action"], status=409)
+    assert other["snapshot"]["draft"]["actions"] == [action]
+
+
+@pytest.mark.parametrize(
+    ("data", "path"),
+    [
+        ({}, "request"),
+        ({"game": "nim", "text": "{}"}, "request"),
+        ({"game": "nim", "what": 1}, "request.what"),
+        ({"game": "nim", "players": "2"}, "request.players"),
+        ({"game": "nim", "seats": [{"kind": "person"}]}, "request.seats"),
+        ({"game": "nim", "seats": [PERSON, {"kind": "engine", "level": 11}]}, "request.seats[1].level"),
+        ({"game": "nim", "seats": [PERSON, {"kind": "engine", "name": "mcts"}]}, "request.seats[1].name"),
+        ({"game": "nim", "seats": [PERSON, {"kind": "engine", "seconds": 601}]}, "request.seats[1].seconds"),
+        ({"game": "nim", "seats": [PERSON, {"kind": "engine", "name": "cmd:ls"}]}, "request.seats[1].name"),
+        ({"example": "../../etc/passwd"}, "request.example"),
+    ],
+)
+def test_a_bad_request_for_a_game_says_where(page, data, path):
+    refused = page.call("POST", "/api/games", data, 400)
+    assert path in {refused["message"].partition(":")[0], *(each["path"] for each in refused["violations"])}
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ({"game": "chess"}, "UNKNOWN_GAME"),
+        ({"game": "nim", "options": {"depth": 1}}, "UNKNOWN_OPTION"),
+        ({"text": "nothing"}, "BAD_JSON"),
+        ({"position": {"game": "nim"}}, "MISSING_KEY"),
+        ({"record": {"game": "nim"}}, "MISSING_KEY"),
+    ],
+)
+def test_a_bad_file_is_told_as_such(page, data, reason):
+    refused = page.call("POST", "/api/games", data, 422)
+    assert refused["reason"] == reason
+    assert refused["message"]
+
+
+def test_positions_and_records_become_games(page):
+    position = ai.new_game("nim", seed=1)
+    for data in ({"position": position.to_json()}, {"text": position.to_compact()}):
+        made = page.call("POST", "/api/games", data, 201)
+        assert [seat["kind"] for seat in made["seats"]] == ["person", "engine"]
+    position.push("take 1 1")
+    record = json.loads(json.dumps(ai.make_record(position)))
+    for given in (record, json.dumps(record)):
+        made = page.call("POST", "/api/games", {"record": given}, 201)
+        assert [turn["actions"] for turn in made["turns"]] == [["take 1 1"]]
+        assert made["open"]
+    many = json.dumps(record) + "\n" + json.dumps(record | {"turns": []}) + "\n"
+    assert page.call("POST", "/api/games", {"text": many, "number": 2}, 201)["turns"] == []
+    page.call("POST", "/api/games", {"text": many, "number": 3}, 400)
+
+
+# --- engines
+
+
+def test_engines_answer_until_a_person_is_to_move(page):
+    now = page.new("mexica", players=3, seats=[PERSON, engine(1), {"kind": "engine", "name": "first"}])
+    with page.stream(game=now["id"]) as events:
+        kind, data = next(events)
+        assert (kind, data["snapshot"]["version"]) == ("state", now["version"])
+        page.play(now, now["entries"][0]["action"])
+        thought, versions = [], []
+        for kind, data in events:
+            assert data["game"] == now["id"]
+            if kind == "thinking":
+                thought.append((data["seat"], data["state"]))
+            if kind == "state":
+                versions.append(data["version"])
+                if data["snapshot"]["to_move"] == 0:
+                    break
+    assert [seat for seat, state in thought if state == "searching"] == [1, 2]
+    assert versions == sorted(versions)
+    done = data["snapshot"]
+    assert [turn["seat"] for turn in done["turns"]] == [0, 1, 2]
+    assert done["thinking"] is None
+    back = page.command(done, takeback=True)
+    assert back["turns"] == []
+    assert back["waiting"] == "person"
+
+
+def test_a_search_is_stopped_and_the_best_is_played(page):
+    now = page.new("mexica", seats=[PERSON, engine(10, 600.0)])
+    now = page.play(now, now["entries"][0]["action"])
+    now = page.await_game(now, lambda each: each["thinking"])
+    assert now["thinking"]["seat"] == 1
+    assert now["entries"] == []
+    page.command(now, 422, actions=["end"])  # not the person's turn
+    stopped = page.command(now, stop=True)
+    assert [turn["seat"] for turn in stopped["turns"]] == [0, 1]
+    page.command(stopped, 422, stop=True)
+
+
+def test_a_person_takes_the_seat_of_an_engine(page):
+    now = page.new("mexica", seats=[engine(10, 600.0), PERSON])
+    now = page.await_game(now, lambda each: each["thinking"])
+    now = page.command(now, person=True, seat=0)
+    assert now["seats"] == [{"kind": "person", "title": "person"}] * 2
+    assert now["thinking"] is None
+    assert now["entries"]
+
+
+def test_a_game_of_engines_waits_for_somebody_who_looks(page):
+    now = page.new(seats=[engine(), engine()])
+    time.sleep(0.3)
+    assert page.game(now)["turns"] == []
+    with page.stream(game=now["id"]) as events:
+        for kind, data in events:
+            if kind == "state" and data["snapshot"]["turns"]:
+                break
+
+
+def test_resigning_ends_the_game(page):
+    now = page.play(page.new(seats=PERSONS), "take 1 1")
+    over = page.command(now, resign=True)
+    assert (over["is_over"], over["resigned"], over["winners"], over["waiting"]) == (True, 1, [0], "over")
+    record = page.call("GET", f"/api/games/{now['id']}/record")
+    assert record["termination"] == "forfeit"
+    assert not page.command(over, takeback=True)["is_over"]
+
+
+def test_a_finished_game_says_how_points_were_made(page):
+    over = page.call("POST", "/api/games", {"example": "mexica_game.jsonl"}, 201)
+    assert over["waiting"] == "over"
+    for seat, points in enumerate(over["points"]):
+        assert sum(number for _, number in points["parts"]) == over["scores"][seat]
+        assert "Found a district" in dict(points["parts"])
+
+
+# --- random events
+
+
+def test_events_are_drawn_or_entered(page):
+    now = page.new("coatl", seats=PERSONS, seed=3, open=True, draws=False)
+    while now["waiting"] != "event":
+        last = turn_of(now)
+        now = page.play(now, *last)
+    page.command(now, 422, actions=["end"])
+    drawn = page.command(now, event=True)
+    assert drawn["turns"][-1]["seat"] is None
+    text = drawn["turns"][-1]["actions"]
+    again = page.command(drawn, takeback=True)
+    assert again["waiting"] == "person"
+    again = page.play(again, *last)
+    assert again["waiting"] == "event"
+    entered = page.command(again, event=text)
+    assert entered["turns"][-1]["actions"] == text
+    page.command(entered, 422, event=True)
+
+
+def turn_of(snapshot):
+    """Return the first whole turn that takes pieces, or else any."""
+    position = ai.Position.from_compact(snapshot["compact"])
+    legal = position.legal_actions()
+    return [next((action for action in legal if action.startswith("take")), legal[0])]
+
+
+def test_a_blind_draw_is_committed_and_not_taken_back(page):
+    now = page.new("coatl", seats=[PERSON, engine()], seed=3)
+    now = page.play(now, now["entries"][0]["action"])
+    now = page.await_game(now, lambda each: each["to_move"] == 0)
+    looked = draft(page, now, "draw deck")
+    assert looked["draft"]["is_ended"]
+    assert "undo" in looked["draft"]["warning"]
+    assert draft(page, looked)["draft"]["warning"] == ""  # until it is played it can be undone
+    now = page.play(page.game(now), "draw deck")
+    assert now["to_move"] == 0
+    assert [turn["actions"][0].split()[0] for turn in now["turns"][-2:]] == ["draw", "deal"]
+    assert not now["can_take_back"]
+    assert page.command(now, 422, takeback=True)["reason"] == "NOTHING_TO_TAKE_BACK"
+    ended = page.play(now, "end")
+    ended = page.await_game(ended, lambda each: each["to_move"] == 0)
+    back = page.command(ended, takeback=True)
+    assert back["num_turns"] == now["num_turns"]  # to after the draw
+
+
+# --- pictures and downloads
+
+
+def test_pictures_have_tags(page):
+    now = page.new("mexica", seats=PERSONS)
+    now = page.play(now, now["entries"][0]["action"])
+    path = f"/api/games/{now['id']}/at/1/board.svg"
+    answer = page.client.get(path)
+    assert answer.headers["content-type"] == "image/svg+xml"
+    assert 'data-target="C5"' in answer.text
+    tag = answer.headers["etag"]
+    assert tag.startswith('"')
+    again = page.client.get(path, headers={"If-None-Match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+    marked = page.client.get(f"/api/games/{now['id']}/at/0/all.svg?turn=1")
+    assert marked.headers["etag"] != tag
+    action = now["entries"][-1]["action"]
+    drawn = page.client.get(path, params={"actions": action})
+    assert drawn.text != answer.text
+    line = json.dumps([[action]])
+    after = page.client.get(path, params={"line": line})
+    assert after.status_code == 200
+    words = page.call("GET", f"/api/games/{now['id']}/at/1", params={"line": line})
+    assert words["to_move"] == 0
+    file = page.client.get(path, params={"theme": "dark"})
+    assert "attachment" in file.headers["content-disposition"]
+    for wrong, status in (
+        (f"/api/games/{now['id']}/at/1/nothing.svg", 404),
+        (f"/api/games/{now['id']}/at/7/board.svg", 404),
+        (f"{path}?theme=red", 400),
+        (f"{path}?actions=end", 422),
+        (f"{path}?line=[1]", 400),
+        (f"{path}?viewer=x", 400),
+        ("/api/games/0/at/1/board.svg", 404),
+    ):
+        assert page.client.get(wrong).status_code == status, wrong
+
+
+def test_what_was_played_is_downloaded_and_goes_on_elsewhere(page):
+    now = page.play(page.play(page.new(seats=PERSONS), "take 1 1"), "take 1 2")
+    record = page.call("GET", f"/api/games/{now['id']}/record")
+    assert ai.replay(record).to_compact() == now["compact"]
+    first = page.call("GET", f"/api/games/{now['id']}/position", params={"at": 1})
+    start = ai.Position.from_json(record["start"])
+    start.push("take 1 1")
+    assert ai.Position.from_json(first) == start
+    text = page.call("GET", f"/api/games/{now['id']}/position", params={"format": "compact"})
+    assert text.strip() == now["compact"]
+    other = page.call("POST", "/api/games", {"from": now["id"], "at": 1, "seats": PERSONS}, 201)
+    assert [turn["actions"] for turn in other["turns"]] == [["take 1 1"]]
+    assert other["id"] != now["id"]
+    page.call("POST", "/api/games", {"from": now["id"], "at": 3}, 404)
+
+
+# --- analysis
+
+
+def midgame(page):
+    return page.call("POST", "/api/games", {"example": "mexica_midgame.json", "seats": [PERSON] * 3}, 201)
+
+
+def analyze(page, snapshot, status=202, **data):
+    data = {"at": snapshot["num_turns"], "seconds": None, **data}
+    return page.call("PUT", f"/api/games/{snapshot['id']}/analysis", data, status)
+
+
+def test_an_analysis_tells_until_it_is_stopped_and_keeps_its_result(page):
+    now = midgame(page)
+    with page.stream(game=now["id"]) as events:
+        key = analyze(page, now, candidates=3)["key"]
+        found = [data for kind, data in events_until(events, "analysis", 3)]
+        assert all(data["key"] == key for data in found)
+        assert [data["iterations"] for data in found] == sorted(data["iterations"] for data in found)
+        assert len(found[-1]["candidates"]) == 3
+        candidate = found[-1]["candidates"][0]
+        ai.Position.from_compact(now["compact"]).push(candidate["turn"])
+        assert sum(candidate["value"]) == pytest.approx(1, abs=1e-3)
+        assert found[-1]["stop_reason"] == ""
+        kept = page.call("DELETE", f"/api/games/{now['id']}/analysis")["analysis"]
+    assert kept["stop_reason"] == "stopped"
+    assert kept["why"]
+    assert kept["iterations"] >= found[-1]["iterations"]
+    assert page.game(now)["analysis"] == kept
+
+
+def events_until(events, kind, number):
+    found = [next(each for each in events if each[0] == kind) for _ in range(number)]
+    return found
+
+
+def test_an_analysis_ends_with_its_page(page):
+    now = midgame(page)
+    with page.stream(game=now["id"]) as events:
+        analyze(page, now)
+        events_until(events, "analysis", 1)
+        assert page.game(now)["analysis"]["stop_reason"] == ""
+    ended = page.await_game(now, lambda each: each["analysis"]["stop_reason"])
+    assert ended["analysis"]["stop_reason"] == "stopped"
+
+
+def test_a_position_within_a_turn_and_after_a_line_is_analysed(page):
+    now = midgame(page)
+    action = next(entry["action"] for entry in now["entries"] if entry["tool"] == "canal")
+    keys = set()
+    with page.stream(game=now["id"]) as events:
+        for more, played, seat in (
+            ({}, [], 0),
+            ({"draft": [action]}, [action], 0),
+            ({"line": [[action, "end"]]}, [action, "end"], 1),
+        ):
+            key = analyze(page, now, seconds=0.05, **more)["key"]
+            data = next(data for kind, data in events if kind == "analysis" and data["stop_reason"])
+            assert (data["key"], data["seat"]) == (key, seat)
+            keys.add(key)
+            position = ai.Position.from_compact(now["compact"])
+            if played:
+                position.push(played, partial=True)
+            position.push(data["candidates"][0]["turn"])
+    assert len(keys) == 3
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        ({"candidates": 21}, 400),
+        ({"candidates": 0}, 400),
+        ({"seconds": 0}, 400),
+        ({"seconds": 601}, 400),
+        ({"at": 5}, 404),
+        ({"draft": ["end"]}, 422),
+        ({"line": [["take 9 9"]]}, 422),
+    ],
+)
+def test_a_bad_request_for_an_analysis_is_refused(page, data, status):
+    now = page.new(seats=PERSONS)
+    refused = analyze(page, now, status, **data)
+    assert refused["message"]
+
+
+def test_there_are_only_so_many_analyses(page):
+    games = [midgame(page) for _ in "12345"]
+    for game in games[:4]:
+        analyze(page, game)
+    refused = analyze(page, games[4], 429)
+    assert refused["reason"] == "TOO_MANY_ANALYSES"
+    analyze(page, games[0])  # takes the place of its own
+    for game in games:
+        page.call("DELETE", f"/api/games/{game['id']}", status=204)
+    analyze(page, page.new(seats=PERSONS), seconds=0.01)
+
+
+# --- annotation
+
+
+def annotate(page, snapshot, seconds=0.01, status=202):
+    return page.call("PUT", f"/api/games/{snapshot['id']}/annotation", {"seconds": seconds}, status)
+
+
+def is_annotated(snapshot):
+    return snapshot["annotation"]["state"] == "done"
+
+
+def test_a_game_is_annotated_in_the_background(page):
+    now = page.play(page.play(page.new(seats=PERSONS), "take 1 1"), "take 2 2")
+    with page.stream(game=now["id"]) as events:
+        annotate(page, now)
+        turns = []
+        for kind, data in events:
+            if kind == "annotation":
+                turns += [data["turn"]] if "turn" in data else []
+                if data["state"] == "done":
+                    break
+    assert [turn["turn_index"] for turn in turns] == [0, 1]
+    done = page.game(now)["annotation"]
+    assert (done["done"], done["of"], done["turns"]) == (2, 2, turns)
+    picture = page.client.get(f"/api/games/{now['id']}/shares.svg")
+    assert 'data-target="turn:2"' in picture.text
+    record = page.call("GET", f"/api/games/{now['id']}/record")
+    assert [turn["turn_index"] for turn in record["evaluations"]["turns"]] == [0, 1]
+    again = page.call("POST", "/api/games", {"record": record}, 201)
+    assert again["annotation"]["state"] == "done"
+    back = page.command(page.game(now), takeback=True)
+    assert [turn["turn_index"] for turn in back["annotation"]["turns"]] == [0]
+
+
+def test_an_annotation_goes_on_where_it_was_killed(start):
+    page = start()
+    now = page.call("POST", "/api/games", {"example": "mexica_game.jsonl"}, 201)
+    annotate(page, now, 0.05)
+    some = page.await_game(now, lambda each: each["annotation"]["done"] >= 3)["annotation"]["turns"]
+    page.kill()
+    page = start()
+    before = page.game(now)["annotation"]
+    assert before["state"] == "stopped"
+    assert before["turns"][: len(some)] == some
+    with page.stream(game=now["id"]) as events:
+        annotate(page, now, 0.05)
+        for kind, data in events:
+            if kind == "annotation" and "turn" in data:
+                break
+    assert data["turn"]["turn_index"] == len(before["turns"])
+    stopped = page.call("DELETE", f"/api/games/{now['id']}/annotation")
+    assert stopped["state"] == "stopped"
+
+
+# --- the process
+
+
+def test_games_survive_a_kill(start):
+    page = start()
+    now = page.new("mexica", seats=[PERSON, engine()])
+    now = page.play(now, now["entries"][0]["action"])
+    now = page.await_game(now, lambda each: each["to_move"] == 0)
+    page.kill()
+    again = start().game(now)
+    for key in ("turns", "scores", "compact", "seats", "created", "to_move"):
+        assert again[key] == now[key]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_process_with_good_bye(start, number):
+    page = start()
+    now = midgame(page)
+    with page.stream(game=now["id"]) as events:
+        analyze(page, now)
+        events_until(events, "analysis", 1)
+        assert page.end(number) == 0
+        rest = [kind for kind, _ in events]
+    assert rest[-1] == "bye"
+    assert page.log.read_text() == ""
+
+
+def test_streams_are_limited_and_end_with_their_game(page):
+    now = page.new(seats=PERSONS)
+    with page.stream(game=now["id"]) as events:
+        next(events)
+        page.call("DELETE", f"/api/games/{now['id']}", status=204)
+        assert [kind for kind, _ in events] == ["notice"]
+    page.call("GET", "/api/events", status=404, params={"game": now["id"]})
+    clients = [page.new_client(cookies=page.client.cookies) for _ in range(9)]
+    try:
+        requests = [client.build_request("GET", "/api/events") for client in clients]
+        answers = [client.send(request, stream=True) for client, request in zip(clients, requests, strict=True)]
+        assert [answer.status_code for answer in answers] == [200] * 8 + [429]
+    finally:
+        for client in clients:
+            client.close()
+
+
+def test_the_engines_of_another_process(start, tmp_path):
+    from servers import RunningServer
+
+    server = RunningServer(None)
+    page = start("--server", server.address)
+    now = page.play(page.new(seats=[PERSON, engine()]), "take 1 1")
+    now = page.await_game(now, lambda each: each["to_move"] == 0)
+    assert now["num_turns"] == 2
+    server.close()
+    now = page.play(now, now["entries"][0]["action"])
+    failed = page.await_game(now, lambda each: (each["thinking"] or {}).get("state") == "failed")
+    assert failed["thinking"]["message"]
+    assert analyze(page, now, 503)["reason"]
+    mine = page.command(failed, person=True, seat=1)  # the game is not lost
+    assert mine["waiting"] == "person"
