@@ -5,10 +5,10 @@ import signal
 import time
 
 import pytest
+from pages import PERSON, Process, engine
 
 import mexica_ai as ai
 from mexica_ai import registry
-from pages import PERSON, Process, engine
 
 PERSONS = [PERSON, PERSON]
 

@@ -328,7 +328,7 @@ class _Picture:
         if is_moving:
             left = now.get("actions_left")
             note = "after this turn" if self.turn else "to move" + (f", {left} actions" if (left or 0) > 1 else "")
-            self.text(126, y + 32, note, 11.5, color="soft", font_weight="bold")
+            self.text(116, y + 32, note, 11.5, color="soft")
         for index, token in enumerate(TOKENS if now.get("options", {}).get("sacrifice_tokens") else ()):
             x, has = 194 + 71 * index, token in own.get("tokens", ())
             fill, edge = ("land", "wood") if has else (None, "line")

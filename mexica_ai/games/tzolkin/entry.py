@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from mexica_ai.games.entry import MENU, Entry, Tool
@@ -31,7 +32,7 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
     verb, *words = action.split()
     match verb, words:
         case "keep", _:
-            return Entry("keep", (MENU + " and ".join(words),))
+            return Entry("keep", (MENU + " and ".join(map(_wealth, words)),))
         case "place", [place]:
             return Entry("place", (f"place:{place}",))
         case "pick", [gear, space, number]:
@@ -62,6 +63,15 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
 
 def _blocks(letters: str) -> str:
     return " and ".join(facts.BLOCKS[letter] for letter in letters)
+
+
+def _wealth(name: str) -> str:
+    """Return what a wealth tile brings, as the picture shows it; its name tells apart those that bring the same."""
+    effects = render.describe_effects(facts.WEALTH[name]["effects"])
+    return effects if _BRINGS[effects] == 1 else f"{effects} ({name})"
+
+
+_BRINGS = Counter(render.describe_effects(tile["effects"]) for tile in facts.WEALTH.values())
 
 
 def _way(how: list[str]) -> str:

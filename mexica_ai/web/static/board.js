@@ -8,17 +8,22 @@ const price = entry => Number.parseFloat(entry.cost) || 0;
 
 /** Narrows the entries of the legal actions by a tool and targets, in the order in which they are chosen. */
 export class Entering {
+  tool = null;
+  taken = [];
+
   constructor() {
-    this.tools = new Map();
     this.set([], []);
   }
 
+  /** Take new entries; what was chosen meanwhile stays, if it begins one of them. */
   set(entries, tools) {
+    const {tool, taken} = this;
     this.entries = entries;
-    this.tools = new Map(tools.map(tool => [tool.name, tool]));
+    this.tools = new Map(tools.map(one => [one.name, one]));
     const names = new Set(entries.map(entry => entry.tool));
     this.alone = names.size === 1 ? [...names][0] : null;  // one kind of action only: it need not be chosen
     this.reset();
+    if ((tool || taken.length) && this.matches(tool, taken).length) Object.assign(this, {tool, taken});
   }
 
   reset() {
