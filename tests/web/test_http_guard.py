@@ -157,10 +157,9 @@ def test_a_body_that_cannot_be_read_is_an_answer(page, body):
 
 def test_all_answers_have_the_headers_of_security(page, stranger):
     made = page.new(seats=[PERSON, PERSON])
-    answers = [
-        page.client.get(path)
-        for path in ("/", "/static/app.js", "/static/no.js", "/api/info", "/api/no", f"/api/games/{made['id']}/at/0/all.svg")
-    ]
+    picture = f"/api/games/{made['id']}/at/0/all.svg"
+    paths = ("/", "/static/app.js", "/static/no.js", "/api/info", "/api/no", picture)
+    answers = [page.client.get(path) for path in paths]
     answers += [stranger.get("/"), page.client.get("/", headers={"Host": "evil"}), page.client.get(page.url)]
     answers += [page.client.post("/api/games", content=b"{")]
     for answer in answers:
@@ -173,7 +172,9 @@ def test_all_answers_have_the_headers_of_security(page, stranger):
     assert page.client.get("/api/info").headers["cache-control"] == "no-store"
 
 
-@pytest.mark.parametrize("path", ["/static/../app.py", "/static/..%2fapp.py", "/static/%2e%2e/%2e%2e/cli/web.py", "/static//etc/passwd"])
+@pytest.mark.parametrize(
+    "path", ["/static/../app.py", "/static/..%2fapp.py", "/static/%2e%2e/%2e%2e/cli/web.py", "/static//etc/passwd"]
+)
 def test_no_path_leads_out_of_the_static_files(page, path):
     with httpx.Client(cookies=page.client.cookies) as client:
         answer = client.send(httpx.Request("GET", page.base + path, extensions={"raw_path": path.encode()}))

@@ -105,7 +105,11 @@ def test_the_turn_of_a_hidden_hand_is_not_analysed(page):
     assert page.call("PUT", path, {"at": 1, "seconds": 0.05}, 403)["reason"] == "HIDDEN"
     page.call("PUT", path, {"at": 2, "seconds": 0.05}, 202)
     done = page.await_game(now, lambda each: (each["analysis"] or {}).get("stop_reason"))
+    assert not done["analysis"]["guessed"]
     ai.Position.from_compact(now["compact"]).push(done["analysis"]["candidates"][0]["turn"])
+    key = page.call("PUT", path, {"at": 1, "seconds": 0.05, "everybody": True}, 202)["key"]
+    done = page.await_game(now, lambda each: each["analysis"]["key"] == key and each["analysis"]["stop_reason"])
+    assert (done["analysis"]["guessed"], done["analysis"]["seat"]) == (True, 1)
 
 
 def test_a_curtain_falls_between_two_persons(page):

@@ -10,7 +10,7 @@ from typing import Any
 from mexica_ai.draw import marks
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
-from mexica_ai.draw.svg import document, element, group, number, text
+from mexica_ai.draw.svg import document, element, group, text
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.notation import SHAPE
@@ -261,7 +261,7 @@ class _Picture:
         if not self.targets:
             return "".join(parts)
         angle = 360 / GEARS[gear]["teeth"] * self.now.get("day", 0)
-        about = {"data_wheel": gear, "data_angle": float(angle), "data_center": f"{number(x)} {number(y)}"}
+        about = {"data_wheel": gear, "data_angle": float(angle), "data_center": f"{x:g} {y:g}"}
         return group(parts, class_="wheel", **about)
 
     def temples(self, y):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from mexica_ai.games.entry import MENU, Entry, Tool
@@ -66,12 +65,8 @@ def _blocks(letters: str) -> str:
 
 
 def _wealth(name: str) -> str:
-    """Return what a wealth tile brings, as the picture shows it; its name tells apart those that bring the same."""
-    effects = render.describe_effects(facts.WEALTH[name]["effects"])
-    return effects if _BRINGS[effects] == 1 else f"{effects} ({name})"
-
-
-_BRINGS = Counter(render.describe_effects(tile["effects"]) for tile in facts.WEALTH.values())
+    """Return what a wealth tile brings, as the picture shows it."""
+    return render.describe_effects(facts.WEALTH[name]["effects"])
 
 
 def _way(how: list[str]) -> str:

@@ -156,10 +156,9 @@ class Page {
     try {
       return await request(method, `/api/games/${this.snap.id}${path}`, body);
     } catch (error) {
-      const {actions} = this.snap.draft;
       if (error.snapshot) {
         this.apply(error.snapshot);
-        if (path === '/draft' && actions.length && !this.snap.draft.actions.length) this.draft(actions);
+        if (path === '/draft' && this.isMine && !this.snap.draft.actions.length) this.draft(body.actions);
         this.tell('The game has changed meanwhile.');
       } else this.tell(error.violations?.[0]?.message ?? error.message);
       return null;
@@ -489,6 +488,7 @@ class Page {
   render() {
     render(view(this), find('#app'));
     document.title = this.snap ? `${this.titleOf(this.snap.game)} · mexica-ai` : 'mexica-ai';
+    if (this.chip == null) find('.chips')?.scrollTo(9999, 0);
     this.paint();
   }
 
@@ -501,8 +501,10 @@ class Page {
     }
     const {place, entering} = this;
     const isInput = this.isMine && this.chip == null && !this.peek && this.looked == null;
+    const legal = this.isMine ? entering.legal() : new Map();
     this.board.attach(host, this.game.grid);
-    this.board.light(isInput ? entering.lit(this.isDragged) : new Map(), isInput ? entering.first() : new Set(), target => this.label(target));
+    this.board.light(isInput ? entering.lit(this.isDragged) : new Map(),
+      isInput && entering.isFresh ? legal : new Map(), target => this.label(target, legal.get(target) ?? []));
     const panel = find('.panel'), graph = find('.graph');
     Promise.all([
       this.board.show(this.path(this.parts, place)), panel && showPicture(panel, this.path('panel', place)),
@@ -513,11 +515,10 @@ class Page {
     placeMenu(this.anchor);
   }
 
-  label(target) {
-    const {game: {grid}, snap, entering} = this;
-    const legal = this.isMine ? entering.legal(target) : [];
-    return [grid && target, snap.targets[target] ?? (grid ? '' : target.replace(/[:_]/g, ' ')),
-      legal.length && `legal: ${legal.join(', ')}`].filter(Boolean).join(', ');
+  label(target, legal) {
+    const {game: {grid}, snap: {targets}} = this;
+    return [grid && target, targets[target] ?? (grid ? '' : target.replace(/[:_]/g, ' ')), legal.length && `legal: ${legal.join(', ')}`]
+      .filter(Boolean).join(', ');
   }
 }
 
