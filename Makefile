@@ -1,5 +1,5 @@
 # The commands of the README. `make install` is the set-up that most others need.
-.PHONY: install demo test test-quick bench lint debug-test sanitize dist wheel-test clean
+.PHONY: install demo test test-quick test-web vendor bench lint debug-test sanitize dist wheel-test clean
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
@@ -44,6 +44,18 @@ test: install
 # The tests that a change most likely breaks; about a minute.
 test-quick: install
 	$(BIN)/$(PYTEST) -m 'not slow'
+
+# The page: its HTTP interface, and what people do on it in a browser, if there is a Chromium.
+test-web: $(VENV)/.web
+	$(BIN)/$(PYTEST) tests/web
+
+$(VENV)/.web: $(VENV)/.built
+	CEXT_SKIP=1 $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[test-web]'
+	@touch $@
+
+# Fetches the npm packages of the page again, as vendor.json names them: git shows no difference afterwards.
+vendor: install
+	$(BIN)/python .ci/vendor.py mexica_ai/web/static/vendor tests/web/vendor
 
 bench: install
 	$(BIN)/python benchmarks/bench_rules.py

@@ -265,6 +265,23 @@ class Position:
         data = self._codec.view(self.to_json(), seat)
         return Position(self.game, self._codec.parse_position(data, "position"))
 
+    def guess(self, seed: int | None = None) -> Position:
+        """Return a full position that agrees with this view: what the seat does not see is drawn; a copy of a full one.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Seed of the draw, 0 <= seed < 2**63; drawn from the operating system if None.
+
+        Raises
+        ------
+        PositionError
+            No such position was found, which is rare; reason NO_WORLD.
+        """
+        if self.viewer is None:
+            return self.copy()
+        return Position(self.game, self._codec.world_of(self._state, resolve_seed(seed)))
+
     def push_action(self, text: str) -> None:
         """Play one action. After an error the position is unchanged. Raises the errors of `push`."""
         self._advance(self._play([text], whole_turn=False), [text])

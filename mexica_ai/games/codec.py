@@ -364,6 +364,25 @@ class GameCodec(Protocol):
         """
         return self.view(data, data["to_move"])
 
+    def world_of(self, state: State, seed: int) -> State:
+        """Return a full state that agrees with what a seat's view shows, drawn from all that do.
+
+        Called if `has_views`. Default: the state itself, which hides nothing.
+
+        Parameters
+        ----------
+        state : State
+            A view.
+        seed : int
+            0 <= seed < 2**63.
+
+        Raises
+        ------
+        PositionError
+            No such state was found; reason NO_WORLD.
+        """
+        return state.copy()
+
     def deal_for(self, state: State, viewer: int, action: int) -> bool:
         """Replace what a viewer does not see so that an action is legal; False if no such world exists.
 

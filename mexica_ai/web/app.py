@@ -64,6 +64,7 @@ _ANALYSIS = {
     "seconds?": Nullable(float),
     "candidates?": int,
     "viewer?": Nullable(int),
+    "everybody?": bool,
 }
 _COMMANDS = ("takeback", "event", "stop", "retry", "resign", "person")
 
@@ -370,6 +371,7 @@ class Site:
             draft=data.get("draft", []),
             seconds=seconds,
             candidates=candidates,
+            everybody=data.get("everybody", False),
         )
         return JSONResponse({"key": key}, 202)
 
@@ -403,13 +405,16 @@ class Site:
 
     async def removal(self, request: Request) -> JSONResponse:
         """Ask the engine whether tokens can still be used."""
-        data = await _body(request, {"id": str, "at": int, "sizes": [int]})
+        data = await _body(request, {"id": str, "at": int, "sizes?": [int]})
         game = self.find(data["id"])
         position = game.shown(game.at(data["at"]), game.require_shown(None))
-        found = await self._client.consider_removal(position, data["sizes"])
+        module = game.codec._beside("removal")
+        actions = {} if module is None else module.askable(position)
+        sizes = data.get("sizes", sorted(actions))
+        found = await self._client.consider_removal(position, sizes) if sizes else None
         return JSONResponse(
             {
-                "agrees": found.agrees,
+                "agrees": found is not None and found.agrees,
                 "opinions": [
                     {
                         "size": opinion.size,
@@ -418,8 +423,9 @@ class Site:
                         "explanation": opinion.explanation,
                         "spaces": opinion.spaces,
                         "canals": opinion.canals,
+                        "action": actions.get(opinion.size, ""),
                     }
-                    for opinion in found.opinions
+                    for opinion in (found.tokens if found is not None else ())
                 ],
             }
         )

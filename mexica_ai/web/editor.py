@@ -19,7 +19,7 @@ from mexica_ai.strict import Nullable, check_shape, parse_json, quote
 
 _PATH = "$"  # of a position, in faults
 _MAX_PARTS = 8
-_WIDTH = 100  # of the text of a position
+_WIDTH, _MAX_TEXT = 100, 20_000  # of the text of a position: its lines, and what is laid out at all
 
 
 def draw(data: dict[str, Any]) -> dict[str, Any]:
@@ -85,9 +85,10 @@ def edit(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def pretty(value: Any, indent: str = "") -> str:
-    """Return JSON as text that a person can read: what fits stands on one line."""
+    """Return JSON as text that a person can read: what fits, or is far too long or deep, stands on one line."""
     line = json.dumps(value)
-    if len(line) + len(indent) <= _WIDTH or len(indent) > _WIDTH or not isinstance(value, (dict, list)):
+    is_huge = len(line) > _MAX_TEXT or len(indent) > _WIDTH
+    if len(line) + len(indent) <= _WIDTH or is_huge or not isinstance(value, (dict, list)):
         return line
     inner = indent + "  "
     if isinstance(value, dict):

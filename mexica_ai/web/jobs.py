@@ -240,11 +240,32 @@ class Jobs:
         draft: list[str],
         seconds: float | None,
         candidates: int,
+        everybody: bool,
     ) -> str:
-        """Start to search a position of a game in place of what was searched before; return its key."""
+        """Start to search a position of a game in place of what was searched before; return its key.
+
+        Parameters
+        ----------
+        viewer : int or None
+            Of `Game.eyes`.
+        at, line, draft
+            As for `Game.position_of`.
+        seconds : float or None
+            None: until it is stopped.
+        candidates : int
+        everybody : bool
+            Whether to search the turn of a seat whose hand the viewer does not see, with a guess of it.
+        """
         position = game.position_of(at, viewer, line, draft)
-        if viewer is not None and position.to_move not in (None, viewer):
-            raise Refusal(403, "HIDDEN", f"seat {position.to_move} is to move, whose hand is hidden")
+        is_guess = viewer is not None and position.to_move not in (None, viewer)
+        if is_guess:
+            if not everybody:
+                raise Refusal(
+                    403,
+                    "HIDDEN",
+                    f"seat {position.to_move} is to move, whose hand is hidden; `everybody`: search with a guess",
+                )
+            position = position.guess(0).view(position.to_move)
         require_seat_to_move(position)
         if position.viewer is None:
             position = _for_mover(game, position)
@@ -255,7 +276,7 @@ class Jobs:
         elif len(self._analyses) >= MAX_ANALYSES:
             raise Refusal(429, "TOO_MANY_ANALYSES", f"{MAX_ANALYSES} analyses run already; expected to end one")
         name = self._name("analysis")
-        task = self._start(self._analyze(game, viewer, key, at, position, seconds, candidates, name))
+        task = self._start(self._analyze(game, viewer, key, at, position, seconds, candidates, name, is_guess))
         self._analyses[game.id] = (name, task)
 
         def note_end(ended: asyncio.Task[None]) -> None:
@@ -281,6 +302,7 @@ class Jobs:
         seconds: float | None,
         candidates: int,
         name: str,
+        is_guess: bool,
     ) -> None:
         results = self._client.analyze(
             position,
@@ -296,7 +318,7 @@ class Jobs:
         try:
             async with contextlib.aclosing(results):
                 async for result in results:
-                    last = _analysis(key, at, viewer, position, result)
+                    last = {**_analysis(key, at, viewer, position, result), "guessed": is_guess}
                     now = time.monotonic()
                     if result.stop_reason or now - told_s >= ANALYSIS_S - FIRST_S / 2:
                         told_s = now
@@ -459,6 +481,7 @@ def _empty(key: str, at: int, viewer: int | None) -> dict[str, Any]:
         "at": at,
         "viewer": viewer,
         "seat": None,
+        "guessed": False,
         "candidates": [],
         "iterations": 0,
         "seconds": 0.0,

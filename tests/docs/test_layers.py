@@ -92,6 +92,7 @@ def test_a_compiled_game_knows_the_core_and_itself(path):
 def test_only_the_client_and_the_grpc_engine_need_grpc(path):
     if relative(path) in ("mexica_ai/client.py", "mexica_ai/wire.py", "mexica_ai/engines/grpc.py"):
         return
+    is_page = relative(path).startswith("mexica_ai/web/")  # a client of the service, which only a command imports
     for module, is_top in python_imports(path):
         assert not is_within(module, "grpc", "grpc_health", "grpc_reflection", "grpc_status", "google"), (
             module
@@ -101,14 +102,44 @@ def test_only_the_client_and_the_grpc_engine_need_grpc(path):
         if is_within(
             module, "mexica_ai.server", "mexica_ai.client", "mexica_ai.wire", "mexica_ai.engines.grpc"
         ):
-            assert not is_top, f"{module} is imported at the top"
+            assert is_page or not is_top, f"{module} is imported at the top"
 
 
 @pytest.mark.parametrize("path", sources("mexica_ai"), ids=relative)
-def test_only_the_serve_command_imports_the_server(path):
+def test_only_what_starts_a_server_imports_it(path):
     for module in imports(path):
         if is_within(module, "mexica_ai.server", "server"):
-            assert relative(path) == "mexica_ai/cli/serve.py", module
+            assert relative(path) in ("mexica_ai/cli/serve.py", "mexica_ai/web/main.py"), module
+
+
+@pytest.mark.parametrize("path", [*sources("mexica_ai"), *sources("server")], ids=relative)
+def test_only_its_command_imports_the_page(path):
+    if relative(path).startswith("mexica_ai/web/"):
+        return
+    for module, is_top in python_imports(path):
+        if is_within(module, "mexica_ai.web", "starlette", "uvicorn", "sse_starlette"):
+            assert relative(path) == "mexica_ai/cli/web.py", module
+            assert not is_top, f"{module} is imported at the top"
+
+
+@pytest.mark.parametrize("path", sources("mexica_ai/web"), ids=relative)
+def test_the_page_knows_neither_the_compiled_layer_nor_messages(path):
+    for module in imports(path):
+        assert not is_within(module, "cext", "grpc", "google", "mexica_ai.v1", "mexica_ai.wire"), module
+
+
+@pytest.mark.parametrize("path", sources("mexica_ai/draw"), ids=relative)
+def test_drawing_knows_nothing_else_of_the_project(path):
+    for module in imports(path):
+        if is_within(module, "mexica_ai", "cext", "server"):
+            assert is_within(module, "mexica_ai.draw"), module
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_picture_of_a_game_needs_neither_a_server_nor_a_page(game):
+    for name in ("draw", "entry"):
+        for module in imports(ROOT / "mexica_ai" / "games" / game / f"{name}.py"):
+            assert not is_within(module, "grpc", "mexica_ai.server", "mexica_ai.client", "mexica_ai.web"), module
 
 
 @pytest.mark.parametrize("path", sources("mexica_ai/games"), ids=relative)

@@ -20,7 +20,7 @@ from cext.core.options import OPTIONS
 from cext.core.perft import divide, perft
 from cext.core.playout import copies, legal_lists, random_playout, random_playouts
 from mexica_ai import registry
-from mexica_ai.errors import IllegalActionError, SearchError
+from mexica_ai.errors import IllegalActionError, PositionError, SearchError
 from mexica_ai.games.codec import GameCodec
 from mexica_ai.position import Position
 from test_games.trick.ops import create_without_functions
@@ -394,6 +394,31 @@ def test_a_view_is_a_position_that_shows_what_the_seat_sees(case):
             assert one.determinize(viewer, 5) == other.determinize(viewer, 5)
             assert one.view_hash(viewer) == other.view_hash(viewer)
             assert one.hash == view.hash  # in a view that is not among what is known
+
+
+def test_a_world_of_a_view_is_a_full_position_with_this_view(case):
+    found = failed = 0
+    for state, _ in case.some():
+        for viewer in range(state.num_players) if case.has_views else ():
+            data = case.codec.view(case.codec.format_position(state), viewer)
+            view = case.codec.parse_position(data)
+            if case.codec.viewer(view) is None:
+                continue
+            try:
+                world = case.codec.world_of(view, case.rng.getrandbits(63))
+            except PositionError as error:
+                if error.reason != "NO_WORLD":
+                    raise
+                failed += 1
+                continue
+            found += 1
+            world.check()
+            assert case.codec.viewer(world) is None
+            seen = case.codec.view(case.codec.format_position(world), viewer)
+            for each in (seen, data):
+                each.pop("memory", None)  # a drawn world has no past
+            assert seen == data
+    assert failed <= found / 20
 
 
 def test_what_is_drawn_is_an_action_of_a_record(case):

@@ -31,6 +31,7 @@ class CoatlCodec(GameCodec):
     new_state = staticmethod(notation.new_state)
     has_one_world = staticmethod(notation.has_one_world)
     viewer = staticmethod(notation.viewer)
+    world_of = staticmethod(notation.world_of)
     view = staticmethod(notation.view)
     deal_for = staticmethod(notation.deal_for)
     draw_outcome = staticmethod(notation.draw_outcome)

@@ -30,7 +30,7 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
     verb, *words = action.split()
     match verb, words:
         case "keep", _:
-            return Entry("keep", (MENU + " and ".join(words),))
+            return Entry("keep", (MENU + (" and ".join(words) or "none"),))
         case "take", [kind, letters]:
             return Entry("take", (f"supply:{kind}:{letters}",))
         case "draw", ["deck"]:

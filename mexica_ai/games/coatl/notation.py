@@ -26,6 +26,7 @@ What is not used is 0.
 """
 
 import functools
+import random
 
 import numpy as np
 
@@ -684,6 +685,27 @@ def viewer(state):
     """Return the seat whose view the position is, or None if everything is known."""
     number = state_to_fields(state)["viewer"]
     return None if number < 0 else number
+
+
+_MAX_WORLDS = 50  # tries
+
+
+def world_of(state, seed):
+    """Return a full position that agrees with a view; see `GameCodec.world_of`.
+
+    It has no memory if that of the view leaves open which prophecies became hidden.
+    """
+    draws = random.Random(seed)
+    for _ in range(_MAX_WORLDS):
+        world = state.copy()
+        world.determinize(viewer(state), draws.getrandbits(63))
+        fields = state_to_fields(world)
+        is_complete = all(face >= 0 for _, _, face in fields["memory"])
+        found = state_from_fields({**fields, "viewer": -1, "memory": fields["memory"] if is_complete else []})
+        # A seat that completes a Coatl holds a prophecy for it, which a draw does not heed.
+        if found.current_player < 0 or found.legal_actions():
+            return found
+    raise PositionError("position: no hand was found with which the seat to move can go on", reason="NO_WORLD")
 
 
 def draw_outcome(state, seed):

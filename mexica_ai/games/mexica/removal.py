@@ -119,6 +119,12 @@ def consider_removal(position: Position, sizes: Sequence[int]) -> Removal:
     return Removal(all(token.agrees for token in tokens), tokens)
 
 
+def askable(position: Position) -> dict[int, str]:
+    """Return the sizes of tokens on display, and the action that removes one of each."""
+    sizes = state_to_fields(position.state)["calpulli"]["display"]
+    return {size: f"remove {size}" for size in sizes}
+
+
 def _check_sizes(sizes, display):
     if not isinstance(sizes, (list, tuple)) or not sizes:
         raise NotationError(

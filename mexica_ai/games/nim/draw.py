@@ -7,7 +7,7 @@ from typing import Any
 
 from mexica_ai.draw.marks import chips
 from mexica_ai.draw.palette import Paint
-from mexica_ai.draw.svg import document, element, group, text
+from mexica_ai.draw.svg import document, element, text
 from mexica_ai.games.nim.notation import MAX_PILE, MAX_PILES, SHAPE
 from mexica_ai.strict import readable
 
@@ -46,9 +46,12 @@ def draw(
                     **paint("seat1" if is_left else "soft", "rim1", 1.4),
                 )
             )
-        label = {"data_target": f"pile:{pile + 1}", "class_": "target"} if targets else {}
         words = f"{number} → {after[pile]}" if pile < len(after) and after[pile] != number else str(number)
-        body.append(group([text(x, height - 12, words, 14, text_anchor="middle", **paint("ink"))], **label))
+        body.append(text(x, height - 12, words, 14, text_anchor="middle", **paint("ink")))
+        if targets:
+            place = {"x": x - 30.0, "y": 4.0, "width": 60.0, "height": height - 8.0}
+            target = {"data_target": f"pile:{pile + 1}", "class_": "target"}
+            body.append(element("rect", **place, fill_opacity="0", **target))
     if turn and "steps" in parts:
         body.append(chips(paint, 16, height, width - 32, [action for action, _ in turn])[0])
     mover = "over" if fields.get("phase") == "over" or not any(before) else f"seat {fields.get('to_move')} to move"

@@ -31,7 +31,7 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
     verb, *words = action.split()
     match verb, words:
         case "keep", _:
-            return Entry("keep", (MENU + " and ".join(words),))
+            return Entry("keep", (MENU + " and ".join(map(_wealth, words)),))
         case "place", [place]:
             return Entry("place", (f"place:{place}",))
         case "pick", [gear, space, number]:
@@ -62,6 +62,11 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
 
 def _blocks(letters: str) -> str:
     return " and ".join(facts.BLOCKS[letter] for letter in letters)
+
+
+def _wealth(name: str) -> str:
+    """Return what a wealth tile brings, as the picture shows it."""
+    return render.describe_effects(facts.WEALTH[name]["effects"])
 
 
 def _way(how: list[str]) -> str:

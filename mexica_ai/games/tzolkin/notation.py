@@ -588,6 +588,13 @@ def has_one_world(state):
     return viewer(state) is None
 
 
+def world_of(state, seed):
+    """Return a full position that agrees with a view; see `GameCodec.world_of`."""
+    world = state.copy()
+    world.determinize(viewer(state), seed)
+    return state_from_fields({**state_to_fields(world), "viewer": -1})
+
+
 def draw_outcome(state, seed):
     """Return an outcome, as an integer, of the random event that is due."""
     return ops.draw_outcome(state, seed)

@@ -43,7 +43,7 @@ class Page {
 
   begin(snapshot) {
     this.viewer = snapshot.viewer;
-    this.analysis = snapshot.analysis;
+    this.analysis = snapshot.analysis && {line: [], draft: [], ...snapshot.analysis};
     if (location.hash === '#review') this.mode = 'review';
     this.apply(snapshot);
     addEventListener('keydown', event => this.key(event));
@@ -156,10 +156,9 @@ class Page {
     try {
       return await request(method, `/api/games/${this.snap.id}${path}`, body);
     } catch (error) {
-      const {actions} = this.snap.draft;
       if (error.snapshot) {
         this.apply(error.snapshot);
-        if (path === '/draft' && actions.length && !this.snap.draft.actions.length) this.draft(actions);
+        if (path === '/draft' && this.isMine && !this.snap.draft.actions.length) this.draft(body.actions);
         this.tell('The game has changed meanwhile.');
       } else this.tell(error.violations?.[0]?.message ?? error.message);
       return null;
@@ -186,17 +185,21 @@ class Page {
     return this.mode === 'play' && waiting === 'person' && curtain == null && !this.shown;
   }
 
-  async draft(actions, redo = []) {
+  draft(actions, redo = []) {
     this.entering.reset();
-    // The picture comes while the server answers.
-    picture(this.path(this.parts, {at: this.snap.turns.length, actions})).catch(() => null);
-    const done = await this.command('PUT', '/draft', {actions});
-    if (done) this.set({redo});
-    return done;
+    this.pending = this.command('PUT', '/draft', {actions}).then(done => {
+      if (done) this.set({redo});
+      return done;
+    });
+    return this.pending;
   }
 
-  play(action) {
-    return this.draft([...this.snap.draft.actions, action], this.redo[0] === action ? this.redo.slice(1) : []);
+  async play(action) {
+    await this.pending;
+    const actions = [...this.snap.draft.actions, action];
+    // The picture comes while the server answers.
+    picture(this.path(this.parts, {at: this.snap.turns.length, actions})).catch(() => null);
+    return this.draft(actions, this.redo[0] === action ? this.redo.slice(1) : []);
   }
 
   undo(number = 1) {
@@ -209,7 +212,8 @@ class Page {
     if (this.redo.length) this.play(this.redo[0]);
   }
 
-  endTurn() {
+  async endTurn() {
+    await this.pending;
     if (!this.isMine) return;
     if (this.snap.draft.can_end) this.turn({});
     else this.tell(`The turn cannot end yet. ${this.snap.blocked.end ?? ''}`);
@@ -291,13 +295,8 @@ class Page {
 
   /** The position that is shown, for `path`. */
   get place() {
-    const {snap: {turns, draft}, spot, peek, shown, at} = this;
-    if (peek) {
-      const line = [...spot.line, ...peek.line ?? []];
-      if (!peek.line?.length) return {...spot, actions: [...spot.draft, ...peek.actions]};
-      line[spot.line.length] = [...spot.draft, ...line[spot.line.length]];
-      return {at: spot.at, line, actions: peek.actions};
-    }
+    const {snap: {turns, draft}, peek, shown, at} = this;
+    if (peek) return this.after(peek.line ?? [], peek.actions);
     if (this.looked != null) return {at: this.looked, turn: 1};
     if (shown && turns[shown.index]) {
       const {seat, actions} = turns[shown.index];
@@ -326,12 +325,18 @@ class Page {
   }
 
   get isAnalysed() {
-    const {at, line = [], draft = []} = this.analysis;
+    const {at, line, draft} = this.analysis;
     return same({at, line, draft}, this.spot);
   }
 
   get canAnalyse() {
     return this.spot.at < this.snap.turns.length || !this.snap.is_over;
+  }
+
+  /** Whether another seat's hand is hidden in the position of an analysis, which then guesses it. */
+  get isGuessed() {
+    const {viewer, spot, snap} = this;
+    return viewer != null && (spot.line.length > 0 || (snap.turns[spot.at]?.seat ?? snap.to_move) !== viewer);
   }
 
   get canDraft() {
@@ -342,7 +347,8 @@ class Page {
     const {spot, viewer} = this;
     this.set({analysis: {...spot, is_running: true}, open: null});
     const {seconds, candidates} = settings;
-    const found = await this.call('PUT', '/analysis', {...spot, viewer, seconds: seconds || null, candidates});
+    const found = await this.call('PUT', '/analysis', {
+      ...spot, viewer, seconds: seconds || null, candidates, everybody: this.isGuessed});
     this.set({analysis: found && {...spot, is_running: true, key: found.key}});
   }
 
@@ -355,11 +361,18 @@ class Page {
     this.paint();
   }
 
+  /** The position that was analysed with turns from there, and then actions. */
+  after(turns, actions) {
+    const {at, line, draft} = this.analysis;
+    const [first, ...rest] = [...turns, actions];
+    const whole = [...line, [...draft, ...first], ...rest];
+    return {at, line: whole.slice(0, -1), actions: whole.at(-1)};
+  }
+
   /** Go into a side line: turns from the position that was analysed. */
   enterLine(turns) {
-    const {at, line, draft} = this.spot;
-    const [first, ...rest] = turns;
-    this.set({mode: 'review', at, lineAt: at, line: [...line, [...draft, ...first], ...rest], peek: null, isBefore: false});
+    const {at, line, actions} = this.after(turns.slice(0, -1), turns.at(-1));
+    this.set({mode: 'review', at, lineAt: at, line: [...line, actions], peek: null, isBefore: false});
   }
 
   // --- review
@@ -451,7 +464,7 @@ class Page {
       ...settings.keys && !isReview && {'/': () => find('.typed input').focus(), ...this.letters()},
       ...isReview && !target.matches('input') && {
         ArrowLeft: () => this.go(this.at - 1), ArrowRight: () => this.go(this.at + 1), Home: () => this.go(0),
-        End: () => this.go(this.snap.turns.length), ...settings.keys && {n: () => this.goMark(1), p: () => this.goMark(-1)},
+        End: () => this.go(this.snap.turns.length), ...settings.keys && {n: () => this.goMark(1), N: () => this.goMark(1), p: () => this.goMark(-1), P: () => this.goMark(-1)},
       },
     }[name];
     if (!run || isText && key !== 'Escape') return;
@@ -475,17 +488,23 @@ class Page {
   render() {
     render(view(this), find('#app'));
     document.title = this.snap ? `${this.titleOf(this.snap.game)} · mexica-ai` : 'mexica-ai';
+    if (this.chip == null) find('.chips')?.scrollTo(9999, 0);
     this.paint();
   }
 
   // Pictures are no part of the template: each stays until the next one is there.
   paint() {
     const host = find('.stage');
-    if (!host) return;
+    if (!host) {
+      find('.curtain')?.focus();
+      return;
+    }
     const {place, entering} = this;
     const isInput = this.isMine && this.chip == null && !this.peek && this.looked == null;
+    const legal = this.isMine ? entering.legal() : new Map();
     this.board.attach(host, this.game.grid);
-    this.board.light(isInput ? entering.lit(this.isDragged) : new Map(), isInput ? entering.first() : new Set(), target => this.label(target));
+    this.board.light(isInput ? entering.lit(this.isDragged) : new Map(),
+      isInput && entering.isFresh ? legal : new Map(), target => this.label(target, legal.get(target) ?? []));
     const panel = find('.panel'), graph = find('.graph');
     Promise.all([
       this.board.show(this.path(this.parts, place)), panel && showPicture(panel, this.path('panel', place)),
@@ -496,11 +515,10 @@ class Page {
     placeMenu(this.anchor);
   }
 
-  label(target) {
-    const {game: {grid}, snap, entering} = this;
-    const legal = this.isMine ? entering.legal(target) : [];
-    return [grid && target, snap.targets[target] ?? (grid ? '' : target.replace(/[:_]/g, ' ')),
-      legal.length && `legal: ${legal.join(', ')}`].filter(Boolean).join(', ');
+  label(target, legal) {
+    const {game: {grid}, snap: {targets}} = this;
+    return [grid && target, targets[target] ?? (grid ? '' : target.replace(/[:_]/g, ' ')), legal.length && `legal: ${legal.join(', ')}`]
+      .filter(Boolean).join(', ');
   }
 }
 
@@ -530,7 +548,7 @@ function curtain(page) {
     page.connect();
   };
   return html`<main class="loading"><h1>${seatMark(seat)} Seat ${seat}</h1>
-    <button class="primary big" autofocus @click=${open}>Seat ${seat}, press Enter</button></main>`;
+    <button class="primary big curtain" @click=${open}>Seat ${seat}, press Enter</button></main>`;
 }
 
 function table(page) {
@@ -539,7 +557,7 @@ function table(page) {
   const hasPanel = game.parts.includes('panel');
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
     ${page.isLost ? html`<p class="banner" role="alert">The connection is lost; trying again. The game is safe.</p>` : nothing}
-    <div class="left">${isReview ? page.message ? html`<p role="status">${page.message}</p>` : nothing : [turnBar(page), snap.is_over ? nothing : tools(page)]}
+    <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [turnBar(page), snap.is_over ? nothing : tools(page)]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
         @click=${() => shown && page.set({shown: null})}></div>${menu(page)}</div>
       ${button('Fit the board', () => page.set(keep({fits: !settings.fits})), {kind: 'fit', pressed: settings.fits})}
@@ -600,7 +618,7 @@ function tools(page) {
       <button type="button" data-tool=${name} aria-pressed=${isMine && entering.tool === name} aria-disabled=${!isMine || !legal.has(name)}
         title=${blocked[name] || nothing} @click=${event => page.tool(name, event.currentTarget)}>${label} <kbd>${key}</kbd></button>`)}
       ${game.removal ? button('Agree to remove …', () => page.ask('removal'), {off: !isMine}) : nothing}</div>
-    <p class="prompt" role="status">${prompt}</p>`;
+    <p class="prompt">${prompt}</p>`;
 }
 
 function over(page) {

@@ -2,23 +2,34 @@
 // It knows no game. A legal action is entered by its tool and its targets; each click narrows the list of entries.
 import {button, html, nothing, showPicture} from './api.js';
 
-export const MENU = 'menu:';
+const MENU = 'menu:';
 const isMenu = target => target.startsWith(MENU);
 const price = entry => Number.parseFloat(entry.cost) || 0;
+const cheapest = entries => entries.reduce((best, entry) => price(entry) < price(best) ? entry : best);
+
+function add(map, key, value) {
+  if (!map.has(key)) map.set(key, []);
+  if (!map.get(key).includes(value)) map.get(key).push(value);
+}
 
 /** Narrows the entries of the legal actions by a tool and targets, in the order in which they are chosen. */
 export class Entering {
+  tool = null;
+  taken = [];
+
   constructor() {
-    this.tools = new Map();
     this.set([], []);
   }
 
+  /** Take new entries; what was chosen meanwhile stays, if it begins one of them. */
   set(entries, tools) {
+    const {tool, taken} = this;
     this.entries = entries;
-    this.tools = new Map(tools.map(tool => [tool.name, tool]));
+    this.tools = new Map(tools.map(one => [one.name, one]));
     const names = new Set(entries.map(entry => entry.tool));
-    this.alone = names.size === 1 ? [...names][0] : null;  // one kind of action only: it need not be chosen
+    this.alone = names.size === 1 ? entries[0].tool : null;  // one kind of action only: it need not be chosen
     this.reset();
+    if ((tool || taken.length) && this.matches(tool, taken).length) Object.assign(this, {tool, taken});
   }
 
   reset() {
@@ -26,91 +37,80 @@ export class Entering {
     this.taken = [];
   }
 
-  /** The entries that begin with a tool, if it is chosen, and with targets. */
-  matches(tool = this.tool, taken = this.taken) {
-    return this.entries.filter(entry => (!tool || entry.tool === tool)
-      && (this.tools.get(entry.tool)?.any_order
-        ? taken.every(target => entry.targets.includes(target))
-        : taken.every((target, index) => entry.targets[index] === target)));
-  }
-
-  rest(entry) {
-    return this.tools.get(entry.tool)?.any_order
-      ? entry.targets.filter(target => !this.taken.includes(target))
-      : entry.targets.slice(this.taken.length);
-  }
-
-  /** What can be chosen next: Map of target or menu words to entries. */
-  next() {
-    const found = new Map();
-    for (const entry of this.matches()) {
-      const rest = this.rest(entry);
-      for (const target of this.tools.get(entry.tool)?.any_order ? rest : rest.slice(0, 1)) {
-        if (!found.has(target)) found.set(target, []);
-        found.get(target).push(entry);
-      }
-    }
-    return found;
-  }
-
-  /** Choose a tool; return the entry to play, if one is left that needs no click. */
-  choose(tool) {
-    this.tool = tool;
-    const found = this.matches();
-    return found.length === 1 && (this.taken.length || this.rest(found[0]).every(isMenu)) ? found[0] : null;
-  }
-
-  /** Take a target; return the entry to play, if one is left or, unless `ask`, if only prices differ. */
-  take(target, ask = false) {
-    if (!this.matches(this.tool, [...this.taken, target]).length) return undefined;
-    this.taken.push(target);
-    const found = this.matches();
-    const tools = new Set(found.map(entry => entry.tool));
-    if (tools.size === 1) [this.tool] = tools;
-    if (found.length === 1) return found[0];
-    if (!ask && this.tools.get(this.tool)?.is_priced && found.every(entry => this.rest(entry).every(isMenu))) {
-      return found.reduce((best, entry) => price(entry) < price(best) ? entry : best);
-    }
-    return null;
-  }
-
-  /** Step back; return whether there was a step. */
-  back() {
-    const had = this.taken.length || this.tool !== this.alone;
-    if (this.taken.length) this.taken.pop();
-    else this.tool = null;
-    if (!this.taken.length) this.tool = this.alone;
-    return had;
+  get isFresh() {
+    return !this.tool && !this.taken.length;
   }
 
   labelOf(tool) {
     return this.tools.get(tool)?.label ?? tool;
   }
 
-  /** The targets that begin an action. */
-  first() {
-    return this.tool || this.taken.length ? new Set() : new Set(this.next().keys());
+  /** The entries that begin with a tool, if it is chosen, and with targets. */
+  matches(tool = this.tool, taken = this.taken) {
+    return this.entries.filter(({tool: own, targets}) => (!tool || own === tool) && taken.every(this.tools.get(own)?.any_order
+      ? target => targets.includes(target) : (target, index) => targets[index] === target));
   }
 
-  /** What is legal at a target, in words. */
-  legal(target) {
-    if (this.tool || this.taken.length) return this.next().has(target) ? [this.tool ? this.labelOf(this.tool).toLowerCase() : 'choose'] : [];
-    return [...new Set(this.matches(null, [target]).map(entry => this.labelOf(entry.tool).toLowerCase()))];
+  /** The targets of an entry that can be taken now. */
+  open({tool, targets}, all = this.tools.get(tool)?.any_order) {
+    return all ? targets.filter(target => !this.taken.includes(target)) : targets.slice(this.taken.length).slice(0, 1);
+  }
+
+  /** What can be chosen next: Map of target or menu words to entries. */
+  next() {
+    const found = new Map();
+    for (const entry of this.matches()) for (const target of this.open(entry)) add(found, target, entry);
+    return found;
+  }
+
+  // Whether only words of menus are left of an entry.
+  isWords(entry) {
+    return this.open(entry, true).every(isMenu);
+  }
+
+  /** Choose a tool; return the entry to play, if one is left that needs no click. */
+  choose(tool) {
+    this.tool = tool;
+    const [entry, ...more] = this.matches();
+    return !more.length && (this.taken.length || this.isWords(entry)) ? entry : null;
+  }
+
+  /** Take a target; return the entry to play, if one is left or, unless `ask`, if only prices differ; undefined: not legal. */
+  take(target, ask = false) {
+    if (!this.matches(this.tool, [...this.taken, target]).length) return undefined;
+    this.taken.push(target);
+    const found = this.matches();
+    if (found.every(entry => entry.tool === found[0].tool)) this.tool = found[0].tool;
+    if (found.length === 1) return found[0];
+    const isPriced = this.tools.get(this.tool)?.is_priced;
+    return !ask && isPriced && found.every(entry => this.isWords(entry)) ? cheapest(found) : null;
+  }
+
+  /** Step back; return whether there was a step. */
+  back() {
+    const had = this.taken.length || this.tool !== this.alone;
+    if (!this.taken.pop() || !this.taken.length) this.tool = this.alone;
+    return had;
+  }
+
+  /** Map of target to the labels of the tools that can be used there now. */
+  legal() {
+    const found = new Map();
+    for (const [target, entries] of this.next()) for (const {tool} of entries) add(found, target, this.labelOf(tool).toLowerCase());
+    return found;
   }
 
   /** What a menu offers now: tools after a first target, or words; [] if the board says it all. */
   choices() {
-    if (!this.tool) {
-      if (!this.taken.length) return [];
-      const found = new Map();
-      for (const entry of this.matches()) found.set(entry.tool, [...found.get(entry.tool) ?? [], entry]);
-      return [...found].map(([tool, entries]) => ({
-        tool, label: this.tools.get(tool)?.label ?? tool, note: note(entries, this),
-      }));
-    }
-    return [...this.next()].filter(([target]) => isMenu(target)).map(([target, entries]) => ({
-      target, label: target.slice(MENU.length), note: entries.length === 1 ? entries[0].cost : '',
-    }));
+    const found = new Map();
+    const isTools = !this.tool && this.taken.length > 0;
+    if (isTools) for (const entry of this.matches()) add(found, entry.tool, entry);
+    else if (this.tool) for (const [word, entries] of this.next()) if (isMenu(word)) found.set(word, entries);
+    return [...found].map(([name, [entry, ...more]]) => {
+      const words = isTools ? this.open(entry, true).filter(isMenu).map(word => word.slice(MENU.length)) : [];
+      return {[isTools ? 'tool' : 'target']: name, label: isTools ? this.labelOf(name) : name.slice(MENU.length),
+        note: more.length ? '' : [...words, entry.cost].filter(Boolean).join(', ')};
+    });
   }
 
   /** What is lit on the board: Map of target to {cost, isFaint, isTaken}. */
@@ -119,8 +119,7 @@ export class Entering {
     if (!this.tool && !isDragged) return found;
     const most = Math.max(...this.matches().map(price));
     for (const [target, entries] of this.next()) {
-      if (isMenu(target)) continue;
-      const least = entries.reduce((best, entry) => price(entry) < price(best) ? entry : best);
+      const least = cheapest(entries);
       const isPriced = this.tools.get(least.tool)?.is_priced;
       found.set(target, {cost: isPriced && least.cost, isFaint: isPriced && most > 1 && price(least) === most});
     }
@@ -128,58 +127,53 @@ export class Entering {
   }
 }
 
-function note(entries, entering) {
-  if (entries.length > 1) return '';
-  const words = entering.rest(entries[0]).filter(isMenu).map(target => target.slice(MENU.length));
-  return [...words, entries[0].cost].filter(Boolean).join(', ');
+function make(name, className, attributes = {}) {
+  const made = document.createElement(name);
+  made.className = className;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
 }
 
-/** The picture with its targets. `on` has take(target, {ask, at}), drag(target), miss(). */
+/** The picture with its targets. `on` has take(target, {ask, at, tool, byKey}), drag(target, tool), miss(). */
 export class Board {
+  lit = new Map();
+  can = new Map();
+  labels = target => target;
+
   constructor(on) {
     this.on = on;
-    this.lit = new Map();
-    this.can = new Set();
-    this.labels = target => target;
-    this.focused = null;
   }
 
   /** Live in an element of the page. */
   attach(host, grid) {
     if (this.host === host && this.grid === grid) return;
-    this.host = host;
-    this.grid = grid;
-    this.picture = Object.assign(document.createElement('div'), {className: 'picture'});
-    this.picture.setAttribute('aria-hidden', 'true');
-    this.cells = Object.assign(document.createElement('div'), {className: 'cells'});
-    this.cells.setAttribute('role', grid ? 'grid' : 'group');
-    this.cells.setAttribute('aria-label', grid ? 'Board' : 'What lies on the table');
-    const sheet = Object.assign(document.createElement('div'), {className: 'sheet'});
+    Object.assign(this, {host, grid, shape: ''});
+    const sheet = make('div', 'sheet');
+    this.picture = make('div', 'picture', {'aria-hidden': 'true'});
+    this.cells = make('div', 'cells', grid ? {role: 'grid', 'aria-label': 'Board'} : {role: 'group', 'aria-label': 'Table'});
     sheet.append(this.picture, this.cells);
     host.replaceChildren(sheet);
-    this.picture.addEventListener('pointerdown', event => this.press(event));
-    this.picture.addEventListener('pointermove', event => this.move(event));
-    this.picture.addEventListener('pointerup', event => this.release(event));
-    this.picture.addEventListener('click', event => this.click(event));
+    for (const name of ['pointerdown', 'pointermove', 'pointerup', 'click']) {
+      this.picture.addEventListener(name, event => this[name](event));
+    }
     this.cells.addEventListener('keydown', event => this.key(event));
-    this.cells.addEventListener('focusin', event => this.focus(event.target));
+    this.cells.addEventListener('focusin', ({target}) => this.rove(target.dataset.cell));
     this.cells.addEventListener('focusout', () => this.cursor(null));
-    this.shape = '';
   }
 
   /** Show a picture; the old one stays until it is there. */
   async show(path) {
-    const host = this.host;
+    const {host} = this;
     if (await showPicture(this.picture, path) && host === this.host) {
       this.arrange();
       this.mark();
     }
   }
 
-  /** Light targets: Map of target to {cost, isFaint}, and the set of those that begin an action. */
+  /** Light targets: Map of target to {cost, isFaint, isTaken}; a Map of those that begin an action; words for cells. */
   light(lit, can, labels) {
     Object.assign(this, {lit, can, labels});
-    if (this.picture) this.mark();
+    this.mark();
   }
 
   rects() {
@@ -189,172 +183,132 @@ export class Board {
   mark() {
     this.picture.querySelectorAll('.price').forEach(element => element.remove());
     for (const rect of this.rects()) {
-      const target = rect.dataset.target;
+      const {target, tool} = rect.dataset;
       const found = this.lit.get(target);
-      rect.classList.toggle('lit', Boolean(found));
-      rect.classList.toggle('faint', Boolean(found?.isFaint));
-      rect.classList.toggle('taken', Boolean(found?.isTaken));
-      rect.classList.toggle('can', !this.lit.size && (this.can.has(target) || rect.dataset.tool !== undefined));
-      rect.classList.toggle('cursor', target === this.focused);
-      if (found?.cost) this.setPrice(rect, found.cost);
+      const states = {
+        lit: found, faint: found?.isFaint, taken: found?.isTaken, can: !this.lit.size && (this.can.has(target) || this.can.size && tool),
+      };
+      for (const [name, is] of Object.entries(states)) rect.classList.toggle(name, Boolean(is));
+      if (found?.cost) {
+        const [x, y, width, height] = box(rect);
+        const text = document.createElementNS(rect.namespaceURI, 'text');
+        for (const [key, value] of Object.entries({class: 'price', x: x + width / 2, y: y + height / 2 + 5})) text.setAttribute(key, value);
+        text.textContent = Number.parseFloat(found.cost) || found.cost;
+        rect.after(text);
+      }
     }
+    this.cursor(this.cells.querySelector(':focus')?.dataset.cell);
     for (const cell of this.cells.querySelectorAll('[data-cell]')) {
       const label = this.labels(cell.dataset.cell);
-      if (cell.getAttribute('aria-label') !== label) cell.setAttribute('aria-label', label);
+      if (cell.ariaLabel !== label) cell.ariaLabel = label;
     }
-  }
-
-  setPrice(rect, cost) {
-    const place = Object.assign(document.createElementNS('http://www.w3.org/2000/svg', 'text'), {});
-    const [x, y, width, height] = box(rect);
-    place.setAttribute('x', x + width / 2);
-    place.setAttribute('y', y + height / 2 + 5);
-    place.setAttribute('class', 'price');
-    place.textContent = Number.parseFloat(cost) || cost;
-    rect.after(place);
   }
 
   // --- pointer
 
-  targetOf(element) {
-    return element?.closest?.('.target.lit, .target.can');
+  hit(element) {
+    return element?.closest('.target.lit, .target.can');
   }
 
-  press(event) {
-    const rect = this.targetOf(event.target);
-    this.pressed = rect && event.pointerType !== 'touch' && event.button === 0
-      ? {rect, x: event.clientX, y: event.clientY, isDrag: false} : null;
+  pointerdown({target, pointerType, button, clientX: x, clientY: y}) {
+    const rect = this.hit(target);
+    this.pressed = rect && pointerType !== 'touch' && button === 0 ? {rect, x, y} : null;
   }
 
-  move(event) {
+  pointermove({clientX, clientY}) {
     const from = this.pressed;
-    if (!from || from.isDrag || Math.hypot(event.clientX - from.x, event.clientY - from.y) < 9) return;
+    if (!from || from.isDrag || Math.hypot(clientX - from.x, clientY - from.y) < 9) return;
     from.isDrag = true;
     this.on.drag(from.rect.dataset.target, from.rect.dataset.tool);
   }
 
-  release(event) {
+  pointerup({clientX, clientY}) {
     const from = this.pressed;
     this.pressed = null;
-    this.wasDrag = Boolean(from?.isDrag);
+    this.wasDrag = from?.isDrag;
     if (!from?.isDrag) return;
-    const rect = this.targetOf(document.elementFromPoint(event.clientX, event.clientY));
-    if (rect && rect.dataset.target !== from.rect.dataset.target) this.on.take(rect.dataset.target, {at: rect});
+    const at = this.hit(document.elementFromPoint(clientX, clientY));
+    if (at && at.dataset.target !== from.rect.dataset.target) this.on.take(at.dataset.target, {at});
     else this.on.miss();
   }
 
-  click(event) {
-    if (this.wasDrag) {
-      this.wasDrag = false;
-      return;
-    }
-    const rect = this.targetOf(event.target);
-    if (rect) this.on.take(rect.dataset.target, {ask: event.shiftKey, at: rect, tool: rect.dataset.tool});
-    else this.on.miss();
+  click({target, shiftKey: ask}) {
+    const at = this.hit(target);
+    if (at && !this.wasDrag) this.on.take(at.dataset.target, {ask, at, tool: at.dataset.tool});
+    else if (!this.wasDrag) this.on.miss();
+    this.wasDrag = false;
   }
 
   // --- keyboard: cells lie where the targets are
 
   arrange() {
-    const root = this.picture.querySelector('svg');
-    const [, , width, height] = root.getAttribute('viewBox').split(' ').map(Number);
+    const [, , width, height] = this.picture.firstElementChild.getAttribute('viewBox').split(' ').map(Number);
+    this.host.style.setProperty('--wide', width);
     this.host.style.setProperty('--ratio', width / height);
     const places = new Map(this.rects().map(rect => [rect.dataset.target, box(rect)]));
     const shape = [...places].join('|');
     if (shape === this.shape) return;
     this.shape = shape;
-    const had = this.cells.contains(document.activeElement) ? document.activeElement.dataset.cell : null;
-    const rows = this.grid
-      ? this.grid.rows.map(row => this.grid.columns.map(column => column + row).filter(name => places.has(name)))
-      : [reading(places)];
-    this.order = rows;
-    this.cells.replaceChildren(...rows.map(names => {
-      const row = document.createElement('div');
-      if (this.grid) row.setAttribute('role', 'row');
-      row.append(...names.map(name => this.cell(name, places.get(name), width, height)));
+    const had = this.cells.querySelector(':focus')?.dataset.cell;
+    const {rows, columns} = this.grid ?? {};
+    this.order = rows?.map(row => columns.map(column => column + row).filter(name => places.has(name))) ?? [reading(places)];
+    this.cells.replaceChildren(...this.order.map(names => {
+      const row = make('div', '', this.grid ? {role: 'row'} : {});
+      row.append(...names.map(name => {
+        const cell = make('div', '', {role: this.grid ? 'gridcell' : 'button', 'data-cell': name, tabindex: -1});
+        const [x, y, wide, tall] = places.get(name);
+        Object.assign(cell.style, {
+          left: `${100 * x / width}%`, top: `${100 * y / height}%`, width: `${100 * wide / width}%`, height: `${100 * tall / height}%`,
+        });
+        return cell;
+      }));
       return row;
     }));
-    this.places = places;
-    this.rove(places.has(this.last) ? this.last : rows.flat()[0]);
-    if (had) this.cellOf(places.has(had) ? had : this.last)?.focus();
-  }
-
-  cell(name, [x, y, wide, tall], width, height) {
-    const cell = document.createElement('div');
-    cell.setAttribute('role', this.grid ? 'gridcell' : 'button');
-    cell.dataset.cell = name;
-    cell.tabIndex = -1;
-    Object.assign(cell.style, {
-      left: `${100 * x / width}%`, top: `${100 * y / height}%`,
-      width: `${100 * wide / width}%`, height: `${100 * tall / height}%`,
-    });
-    return cell;
+    this.rove(places.has(this.last) ? this.last : this.order.flat()[0]);
+    if (had) this.focus();
   }
 
   cellOf(name) {
     return this.cells.querySelector(`[data-cell="${CSS.escape(name ?? '')}"]`);
   }
 
-  rove(name) {
-    const old = this.cellOf(this.last);
-    if (old) old.tabIndex = -1;
-    this.last = name;
-    const cell = this.cellOf(name);
-    if (cell) cell.tabIndex = 0;
+  /** Give the focus to the cell that had it last. */
+  focus() {
+    this.cellOf(this.last)?.focus();
   }
 
-  focus(cell) {
-    if (!cell.dataset.cell) return;
-    this.rove(cell.dataset.cell);
-    this.cursor(cell.dataset.cell);
+  // One cell can be reached by Tab.
+  rove(name) {
+    this.cellOf(this.last)?.setAttribute('tabindex', -1);
+    this.last = name;
+    this.cellOf(name)?.setAttribute('tabindex', 0);
+    this.cursor(name);
   }
 
   cursor(name) {
-    this.focused = name;
     for (const rect of this.rects()) rect.classList.toggle('cursor', rect.dataset.target === name);
   }
 
   key(event) {
-    const name = event.target.dataset.cell;
-    const way = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[event.key];
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (way) this.cellOf(this.grid ? this.beside(name, way) : this.nearest(name, way))?.focus();
-    else if (event.key === 'Home' || event.key === 'End') {
-      const row = this.order.find(names => names.includes(name));
-      this.cellOf(row.at(event.key === 'Home' ? 0 : -1)).focus();
-    } else if (event.key === 'Enter' || event.key === ' ') {
-      const rect = this.rects().find(one => one.dataset.target === name);
-      this.on.take(name, {ask: event.shiftKey, at: rect, tool: rect?.dataset.tool, byKey: true});
+    const {key, shiftKey: ask, ctrlKey, altKey, metaKey, target: {dataset: {cell: name}}} = event;
+    if (ctrlKey || altKey || metaKey) return;
+    const y = this.order.findIndex(names => names.includes(name));
+    const row = this.order[y], x = row.indexOf(name);
+    const up = this.grid ? this.order[y - 1]?.[x] : row[x - 1], down = this.grid ? this.order[y + 1]?.[x] : row[x + 1];
+    const to = {ArrowLeft: row[x - 1], ArrowRight: row[x + 1], ArrowUp: up, ArrowDown: down, Home: row[0], End: row.at(-1)};
+    if (key in to) this.cellOf(to[key])?.focus();
+    else if (key === 'Enter' || key === ' ') {
+      const at = this.rects().find(one => one.dataset.target === name);
+      this.on.take(name, {ask, at, tool: at?.dataset.tool, byKey: true});
     } else return;
     event.preventDefault();
     event.stopPropagation();
   }
-
-  beside(name, [dx, dy]) {
-    const y = this.order.findIndex(names => names.includes(name));
-    const x = this.order[y].indexOf(name);
-    return this.order[y + dy]?.[x + dx];
-  }
-
-  nearest(name, [dx, dy]) {
-    const [x, y] = middle(this.places.get(name));
-    let best = null;
-    for (const [other, place] of this.places) {
-      const [u, v] = middle(place);
-      const along = (u - x) * dx + (v - y) * dy;
-      const aside = Math.abs((u - x) * dy) + Math.abs((v - y) * dx);
-      if (other === name || along < 1) continue;
-      const far = along + 3 * aside;
-      if (!best || far < best.far) best = {other, far};
-    }
-    return best?.other;
-  }
 }
 
 const box = rect => ['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name)));
-const middle = ([x, y, width, height]) => [x + width / 2, y + height / 2];
 
-/** Names in reading order: from top to bottom, what lies on one line from left to right. */
+// From top to bottom, what lies on one line from left to right.
 function reading(places) {
   const line = ([, y, , height]) => Math.round((y + height / 2) / 24);
   return [...places].sort(([, a], [, b]) => line(a) - line(b) || a[0] - b[0]).map(([name]) => name);
@@ -370,7 +324,7 @@ export function menu(page) {
     if (way) buttons.at((buttons.indexOf(event.target) + way) % buttons.length).focus();
     else if (event.key === 'Escape') {
       page.back();
-      page.board.cellOf(page.board.last)?.focus();
+      page.board.focus();
     } else return;
     event.preventDefault();
     event.stopPropagation();

@@ -2,7 +2,7 @@
 import {button, choice, html, keep, nothing, percent, settings, svg} from './api.js';
 
 const TIMES = [[1, '1 s'], [5, '5 s'], [30, '30 s'], [0, 'until stopped']];
-let order = null;  // of the rows, while the pointer or the focus is inside
+let frozen = null;  // the rows, while the pointer or the focus is inside
 
 export function candidatesPanel(page) {
   const hints = settings.hints[page.mode];
@@ -19,7 +19,7 @@ export function candidatesPanel(page) {
 function controls(page) {
   const most = page.info.caps.candidates;
   return html`<div class="row">${page.analysis?.is_running ? button('Stop', () => page.stopAnalysis())
-    : button('Analyse', () => page.startAnalysis(), {kind: 'primary', off: !page.canAnalyse})}
+    : button(page.isGuessed ? 'Analyse as all see it' : 'Analyse', () => page.startAnalysis(), {kind: 'primary', off: !page.canAnalyse})}
     ${choice('Time', TIMES, settings.seconds, value => keep({seconds: Number(value)}))}
     <label title="turns"><input type="number" aria-label="Number of turns" min="1" max=${most} .value=${String(settings.candidates)} @change=${event =>
       keep({candidates: Math.min(Math.max(event.target.valueAsNumber || 1, 1), most)})}></label></div>`;
@@ -28,8 +28,8 @@ function controls(page) {
 function result(page, hints) {
   const found = page.analysis;
   if (!found) return html`<p class="note">Shows the best turns of this position.</p>`;
-  const rows = [...found.candidates ?? []];
-  if (order) rows.sort((one, other) => place(one) - place(other));
+  const newest = found.candidates ?? [];
+  const rows = frozen?.map(old => newest.find(one => one.text === old.text) ?? old) ?? newest;
   const list = event => leave(event, page);
   return html`<div class=${page.isLost || !page.isAnalysed ? 'old' : ''}>
     <p class="note">${page.isAnalysed ? nothing : 'Of another position. '}${found.iterations
@@ -42,17 +42,15 @@ function result(page, hints) {
       rows.map(one => row(page, one))}</ol>`}</div>`;
 }
 
-const place = candidate => order.indexOf(candidate.text) + 1 || order.length + 1;
-
 function freeze(rows) {
-  order ??= rows.map(candidate => candidate.text);
+  frozen ??= rows;
 }
 
 function leave(event, page) {
   const list = event.currentTarget;
   if (event.type === 'focusout' ? list.contains(event.relatedTarget) || list.matches(':hover')
     : list.contains(document.activeElement)) return;
-  order = null;
+  frozen = null;
   page.peekAt(null);
 }
 
@@ -97,7 +95,7 @@ function key(event, page) {
   const {text} = event.target.dataset;
   const way = {ArrowDown: 1, ArrowUp: -1}[event.key];
   if (way) buttons[buttons.indexOf(event.target) + way]?.focus();
-  else if (event.key === 'Enter' && text) page.enterLine([page.analysis.candidates.find(one => one.text === text).turn]);
+  else if (event.key === 'Enter' && text) page.enterLine([(frozen ?? page.analysis.candidates).find(one => one.text === text).turn]);
   else return;
   event.preventDefault();
   event.stopPropagation();

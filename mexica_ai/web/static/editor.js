@@ -71,6 +71,7 @@ export class Editor {
       one.icon = Object.assign(parsePicture(one.icon), {ariaHidden: 'true'});
     }
     if (!this.brushes.some(one => one.name === this.brush)) this.brush = MOVE.name;
+    clearTimeout(this.timer);
     if (answer.faults) return this.judge(answer);
     this.text = answer.text;
     return this.rest('/api/validate', () => ({position: this.given}), found => this.judge(found));
@@ -260,8 +261,8 @@ export class Editor {
       ${button('Analyse', () => this.open('#review'), {off: !this.isValid})}</form>
       <div class="brushes" role="group" aria-label="Brushes">${this.brushes.map(({name, key, label, icon = ''}) => html`
         <button aria-pressed=${name === this.brush} aria-label=${label} title="${label}: ${key}"
-          data-brush="brush:${name}" ?data-invalid=${this.isFaulty(`brush:${name}`, 'targets')} @click=${() => this.choose(name)}
-          >${icon}<span>${label}</span></button>`)}</div>
+          data-brush="brush:${name}" ?data-invalid=${this.isFaulty(`brush:${name}`, 'targets')}
+          @click=${() => this.choose(name)}>${icon}<span>${label}</span></button>`)}</div>
       <div class="edited"><div class="scroll"><div class="desk"></div></div><div class="side">
         <section aria-labelledby="faults"><h2 id="faults">${count(faults)}</h2>
           ${page.message ? html`<p class="message">${page.message}</p>` : nothing}

@@ -79,7 +79,7 @@ function newGame(page) {
   const submit = event => {
     event.preventDefault();
     create(page, {
-      game: game.name, players, seats: readSeats(info, players), seed: form.seed ? Number(form.seed) : null,
+      game: game.name, players, seats: readSeats(info, players), seed: form.seed ? Number(form.seed) : null, draws: !form.isTable,
       options: Object.fromEntries(game.options.filter(({name}) => name in given && given[name] !== '').map(
         ({name, kind}) => [name, read(kind, given[name])])),
     });
@@ -91,6 +91,8 @@ function newGame(page) {
           @change=${event => { given[name] = event.target.checked; }}> ${help}`
         : html`${help} <input .value=${given[name] ?? ''} placeholder=${usual ?? nothing}
           @input=${event => { given[name] = event.target.value; }}>`}</label>`)}
+      <label class="row"><input type="checkbox" .checked=${form.isTable ?? false}
+        @change=${event => { form.isTable = event.target.checked; }}> random events are drawn at a table, and entered</label>
       <label class="row">seed <input inputmode="numeric" pattern="[0-9]*" .value=${form.seed ?? ''} placeholder="drawn"
         @input=${event => { form.seed = event.target.value; }}></label></details>
     <button class="primary big">Start</button></form>`;

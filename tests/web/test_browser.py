@@ -1,0 +1,449 @@
+"""The page in a browser: what people do on it, by mouse, keyboard and touch."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pages import PERSON, Process, engine
+
+ROOT = Path(__file__).parents[2]
+GOLDENS = ROOT / "tests" / "data" / "web"
+PERSONS = [PERSON, PERSON]
+MEXICA = "mexica_midgame.json"
+TURN = ["canal P7-Q7", "canal Q8-Q9", "walk T7", "walk S7", "found 12 O5", "temple 2 P5"]
+
+
+@pytest.fixture
+def example(site):
+    """Begin a game from an example."""
+
+    def begin(name, seats=None, **more):
+        return site.call("POST", "/api/games", {"example": name, "seats": seats, **more}, 201)
+
+    return begin
+
+
+def midgame(example):
+    return example(MEXICA, [PERSON, engine(1, 0.1), engine(1, 0.1)])
+
+
+def turns(page):
+    return page.locator(".journal li")
+
+
+# --- a turn
+
+
+def test_a_whole_turn_by_mouse(visit, example):
+    one = visit()
+    page = one.game(midgame(example))
+    page.get_by_role("button", name="Canal of two").click()
+    one.take("P7", "Q7")
+    one.chips(*TURN[:1])
+    # A space first, its menu, and the spaces of a canal in either order.
+    one.take("Q9")
+    page.locator(".menu").get_by_role("button", name="Canal of two").click()
+    one.take("Q8")
+    one.chips(*TURN[:2])
+    # The pilli is clicked, then dragged.
+    one.take("U7", "T7")
+    one.chips(*TURN[:3])
+    one.target("T7").drag_to(one.target("S7"))
+    one.chips(*TURN[:4])
+    page.get_by_role("button", name="Found a district").click()
+    one.take("O5")
+    one.take("P5")
+    page.locator(".menu").get_by_role("button", name="Temple 2").click()
+    one.chips(*TURN)
+    assert page.locator(".picture .new").count() == 4
+    # To look at the position after an action changes nothing.
+    page.locator(".chip").nth(0).click()
+    one.until("document.querySelectorAll('.picture .new').length === 1")
+    page.locator(".chip").nth(0).click()
+    page.get_by_role("button", name="End turn").click()
+    one.until("document.querySelectorAll('.journal li').length === 3")
+    assert "; ".join(TURN) in turns(page).last.inner_text()
+    page.get_by_text("to move, 6 AP left").wait_for()
+    page.get_by_role("button", name="Take back").click()
+    one.until("document.querySelectorAll('.journal li').length === 0")
+
+
+def test_a_whole_turn_by_keyboard(visit, example):
+    one = visit()
+    page = one.game(midgame(example))
+    cell = page.locator('.cells [tabindex="0"]')
+    cell.focus()
+    assert cell.get_attribute("data-cell") == "A1"
+    page.keyboard.press("End")
+    for key, times in (("ArrowDown", 6), ("ArrowLeft", 5)):
+        for _ in range(times):
+            page.keyboard.press(key)
+    assert cell.get_attribute("aria-label") == "P7, district of 102, legal: canal of two, canal of one, move the pilli"
+    page.keyboard.press("c")
+    page.keyboard.press("Enter")
+    assert "legal" not in cell.get_attribute("aria-label")
+    page.keyboard.press("ArrowRight")
+    assert cell.get_attribute("aria-label").endswith("legal: canal of two")
+    page.keyboard.press("Enter")
+    one.chips("canal P7-Q7")
+    # The focus stays on the grid; Escape steps back; a space first opens a menu that has the focus.
+    assert cell.get_attribute("data-cell") == "Q7"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.textContent.trim()") == "Canal of two"
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.textContent.trim()").startswith("Canal of one")
+    page.keyboard.press("Escape")
+    assert page.locator(".menu").count() == 0
+    assert page.evaluate("document.activeElement.dataset.cell") == "Q8"
+    page.keyboard.press("Control+z")
+    one.chips()
+    page.keyboard.press("Control+y")
+    one.chips("canal P7-Q7")
+    page.keyboard.press("/")
+    page.keyboard.type("walk T7; walk U7; token")
+    page.keyboard.press("Enter")
+    one.chips("canal P7-Q7", "walk T7", "walk U7", "token")
+    page.get_by_text("token and …").wait_for(state="detached")
+    page.locator('.cells [tabindex="0"]').focus()
+    page.keyboard.press("e")
+    one.until("document.querySelectorAll('.journal li').length === 3")
+    one.until("document.getElementById('said').textContent.startsWith('Seat 2: ')")
+
+
+def test_what_is_impossible_says_why(visit, example):
+    one = visit()
+    page = one.game(example(MEXICA, [PERSON] * 3))
+    page.keyboard.press("p")
+    page.locator(".prompt", has_text="Place the pilli:").wait_for()
+    page.get_by_label("Type an action or a turn").fill("canal A1-B1")
+    page.keyboard.press("Enter")
+    page.locator(".prompt", has_text="canal A1-B1").wait_for()
+    assert "422" in one.wrong.pop()  # the browser's note of the refused request
+
+
+def test_the_cheaper_way_is_taken_unless_one_asks(visit, example):
+    one = visit()
+    page = one.game(midgame(example))
+    page.keyboard.press("m")
+    one.target("T7").click(modifiers=["Shift"])
+    words = page.locator(".menu button").all_inner_texts()
+    assert [re.sub(r"\s+", " ", text).strip() for text in words] == ["teleport 5 AP", "walk 1 AP"]
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    one.take("T7")
+    one.chips("walk T7")
+
+
+def test_a_draft_survives_a_reload(visit, example):
+    one = visit()
+    page = one.game(midgame(example))
+    page.get_by_label("Type an action or a turn").fill("canal P7-Q7; canal Q8-Q9")
+    page.keyboard.press("Enter")
+    one.chips(*TURN[:2])
+    page.reload()
+    one.chips(*TURN[:2])
+    page.get_by_role("button", name="Reset turn").click()
+    one.chips()
+    page.get_by_role("button", name="Redo").click()
+    one.chips(*TURN[:1])
+
+
+def test_turns_of_engines_are_played_action_by_action(visit, example):
+    one = visit(reduced_motion="no-preference")
+    page = one.game(midgame(example))
+    page.get_by_role("button", name="End turn").click()
+    page.get_by_text("Seat 1 plays").wait_for()
+    page.locator(".chips .chip").first.wait_for()
+    page.get_by_role("button", name="Skip").click()
+    one.until("!document.querySelector('.status').textContent.includes('Seat 1 plays')")
+
+
+# --- other games
+
+
+def test_coatl_with_a_blind_draw(visit, example):
+    one = visit()
+    page = one.game(example("coatl_midgame.json", [PERSON, engine(1, 0.1)]))
+    one.take("stored:0:head:G", "coatl:0:1:left")
+    one.chips("add 1 head G")
+    page.get_by_role("button", name="Undo").click()
+    one.chips()
+    one.take("supply:body:GG")
+    one.chips("take body GG")
+    page.get_by_text("The turn is complete.").wait_for()
+    page.get_by_role("button", name="End turn").click()
+    one.until("document.querySelectorAll('.journal li').length >= 2")
+
+
+def test_a_blind_draw_says_that_it_cannot_be_undone(visit, site):
+    game = site.new("coatl", seed=3, seats=[PERSON, engine(1, 0.1)])
+    one = visit()
+    page = one.game(game)
+    page.locator(".menu button").first.click()
+    page.get_by_role("button", name="End turn").click()
+    one.target("deck").and_(page.locator(".can")).click()
+    page.locator(".prompt", has_text="cannot be hidden again").wait_for()
+    page.get_by_role("button", name="End turn").click()
+    page.get_by_text("draw deck").first.wait_for()
+    one.until("document.querySelector('.chips').children.length === 0")
+
+
+def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
+    one = visit()
+    game = site.new("coatl", seed=3, seats=PERSONS)
+    page = one.page
+    page.goto(f"{site.base}/g/{game['id']}")
+    page.get_by_role("button", name="Seat 0, press Enter").wait_for()
+    one.check_accessible()
+    assert page.locator(".picture").count() == 0
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".picture svg")
+    assert page.locator('.target[data-target^="hand:1"]').count() == 0
+    page.locator(".menu button").first.click()
+    page.get_by_role("button", name="End turn").click()
+    page.get_by_role("button", name="Seat 1, press Enter").wait_for()
+    assert page.locator(".picture").count() == 0
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".picture svg")
+
+
+def test_gears_turn_after_the_round(visit, example):
+    one = visit(reduced_motion="no-preference")
+    page = one.game(example("tzolkin_midgame.json", PERSONS, open=True))
+    assert page.locator("[data-wheel]").count() == 10
+    page.evaluate(
+        "window.turned = []; const animate = Element.prototype.animate;"
+        "Element.prototype.animate = function (frames, options) {"
+        " turned.push([this.dataset.wheel, frames.transform[0], options.duration]);"
+        " return animate.call(this, frames, options); }; 0"
+    )
+    one.take("worker:palenque:1", "use:palenque:1")
+    page.get_by_role("button", name="End turn").click()
+    one.until("window.turned.length >= 10")
+    angles = {wheel: angle for wheel, angle, _ in page.evaluate("window.turned")}
+    assert angles["tikal"] == "rotate(-36deg)"
+    assert angles["chichen_itza"].startswith("rotate(-27.")
+    assert {duration for *_, duration in page.evaluate("window.turned")} == {400}
+
+
+# --- analysis and review
+
+
+def test_candidates_are_shown_on_the_board_and_stay_while_one_reads(visit, example):
+    one = visit()
+    page = one.game(midgame(example))
+    page.get_by_label("Hints").select_option("all")
+    page.get_by_label("Time").select_option("until stopped")
+    page.get_by_role("button", name="Analyse").click()
+    candidates = page.locator(".candidate")
+    candidates.nth(1).wait_for()
+    candidates.nth(1).hover()
+    page.wait_for_selector(".picture .badge")
+    before = candidates.locator(".turn").all_inner_texts()
+    heading = page.locator(".note").first.inner_text()
+    one.until("heading => document.querySelector('.note').innerText !== heading", heading)
+    assert candidates.locator(".turn").all_inner_texts()[: len(before)] == before
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.locator(".note", has_text="stopped").wait_for()
+    candidates.first.focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("Side line after turn 0").wait_for()
+    page.get_by_role("button", name="Back to the game").click()
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.locator(".picture .badge").wait_for(state="detached")
+    candidates.first.click()
+    page.get_by_role("button", name="Take over").click()
+    page.locator(".chips .chip").first.wait_for()
+
+
+def test_review_with_its_graph_and_the_jump_to_the_worst_turn(visit, site):
+    record = (ROOT / "examples" / "mexica_game.jsonl").read_text(encoding="utf-8")
+    game = site.call("POST", "/api/games", {"text": record, "at": 16}, 201)
+    one = visit()
+    page = one.game(game, "review")
+    page.get_by_role("button", name="Annotate").click()
+    page.wait_for_selector(".graph svg")
+    one.until("document.querySelector('.journal b').textContent !== undefined")
+    page.locator("caption", has_text="Worst turns").wait_for(timeout=60_000)
+    page.locator("progress").wait_for(state="detached", timeout=60_000)
+    page.keyboard.press("Home")
+    page.keyboard.press("n")
+    mark = page.locator(".played b").first
+    assert mark.inner_text() in ("?", "??")
+    engine_plays = page.get_by_role("button", name=re.compile("^engine: "))
+    engine_plays.click()
+    assert engine_plays.get_attribute("aria-pressed") == "true"
+    page.locator('.graph [data-target="turn:10"]').click()
+    page.locator(".card .soft", has_text="10 / 16").wait_for()
+    page.keyboard.press("ArrowLeft")
+    page.locator(".card .soft", has_text="9 / 16").wait_for()
+    page.get_by_role("button", name="Before the turn").click()
+    page.locator(".picture .badge").first.wait_for(state="detached")
+    one.check_accessible()
+    page.get_by_role("button", name="Play on from here").click()
+    page.get_by_role("button", name="Start", exact=True).click()
+    one.until("!location.hash && document.querySelector('.turnbar')")
+    assert page.url != f"{site.base}/g/{game['id']}#review"
+
+
+def test_downloads(visit, example):
+    one = visit()
+    page = one.game(example(MEXICA, [PERSON] * 3))
+    for name, ending in (("record", "jsonl"), ("position", "json"), ("picture", "svg")):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=name, exact=True).click()
+        assert download.value.suggested_filename.endswith(f".{ending}")
+
+
+# --- the beginning and the end
+
+
+def test_a_new_game_from_the_form(visit, site):
+    one = visit()
+    page = one.page
+    page.get_by_role("radio", name="Mexica").wait_for()
+    one.check_accessible()
+    page.get_by_label("Seat 1").select_option("Level 2")
+    page.get_by_label("s a turn").fill("0.1")
+    page.get_by_label("s a turn").blur()
+    page.get_by_text("Options").click()
+    page.get_by_label("seed").fill("7")
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.wait_for_selector(".target.lit")
+    assert "Place the pilli" in page.locator(".prompt").inner_text()
+    one.check_accessible()
+    page.locator(".target.lit").first.click()
+    page.get_by_role("button", name="End turn").click()
+    page.get_by_text("6 AP left").wait_for()
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("dialog").get_by_role("button", name="Resign").click()
+    page.get_by_role("heading", name="Seat 1 wins").wait_for()
+    one.check_accessible()
+    page.get_by_role("button", name="Again with the seats moved").click()
+    page.get_by_text("Seat 1").first.wait_for()
+    one.until("document.querySelectorAll('.journal li').length < 3")
+
+
+def test_a_finished_game_says_how_the_points_were_made(visit, site):
+    game = site.call("POST", "/api/games", {"example": "mexica_game.jsonl"}, 201)
+    one = visit()
+    page = one.game(game)
+    over = page.locator(".over")
+    assert "Found a district" in over.inner_text()
+    rows = over.locator("tbody tr").all_inner_texts()
+    columns = list(zip(*(map(int, re.findall(r"\d+", row.split("\t", 1)[1])) for row in rows if row), strict=False))
+    assert all(sum(column[:-1]) == column[-1] for column in columns)
+    over.get_by_role("button", name="Review").click()
+    page.get_by_text("The start of the game.").wait_for()
+
+
+def test_a_bad_file_names_its_faults(visit):
+    one = visit()
+    page = one.page
+    page.get_by_role("button", name="Load").click()
+    page.get_by_label("or its text").fill('{"game": "mexica", "version": 1}')
+    page.get_by_role("button", name="Open").click()
+    alert = page.get_by_role("alert")
+    alert.wait_for()
+    assert "players" in alert.inner_text()
+    one.wrong.clear()  # the browser's note that the request was refused
+
+
+def test_examples_and_games_on_disk(visit, site):
+    one = visit()
+    page = one.page
+    page.get_by_role("button", name="Examples").click()
+    page.get_by_role("button", name="coatl_midgame").click()
+    page.wait_for_selector(".picture svg")
+    page.get_by_role("link", name="mexica-ai").click()
+    games = page.locator(".kept li")
+    games.first.wait_for()
+    number = games.count()
+    page.get_by_role("button", name="Delete this game of Coatl").first.click()
+    one.until("number => document.querySelectorAll('.kept li').length === number - 1", number)
+
+
+def test_a_stale_command_brings_the_newest_state(visit, example, site):
+    one = visit()
+    one.page.route("**/api/events*", lambda route: route.abort())
+    game = example(MEXICA, [PERSON] * 3)
+    page = one.game(game)
+    site.play(game, "end")
+    page.get_by_label("Type an action or a turn").fill("token")
+    page.keyboard.press("Enter")
+    page.locator(".prompt", has_text="The game has changed meanwhile.").wait_for()
+    page.get_by_text("Seat 1").first.wait_for()
+    one.wrong.clear()  # the refused request, and the streams that were cut
+
+
+def test_a_lost_server_is_told_and_found_again(visit, tmp_path):
+    first = Process(tmp_path)
+    try:
+        one = visit(process=first)
+        page = one.game(first.call("POST", "/api/games", {"example": MEXICA}, 201))
+        first.kill()
+        page.get_by_role("alert").filter(has_text="connection is lost").wait_for()
+        one.wrong.clear()
+    finally:
+        first.close()
+
+
+# --- how it looks to all
+
+
+@pytest.mark.parametrize("name", ["mexica_midgame.json", "coatl_midgame.json", "tzolkin_midgame.json"])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (900, "light")])
+def test_narrow_and_dark_pages_fit_and_are_accessible(visit, example, name, width, scheme):
+    one = visit(width, 844, color_scheme=scheme)
+    page = one.game(example(name))
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    one.check_accessible()
+    small = page.evaluate(
+        "[...document.querySelectorAll('button, select, a')].filter(one => one.offsetParent)"
+        ".map(one => one.getBoundingClientRect()).filter(box => box.height < 24).length"
+    )
+    assert small == 0
+
+
+def test_dialogs_are_accessible(visit, example):
+    one = visit()
+    page = one.game(example(MEXICA, [PERSON] * 3))
+    for key in ("?", "Shift+T"):
+        page.keyboard.press(key)
+        page.get_by_role("dialog").wait_for()
+        one.check_accessible()
+        page.keyboard.press("Escape")
+        page.get_by_role("dialog").wait_for(state="detached")
+
+
+def test_letters_can_be_turned_off(visit, example):
+    one = visit()
+    page = one.game(example(MEXICA, [PERSON] * 3))
+    page.keyboard.press("?")
+    page.get_by_label("letters as keys").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    assert page.locator(".tools [aria-pressed=true]").count() == 0
+
+
+def test_what_assistive_technology_reads(visit, example, request):
+    """Set MEXICA_AI_WRITE_GOLDENS=1 to write them anew."""
+    import os
+
+    one = visit()
+    one.page.get_by_role("radio", name="Mexica").wait_for()
+    found = {"begin": one.page.locator(".start").aria_snapshot()}
+    page = one.game(example(MEXICA, [PERSON] * 3))
+    found["turn"] = page.locator(".turnbar").aria_snapshot()
+    found["tools"] = page.locator(".tools").aria_snapshot()
+    found["row"] = page.locator(".cells [role=row]").nth(6).aria_snapshot()
+    found["side"] = page.locator(".side").aria_snapshot()
+    for name, words in found.items():
+        words = re.sub(r"/g/[0-9a-f]+|games/[0-9a-f]+", "ID", words)
+        golden = GOLDENS / f"{name}.txt"
+        if os.environ.get("MEXICA_AI_WRITE_GOLDENS") == "1":
+            golden.parent.mkdir(exist_ok=True)
+            golden.write_text(words + "\n", encoding="utf-8")
+        assert words + "\n" == golden.read_text(encoding="utf-8"), name

@@ -1,0 +1,52 @@
+"""The files of the page: vendored packages as they were published, colours as the pictures have them, small enough."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from mexica_ai.draw.palette import COLORS
+
+ROOT = Path(__file__).parents[2]
+STATIC = ROOT / "mexica_ai" / "web" / "static"
+STYLE = (STATIC / "app.css").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("folder", [STATIC / "vendor", Path(__file__).parent / "vendor"], ids=["page", "tests"])
+def test_vendored_files_are_those_of_their_packages(folder):
+    packages = json.loads((folder / "vendor.json").read_text())["packages"]
+    named = {"vendor.json"}
+    for package in packages:
+        assert package.keys() == {"name", "version", "licence", "integrity", "files"}
+        assert package["integrity"].startswith("sha512-")
+        assert any("LICENSE" in file["to"] for file in package["files"])
+        for file in package["files"]:
+            assert hashlib.sha256((folder / file["to"]).read_bytes()).hexdigest() == file["sha256"]
+            named.add(file["to"])
+    assert {path.name for path in folder.iterdir()} == named
+
+
+def test_the_colours_of_the_page_are_those_of_pictures():
+    found = {}
+    for name, value in re.findall(r"--(\w+): (light-dark\([^)]*\)|#\w+);", STYLE):
+        colors = re.findall(r"#\w+", value)
+        found[name] = (colors[0], colors[-1])
+    assert found == COLORS
+    for kind in ("fill", "stroke"):
+        rules = dict(re.findall(rf"\.{kind}-(\w+) {{{kind}: var\(--(\w+)\)}}", STYLE))
+        assert rules == {name: name for name in COLORS}
+
+
+def test_what_the_shell_loads_is_there():
+    shell = (STATIC / "index.html").read_text(encoding="utf-8")
+    named = re.findall(r'(?:src|href)="/static/([^"]+)"', shell)
+    assert named
+    for name in named:
+        assert (STATIC / name).is_file()
+    scripts = {path.name for path in STATIC.glob("*.js")}
+    assert scripts - {"editor.js"} <= set(named)
+    assert "<style" not in shell
+    assert " style=" not in shell
+    assert not re.search(r"<script(?![^>]* src=)", shell)
