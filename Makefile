@@ -39,17 +39,17 @@ demo: install
 	@$(BIN)/mexica-ai best examples/mexica_midgame.json --time 2
 
 test: install
-	$(BIN)/$(PYTEST)
+	$(BIN)/$(PYTEST) -m 'not web'
 
 # The tests that a change most likely breaks; about a minute.
 test-quick: install
-	$(BIN)/$(PYTEST) -m 'not slow'
+	$(BIN)/$(PYTEST) -m 'not slow and not web'
 
 # The page: its HTTP interface, and what people do on it in a browser, if there is a Chromium.
-test-web: $(VENV)/.web
+test-web: install $(VENV)/.web
 	$(BIN)/$(PYTEST) tests/web
 
-$(VENV)/.web: $(VENV)/.built
+$(VENV)/.web: $(VENV)/.installed
 	CEXT_SKIP=1 $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[test-web]'
 	@touch $@
 

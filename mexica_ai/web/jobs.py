@@ -35,7 +35,7 @@ QUEUED_S = 1.0  # a search that is silent for so long waits for a slot
 ALONE_S = 5.0  # an analysis that no page watches ends after so long
 SHOW_S = 0.35  # for each action of a turn, where engines alone play
 WAIT_S = 3600.0  # longest wait for a slot
-MAX_LINE = 6  # turns of an expected line that are sent
+MAX_LINE = 4  # turns of an expected line that are sent
 
 STOP_WORDS = {
     "time": "the time is over",

@@ -263,6 +263,15 @@ def test_attack_flood(kind):
     assert (found["flood_calls_per_s"] > 0) == (kind != "none")
 
 
+def test_bench_web():
+    found = figures("bench_web.py", "--clicks", 4, "--seconds", 0.6, "--rounds", 1)
+    for key in ("draft_p95_ms", "first_update_ms", "left_to_ended_ms", "memory_mb", "strength"):
+        assert found[key] > 0, key
+    assert found["draft_and_picture_p95_ms"] > found["draft_p95_ms"]
+    assert found["snapshot_gzip_kb"] < 16
+    assert found["update_kb"] < 8
+
+
 def test_bench_draw():
     found = figures("bench_draw.py", "--repeats", 1)
     assert found.keys() == {"mexica", "coatl", "tzolkin"}

@@ -31,6 +31,7 @@ NOT_RUN = (
     "pip ",
     ". .venv/bin/activate",
     "mexica-ai serve",
+    "mexica-ai web",
     "grpcurl ",
     "jq ",
 )

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tomllib
 from pathlib import Path
@@ -22,6 +23,7 @@ OPTIONAL = {
     "play": ["prompt_toolkit"],
     "cluster": ["distributed"],
     "plot": ["matplotlib"],
+    "web": ["starlette", "uvicorn", "sse_starlette"],
 }
 POSITION = str(ROOT / "examples" / "nim.json")
 
@@ -70,6 +72,7 @@ def test_numpy_and_rich_are_enough(args, tmp_path):
         ("client", ("arena", "--engine", "grpc:localhost:1", "--engine", "random", "--blocks", 1)),
         ("arena", ("train", "games.jsonl", "--weights", "w.json", "--match", 2)),
         ("plot", ("arena", "--engine", "random", "--engine", "random", "--plot", "x.png")),
+        ("web", ("web", "--no-open")),
     ],
 )
 def test_a_command_says_which_extra_it_needs(extra, args, tmp_path):
@@ -82,7 +85,7 @@ def test_a_command_says_which_extra_it_needs(extra, args, tmp_path):
 
 def test_every_extra_is_in_all():
     (everything,) = EXTRAS["all"]
-    assert set(re.search(r"\[(.*)\]", everything)[1].split(",")) == EXTRAS.keys() - {"all", "test"}
+    assert set(re.search(r"\[(.*)\]", everything)[1].split(",")) == EXTRAS.keys() - {"all", "test", "test-web"}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
@@ -122,6 +125,15 @@ def test_a_wheel_holds_all_files_of_the_packages():
     data = {path for path in tracked.stdout.split() if not path.endswith((".py", "README.md"))}
     assert data
     assert not data - set(done.stdout.split())
+
+
+def test_the_page_has_its_files_and_examples():
+    command = Path(sysconfig.get_path("scripts")) / "mexica-ai"
+    arguments = [command, ROOT / "mexica_ai" / "web" / "static", ROOT / "examples"]
+    done = subprocess.run(
+        [sys.executable, ROOT / ".ci" / "check_page.py", *arguments], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow
