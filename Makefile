@@ -94,13 +94,13 @@ sanitize-%: .venv-%/.installed
 LIBRARIES_address := libasan libubsan
 LIBRARIES_thread := libtsan
 
-# A portable wheel, installed and tested outside the checkout.
 # The source archive and a wheel for this processor, in dist/.
 dist: install
 	rm -rf dist
 	$(BIN)/python -m build --quiet --no-isolation --outdir dist
 	$(BIN)/python -m twine check --strict dist/*
 
+# A portable wheel, installed and tested outside the checkout.
 wheel-test:
 	@sh .ci/check-machine $(PYTHON)
 	.ci/wheel-test $(PYTHON)

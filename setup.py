@@ -164,7 +164,7 @@ setup(
     packages=packages,
     package_dir=package_dirs,
     package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json",
-                       "facts.json", "service_config.json", "*.ttf", "fonts/*.txt"],
+                       "facts.json", "service_config.json", "fonts/*.ttf", "fonts/*.txt"],
                   "mexica_ai.web": [f"static/{folder}*.{ending}" for folder in ("", "vendor/")
                                     for ending in ("js", "css", "html", "json", "txt", "svg")]},
     ext_modules=[] if os.environ.get("CEXT_SKIP") == "1" else cythonize(

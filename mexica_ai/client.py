@@ -16,20 +16,25 @@ import os
 import re
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
-import grpc
+try:
+    import grpc
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"mexica_ai.client needs {error.name}, which is not installed: pip install 'mexica-ai[client]'", name=error.name
+    ) from None
 import grpc.aio as grpc_aio
 from google.protobuf import json_format
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
-from mexica_ai import Removal, TokenRemoval, levels, registry, wire
+from mexica_ai import Removal, levels, registry, wire
 from mexica_ai.annotate import TurnEvaluation, check_played
 from mexica_ai.errors import (
     GameOverError,
@@ -45,7 +50,7 @@ from mexica_ai.limits import DEFAULT_CANDIDATES, Limits, resolve_seed
 from mexica_ai.position import Position, split_turn
 from mexica_ai.records import parse_record
 from mexica_ai.results import Result
-from mexica_ai.steps import Step
+from mexica_ai.steps import Applied
 from mexica_ai.strict import check_options, quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
@@ -71,40 +76,6 @@ _ERROR_CLASSES = {
         UnknownGameError,
     )
 }
-
-
-@dataclass(frozen=True)
-class Applied:
-    """A turn that was played.
-
-    Parameters
-    ----------
-    position : Position
-        After the turn.
-    scores, scored : list of float
-        Points of each seat as they stand, and what the turn brought it.
-    to_move : int or None
-        The seat to move; None if the game is over or a random event is due.
-    is_over : bool
-    winners : list of int
-        The seats that have won; empty until the game is over.
-    events : list of list of str
-        The random events that the server drew after the turn, each in the form that `Position.push` takes.
-    steps : list of Step
-        The actions one by one, if they were asked for.
-    is_turn_over : bool
-        Whether the turn has ended.
-    """
-
-    position: Position
-    scores: list[float]
-    scored: list[float]
-    to_move: int | None
-    is_over: bool
-    winners: list[int]
-    events: list[list[str]] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
-    is_turn_over: bool = True
 
 
 @dataclass(frozen=True)
@@ -424,7 +395,7 @@ class _Calls:
             json_format.ParseDict(given, chosen)
         except json_format.ParseError as error:
             raise NotationError(f"options: {error}; expected those of {game}", path="options") from None
-        return Call("NewGame", request, _read_new_game, timeout_s)
+        return Call("NewGame", request, lambda answer: wire.position_from_message(answer.full_position), timeout_s)
 
     @_asks
     def apply_turn(
@@ -453,7 +424,7 @@ class _Calls:
             allow_partial=partial,
             with_steps=steps,
         )
-        return Call("ApplyTurn", request, _read_applied, timeout_s)
+        return Call("ApplyTurn", request, wire.applied_from_message, timeout_s)
 
     @_asks
     def legal_actions(
@@ -483,17 +454,17 @@ class _Calls:
         """Ask whether the engine agrees to remove tokens; see `mexica_ai.consider_removal`."""
         message = wire.position_to_message(position)
         request = engine_pb2.ConsiderRemovalRequest(position=message, sizes=list(sizes))
-        return Call("ConsiderRemoval", request, _read_removal, timeout_s)
+        return Call("ConsiderRemoval", request, wire.removal_from_message, timeout_s)
 
     @_asks
     def list_games(self, *, timeout_s: float = WAIT_S) -> Call[list[dict[str, Any]]]:
         """Return the server's games: `name`, `rules_version`, `min_players`, `max_players`."""
-        return Call("ListGames", engine_pb2.ListGamesRequest(), _read_games, timeout_s)
+        return Call("ListGames", engine_pb2.ListGamesRequest(), wire.games_from_message, timeout_s)
 
     @_asks
     def engine_info(self, *, timeout_s: float = WAIT_S) -> Call[dict[str, Any]]:
         """Return the fields of GetEngineInfoResponse as a dict."""
-        return Call("GetEngineInfo", engine_pb2.GetEngineInfoRequest(), _read_info, timeout_s)
+        return Call("GetEngineInfo", engine_pb2.GetEngineInfoRequest(), wire.info_from_message, timeout_s)
 
     def _read_result(self, answer: Any) -> Result:
         if not answer.result.turn:
@@ -735,61 +706,8 @@ def _timeout(time_s: float | None, timeout_s: float | None) -> float:
 # --- answers
 
 
-def _read_new_game(response: engine_pb2.NewGameResponse) -> Position:
-    return wire.position_from_message(response.full_position)
-
-
-def _read_applied(response: engine_pb2.ApplyTurnResponse) -> Applied:
-    return Applied(
-        position=wire.position_from_message(response.position),
-        scores=wire.points_from_message(response, "scores"),
-        scored=wire.points_from_message(response, "scored"),
-        to_move=response.to_move if response.HasField("to_move") else None,
-        is_over=response.is_over,
-        winners=list(response.winners),
-        events=[list(event.actions) for event in response.events],
-        steps=[
-            wire.step_from_message(step, response.is_turn_over and number == len(response.steps))
-            for number, step in enumerate(response.steps, 1)
-        ],
-        is_turn_over=response.is_turn_over,
-    )
-
-
 def _read_violations(response: engine_pb2.ValidatePositionResponse) -> list[Violation]:
     return [_violation(fault) for fault in response.violations]
-
-
-def _read_removal(response: engine_pb2.ConsiderRemovalResponse) -> Removal:
-    return Removal(
-        response.agrees,
-        [
-            TokenRemoval(
-                opinion.size,
-                opinion.agrees,
-                opinion.reason,
-                opinion.explanation,
-                list(opinion.spaces),
-                list(opinion.canals),
-            )
-            for opinion in response.opinions
-        ],
-    )
-
-
-def _read_games(response: engine_pb2.ListGamesResponse) -> list[dict[str, Any]]:
-    return [
-        {name: getattr(game, name) for name in ("name", "rules_version", "min_players", "max_players")}
-        for game in response.games
-    ]
-
-
-def _read_info(response: engine_pb2.GetEngineInfoResponse) -> dict[str, Any]:
-    found = json_format.MessageToDict(
-        response, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
-    )
-    found["caps"]["iterations"] = response.caps.iterations  # protobuf's JSON has 64-bit integers as strings
-    return found
 
 
 def _error(error: Any, target: str) -> MexicaAIError:

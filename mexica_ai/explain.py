@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
+from mexica_ai import registry
 from mexica_ai.position import Position
 from mexica_ai.results import Forecast, Result
 from mexica_ai.steps import Step, play_steps
@@ -75,10 +77,10 @@ def explain(position: Position, result: Result) -> Explanation:
     points = [point if point.visits >= MIN_VISITS else None for point in best.forecast]
     points += [None] * (len(best.turn) + 1 - len(points))
     last = points[0]
-    steps = []
+    steps, before = [], position.to_json()
     for step, point in zip(play_steps(position, best.turn), points[1:], strict=False):
-        steps.append(ExplainedStep(step, point, _sentence(step, point, last, seat)))
-        last = point or last
+        steps.append(ExplainedStep(step, point, _sentence(step, point, last, seat, before)))
+        last, before = point or last, step.position.to_json()
     sentences = [each.sentence for each in steps]
     gives_away = None
     if len(result.candidates) > 1:
@@ -87,11 +89,15 @@ def explain(position: Position, result: Result) -> Explanation:
         sentences.append(_runner_up(best, other, seat, gives_away))
     reply = best.line[0] if best.line else None
     if reply:
-        sentences.append(f"The search expects next: {'; '.join(reply)}.")
+        answering = steps[-1].step.position.to_move
+        who = "next" if answering is None else f"seat {answering} to answer"
+        sentences.append(f"The search expects {who}: {'; '.join(reply)}.")
     return Explanation(steps, gives_away, reply, sentences)
 
 
-def _sentence(step: Step, point: Forecast | None, before: Forecast | None, seat: int) -> str:
+def _sentence(
+    step: Step, point: Forecast | None, last: Forecast | None, seat: int, before: dict[str, Any]
+) -> str:
     facts = [f"costs {_count(amount, name.replace('_', ' '))}" for name, amount in step.cost.items()]
     facts += [
         f"seat {other} scores {points:g}" if other != seat else f"scores {points:g}"
@@ -103,12 +109,14 @@ def _sentence(step: Step, point: Forecast | None, before: Forecast | None, seat:
         if found and found[2] != "score" and found[2] not in step.cost and type(old) is type(new) is int:
             owner = "" if int(found[1]) == seat else f"seat {found[1]}'s "
             facts.append(f"{owner}{found[2].replace('_', ' ')} {old} to {new}")
-    text = f"{step.action}: {', '.join(facts) or 'nothing counted changes at once'}"
+    facts += registry.get(step.position.game).codec.describe_effects(before, step.position.to_json(), seat)
+    nothing = "ends the turn" if step.is_turn_over else "changes no count at once"
+    text = f"{step.action}: {', '.join(facts) or nothing}"
     if point is not None:
         share = 100 * point.value[seat]
         text += f"; then seat {seat} expects {share:.1f} % of the win"
-        if before is not None:
-            text += f" ({share - 100 * before.value[seat]:+.1f})"
+        if last is not None:
+            text += f" ({share - 100 * last.value[seat]:+.1f})"
         text += f" and {point.expected_scores[seat]:.1f} points"
     return text + "."
 

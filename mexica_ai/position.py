@@ -470,6 +470,10 @@ class Position:
     def __str__(self) -> str:
         return self._codec.render(self._state)
 
+    def _repr_html_(self) -> str:
+        """For notebooks that show no SVG by itself."""
+        return self._repr_svg_()
+
     def __repr__(self) -> str:
         moves = f"seat {self.to_move} to move"
         if self.to_move is None:

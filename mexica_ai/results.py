@@ -44,8 +44,8 @@ class Candidate:
     line : list of list of str
         The principal variation: the turns that the search expects next.
     forecast : list of Forecast
-        Before the turn, and after each of its actions, as far as the search went through them in this order; empty if
-        the engine does not tell.
+        Before the turn, and after each of its actions. Without visits where the search came to the end of the turn by
+        other ways only; shorter if it found no end; empty if the engine does not tell.
     """
 
     turn: list[str]
@@ -137,3 +137,7 @@ class Result:
         """Return the result as a JSON object whose keys are the attributes' names."""
         best = {"turn": self.turn, "value": self.value, "expected_scores": self.expected_scores}
         return best | asdict(self)
+
+    def _repr_html_(self) -> str:
+        """For notebooks that show no SVG by itself."""
+        return self._repr_svg_()

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 from mexica_ai.annotate import NOTE, TurnEvaluation, mark_of, seat_turns
-from mexica_ai.draw import shares
+from mexica_ai.draw import palette, shares
 from mexica_ai.errors import NotationError
 from mexica_ai.position import TURN_SEPARATOR, Position
 
@@ -19,13 +19,12 @@ WORST = 5  # turns drawn as boards, unless said otherwise
 SEAT_MARKS = "▲●■◆"
 
 _STYLE = """
-:root { --paper: #fbf7ec; --card: #fff; --line: #e2d6b8; --ink: #35271a; --soft: #6f5d47;
-  --s0: #c8421c; --s1: #34479c; --s2: #0b8068; --s3: #b07f00; --now: #ffe14d66; }
-@media (prefers-color-scheme: dark) { :root { --paper: #1d1915; --card: #2a241d; --line: #40382d; --ink: #efe6d6;
-  --soft: #b9a98f; --s0: #ef7a56; --s1: #93a4f0; --s2: #45c2a5; --s3: #f0b51c; --now: #ffe14d33; } }
+:root { --s0: #c8421c; --s1: #34479c; --s2: #0b8068; --s3: #b07f00; --now: #ffe14d66; }
+@media (prefers-color-scheme: dark) {
+  :root { --s0: #ef7a56; --s1: #93a4f0; --s2: #45c2a5; --s3: #f0b51c; --now: #ffe14d33; } }
 body { margin: 0 auto; padding: 1rem; max-width: 78rem; background: var(--paper); color: var(--ink);
   font: 16px/1.45 "Segoe UI", "Helvetica Neue", Arial, "DejaVu Sans", sans-serif; }
-h2 { margin-top: 2rem; } p.note, figcaption { color: var(--soft); max-width: 62rem; }
+a { color: inherit; } h2 { margin-top: 2rem; } p.note, figcaption { color: var(--soft); max-width: 62rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 td.n, th.n { text-align: right; white-space: nowrap; } th button { all: unset; cursor: pointer; }
@@ -71,7 +70,7 @@ def report(record: dict[str, Any], evaluations: Sequence[TurnEvaluation], *, wor
         _summary(record, evaluations),
         "<h2>Share of the win</h2>",
         shares.draw_shares(
-            graph_turns(record, evaluations), players=record["start"]["players"], link="#turn-{}"
+            graph_turns(record, evaluations), players=record["start"]["players"], theme="page", link="#turn-{}"
         ),
         "<p class=note>The lines are each seat's expected share of the win after each turn; the bars below are what "
         "the mover gave away. A click leads to the turn. Turns that were not evaluated are gaps.</p>",
@@ -86,7 +85,7 @@ def report(record: dict[str, Any], evaluations: Sequence[TurnEvaluation], *, wor
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n<body>\n"
+        f"<title>{escape(title)}</title><style>{palette.style_sheet()}\n{_STYLE}</style></head>\n<body>\n"
         + "\n".join(parts)
         + f"\n<script>{_SCRIPT}</script></body></html>\n"
     )
@@ -158,7 +157,7 @@ def _boards(one, position):
 def _board(position, turn):
     """Return the picture of the position after a turn, or its text where the game has no picture."""
     try:
-        return position.svg(turn=turn)
+        return position.svg(turn=turn, theme="page")
     except NotationError:
         after = position.copy()
         after.push(turn)

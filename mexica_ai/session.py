@@ -47,6 +47,7 @@ class Session:
         self.resigned: int | None = None
         self._record = record
         self._undone: list[list[list[str]]] = []  # what each undo took back, in the order in which it was played
+        self._keep()
 
     @property
     def is_over(self) -> bool:

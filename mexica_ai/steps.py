@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mexica_ai import registry
@@ -54,6 +54,40 @@ class Step:
     cost: dict[str, int]
     changes: list[Change]
     is_turn_over: bool
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A turn that was played.
+
+    Parameters
+    ----------
+    position : Position
+        After the turn.
+    scores, scored : list of float
+        Points of each seat as they stand, and what the turn brought it.
+    to_move : int or None
+        The seat to move; None if the game is over or a random event is due.
+    is_over : bool
+    winners : list of int
+        The seats that have won; empty until the game is over.
+    events : list of list of str
+        The random events that the server drew after the turn, each in the form that `Position.push` takes.
+    steps : list of Step
+        The actions one by one, if they were asked for.
+    is_turn_over : bool
+        Whether the turn has ended.
+    """
+
+    position: Position
+    scores: list[float]
+    scored: list[float]
+    to_move: int | None
+    is_over: bool
+    winners: list[int]
+    events: list[list[str]] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    is_turn_over: bool = True
 
 
 def play_steps(position: Position, turn: str | list[str]) -> list[Step]:

@@ -1,9 +1,9 @@
 """Strict reading of JSON: a parser of JSON text and a checker of shapes, shared by positions and records.
 
 A *shape* says what a JSON value must look like: `int`, `str`, `bool`, `float` (any finite number), a `Text`,
-`choice(...)`, `dict` (any object), `Nullable(shape)`, `[shape]` (a list of any length) or a dict from keys to
-shapes, where a key that ends in ``?`` is optional. Nothing is converted: ``"3"``, ``3.0`` and ``true`` are
-not integers.
+`choice(...)`, `dict` (any object), `object` (anything), `Nullable(shape)`, `[shape]` (a list of any length) or a dict
+from keys to shapes, where a key that ends in ``?`` is optional. Nothing is converted: ``"3"``, ``3.0`` and ``true``
+are not integers.
 """
 
 import codecs
@@ -27,6 +27,9 @@ _TYPE_NAMES = {
     dict: "an object",
 }
 
+
+# What `readable` keeps: more than any position has, and little enough to be drawn at once.
+_MAX_ENTRIES, _MAX_NUMBER = 255, 1_000_000
 
 _OTHER_ENCODINGS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # _LE begins like UTF-16
 _compiled = functools.cache(re.compile)
@@ -163,7 +166,7 @@ class Findings:
 
     def check_shape(self, path, value, shape):
         """Add a violation for every place where `value` does not have `shape` (see the module)."""
-        if type(value) is shape and shape is not float:
+        if shape is object or (type(value) is shape and shape is not float):
             return
         if isinstance(shape, dict):
             self._check_object(path, value, shape)
@@ -216,6 +219,64 @@ def check_shape(value, shape, path):
     findings = Findings()
     findings.check_shape(path, value, shape)
     findings.raise_as(NotationError)
+
+
+def readable(value, shape):
+    """Return what of `value` can be read as a dict shape; what is missing or wrong becomes 0, "", False, None or [].
+
+    The result has the shape, so that a faulty position can be drawn and mended. Entries of lists that cannot be read
+    are left out, and numbers and lengths are bounded.
+    """
+    return _read(value, shape)
+
+
+_NOTHING = object()
+
+
+def _read(value, shape):
+    """Return the readable part of a value, `_NOTHING` if there is none."""
+    if isinstance(shape, dict):
+        return _read_object(value if isinstance(value, dict) else {}, shape)
+    if isinstance(shape, list):
+        entries = value[:_MAX_ENTRIES] if isinstance(value, list) else ()
+        return [entry for each in entries if (entry := _read(each, shape[0])) is not _NOTHING]
+    if isinstance(shape, Nullable):
+        entry = _NOTHING if value is None else _read(value, shape.shape)
+        return None if entry is _NOTHING else entry
+    if isinstance(shape, Text):
+        fits = type(value) is str and len(value) <= _MAX_ENTRIES and _compiled(shape.pattern).fullmatch(value)
+        return value if fits else _NOTHING
+    if shape is float and type(value) in (int, float) and value == value:
+        return max(-_MAX_NUMBER, min(value, _MAX_NUMBER))
+    if type(value) is not shape:
+        return _NOTHING
+    if shape is int:
+        return max(-_MAX_NUMBER, min(value, _MAX_NUMBER))
+    return value[:_MAX_ENTRIES] if shape is str else value
+
+
+def _read_object(value, shape):
+    found = {}
+    for key, declared in shape.items():
+        name = key.rstrip("?")
+        entry = _read(value[name], declared) if name in value else _NOTHING
+        if entry is _NOTHING and key == name:
+            entry = _default(declared)
+            if entry is _NOTHING:
+                return _NOTHING
+        if entry is not _NOTHING:
+            found[name] = entry
+    return found
+
+
+def _default(shape):
+    """Return what stands for a missing value: "", the first of several words, or `_NOTHING` for other texts."""
+    if isinstance(shape, Text):
+        words = ("", shape.pattern.split("|")[0])
+        return next((word for word in words if _compiled(shape.pattern).fullmatch(word)), _NOTHING)
+    if shape in (int, float, str, bool):
+        return 0 if shape is float else shape()
+    return _read(None, shape)
 
 
 def check_options(game: str, given: Iterable[str], known: Collection[str]) -> None:

@@ -15,14 +15,14 @@ from typing import Any
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from mexica_ai import registry
+from mexica_ai import Removal, TokenRemoval, registry
 from mexica_ai.annotate import TurnEvaluation
-from mexica_ai.errors import NotationError, UnknownGameError
+from mexica_ai.errors import NotationError, UnknownGameError, Violation
 from mexica_ai.limits import resolve_seed
 from mexica_ai.position import Position
 from mexica_ai.records import VERSION
 from mexica_ai.results import Candidate, Forecast, Result
-from mexica_ai.steps import Change, Step
+from mexica_ai.steps import Applied, Change, Step
 from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2
 
@@ -215,6 +215,116 @@ def step_from_message(message: engine_pb2.Step, is_turn_over: bool) -> Step:
         changes=changes,
         is_turn_over=is_turn_over,
     )
+
+
+def applied_to_message(
+    applied: Applied, *, view: Position | None, seed: int | None
+) -> engine_pb2.ApplyTurnResponse:
+    """Return the message of a turn that was played.
+
+    Parameters
+    ----------
+    applied : Applied
+    view : Position, optional
+        What the answer shows as the view of the seat to move.
+    seed : int, optional
+        That of the random events.
+    """
+    return engine_pb2.ApplyTurnResponse(
+        position=position_to_message(applied.position),
+        **points_to_message("scores", applied.scores),
+        **points_to_message("scored", applied.scored),
+        is_over=applied.is_over,
+        to_move=applied.to_move,
+        winners=applied.winners,
+        events=[engine_pb2.Turn(actions=event) for event in applied.events],
+        seed=seed,
+        view=None if view is None else position_to_message(view, hides=True),
+        steps=map(step_to_message, applied.steps),
+        is_turn_over=applied.is_turn_over,
+    )
+
+
+def applied_from_message(message: engine_pb2.ApplyTurnResponse) -> Applied:
+    """Read a turn that was played from its message."""
+    return Applied(
+        position=position_from_message(message.position),
+        scores=points_from_message(message, "scores"),
+        scored=points_from_message(message, "scored"),
+        to_move=message.to_move if message.HasField("to_move") else None,
+        is_over=message.is_over,
+        winners=list(message.winners),
+        events=[list(event.actions) for event in message.events],
+        steps=[
+            step_from_message(step, message.is_turn_over and number == len(message.steps))
+            for number, step in enumerate(message.steps, 1)
+        ],
+        is_turn_over=message.is_turn_over,
+    )
+
+
+def options_of(message: Message) -> dict[str, Any]:
+    """Return the options of a new game that a message gives, by name."""
+    return {
+        field.name: list(value) if field.is_repeated else value for field, value in message.ListFields()
+    }
+
+
+def removal_to_message(removal: Removal) -> engine_pb2.ConsiderRemovalResponse:
+    """Return the message of the engine's answer about tokens."""
+    message = engine_pb2.ConsiderRemovalResponse(agrees=removal.agrees)
+    for token in removal.tokens:
+        message.opinions.add(**vars(token))
+    return message
+
+
+def removal_from_message(message: engine_pb2.ConsiderRemovalResponse) -> Removal:
+    """Read the engine's answer about tokens from its message."""
+    tokens = [
+        TokenRemoval(
+            opinion.size,
+            opinion.agrees,
+            opinion.reason,
+            opinion.explanation,
+            list(opinion.spaces),
+            list(opinion.canals),
+        )
+        for opinion in message.opinions
+    ]
+    return Removal(message.agrees, tokens)
+
+
+def game_to_message(game: Any) -> engine_pb2.ListGamesResponse.GameInfo:
+    """Return the message of a game of the registry."""
+    return engine_pb2.ListGamesResponse.GameInfo(
+        name=game.name, rules_version=game.rules_version, min_players=2, max_players=game.max_players
+    )
+
+
+def games_from_message(message: engine_pb2.ListGamesResponse) -> list[dict[str, Any]]:
+    """Read the games of a server, each as a dict of the fields of its message."""
+    return [
+        {name: getattr(game, name) for name in ("name", "rules_version", "min_players", "max_players")}
+        for game in message.games
+    ]
+
+
+def info_from_message(message: engine_pb2.GetEngineInfoResponse) -> dict[str, Any]:
+    """Read the description of an engine, as a dict of the fields of its message."""
+    found = json_format.MessageToDict(
+        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
+    found["caps"]["iterations"] = message.caps.iterations  # protobuf's JSON has 64-bit integers as strings
+    return found
+
+
+def violations_to_message(violations: Iterable[Violation]) -> engine_pb2.ValidatePositionResponse:
+    """Return the message of faults."""
+    message = engine_pb2.ValidatePositionResponse()
+    for path, reason, text in violations:
+        # The package's messages begin with the path, which `field` already states.
+        message.violations.add(field=path, reason=reason, description=text.removeprefix(f"{path}: "))
+    return message
 
 
 def evaluation_to_message(evaluation: TurnEvaluation) -> engine_pb2.EvaluateRecordResponse:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from mexica_ai import consider_removal, registry, wire
-from mexica_ai.errors import MexicaAIError, NotationError
+from mexica_ai.errors import MexicaAIError, NotationError, Violation
 from mexica_ai.limits import MAX_INT64
 from mexica_ai.position import new_game
 from mexica_ai.server import paths
-from mexica_ai.steps import play_steps
+from mexica_ai.steps import Applied, play_steps
 from mexica_ai.v1 import engine_pb2
 
 
@@ -19,10 +19,7 @@ def deal(request) -> engine_pb2.NewGameResponse:
         raise NotationError(
             f"game: is missing; expected the options of one of {known}", reason="MISSING_GAME", path="game"
         )
-    options = {
-        field.name: list(value) if field.is_repeated else value
-        for field, value in getattr(request, game).ListFields()
-    }
+    options = wire.options_of(getattr(request, game))
     seed = wire.seed_of(request)
     with paths.naming(paths.options(game)):
         position = new_game(game, players=request.players or 2, seed=seed, **options)
@@ -41,7 +38,7 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
     steps, is_turn_over = [], True
     if request.turn.actions or not (request.draw_events and position.is_chance):
         actions, started = list(request.turn.actions), position.state.turn
-        with paths.naming(paths.TURN):
+        with paths.naming(paths.TURN + paths.position(position.game)):
             if request.with_steps:
                 steps = play_steps(position, actions)
             position.push(actions, partial=request.allow_partial)
@@ -49,64 +46,48 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
     events = []
     while request.draw_events and position.is_chance:
         # Seeds of their own: events alike shall not come alike.
-        events.append(engine_pb2.Turn(actions=position.draw((seed + len(events)) & MAX_INT64)))
+        events.append(position.draw((seed + len(events)) & MAX_INT64))
     to_move = position.to_move
     sees = to_move is not None and position.viewer in (None, to_move)
-    scored = [after - before for after, before in zip(position.scores, before, strict=True)]
-    return engine_pb2.ApplyTurnResponse(
-        position=wire.position_to_message(position),
-        **wire.points_to_message("scores", position.scores),
-        **wire.points_to_message("scored", scored),
-        is_over=position.is_over,
+    applied = Applied(
+        position=position,
+        scores=position.scores,
+        scored=[after - before for after, before in zip(position.scores, before, strict=True)],
         to_move=to_move,
+        is_over=position.is_over,
         winners=position.winners,
         events=events,
-        seed=seed if events else None,
-        view=wire.position_to_message(position, hides=True) if sees else None,
-        steps=map(wire.step_to_message, steps),
+        steps=steps,
         is_turn_over=is_turn_over,
     )
+    return wire.applied_to_message(applied, view=position if sees else None, seed=seed if events else None)
 
 
 def legal_actions(request) -> engine_pb2.LegalActionsResponse:
     wire.check_size(request)
     position = wire.position_from_message(request.position)
+    whole = paths.position(position.game)
     for index, action in enumerate(request.actions):
-        with paths.naming(paths.last_of(f"actions[{index}]")):
+        with paths.naming(paths.last_of(f"actions[{index}]") + whole):
             position.push_action(action)
+    with paths.naming(whole):
+        actions = position.legal_actions()
     return engine_pb2.LegalActionsResponse(
-        actions=position.legal_actions(),
+        actions=actions,
         to_move=position.to_move,
         position=wire.position_to_message(position) if request.actions else None,
     )
 
 
 def validate_position(request) -> engine_pb2.ValidatePositionResponse:
-    answer = engine_pb2.ValidatePositionResponse()
     try:
         wire.position_from_message(request.position)
     except MexicaAIError as error:
-        found = error.violations or [(error.path, error.reason, str(error))]
-        for path, reason, message in found:
-            answer.violations.add(
-                field=path, reason=reason, description=message.removeprefix(f"{path}: ")
-            )
-    return answer
+        return wire.violations_to_message(error.violations or [Violation(error.path, error.reason, str(error))])
+    return engine_pb2.ValidatePositionResponse()
 
 
 def consider_tokens(request) -> engine_pb2.ConsiderRemovalResponse:
     wire.check_size(request)
     position = wire.position_from_message(request.position)
-    found = consider_removal(position, list(request.sizes))
-    answer = engine_pb2.ConsiderRemovalResponse(agrees=found.agrees)
-    for token in found.tokens:
-        answer.opinions.add(
-            size=token.size,
-            agrees=token.agrees,
-            reason=token.reason,
-            explanation=token.explanation,
-            spaces=token.spaces,
-            canals=token.canals,
-        )
-    return answer
-
+    return wire.removal_to_message(consider_removal(position, list(request.sizes)))

@@ -21,7 +21,7 @@ from mexica_ai.server.errors import RefusesUnreadable
 from mexica_ai.server.floods import LimitsCalls
 from mexica_ai.server.logs import LogsCalls
 from mexica_ai.server.metrics import make_metrics
-from mexica_ai.server.refusals import PacesRefusals
+from mexica_ai.server.refusals import Pace, PacesRefusals
 from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME, EngineService
 from mexica_ai.server.silence import EndsSilentCalls
@@ -100,20 +100,21 @@ class Server:
         self.metrics.server(version, config.slots, lambda: self.scheduler.num_waiting)
         self.address = config.address
         self._guarding: asyncio.Task[None] | None = None
+        pace = Pace(config.max_call_rate, config.max_call_rate)
         # maximum_concurrent_rpcs stays unset: it would reject health checks while all slots are taken.
         self._server = grpc.aio.server(
             interceptors=[
                 LogsCalls(self.metrics, METHODS, self._tracing),
                 PacesRefusals(),
                 self._authenticates,
-                LimitsCalls(config.max_calls_per_caller, config.max_call_rate, self.metrics),
+                LimitsCalls(config.max_calls_per_caller, pace, self.metrics),
                 EndsSilentCalls(),
                 RefusesUnreadable(LARGE),
             ],
             options=[*_OPTIONS, *_connection_options(config)],
         )
         engine_pb2_grpc.add_EngineServiceServicer_to_server(
-            EngineService(config, self.scheduler), self._server
+            EngineService(config, self.scheduler, pace), self._server
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection(
@@ -171,6 +172,8 @@ class Server:
             self.metrics.secrets("tls_certificate", self._certificates.is_usable)
             for field, end_s in self._certificates.expiries.items():
                 self.metrics.expiry(field, end_s)
+        for field, mode in secret_files.exposures(self._config).items():
+            self.metrics.exposed(field, mode is not None)
 
     async def drain(self) -> None:
         """Shut down gracefully: report NOT_SERVING, turn away connections, finish or stop searches, close."""

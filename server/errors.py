@@ -12,7 +12,7 @@ import functools
 import logging
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -137,27 +137,35 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
                     f"{handler_call_details.method}"
                 )
 
-        async def check(request, context):
-            if isinstance(request, NotationError):
-                await _refuse(context, status_of(request))
-            return request
-
         if handler.stream_stream:
 
             async def answer(requests, context):
-                checked = (await check(request, context) async for request in requests)
-                async with contextlib.aclosing(handler.stream_stream(checked, context)) as responses:
-                    async for response in responses:
-                        yield response
+                try:
+                    async with contextlib.aclosing(handler.stream_stream(_readable(requests), context)) as responses:
+                        async for response in responses:
+                            yield response
+                    return
+                except NotationError as error:  # of a method that `streams_errors` does not decorate
+                    status = status_of(error)
+                await _refuse(context, status)
 
             return grpc.stream_stream_rpc_method_handler(answer, deserialize, handler.response_serializer)
 
         @contextlib.asynccontextmanager
         async def around(request, context):
-            await check(request, context)
+            if isinstance(request, NotationError):
+                await _refuse(context, status_of(request))
             yield
 
         return handlers.wrap(handler, around, deserialize)
+
+
+async def _readable(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    """Yield requests; raise the error of the first that cannot be read, for the method to end with."""
+    async for request in requests:
+        if isinstance(request, NotationError):
+            raise request
+        yield request
 
 
 def status_of(error: Exception) -> status_pb2.Status:

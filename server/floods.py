@@ -29,16 +29,16 @@ class LimitsCalls(grpc.aio.ServerInterceptor):
     ----------
     max_calls : int
         Of one caller.
-    max_rate : float
-        Calls of one caller a second; more wait, in work.
+    pace : Pace
+        Of the calls of one caller; what comes faster waits, in work.
     metrics : Metrics
         What is told of refusals.
     """
 
-    def __init__(self, max_calls: int, max_rate: float, metrics: Metrics) -> None:
+    def __init__(self, max_calls: int, pace: Pace, metrics: Metrics) -> None:
         self._metrics = metrics
         self._max_calls = max_calls
-        self._pace = Pace(max_rate, max_rate)
+        self._pace = pace
         self._num_working: Counter[str] = Counter()
 
     async def intercept_service(self, continuation, handler_call_details):

@@ -1,4 +1,4 @@
-"""Code shared by the interceptors: wrapping of call handlers, and the id of a call."""
+"""Code shared by the interceptors: wrapping of call handlers, the id of a call, and what is left of its time."""
 
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ import grpc
 
 REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_request_id", default="")
 """The id of the current call."""
+
+
+# Clients of gRPC's core send a deadline rounded up, by as much as this share of it: 10.003 s become 10.1 s.
+ROUNDING = 0.01
+
+
+def remaining_s(context: grpc.aio.ServicerContext) -> float | None:
+    """Return the seconds for which the caller surely waits, None without a deadline."""
+    left_s = context.time_remaining()
+    return None if left_s is None else left_s * (1 - ROUNDING)
 
 
 class Sending:

@@ -39,7 +39,7 @@ class LogsCalls(grpc.aio.ServerInterceptor):
     """Logs and measures every call, and gives it an id, which the trailing metadata return to the caller.
 
     The id is that of the request's metadata ``x-request-id`` if it consists of 1 to 64 letters, digits and
-    ``._-``; else it is drawn. Successful health checks are logged at the level DEBUG only.
+    ``._-``; else it is drawn. Health checks that have not failed are logged at the level DEBUG only.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class LogsCalls(grpc.aio.ServerInterceptor):
     def _log(self, request_id: str, span: Span, method: str, code: str, begin: float, peer: str = "") -> None:
         seconds = time.monotonic() - begin
         self._metrics.call(method if method in self._methods else OTHER, code, seconds)
-        is_quiet = code == "OK" and method.startswith(OPEN_PREFIX)
+        is_quiet = code in ("OK", "CANCELLED") and method.startswith(OPEN_PREFIX)  # how a watch ends
         fields = {
             "id": request_id,
             "trace": span.trace_id,

@@ -64,6 +64,9 @@ class Metrics:
     def secrets(self, field: str, is_usable: bool) -> None:
         """Record whether the files of a field of the configuration can be used; if not, older ones are in force."""
 
+    def exposed(self, field: str, is_exposed: bool) -> None:
+        """Record whether others can read the file of secrets of a field of the configuration."""
+
     def expiry(self, field: str, end_s: float) -> None:
         """Record when the certificates of a field of the configuration expire, in seconds since 1970."""
 
@@ -127,6 +130,9 @@ class PrometheusMetrics(Metrics):
             "1 if the files of this setting can be used, 0 if older ones are in force",
             ["setting"],
         )
+        self._exposed = make(
+            prometheus.Gauge, "secrets_exposed", "1 if others can read the file of this setting", ["setting"]
+        )
         self._expiry = make(
             prometheus.Gauge, "certificate_expiry_timestamp_seconds", "When certificates expire", ["setting"]
         )
@@ -170,6 +176,9 @@ class PrometheusMetrics(Metrics):
 
     def secrets(self, field: str, is_usable: bool) -> None:
         self._secrets.labels(field).set(is_usable)
+
+    def exposed(self, field: str, is_exposed: bool) -> None:
+        self._exposed.labels(field).set(is_exposed)
 
     def expiry(self, field: str, end_s: float) -> None:
         self._expiry.labels(field).set(end_s)

@@ -18,6 +18,11 @@ RECORD: list[Rule] = [
 ]
 
 
+def position(game: str) -> list[Rule]:
+    """Return the rule for what is found wrong with a position after it was read, in terms of its JSON form."""
+    return [(rf"position\.(?!{game}\.)(.+)", rf"position.{game}.\1")]
+
+
 def options(game: str) -> list[Rule]:
     """Return the rules for the options of a new game."""
     return [(r"options\.(players|seed)", r"\1"), (r"options\.(.+)", rf"{game}.\1")]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import math
 from collections.abc import AsyncIterator, Callable
 from typing import NoReturn
 
@@ -48,7 +49,7 @@ class Pace:
     def wait_s(self, caller: str, longest_s: float) -> float:
         """Return how long this caller has to wait now, in seconds; beyond `longest_s` it need not wait its turn."""
         now = loop_time()
-        next_at = max(self._next_at.get(caller, 0.0), now - self._burst_s)
+        next_at = max(self._next_at.get(caller, -math.inf), now - self._burst_s)
         if next_at - now >= longest_s:
             return longest_s
         if len(self._next_at) >= MAX_KNOWN:
@@ -77,7 +78,7 @@ async def refuse(context: grpc.aio.ServicerContext, status: status_pb2.Status, c
         leave()
     refusals = _REFUSALS.get()
     if refusals is not None and status.code in _PACED:
-        remaining_s = context.time_remaining()
+        remaining_s = handlers.remaining_s(context)
         longest_s = MAX_HOLD_S if remaining_s is None else min(MAX_HOLD_S, remaining_s - MARGIN_S)
         hold_s = refusals.wait_s(caller, longest_s)
         if hold_s > 0:

@@ -69,16 +69,19 @@ def concerns(config: ServerConfig, now: datetime | None = None) -> list[Concern]
             found.append(Concern(f"{given}, {problem}", True))
         elif now >= end - min(SOON, SOON_SHARE * (end - begin)):
             found.append(Concern(f"{given}, which expires on {_text(end)}; expected a renewed one soon", False))
-    for field in ("tls_key", "tokens_file"):
-        path = getattr(config, field)
-        if path is None:
-            continue
-        mode = _open_mode(path)
+    for field, mode in exposures(config).items():
         if mode is not None:
+            path = getattr(config, field)
             given = f"{field}: given {quote(path)}"
             problem = f"which others can read (mode {mode:04o}); expected mode 0600, or 0640 for a file of root"
             found.append(Concern(f"{given}, {problem}", False))
     return found
+
+
+def exposures(config: ServerConfig) -> dict[str, int | None]:
+    """Return, for each file of secrets of the configuration, its mode if others can read it, else None."""
+    files = {field: getattr(config, field) for field in ("tls_key", "tokens_file")}
+    return {field: _open_mode(path) for field, path in files.items() if path is not None}
 
 
 def _open_mode(path: str) -> int | None:

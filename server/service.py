@@ -15,7 +15,7 @@ from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S, is_time
 from mexica_ai.position import Position, require_seat_to_move
 from mexica_ai.results import Result
-from mexica_ai.server import answers, batches, paths, tracing
+from mexica_ai.server import answers, batches, handlers, paths, tracing
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import answers_errors, failure_of, streams_errors
@@ -42,6 +42,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     config : ServerConfig
     scheduler : Scheduler
         What admits and runs searches and light calls.
+    pace : Pace
+        Of the requests of one caller that come in one call; the same as of its calls.
 
     Raises
     ------
@@ -49,11 +51,11 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         Reason INVALID_CONFIG: a file of weights cannot be used.
     """
 
-    def __init__(self, config: ServerConfig, scheduler: Scheduler) -> None:
+    def __init__(self, config: ServerConfig, scheduler: Scheduler, pace: Pace) -> None:
         self._config = config
         self._scheduler = scheduler
         self._weights = config.read_weights()
-        self._pace = Pace(config.max_call_rate, config.max_call_rate)
+        self._pace = pace
         self._analyses: dict[tuple[str, str], set[asyncio.Event]] = {}  # (caller, name) -> what ends them
         self._engine_version = metadata.version("mexica-ai")
 
@@ -251,17 +253,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     async def ListGames(self, request, context):  # noqa: N802
         """List the games; see engine.proto."""
         games = (registry.get(name).game for name in registry.names() if name in wire.CARRIED)
-        return engine_pb2.ListGamesResponse(
-            games=[
-                engine_pb2.ListGamesResponse.GameInfo(
-                    name=game.name,
-                    rules_version=game.rules_version,
-                    min_players=2,
-                    max_players=game.max_players,
-                )
-                for game in games
-            ]
-        )
+        return engine_pb2.ListGamesResponse(games=map(wire.game_to_message, games))
 
     @answers_errors
     async def GetEngineInfo(self, request, context):  # noqa: N802
@@ -303,7 +295,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 
 
 def _call(context) -> Call:
-    remaining_s = context.time_remaining()
+    remaining_s = handlers.remaining_s(context)
     deadline = None if remaining_s is None else loop_time() + remaining_s
     return Call(CALLER.get(), context.peer(), deadline)
 
@@ -311,7 +303,8 @@ def _call(context) -> Call:
 def _read_position(message: engine_pb2.Position) -> Position:
     """Return a position in which a seat is to move."""
     position = wire.position_from_message(message)
-    require_seat_to_move(position)
+    with paths.naming(paths.position(position.game)):
+        require_seat_to_move(position)
     return position
 
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import inspect
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, NoReturn
 
 import grpc
 from google.rpc import code_pb2, error_details_pb2, status_pb2
@@ -17,34 +17,41 @@ from mexica_ai.server.auth import DOMAIN
 from mexica_ai.server.refusals import end
 
 MESSAGE_S = 10.0  # longest time from the begin of a call to the end of its message
+FIRST_S = 60.0  # the same for the first message of a stream, which perhaps a person makes
 
 
 class EndsSilentCalls(grpc.aio.ServerInterceptor):
-    """Ends calls of methods with one request, with DEADLINE_EXCEEDED, if the request does not come in time.
+    """Ends calls with DEADLINE_EXCEEDED if their request, or the first one of a stream, does not come in time.
 
-    gRPC would wait for the request before it runs anything of a call. So the handlers become those of a stream of
+    gRPC would wait for a single request before it runs anything of a call. So the handlers become those of a stream of
     requests, of which they read one; callers see no difference.
     """
 
     async def intercept_service(self, continuation, handler_call_details):
         """Return the handler of a call, which waits for its request for some time only."""
         handler = await continuation(handler_call_details)
-        if handler is None or handler.request_streaming:
+        if handler is None or handler.stream_unary:  # the service has no method of this kind
             return handler
-        method = handler.unary_stream if handler.response_streaming else handler.unary_unary
+        method = handler.stream_stream or handler.unary_stream or handler.unary_unary
+
+        async def read(requests, context) -> Any:
+            if not handler.request_streaming:
+                return await _read_one(context)
+            first = await _read(context, FIRST_S)
+            return _from_first(first, requests)
 
         if inspect.isasyncgenfunction(method):
 
-            async def answer(_requests, context) -> AsyncIterator[Any]:
-                request = await _read(context)
+            async def answer(requests, context) -> AsyncIterator[Any]:
+                request = await read(requests, context)
                 async with contextlib.aclosing(method(request, context)) as responses:
                     async for response in responses:
                         yield response
 
         else:
 
-            async def answer(_requests, context) -> Any:
-                return await method(await _read(context), context)
+            async def answer(requests, context) -> Any:
+                return await method(await read(requests, context), context)
 
         make = (
             grpc.stream_stream_rpc_method_handler
@@ -54,16 +61,32 @@ class EndsSilentCalls(grpc.aio.ServerInterceptor):
         return make(answer, handler.request_deserializer, handler.response_serializer)
 
 
-async def _read(context) -> Any:
+async def _read_one(context) -> Any:
+    request = await _read(context, MESSAGE_S)
+    if request is grpc.aio.EOF:
+        await _refuse(context, "the call has ended without a request")
+    return request
+
+
+async def _read(context, longest_s: float) -> Any:
+    """Return the next request of a call, EOF if it has no more; end the call if nothing comes."""
     try:
-        async with asyncio.timeout(MESSAGE_S):
-            request = await context.read()
+        async with asyncio.timeout(longest_s):
+            return await context.read()
     except TimeoutError:
-        problem = f"the request has not come within {MESSAGE_S:g} s"
-    else:
-        if request is not grpc.aio.EOF:
-            return request
-        problem = "the call has ended without a request"
+        await _refuse(context, f"the request has not come within {longest_s:g} s")
+
+
+async def _from_first(first: Any, rest: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    """Yield the requests of a stream, the first of which was read before."""
+    if first is grpc.aio.EOF:
+        return
+    yield first
+    async for request in rest:
+        yield request
+
+
+async def _refuse(context, problem: str) -> NoReturn:
     status = status_pb2.Status(code=code_pb2.DEADLINE_EXCEEDED, message=f"request: {problem}; expected one message")
     metadata = {"error": SearchError.__name__, "request_id": handlers.REQUEST_ID.get()}
     status.details.add().Pack(error_details_pb2.ErrorInfo(reason="NO_MESSAGE", domain=DOMAIN, metadata=metadata))

@@ -79,6 +79,9 @@ class RunningServer:
     def num_waiting(self):
         return self._server.scheduler.num_waiting
 
+    def stop_searches(self):
+        self._loop.call_soon_threadsafe(self._server.scheduler.stop_searches)
+
     def drain(self):
         self.run(self._server.drain())
 

@@ -17,7 +17,7 @@ cdef void baseline_evaluate(const GameOps* ops, const void* weights, const void*
         ops.returns(state, values)
         ops.scores(state, scores)
     elif ops.evaluate != NULL:
-        ops.evaluate(weights, state, values, scores)
+        ops.evaluate(weights, NULL, state, values, scores)
     else:
         ops.scores(state, scores)
         for seat in range(ops.num_players(state)):

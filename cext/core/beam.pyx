@@ -177,7 +177,7 @@ cdef class Beam(TurnSearch):
             for i in range(n):
                 self._choices[i].index = i
             return n
-        ops.policy(self.weights_data, state, self._actions, n, self._priors)
+        ops.policy(self.weights_data, NULL, state, self._actions, n, self._priors)
         for i in range(n):
             self._choices[i].index = i
             self._choices[i].prior = self._priors[i]

@@ -13,6 +13,9 @@ Rules that hold for every function of the table
   documents. A Python object owns them (`cext.core.weights.Weights`), and callers that pass the pointer hold a
   reference to the object. Weights never change. Any number of threads may read them, and searches with different
   weights may run at the same time. A game without weights gets NULL.
+* A cache is `cache_size` bytes, aligned to 64, zero at first, in which `policy` and `evaluate` may keep what they have
+  found. It belongs to one thread, and serves one game. What they return depends on it only in how fast it comes. NULL:
+  there is none.
 * Random events occur only between turns: an action that leads to CHANCE ends the turn, and the outcome does not affect
   what happened in that turn. A turn is therefore a sequence of actions and nothing else.
 * A seat knows its legal actions: `legal_actions` and `policy` depend only on what the seat to move knows. Two seats
@@ -37,6 +40,7 @@ ctypedef struct GameOps:
     int max_actions             # most legal actions of any state (1..65535): the length of a buffer for them
     int max_game_length         # most actions of any game
     size_t weights_size         # bytes of the weights, 0 for a game without any
+    size_t cache_size           # bytes of a cache, a multiple of 64; 0 for a game that uses none
 
     # --- rules: required
     # Returns 0, or the number (>= 1) of the first broken invariant; check_name returns its name.
@@ -75,14 +79,16 @@ ctypedef struct GameOps:
     # --- policy and evaluation: NULL where the game has none
     # Prior weights (>= 0, any scale, not all 0) of the n legal actions; NULL: all equal. A search never tries an action
     # with weight 0. Use 0 for actions that are equivalent to another one, and for redundant orders within a turn.
-    void (*policy)(const void* weights, const void* state, const action_t* actions, int n, float* priors) noexcept nogil
+    void (*policy)(const void* weights, void* cache, const void* state, const action_t* actions, int n,
+                   float* priors) noexcept nogil
     # The game's reference random player; NULL: uniform over the legal actions.
     action_t (*random_action)(const void* state, bitgen_t* rng) noexcept nogil
     # The cheap, informed player of the search's playouts; NULL: random_action.
     action_t (*playout_action)(const void* state, bitgen_t* rng) noexcept nogil
     # Expected share of the win (in [0, 1], summing to 1) and expected final score of each seat. Precondition: not
     # TERMINAL. NULL: the search plays its playouts to the end of the game.
-    void (*evaluate)(const void* weights, const void* state, double* values, double* points) noexcept nogil
+    void (*evaluate)(const void* weights, void* cache, const void* state, double* values,
+                     double* points) noexcept nogil
     # Prepares the root state of a search. The search may begin within a turn, whose earlier actions need not be in the
     # order that the policy prefers. NULL: the policy does not need this.
     void (*begin_search)(void* state) noexcept nogil

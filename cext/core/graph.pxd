@@ -83,6 +83,9 @@ cdef void graph_free(GraphC* graph) noexcept nogil
 cdef uint32_t graph_find_or_add(GraphC* graph, uint64_t key, int player, int turn, uint32_t parent,
                                 action_t from_action, bint* is_new) noexcept nogil
 
+# Finds the node of a key; NO_NODE if it has none.
+cdef uint32_t graph_find(const GraphC* graph, uint64_t key) noexcept nogil
+
 # Gives a node a block of max_edges edges and copies those it has. The caller holds the lock, fills the new edges and
 # then raises num_edges. Returns 0, or -1 if there is no memory.
 cdef int graph_grow_edges(GraphC* graph, NodeC* node, int max_edges) noexcept nogil

@@ -81,6 +81,15 @@ cdef uint32_t graph_find_or_add(GraphC* graph, uint64_t key, int player, int tur
         slot = (slot + 1) & graph.table_mask
 
 
+cdef uint32_t graph_find(const GraphC* graph, uint64_t key) noexcept nogil:
+    cdef uint32_t slot = <uint32_t>(key ^ (key >> 32)) & graph.table_mask
+    cdef uint32_t found = atomic_load_u32(&graph.table[slot])
+    while found != NO_NODE and graph.nodes[found].key != key:
+        slot = (slot + 1) & graph.table_mask
+        found = atomic_load_u32(&graph.table[slot])
+    return found
+
+
 cdef int graph_grow_edges(GraphC* graph, NodeC* node, int max_edges) noexcept nogil:
     cdef uint32_t first
     # Compare and swap: with an addition that is undone, another thread's block could begin within this one.

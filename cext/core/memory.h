@@ -1,4 +1,4 @@
-/* Large blocks of zeroed memory: committed when first touched, freed in the background. */
+/* Blocks of zeroed memory: committed when first touched; large ones are freed in the background. */
 #ifndef CEXT_MEMORY_H
 #define CEXT_MEMORY_H
 
@@ -35,14 +35,14 @@ static void *memory_unmap_thread(void *block) {
     return NULL;
 }
 
-/* Frees a block from memory_reserve in a separate thread, or directly if no thread can be started. NULL is allowed. */
+/* Frees a block from memory_reserve, a large one in a separate thread if one can be started. NULL is allowed. */
 static inline void memory_release(void *block, size_t size) {
     pthread_t thread;
     if (block == NULL) {
         return;
     }
     *(size_t *)block = size; /* the block is no longer in use, so it can hold its size for the thread */
-    if (pthread_create(&thread, NULL, memory_unmap_thread, block) == 0) {
+    if (size > MEMORY_PIECE && pthread_create(&thread, NULL, memory_unmap_thread, block) == 0) {
         pthread_detach(thread);
     } else {
         memory_unmap(block, size);

@@ -3,6 +3,7 @@
 #define CEXT_MIX_H
 
 #include <stdint.h>
+#include <string.h>
 
 #define MIX_STEP 0x9e3779b97f4a7c15ull  /* what a generator adds to its state for each number */
 
@@ -11,6 +12,18 @@ static inline uint64_t mix_bits(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
     return x ^ (x >> 31);
+}
+
+/* A hash of several words: that of the words before (0: none) and one more. Finish with mix_bits. */
+static inline uint64_t mix_step(uint64_t hash, uint64_t word) {
+    hash = ((hash ^ word) + MIX_STEP) * 0x9fb21c651e98df25ull;
+    return hash ^ (hash >> 35);
+}
+
+static inline uint64_t mix_word(const void *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof(word));
+    return word;
 }
 
 #endif

@@ -1,12 +1,10 @@
-"""A small network, evaluated for one seat at a time: a linear map of the inputs plus two hidden layers of rectified
-linear units.
+"""A small network, evaluated for several rows of inputs at a time (one a seat): a linear map of the inputs plus two
+hidden layers of rectified linear units.
 
 The weights are one array of floats, layer after layer: `linear` (outputs x inputs), `w1` (inputs x hidden), `b1`, `w2`
 (hidden x hidden_2), `b2`, `w3` (hidden_2 x outputs), `b3`, as `network_shapes` lists them. The functions are inlined
 with constant sizes, so loops have constant bounds.
 """
-
-from libc.string cimport memset
 
 from cext.core.game cimport State
 
@@ -15,7 +13,12 @@ cdef enum:
     NETWORK_HIDDEN_2 = 16           # units of the second layer
     NETWORK_OUTPUTS = 2             # logit of the share of the win; final score / NETWORK_SCORE
     NETWORK_SCORE = 50              # points
-    NETWORK_LANES = 16              # floats of a vector register
+    NETWORK_MAX_ROWS = 16           # that are computed at once
+
+cdef extern from "network.h" nogil:
+    void network_layers(const float* weights, const float* bias, int n, const float* inputs, int rows, int vectors,
+                        bint rectify, float* sums)
+    float network_dot(const float* a, const float* b, int n)
 
 
 # The number of weights.
@@ -24,54 +27,28 @@ cdef inline int network_size(int inputs) noexcept nogil:
             + (NETWORK_HIDDEN_2 + 1) * NETWORK_OUTPUTS)
 
 
-# The dot product of two vectors of length n.
-cdef inline float network_dot(const float* a, const float* b, int n) noexcept nogil:
-    # One sum for each lane, so that the compiler uses a vector register.
-    cdef float sums[NETWORK_LANES]
-    cdef float total = 0
-    cdef int i, j
-    memset(sums, 0, sizeof(sums))
-    for i in range(n // NETWORK_LANES):
-        for j in range(NETWORK_LANES):
-            sums[j] += a[NETWORK_LANES * i + j] * b[NETWORK_LANES * i + j]
-    for i in range(n // NETWORK_LANES * NETWORK_LANES, n):
-        total += a[i] * b[i]
-    for j in range(NETWORK_LANES):
-        total += sums[j]
-    return total
-
-
-# Computes the NETWORK_OUTPUTS outputs of a seat from its n inputs.
-cdef inline void network_forward(const float* weights, int n, const float* inputs, float* outputs) noexcept nogil:
-    # Inner loops run over units: the compiler keeps the sums in vector registers.
+# Computes NETWORK_OUTPUTS outputs of each of `rows` rows of n inputs (NETWORK_MAX_ROWS at most).
+cdef inline void network_forward(const float* weights, int n, const float* inputs, int rows,
+                                 float* outputs) noexcept nogil:
     cdef const float* w1 = weights + NETWORK_OUTPUTS * n
     cdef const float* b1 = w1 + n * NETWORK_HIDDEN
     cdef const float* w2 = b1 + NETWORK_HIDDEN
     cdef const float* b2 = w2 + NETWORK_HIDDEN * NETWORK_HIDDEN_2
     cdef const float* w3 = b2 + NETWORK_HIDDEN_2
     cdef const float* b3 = w3 + NETWORK_HIDDEN_2 * NETWORK_OUTPUTS
-    cdef float h1[NETWORK_HIDDEN]
-    cdef float h2[NETWORK_HIDDEN_2]
+    cdef float h1[NETWORK_MAX_ROWS * NETWORK_HIDDEN]
+    cdef float h2[NETWORK_MAX_ROWS * NETWORK_HIDDEN_2]
     cdef float x
-    cdef int i, j
-    for j in range(NETWORK_HIDDEN):
-        h1[j] = b1[j]
-    for j in range(NETWORK_OUTPUTS):
-        outputs[j] = b3[j] + network_dot(weights + j * n, inputs, n)
-    for i in range(n):
-        x = inputs[i]
-        for j in range(NETWORK_HIDDEN):
-            h1[j] += x * w1[i * NETWORK_HIDDEN + j]
-    for j in range(NETWORK_HIDDEN_2):
-        h2[j] = b2[j]
-    for i in range(NETWORK_HIDDEN):
-        x = max(h1[i], <float>0)
-        for j in range(NETWORK_HIDDEN_2):
-            h2[j] += x * w2[i * NETWORK_HIDDEN_2 + j]
-    for i in range(NETWORK_HIDDEN_2):
-        x = max(h2[i], <float>0)
+    cdef int row, i, j
+    network_layers(w1, b1, n, inputs, rows, 2, False, h1)
+    network_layers(w2, b2, NETWORK_HIDDEN, h1, rows, 1, True, h2)
+    for row in range(rows):
         for j in range(NETWORK_OUTPUTS):
-            outputs[j] += x * w3[i * NETWORK_OUTPUTS + j]
+            outputs[row * NETWORK_OUTPUTS + j] = b3[j] + network_dot(weights + j * n, inputs + row * n, n)
+        for i in range(NETWORK_HIDDEN_2):
+            x = max(h2[row * NETWORK_HIDDEN_2 + i], <float>0)
+            for j in range(NETWORK_OUTPUTS):
+                outputs[row * NETWORK_OUTPUTS + j] += x * w3[i * NETWORK_OUTPUTS + j]
 
 
 # Writes each seat's inputs: its own features, the largest and the mean of its rivals' features, and the features of the

@@ -24,7 +24,7 @@ cdef int ranking_list(WorkerC* worker, bint is_corrected) noexcept nogil:
         for i in range(n):
             worker.priors[i] = 1.0
     else:
-        ops.policy(worker.search.weights, worker.state, worker.actions, n, worker.priors)
+        ops.policy(worker.search.weights, worker.cache, worker.state, worker.actions, n, worker.priors)
     n = 0
     for i in range(num_legal):
         if worker.priors[i] > 0:

@@ -5,10 +5,12 @@ Threads may still be searching, so all that they write is read under the nodes' 
 
 from libc.math cimport floor
 from libc.stdint cimport uint32_t
+from libc.string cimport memcpy
 
 from cext.core.atomics cimport atomic_load_u32, spin_lock, spin_unlock
-from cext.core.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges
-from cext.core.search cimport search_goes_on, search_node_utility
+from cext.core.game cimport game_apply
+from cext.core.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find
+from cext.core.search cimport search_goes_on, search_key, search_node_utility
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
                               turn_scratch_init)
 from cext.core.types cimport MAX_SEATS, TERMINAL, action_t
@@ -21,10 +23,14 @@ cdef list reading_candidates(SearchC* search, int count):
     if turn_scratch_init(&scratch, search.ops) < 0:
         raise MemoryError
     try:
-        candidates = [_describe(search, index, &scratch) for index in _best_ends(search, count)]
-        candidates = candidates or [_describe_unfinished(search, &scratch)]
-        for candidate in candidates:
-            candidate["forecast"] = _forecast(search, candidate["actions"])
+        candidates = []
+        for index in _best_ends(search, count):
+            candidate = _describe(search, index, &scratch)
+            candidate["forecast"] = _forecast(search, candidate["actions"], index, &scratch)
+            candidates.append(candidate)
+        if not candidates:
+            candidates.append(_describe_unfinished(search, &scratch))
+            candidates[0]["forecast"] = _forecast(search, candidates[0]["actions"], NO_NODE, &scratch)
         return candidates
     finally:
         turn_scratch_free(&scratch)
@@ -110,32 +116,21 @@ cdef dict _describe(SearchC* search, uint32_t index, TurnScratchC* scratch):
     return _candidate(search, index, [actions[i] for i in range(n)], prior)
 
 
-cdef list _forecast(SearchC* search, list actions):
-    """Return the statistics before the turn and after each of its actions, as far as the search has these nodes."""
-    cdef uint32_t index = search.root
-    found = [_statistics(search, index)]
-    for action in actions:
-        index = _child(search, index, action)
-        if index == NO_NODE or index == SEVERAL_NODES:
-            break
-        found.append(_statistics(search, index))
+cdef list _forecast(SearchC* search, list actions, uint32_t end, TurnScratchC* scratch):
+    """Return the statistics before a turn and after each of its actions; `end` is the node after the last one.
+
+    The search may have played them in another order: nodes are found by their states. Without a node, no visits.
+    """
+    cdef char* state = scratch.states
+    cdef int last = len(actions) - 1, i
+    found = [_statistics(search, search.root)]
+    memcpy(state, search.root_state, search.ops.state_size)
+    for i in range(last):
+        game_apply(search.ops, state, actions[i])
+        found.append(_statistics(search, graph_find(&search.graph, search_key(search.ops, state, search.viewer))))
+    if end != NO_NODE:
+        found.append(_statistics(search, end))
     return found
-
-
-cdef uint32_t _child(SearchC* search, uint32_t index, action_t action):
-    """Return the node that an action of a node leads to, NO_NODE if it has none yet."""
-    cdef NodeC* node = &search.graph.nodes[index]
-    cdef EdgeC* edges
-    cdef uint32_t child = NO_NODE
-    cdef int i
-    with nogil:
-        spin_lock(&node.lock)
-        edges = graph_edges(&search.graph, node)
-        for i in range(node.num_edges):
-            if edges[i].action == action:
-                child = edges[i].child
-        spin_unlock(&node.lock)
-    return child
 
 
 cdef dict _candidate(SearchC* search, uint32_t index, list actions, double prior):

@@ -52,6 +52,7 @@ ctypedef struct WorkerC:
     void* state                 # scratch state of the descent
     action_t* actions           # legal actions of a node, max_actions
     float* priors               # their priors
+    void* cache                 # of `policy` and `evaluate`; NULL for a game without
     uint64_t iterations         # that this thread has backed up
     int path_length             # edges
     uint32_t path_nodes[MAX_PATH + 1]

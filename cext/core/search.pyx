@@ -29,6 +29,7 @@ from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, graph_add_end, grap
                               graph_init, graph_memory, graph_num_edges)
 from cext.core.history cimport HISTORY_SLOTS, history_add, history_slot
 from cext.core.leaf cimport leaf_evaluate, leaf_utilities
+from cext.core.memory cimport memory_release, memory_reserve
 from cext.core.options cimport options_read
 from cext.core.ranking cimport (ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width)
 from cext.core.reading cimport reading_candidates, reading_check_visits
@@ -511,7 +512,10 @@ cdef class Search(TurnSearch):
             worker.state = aligned_alloc(64, ops.state_size)
             worker.actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
             worker.priors = <float*>malloc(ops.max_actions * sizeof(float))
-            if worker.state == NULL or worker.actions == NULL or worker.priors == NULL:
+            if ops.cache_size > 0:
+                worker.cache = memory_reserve(ops.cache_size)
+            if (worker.state == NULL or worker.actions == NULL or worker.priors == NULL
+                    or (ops.cache_size > 0 and worker.cache == NULL)):
                 raise MemoryError
         return 0
 
@@ -534,6 +538,7 @@ cdef class Search(TurnSearch):
                 free(self._workers[i].state)
                 free(self._workers[i].actions)
                 free(self._workers[i].priors)
+                memory_release(self._workers[i].cache, self.search.ops.cache_size)
             free(self._workers)
         free(self.search.history)
         graph_free(&self.search.graph)

@@ -141,7 +141,7 @@ cdef int turn_finish(const GameOps* ops, const void* weights, const void* state,
         num_actions = ops.legal_actions(now, scratch.actions)
         best = 0
         if ops.policy != NULL:
-            ops.policy(weights, now, scratch.actions, num_actions, scratch.priors)
+            ops.policy(weights, NULL, now, scratch.actions, num_actions, scratch.priors)
             for i in range(1, num_actions):
                 if scratch.priors[i] > scratch.priors[best]:
                     best = i

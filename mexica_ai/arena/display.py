@@ -29,7 +29,7 @@ class Display:
     def __init__(self, console: Console, sprt: statistics.Sprt | None = None) -> None:
         self._live: Live | None = None
         if console.is_terminal:
-            self._live = Live(console=console, auto_refresh=False, transient=True)
+            self._live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=False)
         self._sprt = sprt
         self._ratings: statistics.LiveRatings | None = None
         self._outcomes: list[Outcome] = []

@@ -18,6 +18,9 @@ from mexica_ai.limits import DEFAULT_INTERVAL_S, Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Result
 
+_PLOT_INTERVAL_S = 0.05  # between two points of a plot
+_MOST_KEPT = 600
+
 SUMMARY = "search and print the candidates as they change"
 DESCRIPTION = f"""\
 Search a position and print the candidate turns at regular intervals, until a
@@ -72,19 +75,31 @@ def run(args: argparse.Namespace) -> int:
     limits = Limits(**budget, unlimited=is_unlimited)
     with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:
         results = common.in_thread(
-            engine.analyze(position, limits, candidates=args.candidates, stop=stop, interval_s=args.interval)
+            engine.analyze(
+                position,
+                limits,
+                candidates=args.candidates,
+                stop=stop,
+                interval_s=args.interval if args.plot is None else min(args.interval, _PLOT_INTERVAL_S),
+            )
         )
         found: list[Result] = []
-        print_results(_keeping(results, found), position, args.json)
+        print_results(_keeping(results, found, args.interval), position, args.json)
     if args.plot is not None and found:
         picture.write(args, draw_growth(found, position.to_move, theme=args.theme))
     return 0
 
 
-def _keeping(results: Iterator[Result], found: list[Result]) -> Iterator[Result]:
+def _keeping(results: Iterator[Result], found: list[Result], interval: float) -> Iterator[Result]:
+    """Keep results for a plot, and yield one an interval, and the last one."""
+    due = 0.0
     for result in results:
         found.append(result)
-        yield result
+        if len(found) > _MOST_KEPT:
+            del found[1:-1:2]
+        if result.stop_reason or result.seconds >= due:
+            due = result.seconds + 0.9 * interval  # results come a little early or late
+            yield result
 
 
 def print_results(results: Iterator[Result], position: Position, is_json: bool) -> None:

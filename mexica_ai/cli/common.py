@@ -327,26 +327,34 @@ class Progress:
     """Progress on standard error: a line that changes on a terminal, else a new line now and then."""
 
     def __init__(self, text: str) -> None:
-        self._status = None
+        self._live = self._spinner = None
         self._lines, self._pace = terminal.Lines(), terminal.Pace()
         if sys.stderr.isatty():
             from rich.console import Console  # slow to import
+            from rich.live import Live
+            from rich.spinner import Spinner
 
-            self._status = Console(stderr=True, markup=False, highlight=False).status(text)
+            self._spinner = Spinner("dots")
+            self.show(text)
+            # What is printed goes above the line, but to a file or a pipe if standard output is one.
+            is_one = sys.stdout.isatty()
+            self._live = Live(self._spinner, console=Console(stderr=True), transient=True, redirect_stdout=is_one)
 
     def __enter__(self) -> Progress:
-        if self._status:
-            self._status.start()
+        if self._live:
+            self._live.start()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        if self._status:
-            self._status.stop()
+        if self._live:
+            self._live.stop()
 
     def show(self, text: str) -> None:
         """Replace the text."""
-        if self._status:
-            self._status.update(text)
+        if self._spinner:
+            from rich.text import Text
+
+            self._spinner.update(text=Text(text))
         else:
             self._lines.show(text)
 

@@ -9,6 +9,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from mexica_ai import files, terminal
 from mexica_ai.cli import common, new, report
@@ -121,6 +122,11 @@ def run(args: argparse.Namespace) -> int:
     record = args.record or _default_name(position.game)
     if problem := files.problem_of(record):
         raise NotationError(f"--record: cannot write {record!r}: {problem}", reason="BAD_USAGE")
+    if _has_something_else(record, args.source):
+        raise NotationError(
+            f"--record: {record!r} exists already; expected a new file, or `mexica-ai play {record}` to go on with it",
+            reason="BAD_USAGE",
+        )
     with contextlib.ExitStack() as stack:
         engines = {}
         for seat in range(position.players):
@@ -150,6 +156,14 @@ def _start(args: argparse.Namespace) -> Position:
         return position_at(record, len(record["turns"]))
 
 
+def _has_something_else(record: str, source: str | None) -> bool:
+    """Return whether a file has something that is not the game that is played."""
+    path = Path(record)
+    if not path.is_file() or path.stat().st_size == 0:
+        return False
+    return source is None or not Path(source).is_file() or not path.samefile(source)
+
+
 def _default_name(game: str) -> str:
     return f"{game}-{datetime.datetime.now():%Y%m%d-%H%M%S}.json"
 
@@ -165,6 +179,7 @@ class _Table:
         self._session, self._adviser, self._record = session, adviser, record
         self._is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
         self._lines = _prompt(self._words) if self._is_terminal else _piped()
+        self._ahead = ""  # a line that was typed at the curtain
         self._shown: int | None = None  # the seat that looks at the screen
         self._last_mover: int | None = None
         self._commands: dict[str, Callable[[str], None]] = {
@@ -247,7 +262,8 @@ class _Table:
         if self._is_terminal:
             sys.stdout.write(_CLEAR)
         self._say(f"Seat {seat}: press Enter when nobody else looks at the screen")
-        self._next(f"seat {seat}, Enter> ")
+        # A line that is more than Enter is the first one of the person.
+        self._ahead = self._next(f"seat {seat}, Enter> ").strip()
 
     def _end(self) -> None:
         session, position = self._session, self._session.position
@@ -271,7 +287,7 @@ class _Table:
     def _line(self, prompt: str) -> None:
         """Read a line and do what it says."""
         try:
-            line = self._next(prompt).strip()
+            line, self._ahead = self._ahead or self._next(prompt).strip(), ""
         except KeyboardInterrupt:
             self._say("quit ends the game, which is kept")
             return
@@ -295,11 +311,19 @@ class _Table:
         turn = report.format_turn(self._session.position.history[-1])
         return f"turn so far: {turn}"
 
-    def _words(self) -> list[str]:
-        """Return what can be typed now."""
+    def _words(self, before: str = "") -> list[str]:
+        """Return what can be typed now, or after actions that end in a semicolon."""
         position = self._session.position
-        actions = position.legal_actions() if position.to_move in self._session.persons else []
-        return [*actions, *self._commands]
+        actions = [action.strip() for action in before.split(";") if action.strip()]
+        if actions:
+            position = position.copy()
+            with contextlib.suppress(MexicaAIError):
+                for action in actions:
+                    position.push_action(action)
+                return position.legal_actions() if position.is_within_turn else []
+            return []
+        found = position.legal_actions() if position.to_move in self._session.persons else []
+        return [*found, *self._commands]
 
     def _say(self, text: str) -> None:
         print(terminal.paint(text), flush=True)
@@ -413,7 +437,7 @@ def _piped() -> Callable[[str], str]:
     return read
 
 
-def _prompt(words: Callable[[], list[str]]) -> Callable[[str], str]:
+def _prompt(words: Callable[[str], list[str]]) -> Callable[[str], str]:
     """Return what asks on a terminal, with completion if prompt_toolkit is installed (extra play)."""
     try:
         from prompt_toolkit import PromptSession
@@ -423,9 +447,9 @@ def _prompt(words: Callable[[], list[str]]) -> Callable[[str], str]:
 
     class Words(Completer):
         def get_completions(self, document, complete_event) -> Iterator[Completion]:
-            typed = document.text_before_cursor.rpartition(";")[2].lstrip()
-            is_first = ";" not in document.text_before_cursor
-            for word in words() if is_first else ():
+            before, _, typed = document.text_before_cursor.rpartition(";")
+            typed = typed.lstrip()
+            for word in words(before):
                 if word.startswith(typed):
                     yield Completion(word, start_position=-len(typed))
 

@@ -83,7 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--equal",
         action="store_true",
-        help="in new games all seats play alike; half of the games begin after an odd turn",
+        help="in new games all seats play alike; half of the games begin after an odd turn, half with "
+        "other things in the seats' hands where the game provides for that",
     )
     parser.add_argument(
         "--refine",
@@ -231,6 +232,9 @@ def _check_options(args: argparse.Namespace) -> None:
         raise SearchError(f"--weights: {args.weights.parent} is no folder", reason="INVALID_PATH")
     if args.plot:
         common.check_picture(args.plot)
+    if args.match:
+        with common.needing("arena"):  # before the fit, not after it
+            import mexica_ai.arena.report  # noqa: F401
 
 
 def _counter(progress: common.Progress, text: str, count: int) -> Callable[[int], None]:
@@ -267,7 +271,7 @@ def _play_match(
             iterations=plan.iterations,
             seed=plan.seed,
             concurrency=concurrency,
-            on_progress=lambda done: progress.show(f"playing the match, {done} games of {args.match}"),
+            on_progress=_counter(progress, "playing the match, {} of {} games", args.match + args.match % 2),
         )
 
 

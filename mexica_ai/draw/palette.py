@@ -44,6 +44,7 @@ COLORS: dict[str, tuple[str, str]] = {
     "wood": ("#a8713a", "#a8713a"),
     "woodrim": ("#5f3b17", "#5f3b17"),
     "mark": ("#1c1712", "#1c1712"),
+    "edge": ("#1c1712", "#a4937c"),
     "glow": ("#ffe14d", "#ffe14d"),
     "landink": ("#6f5d47", "#4a3c2a"),
     "Y": ("#f4c430", "#f4c430"),
@@ -62,6 +63,23 @@ COLORS: dict[str, tuple[str, str]] = {
     "gold": ("#f0b51c", "#f0b51c"),
     "skull": ("#4fa3b5", "#4fa3b5"),
 }
+
+
+def style_sheet() -> str:
+    """Return CSS that colours pictures of the theme ``page``: light, or dark where the reader prefers that."""
+
+    def colors(index):
+        return " ".join(f"--{name}: {both[index]};" for name, both in COLORS.items())
+
+    rules = [f".fill-{name} {{ fill: var(--{name}); }} .stroke-{name} {{ stroke: var(--{name}); }}" for name in COLORS]
+    return "\n".join(
+        [
+            f":root {{ {colors(0)} }}",
+            f"@media (prefers-color-scheme: dark) {{ :root {{ {colors(1)} }} }}",
+            ".fill-none:not([fill]) { fill: none; }",  # stripes have a pattern of their own
+            *rules,
+        ]
+    )
 
 
 class Paint:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from mexica_ai.draw.svg import document, element, path, text
 
 WIDTH = 860
 MOST = 5  # candidates whose growth is drawn
-_CHARACTERS = 62  # of a turn in a row
+_CHARACTERS, _LONG = 58, 100  # of a turn in a row, beside bars and below a plot
 
 
 def draw_candidates(result: Any, *, theme: str = "light") -> str:
@@ -24,14 +25,15 @@ def draw_candidates(result: Any, *, theme: str = "light") -> str:
         light, dark or page.
     """
     paint = Paint(theme)
-    height = 62 + 40 * len(result.candidates)
+    turns = [_lines("; ".join(candidate.turn), _CHARACTERS) for candidate in result.candidates]
+    height = 62 + sum(22 + 17 * len(lines) for lines in turns)
     parts = [
         element("rect", width=float(WIDTH), height=float(height), **paint("paper")),
         text(16, 28, "Candidate turns", 16, font_weight="bold", **paint("ink")),
         text(WIDTH - 16, 28, f"{result.iterations:,} iterations", 12, text_anchor="end", **paint("soft")),
     ]
-    for index, candidate in enumerate(result.candidates):
-        y = 46.0 + 40 * index
+    y = 46.0
+    for candidate, lines in zip(result.candidates, turns, strict=True):
         parts.append(text(66, y + 19, f"{candidate.visits:,}", 12, text_anchor="end", **paint("soft")))
         x = 78.0
         for seat, share in enumerate(candidate.value):
@@ -41,16 +43,16 @@ def draw_candidates(result: Any, *, theme: str = "light") -> str:
                 style = {"text_anchor": "middle", "font_weight": "bold", **paint(f"on{seat}")}
                 parts.append(text(x + wide / 2, y + 19, f"{100 * share:.0f}%", 12, **style))
             x += wide
-        turn = "; ".join(candidate.turn)
-        if len(turn) > _CHARACTERS:
-            turn = turn[: _CHARACTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
-        weight = "bold" if index == 0 else None
-        parts.append(text(312, y + 14, turn, 13, font_weight=weight, **paint("ink")))
+        weight = "bold" if candidate is result.candidates[0] else None
+        for line in lines:
+            parts.append(text(312, y + 14, line, 13, font_weight=weight, **paint("ink")))
+            y += 17
         for seat, score in enumerate(candidate.expected_scores):
             parts += [
-                seat_mark(paint, seat, 318 + 64 * seat, y + 24, 4.5),
-                text(327 + 64 * seat, y + 28.5, f"{score:.1f}", 11.5, **paint("soft")),
+                seat_mark(paint, seat, 318 + 64 * seat, y + 7, 4.5),
+                text(327 + 64 * seat, y + 11.5, f"{score:.1f}", 11.5, **paint("soft")),
             ]
+        y += 22
     return document(WIDTH, height, "".join(parts), "Candidates: " + "; ".join(result.turn))
 
 
@@ -70,7 +72,8 @@ def draw_growth(results: Sequence[Any], seat: int, *, theme: str = "light") -> s
     names = ["; ".join(candidate.turn) for candidate in results[-1].candidates[:MOST]]
     known = [{"; ".join(candidate.turn): candidate for candidate in result.candidates} for result in results]
     end = max(results[-1].seconds, 1e-9)
-    height = 470 + 20 * len(names)
+    shown = [_lines(name, _LONG) for name in names]
+    height = 470 + 20 * sum(map(len, shown))
     title = f"Search of {end:.1f} s, {results[-1].iterations:,} iterations"
     parts = [
         element("rect", width=float(WIDTH), height=float(height), **paint("paper")),
@@ -93,14 +96,26 @@ def draw_growth(results: Sequence[Any], seat: int, *, theme: str = "light") -> s
                 for result, found in zip(results, known, strict=True)
                 if name in found
             ]
+            if not points:
+                continue
+            x, y = points[-1]
+            parts.append(element("circle", cx=x, cy=y, r=4.0 if index == 0 else 3.0, **paint(_LINES[index])))
+            if label == "visits":  # all begin with none
+                points.insert(0, (52.0, top + 180))
             line = paint(None, _LINES[index], 2.6 if index == 0 else 1.8)
             parts.append(element("path", d=path(points, closed=False), stroke_linejoin="round", **line))
-    for index, name in enumerate(names):
-        y = 464.0 + 20 * index
+    y = 464.0
+    for index, lines in enumerate(shown):
         parts.append(element("path", d=f"M52 {y - 4:g}h22", **paint(None, _LINES[index], 3.0)))
-        shown = name if len(name) < 100 else name[:99] + "\N{HORIZONTAL ELLIPSIS}"
-        parts.append(text(82, y, shown, 12, **paint("ink")))
+        for line in lines:
+            parts.append(text(82, y, line, 12, **paint("ink")))
+            y += 20
     return document(WIDTH, height, "".join(parts), title)
+
+
+def _lines(turn, characters):
+    """Return a turn in lines, broken between actions."""
+    return textwrap.wrap(turn.replace(" ", "\N{NO-BREAK SPACE}").replace(";\N{NO-BREAK SPACE}", "; "), characters)
 
 
 _LINES = ("seat0", "seat1", "seat2", "wood", "neutral")

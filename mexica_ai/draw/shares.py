@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -71,22 +72,28 @@ def draw_shares(
     def y(share):
         return TOP + (1 - share) * HEIGHT
 
-    height = TOP + HEIGHT + LOSSES + 60
+    height = TOP + HEIGHT + LOSSES + 80
     parts = [element("rect", width=float(WIDTH), height=float(height), **paint("paper"))]
     parts.append(text(LEFT, 24, title or "Expected share of the win", 16, font_weight="bold", **paint("ink")))
     for percent in range(0, 101, 25):
         parts.append(element("path", d=f"M{LEFT} {y(percent / 100):g}H{WIDTH - RIGHT}", **paint(None, "line", 1.0)))
         label = f"{percent} %"
         parts.append(text(LEFT - 8, y(percent / 100) + 4, label, 11, text_anchor="end", **paint("soft")))
+    ends = _apart({seat: y(turns[-1].after[seat]) for seat in range(players)} if turns else {})
     for seat in range(players):
         parts.append(_curve(paint, seat, turns, x, y))
+        if seat in ends:
+            parts.append(seat_mark(paint, seat, WIDTH - RIGHT + 12, ends[seat], 5))
         parts += [
             seat_mark(paint, seat, LEFT + 6 + 84 * seat, 41, 6),
             text(LEFT + 17 + 84 * seat, 45, f"Seat {seat}", 12, **paint("ink")),
         ]
     base = TOP + HEIGHT + 26
-    parts.append(text(LEFT, base - 6, "given away by each turn", 11, **paint("soft")))
     most = max([0.2, *(turn.loss for turn in turns)])
+    parts.append(text(LEFT, base - 6, "given away by each turn", 11, **paint("soft")))
+    for share, label in ((0, "0"), (LOSSES, f"{100 * most:.0f} %")):
+        parts.append(text(LEFT - 8, base + share + 4, label, 11, text_anchor="end", **paint("soft")))
+        parts.append(element("path", d=f"M{LEFT} {base + share:g}H{WIDTH - RIGHT}", **paint(None, "line", 1.0)))
     wide = min(step * 0.7, 14.0)
     bars = []
     for turn in turns:
@@ -103,6 +110,7 @@ def draw_shares(
         mark = "??" if turn.loss >= BLUNDER else "?" if turn.loss >= DUBIOUS else ""
         if mark:
             bar += text(middle, base + tall + 13, mark, 12, text_anchor="middle", font_weight="bold", **paint("ink"))
+            bar += seat_mark(paint, turn.seat, middle, base + tall + 22, 4)
         words = f"turn {turn.number}, seat {turn.seat}: {turn.label}, gives away {100 * turn.loss:.1f} %"
         place = {"x": middle - step / 2, "y": float(TOP), "width": step, "height": float(HEIGHT + LOSSES)}
         area = element("rect", **place, fill_opacity="0")
@@ -117,6 +125,14 @@ def draw_shares(
                 text(x(number) - step / 2, height - 10, number, 11, text_anchor="middle", **paint("soft"))
             )
     return document(WIDTH, height, "".join(parts), title or "Expected share of the win, by turn")
+
+
+def _apart(heights):
+    """Return heights of marks, moved down so far that none covers another."""
+    found, last = {}, -math.inf
+    for seat, height in sorted(heights.items(), key=lambda item: item[1]):
+        last = found[seat] = max(height, last + 13)
+    return found
 
 
 def _curve(paint, seat, turns, x, y):

@@ -68,7 +68,7 @@ def whole_number(low: int, high: int = MAX_INT64) -> Callable[[str], int]:
         value = _whole(text)
         if value is None or not low <= value <= high:
             shown = "2**63 - 1" if high == MAX_INT64 else high
-            raise ValueError(f"a whole number from {low} to {shown}{_hint(text)}")
+            raise ValueError(f"a whole number from {low} to {shown}{_hint(text, is_whole=True)}")
         return value
 
     return parse
@@ -93,12 +93,13 @@ def _number(low: float, high: float) -> Callable[[str], float]:
     return parse
 
 
-def _hint(text: str, is_time: bool = False) -> str:
+def _hint(text: str, *, is_time: bool = False, is_whole: bool = False) -> str:
     """Return what to write instead of a number in a form that is not read; empty if it is no such number."""
-    if match := re.fullmatch(r"(\d+),(\d+)([a-z]*)", text, re.ASCII):
-        return f"; write {match[1]}.{match[2]}{match[3]}, with a point"
-    if re.fullmatch(r"\d{1,3}([_' ]\d{3})+", text, re.ASCII):
+    groups = r"\d{1,3}([,_' ]\d{3})+" if is_whole else r"\d{1,3}([_' ]\d{3})+"
+    if re.fullmatch(groups, text, re.ASCII):
         return f"; write {re.sub('[^0-9]', '', text)}, without separators"
+    if (match := re.fullmatch(r"(\d+),(\d+)([a-z]*)", text, re.ASCII)) and not is_whole:
+        return f"; write {match[1]}.{match[2]}{match[3]}, with a point"
     match = re.fullmatch(rf"({_PLAIN}) ?([A-Za-z]+)", text, re.ASCII)
     if match and is_time:
         return f"; units are {', '.join(filter(None, _UNITS))}, as in 2m"
@@ -223,7 +224,7 @@ def parse_spec(text: str) -> EngineSpec:
     while at < len(text):
         match = re.compile(r",([^=,]*)=").match(text, at)
         if match is None:
-            hint = "; write a decimal number with a point" if re.match(r",\d", text[at:]) else ""
+            hint = "; write a number with a point, or without separators" if re.match(r",\d", text[at:]) else ""
             raise error(f"expected ,key=value at {text[at:]!r}{hint}")
         key = match[1]
         if key not in kind.keys:

@@ -26,13 +26,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cext.core.game import State
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.compact import bad_compact
 from mexica_ai.games.entry import MENU, Entry, Tool
 from mexica_ai.strict import parse_json, quote
+
+if TYPE_CHECKING:
+    from mexica_ai.games.edit import Editor
 
 
 @dataclass(frozen=True)
@@ -312,6 +315,15 @@ class GameCodec(Protocol):
         describe = getattr(self._beside("entry"), "describe", None)
         return {} if describe is None else describe(fields)
 
+    @property
+    def editor(self) -> Editor | None:
+        """What an editor of positions offers; ``EDITOR`` of the module ``edit`` beside the codec, None without one.
+
+        Without one a position is edited as JSON.
+        """
+        module = self._beside("edit")
+        return None if module is None else module.EDITOR
+
     def _beside(self, name: str) -> ModuleType | None:
         """Return a module of the game's package; None if it has none of this name."""
         package = type(self).__module__.rpartition(".")[0]
@@ -412,6 +424,22 @@ class GameCodec(Protocol):
         """
         return ""
 
+    def describe_effects(self, before: dict[str, Any], after: dict[str, Any], seat: int) -> list[str]:
+        """Return what an action has changed at once, as clauses such as ``leads the district of 12, 5 levels to 3``.
+
+        Default: by `describe` of the module ``effects`` beside the codec; nothing without it. Points, costs and whole
+        numbers of the seats, such as a stock of corn, are told without it.
+
+        Parameters
+        ----------
+        before, after : dict
+            The positions before and after the action, as `format_position` returns them.
+        seat : int
+            The seat that played it.
+        """
+        module = self._beside("effects")
+        return [] if module is None else module.describe(before, after, seat)
+
     def _explain(self, why: Callable[..., str], state: State, action: str) -> str:
         """Return `why(data, action, is_legal)`; `is_legal` tells whether the action is legal in a JSON position."""
 
@@ -468,3 +496,11 @@ class GameCodec(Protocol):
             An object for `parse_position`. Default: `data`.
         """
         return data
+
+
+def try_parse(codec: GameCodec, fields: dict[str, Any]) -> State | None:
+    """Return the state of a JSON position; None if it is no valid one."""
+    try:
+        return codec.parse_position(fields)
+    except (NotationError, PositionError):
+        return None

@@ -2,7 +2,8 @@
 
 A game's ``training.py`` has the numbers. ``PULL`` is a pair (w, b): the logit of fitted weights is replaced by
 b * (logit + sum of w * own feature). ``FACTORS`` are factors of the priors by category
-(`mexica_ai.train.priors.tempered`).
+(`mexica_ai.train.priors.tempered`). ``varied`` is None, or a function of a position (JSON) and a random.Random that
+returns the position with other things in the hands of the seats; some games of self-play begin there.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ greedy or random turn. It leads to positions that good players avoid but a searc
 
 *Equal* games have neither: all seats search alike, so a result tells about positions, not about who was handicapped.
 Half of them are *forks*: their record begins with a position after an odd turn of a quicker game, so that all of its
-positions are followed by play at full strength.
+positions are followed by play at full strength. If the game has *varied* starts (`mexica_ai.train.corrections`), half
+of the equal games, forks or not, have one.
 
 Main functions: `play_game` (one game), `play` (a file of games).
 """
@@ -40,6 +41,7 @@ STYLE_DEVIATIONS = (0.0, 0.0, 0.3, 0.6)
 ODD_SHARES = (0.0, 0.05, 0.15)  # share of the turns that are odd, drawn for each game
 ODD_CANDIDATES = 20  # number of candidates from which an odd turn is drawn
 FORK_SHARE = 0.5  # share of the equal games that are forks
+VARIED_SHARE = 0.5  # share of the equal games that have varied starts
 QUICK = 8  # the game before a fork has so many times fewer iterations
 
 
@@ -74,6 +76,9 @@ def play_game(
     if equal:
         if random_.random() < FORK_SHARE:
             position = _fork(position, random_, max(2, iterations // QUICK), weights)
+        varied = registry.get(game).training.varied
+        if varied is not None and random_.random() < VARIED_SHARE:
+            position = Position.from_json(varied(position.to_json(), random_))
         budgets, deviations, odd_share = [iterations] * players, [0.0] * players, 0.0
         specs = [_small_search(iterations)] * players
     else:

@@ -15,6 +15,7 @@ import pytest
 import mexica_ai as ai
 from mexica_ai import records
 from mexica_ai.cli.main import main
+from mexica_ai.cli.play import _Table
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.errors import IllegalActionError, MexicaAIError, PositionError
 from mexica_ai.session import Session
@@ -29,6 +30,7 @@ def play(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
 
     def run(lines, *args, code=0):
+        Path("kept.json").unlink(missing_ok=True)
         monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines) + "\n"))
         assert main(["play", *map(str, args), "--record", "kept.json"]) == code
         found = capsys.readouterr()
@@ -57,6 +59,37 @@ def test_a_game_by_commands(play):
     assert record["turns"][0] == ["take 1 1"]
     assert (len(record["turns"]), record["engines"]) == (2, ["person", "random"])
     records.replay(record)
+
+
+def test_a_game_that_ends_before_its_first_turn_is_kept(play):
+    play(["quit"], "--game", "mexica", "--players", 4)
+    assert (play.record()["turns"], play.record()["start"]["players"]) == ([], 4)
+    Path("kept.json").rename("before.json")
+    play([], "before.json")  # standard input is at its end
+    assert play.record()["start"]["players"] == 4
+
+
+def test_a_record_of_another_game_is_not_overwritten(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    game = tmp_path / "game.json"
+    for text, args, code in (("", [], 0), (None, [], 2), (None, [str(game)], 0)):
+        if text is not None:
+            game.write_text(text)
+        monkeypatch.setattr(sys, "stdin", io.StringIO("quit\n"))
+        assert main(["play", *args, "--game", "nim", "--piles", "1,2", "--record", "game.json"]) == code
+    assert "'game.json' exists already; expected a new file" in capsys.readouterr().err
+    assert json.loads(game.read_text())["turns"] == []
+
+
+def test_actions_are_completed_also_after_others(tmp_path):
+    table = _Table(session("mexica", engines=()), None, "kept.json")
+    assert {"place H6", "place G7", "undo"} <= set(table._words())
+    assert table._words("place H6;") == []  # the turn is over
+    table._session.play(["place H6"])
+    table._session.play(["place G7"])
+    assert "walk H5" in table._words("canal B2-C2 ;")
+    assert "canal B2-C2" not in table._words("canal B2-C2 ;")
+    assert table._words("fly;") == []
 
 
 def test_what_is_wrong_is_said_and_the_game_goes_on(play):
@@ -125,6 +158,11 @@ def test_two_persons_with_hidden_hands_have_a_curtain(play):
     hands = [ai.new_game("coatl", seed=4).to_json()["seats"][seat]["hand"] for seat in (0, 1)]
     assert not any(card in first for card in set(hands[1]) - set(hands[0]))
     assert "as seat 1 sees it" in second
+
+
+def test_a_line_at_the_curtain_is_the_first_of_the_person(play):
+    play(["keep", "keep", "undo", "quit"], "--game", "coatl", "--seed", 4, "--person", "0,1")
+    assert play.record()["turns"] == [["keep"]]
 
 
 def test_what_an_engine_keeps_is_not_told(play):

@@ -96,6 +96,25 @@ def test_a_board_in_a_terminal(no_color, is_painted):
     assert "(●)" in re.sub(r"\x1b\[[0-9]+m", "", shown.decode())
 
 
+@pytest.mark.parametrize(
+    ("args", "words", "doing"),
+    [
+        (["replay", "examples/mexica_game.jsonl"], "winner: seat 1; 50 turns", "replaying"),
+        (["annotate", "examples/mexica_game.jsonl", "--iterations", "5", "--turns", "5"], "loss", "annotating"),
+    ],
+)
+def test_progress_on_a_terminal_leaves_the_results_to_standard_output(args, words, doing):
+    ours, theirs = pty.openpty()
+    done = subprocess.run([COMMAND, *args], stdout=subprocess.PIPE, stderr=theirs, cwd=ROOT, timeout=60)
+    os.close(theirs)
+    progress = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert done.returncode == 0
+    assert words in done.stdout.decode()
+    assert words not in progress
+    assert doing in progress
+
+
 @pytest.mark.parametrize("game", ["coatl", "mexica", "nim", "tzolkin"])
 def test_boards_in_ascii_keep_their_shape(game):
     position = ai.new_game(game, players=2, seed=3)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import mexica_ai
+from mexica_ai import registry
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -53,6 +54,16 @@ def test_every_game_with_a_signature_of_its_own_is_compared():
     folders = [path.name for path in (BENCHMARKS / "signature").iterdir() if path.is_dir()]
     [mark] = [mark for mark in test_the_signature_is_the_committed_one.pytestmark if mark.name == "parametrize"]
     assert sorted(mark.args[1]) == sorted(["", *folders])
+
+
+def test_match_varied():
+    done = run("match_varied.py", "ships", "ships", "--pairs", 2, "--iterations", 2)
+    assert done.returncode == 0, done.stderr
+    games, share, margin = done.stdout.splitlines()
+    version = registry.get("tzolkin").weights().version
+    assert games == f"4 games, {version} against {version}"
+    assert re.fullmatch(r"share of the win [0-9.]+ % \([0-9.]+ to [0-9.]+ %\)", share)
+    assert re.fullmatch(r"margin [+-][0-9.]+ \([+-][0-9.]+ to [+-][0-9.]+\)", margin)
 
 
 def test_bench_rules_prints_the_budgets():

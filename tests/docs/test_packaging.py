@@ -1,5 +1,6 @@
 """What is installed: extras and what is said without them, completion, the manual page, what a source archive holds."""
 
+import os
 import re
 import subprocess
 import sys
@@ -69,6 +70,7 @@ def test_numpy_and_rich_are_enough(args, tmp_path):
         ("png", ("show", POSITION, "--png", "x.png")),
         ("cluster", ("arena", "--engine", "random", "--engine", "random", "--cluster", "tcp://127.0.0.1:1")),
         ("client", ("arena", "--engine", "grpc:localhost:1", "--engine", "random", "--blocks", 1)),
+        ("arena", ("train", "games.jsonl", "--weights", "w.json", "--match", 2)),
         ("plot", ("arena", "--engine", "random", "--engine", "random", "--plot", "x.png")),
         ("web", ("web", "--no-open")),
     ],
@@ -102,6 +104,27 @@ def test_the_manual_page_has_every_command_and_option():
     for command in re.findall(r"^mexica-ai (\S+)", without([], "--help").stdout, re.MULTILINE):
         assert command in page
     assert all(option in page for option in ("--iterations", "--max-slots-per-caller", "--journal"))
+
+
+def test_a_wheel_holds_all_files_of_the_packages():
+    tracked = subprocess.run(
+        ["git", "ls-files", "mexica_ai", "server", "cext"], cwd=ROOT, capture_output=True, text=True
+    )
+    if tracked.returncode:
+        pytest.skip("not a checkout")
+    code = (
+        "import setuptools\n"
+        "from distutils.core import run_setup\n"
+        "command = run_setup('setup.py', ['build_py'], stop_after='commandline').get_command_obj('build_py')\n"
+        "command.ensure_finalized()\n"
+        "for _, folder, _, names in command.data_files:\n"
+        "    print(*(f'{folder}/{name}' for name in names), sep='\\n')\n"
+    )
+    env = {**os.environ, "CEXT_SKIP": "1"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, env=env, check=True)
+    data = {path for path in tracked.stdout.split() if not path.endswith((".py", "README.md"))}
+    assert data
+    assert not data - set(done.stdout.split())
 
 
 def test_the_page_has_its_files_and_examples():

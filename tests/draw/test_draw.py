@@ -19,6 +19,7 @@ from mexica_ai.draw.outline import outline
 from mexica_ai.draw.palette import COLORS, Paint
 from mexica_ai.draw.search import draw_candidates, draw_growth
 from mexica_ai.errors import IllegalActionError, NotationError
+from mexica_ai.records import position_at
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES, GOLDENS = ROOT / "examples", ROOT / "tests" / "data" / "pictures"
@@ -97,6 +98,70 @@ def test_turns_are_drawn_with_their_steps(game):
         assert start.to_json() == before
         for action in turn:
             assert action == "end" or svg.escape(action) in picture
+
+
+def marked(picture):
+    """Return the numbers of the badges of a turn in a picture, and where they are."""
+    root = ET.fromstring(picture)
+    return {
+        number.text: (float(disc.get("cx")), float(disc.get("cy")))
+        for group in root.iter("{http://www.w3.org/2000/svg}g")
+        if group.get("class") == "turn"
+        for badge in group
+        if badge.get("class") == "badge"
+        for disc, number in [badge]
+    }
+
+
+@pytest.mark.parametrize(
+    ("game", "turn", "numbers"),
+    [("coatl", 14, range(1, 12)), ("tzolkin", 17, (1, 3, 4, 5)), ("tzolkin", 38, (1, 2, 3, 5))],
+)
+def test_each_step_has_a_mark_of_its_own(game, turn, numbers):
+    record = json.loads((EXAMPLES / f"{game}_game.jsonl").read_text(encoding="utf-8"))
+    found = marked(position_at(record, turn).svg(turn=record["turns"][turn]))
+    assert set(found) >= {str(number) for number in numbers}
+    assert len(set(found.values())) == len(found)
+
+
+def test_pieces_are_marked_where_later_ones_have_moved_them():
+    record = json.loads((EXAMPLES / "coatl_game.jsonl").read_text(encoding="utf-8"))
+    found = marked(position_at(record, 14).svg(turn=record["turns"][14]))
+    # start body R; add 1 left R (twice); add 1 right G (twice): from left to right 4, 3, 1, 6, 7
+    order = sorted(("1", "3", "4", "6", "7"), key=lambda number: found[number])
+    assert order == ["4", "3", "1", "6", "7"]
+
+
+@pytest.mark.parametrize("game", ["coatl", "mexica", "tzolkin"])
+def test_the_winners_are_named(game):
+    position = play(game, 5, 100_000, 3)
+    assert position.is_over
+    picture = position.svg()
+    note = ">wins<" if len(position.winners) == 1 else ">shares the win<"
+    assert picture.count(note) == len(position.winners)
+    assert ">wins<" not in ai.load(MIDGAMES[game]).svg()
+
+
+def test_what_a_scoring_of_mexica_would_bring_now():
+    position = play("mexica", 11, 60, 3)
+    while position.to_json()["period"] == 1:
+        gains = re.findall(r">\+([0-9]+) now<", position.svg(parts=["panel"]))
+        scores = position.scores
+        position.push("end")
+    assert [str(new - old) for new, old in zip(position.scores, scores, strict=True)] == gains
+
+
+def test_the_style_sheet_colours_what_the_page_shows():
+    sheet = palette.style_sheet()
+    names = set()
+    for game in GAMES:
+        for position in (ai.new_game(game, seed=1), play(game, 2, 60, 4)):
+            names |= set(re.findall(r"(?:fill|stroke)-[a-zA-Z0-9]+(?=[ \"])", position.svg(theme="page")))
+    assert len(names) > 20
+    # A rule would win over the pattern of a striped district, which is an attribute.
+    assert ".fill-none:not([fill]) { fill: none; }" in sheet
+    names -= {"fill-none"}
+    assert all(f".{name} {{" in sheet for name in names if not name.startswith("stroke-width"))
 
 
 def test_a_turn_that_is_not_legal_is_refused():
@@ -222,7 +287,8 @@ def test_text_has_contrast():
             ("ink", "card", 7),
             ("soft", "paper", 4.5),
             ("soft", "card", 4.5),
-            *((f"on{seat}", f"seat{seat}", 4.5) for seat in range(4)),
+            *((f"on{seat}", f"seat{seat}", 4.8) for seat in range(4)),
+            ("edge", "card", 4.5),
             *((f"on{letter}", letter, 4.5) for letter in "YRKGB"),
         ):
             assert contrast(COLORS[ink][theme], COLORS[paper][theme]) >= least, (ink, paper, theme)
@@ -279,11 +345,18 @@ def test_a_png_needs_a_package_that_the_message_names(monkeypatch):
 def test_searches_are_drawn():
     position = ai.load(MIDGAMES["mexica"])
     results = [ai.best_turn(position, iterations=count, seed=1) for count in (50, 100)]
-    check(draw_candidates(results[0]))
+    picture = draw_candidates(results[0])
+    words = [element.text for element in check(picture).iter("{http://www.w3.org/2000/svg}text")]
+    shown = " ".join(words).replace("\N{NO-BREAK SPACE}", " ")
+    assert all("; ".join(candidate.turn) in shown for candidate in results[0].candidates)
+    assert max(map(len, words)) <= 58
     assert results[0]._repr_svg_() == draw_candidates(results[0])
     check(draw_growth(results, 0, theme="dark"))
+    # A search that is over at once is a point of each candidate.
+    assert draw_growth(results[:1], 0).count("<circle") == 2 * min(5, len(results[0].candidates))
     assert results[0].svg(position) == position.svg(turn=results[0].turn, shares=results[0].value)
-    assert position._repr_svg_() == position.svg()
+    assert position._repr_svg_() == position._repr_html_() == position.svg()
+    assert results[0]._repr_html_() == results[0]._repr_svg_()
 
 
 def test_the_commands_write_pictures(tmp_path, capsys):

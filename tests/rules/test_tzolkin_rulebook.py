@@ -1076,6 +1076,30 @@ def test_wealth_is_paid_when_all_have_chosen(rules):
     assert rules.view(after, 0) == after
 
 
+def test_no_choice_inside_wealth_even_if_a_track_is_full(rules):
+    """D14; play does not reach it, but such a position is valid."""
+    drawn = ["w_pal7", "w_yax7", "w_tik7", "w_uxm5", "w_chi10", "w_pal3", "w_yax3", "w_tik3"]
+    gears, taken = place_idle_workers(drawn, 12)
+    assert taken == len(drawn)
+    position = build(2) | {"phase": "keep", "day": 1, "drawn": drawn, "gears": gears, "to_move": 1}
+    for seat, dealt, kept in zip(
+        position["seats"],
+        (["w_pal5", "w_yax5", "w_uxm1", "w_uxm7"], ["w_tik5", "w_chi7", "w_chi3", "w_chi5"]),
+        (["w_pal5", "w_yax5"], []),
+        strict=True,
+    ):
+        seat["dealt"], seat["wealth"] = dealt, kept
+        seat["technologies"] = dict.fromkeys(seat["technologies"], 3)
+    rules.check(position)
+    after = rules.play(position, "keep w_tik5 w_chi7")
+    assert (after["phase"], after["pending"], after["to_move"]) == ("turn", [], 0)
+    rules.check(after)
+    one, two = after["seats"]
+    assert has(one, "corn", "wood", "stone", "gold", "score") == (4, 1, 1, 1, 0)
+    assert not any(one["temples"].values())
+    assert has(two, "corn", "wood", "gold", "skulls", "score") == (5, 2, 1, 1, 3)
+
+
 def test_idle_workers_stand_opposite_each_other():
     """The rulebook's example: the tile of Palenque 5 puts one there and one on 0; not so in Chichen Itza."""
     gears, taken = place_idle_workers(["w_pal5", "w_pal7", "w_chi5", "w_yax3"], 6)

@@ -1,6 +1,7 @@
 """Why a turn: the sentences are facts of the rules and of the search."""
 
 import json
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,10 +9,11 @@ import pytest
 from servers import RunningServer
 
 import mexica_ai as ai
-from mexica_ai import wire
+from mexica_ai import registry, wire
 from mexica_ai.cli.main import main
 from mexica_ai.explain import MIN_VISITS, explain
 from mexica_ai.results import Forecast
+from mexica_ai.steps import play_steps
 from mexica_ai.v1 import engine_pb2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -27,11 +29,11 @@ def test_the_forecast_is_that_of_the_nodes(searched):
     position, result = searched
     best = result.candidates[0]
     assert best.forecast[0].visits == result.iterations
-    assert len(best.forecast) <= len(best.turn) + 1
-    if len(best.forecast) == len(best.turn) + 1:
-        assert (best.forecast[-1].visits, best.forecast[-1].value) == (best.visits, best.value)
+    assert len(best.forecast) == len(best.turn) + 1
+    assert (best.forecast[-1].visits, best.forecast[-1].value) == (best.visits, best.value)
+    assert sum(point.visits >= MIN_VISITS for point in best.forecast) > len(best.turn) / 2
     for point in best.forecast:
-        assert 0 < point.visits <= result.iterations
+        assert 0 <= point.visits <= result.iterations
         assert sum(point.value) == pytest.approx(1)
         assert len(point.expected_scores) == position.players
 
@@ -51,8 +53,97 @@ def test_each_action_is_explained(searched):
     assert found.gives_away == first.value[seat] - second.value[seat]
     assert "; ".join(second.turn) in found.sentences[len(found.steps)]
     assert found.reply == first.line[0]
-    assert found.sentences[-1] == f"The search expects next: {'; '.join(first.line[0])}."
+    after = position.copy()
+    after.push(result.turn)
+    assert found.sentences[-1] == f"The search expects seat {after.to_move} to answer: {'; '.join(first.line[0])}."
     assert result.explain(position) == found
+
+
+@pytest.mark.parametrize(
+    ("game", "turn", "words"),
+    [
+        (
+            "mexica",
+            "canal P7-Q7; canal Q8-Q9; walk T7; walk S7; found 12 O5; temple 2 P5; end",
+            [
+                [],
+                ["makes districts of 12 and 86"],
+                [],
+                [],
+                ["nobody leads the district of 12"],
+                ["leads the district of 12, 2 levels to 0", "a scoring now would bring it 16 (+12)"],
+                [],
+            ],
+        ),
+        ("coatl", "take head K", [["stored pieces 5 to 6"]]),
+        (
+            "tzolkin",
+            "pick palenque 1 1; pick yaxchilan 4 4; end",
+            [["workers on the gears 3 to 2"], ["workers on the gears 2 to 1"], []],
+        ),
+        ("nim", "take 3 1", [[]]),
+    ],
+)
+def test_the_effects_of_actions(game, turn, words):
+    path = EXAMPLES / (f"{game}_midgame.json" if game != "nim" else "nim.json")
+    position = ai.load(path)
+    describe, before = registry.get(game).codec.describe_effects, position.to_json()
+    for step, expected in zip(play_steps(position, turn), words, strict=True):
+        after = step.position.to_json()
+        assert describe(before, after, 0) == expected, step.action
+        before = after
+
+
+def test_effects_name_who_leads_and_what_a_tile_brings():
+    mexica = ai.load(EXAMPLES / "mexica_midgame.json").to_json()
+    shared = json.loads(json.dumps(mexica))
+    shared["temples"].append({"at": "C6", "seat": 0, "level": 1})
+    lost = json.loads(json.dumps(mexica))
+    lost["temples"].append({"at": "C6", "seat": 2, "level": 3})
+    describe = registry.get("mexica").codec.describe_effects
+    assert "shares the lead in the district of 9 with seat 1, 1 level each" in describe(mexica, shared, 0)
+    assert "seat 2 leads the district of 9" in describe(mexica, lost, 0)
+
+    tzolkin = ai.load(EXAMPLES / "tzolkin_midgame.json").to_json()
+    after = json.loads(json.dumps(tzolkin))
+    own = after["seats"][0]
+    own["temples"]["chaac"] += 2
+    own["technologies"]["theology"] += 1
+    own["buildings"].append("a2_tomb_points")
+    own["monuments"].append("m_shrines")
+    found = registry.get("tzolkin").codec.describe_effects(tzolkin, after, 0)
+    assert found == [
+        "Chaac step 1 to 3, which it leads",
+        "theology 0 to 1",
+        "its effect: 8 points",
+        "it counts 4 points a shrine",
+    ]
+
+    coatl = ai.load(EXAMPLES / "coatl_midgame.json").to_json()
+    after = json.loads(json.dumps(coatl))
+    after["seats"][0]["tokens"] = []
+    after["seats"][0]["coatls"][0] |= {"head": True, "tail": True, "closed": True, "pieces": "KKKKR"}
+    found = registry.get("coatl").codec.describe_effects(coatl, after, 0)
+    assert found == ["uses the token promise", "Coatl 1 has 5 pieces and 6 points (+1)", "Coatl 1 is complete"]
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_effects_of_random_play(game):
+    rng, position = random.Random(3), ai.new_game(game, players=3, seed=3)
+    describe = registry.get(game).codec.describe_effects
+    number = 0
+    for _ in range(120):
+        if position.is_over:
+            break
+        if position.is_chance:
+            position.draw(seed=1)
+            continue
+        before, seat = position.view(position.to_move).to_json(), position.to_move
+        position.push_action(rng.choice(position.legal_actions()))
+        clauses = describe(before, position.view(seat).to_json(), seat)
+        assert all(clause and "\n" not in clause for clause in clauses)
+        number += len(clauses)
+    assert (number > 5) == (game != "nim")
 
 
 def test_what_is_not_known_is_not_told():

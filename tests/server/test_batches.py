@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import itertools
 import json
+import logging
 import threading
 
 import grpc
@@ -97,11 +98,24 @@ def test_the_client_has_the_exceptions_of_single_calls(server):
         assert str(unknown).startswith("weights: ")
 
 
-def test_an_unreadable_message_ends_the_call(server):
-    method = server.channel.stream_stream("/mexica_ai.v1.EngineService/BestTurns")
-    code, message, _, _ = failure(lambda: list(method(iter([b"\xff\xff"]))))
+@pytest.mark.parametrize(
+    "name", ["mexica_ai.v1.EngineService/BestTurns", "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"]
+)
+@pytest.mark.parametrize("before", [0, 1])
+def test_an_unreadable_message_ends_the_call(server, caplog, name, before):
+    caplog.set_level(logging.INFO)
+    method = server.channel.stream_stream(f"/{name}")
+    code, message, _, _ = failure(lambda: list(method(iter([b""] * before + [b"\xff\xff"]))))
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert "cannot be parsed" in message
+    # It is the caller's fault, and no more than a call in the log.
+    await_that(lambda: any(name in str(getattr(record, "fields", "")) for record in caplog.records))
+    logged = [(record.levelname, record.fields["code"]) for record in caplog.records]
+    assert logged == [("INFO", "INVALID_ARGUMENT")]
+
+
+def test_a_call_without_any_request_has_no_answers(server):
+    assert list(server.stub.BestTurns(iter([]))) == []
 
 
 def test_requests_are_read_only_while_few_are_in_work():

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from servers import RunningServer
 
 import mexica_ai as ai
 
@@ -61,6 +62,20 @@ def test_the_best_turn(server, name):
     assert "STOP_REASON_" in figures
     assert 1 <= len(candidates) <= 3
     assert candidates[0].endswith(best)
+
+
+def test_numbers_that_are_0():
+    def late_search(position, limits, *, seed, **_):
+        best = ai.Candidate(position.legal_actions()[:1], 0, [0.5, 0.5], [0.0, 0.0], 0.0, [])
+        return ai.Result([best], 0, 0, 0, 0.0, "time", seed, 1)
+
+    server = RunningServer(late_search)
+    done = node("best_turn.mjs", EXAMPLES / "nim.json", "--host", server.address)
+    server.close()
+    assert done.returncode == 0, done.stderr
+    _, figures, candidate = done.stdout.splitlines()
+    assert figures == "0 iterations in 0.00 s, STOP_REASON_TIME"
+    assert candidate.startswith("       0 visits  ")
 
 
 def test_an_analysis_is_cancelled_and_its_slot_is_free_again(server):

@@ -72,8 +72,17 @@ def test_errors_of_options_name_them(stub):
     check(stub.NewGame, deal, "nim.piles[1]")
 
 
-def test_a_call_without_a_request_is_ended(stub, monkeypatch):
-    monkeypatch.setattr(silence, "MESSAGE_S", 0.05)
+@pytest.mark.parametrize(
+    ("name", "kind", "limit"),
+    [
+        ("mexica_ai.v1.EngineService/ListGames", "stream_unary", "MESSAGE_S"),
+        ("mexica_ai.v1.EngineService/Analyze", "stream_stream", "MESSAGE_S"),
+        ("mexica_ai.v1.EngineService/BestTurns", "stream_stream", "FIRST_S"),
+        ("grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", "stream_stream", "FIRST_S"),
+    ],
+)
+def test_a_call_without_a_request_is_ended(monkeypatch, name, kind, limit):
+    monkeypatch.setattr(silence, limit, 0.05)
     server, over = RunningServer(None), threading.Event()
 
     def never():
@@ -81,8 +90,8 @@ def test_a_call_without_a_request_is_ended(stub, monkeypatch):
         yield from ()
 
     with grpc.insecure_channel(server.address) as channel:
-        method = channel.stream_unary("/mexica_ai.v1.EngineService/ListGames")
-        code, message, info, _ = failure(method, never())
+        method = getattr(channel, kind)(f"/{name}")
+        code, message, info, _ = failure(lambda: list(method(never())) if kind == "stream_stream" else method(never()))
         over.set()
     server.close()
     assert (code, info.reason) == (grpc.StatusCode.DEADLINE_EXCEEDED, "NO_MESSAGE")
@@ -110,3 +119,37 @@ def test_a_turn_may_be_partial_and_has_steps(stub):
     position.push("teleport C6; temple 2 B7", partial=True)
     assert list(legal.actions) == position.legal_actions()
     assert not stub.LegalActions(messages.LegalActionsRequest(position=start)).HasField("position")
+
+
+@pytest.mark.parametrize("game", ["coatl", "tzolkin"])
+def test_the_view_of_another_seat(stub, game):
+    position = ai.new_game(game, seed=1)
+    other = wire.position_to_message(position.view((position.to_move + 1) % position.players))
+    path = f"position.{game}.viewer"
+    for method, request in (
+        (stub.BestTurn, messages.BestTurnRequest(position=other)),
+        (lambda request: list(stub.Analyze(request)), messages.AnalyzeRequest(position=other)),
+        (stub.LegalActions, messages.LegalActionsRequest(position=other)),
+    ):
+        _, _, _, (fault,) = failure(method, request)
+        assert (fault.field, fault.reason) == (path, "NOT_ITS_VIEW")
+    asked = messages.BestTurnsRequest(search=messages.BestTurnRequest(position=other))
+    (answer,) = stub.BestTurns(iter([asked]))
+    (fault,) = answer.failure.violations
+    assert (fault.field, fault.reason) == (f"search.{path}", "NOT_ITS_VIEW")
+
+
+def test_turns_that_uncover_what_the_position_does_not_know(stub):
+    # The last seat keeps its wealth tiles, and then those of all seats are shown.
+    position = ai.new_game("tzolkin", seed=1)
+    position.push(position.legal_actions()[0])
+    view = position.view(position.to_move)
+    action = view.legal_actions()[0]
+    start = wire.position_to_message(view)
+    turn = messages.Turn(actions=[action])
+    for method, request in (
+        (stub.ApplyTurn, messages.ApplyTurnRequest(position=start, turn=turn)),
+        (stub.LegalActions, messages.LegalActionsRequest(position=start, actions=[action])),
+    ):
+        _, _, _, (fault,) = failure(method, request)
+        assert (fault.field, fault.reason) == ("position.tzolkin.seats", "NOT_UNCOVERED")

@@ -209,6 +209,10 @@ def test_metrics_of_secrets(tls, start, tmp_path, tokens_file, caplog):
     for setting in ("tls_certificate", "tokens_file"):
         assert sample(server, f'secrets_usable{{setting="{setting}"}}') == 1
     # Nobody calls, and still it is noticed.
+    assert sample(server, 'secrets_exposed{setting="tls_key"}') == 0
+    os.chmod(fields["tls_key"], 0o644)
+    await_that(lambda: sample(server, 'secrets_exposed{setting="tls_key"}') == 1)
+    assert sample(server, 'secrets_exposed{setting="tokens_file"}') == 0
     tokens_file.unlink()
     await_that(lambda: sample(server, 'secrets_usable{setting="tokens_file"}') == 0)
     assert "the tokens are unchanged: tokens_file: given " in caplog.text
@@ -252,13 +256,13 @@ def refused_as_revoked(call):
 
 @pytest.mark.parametrize("tokens", [{"bob": BOB}, {"alice": ALICE_NEW, "bob": BOB}], ids=["gone", "replaced"])
 def test_the_streams_of_a_revoked_token_end(start, tokens_file, tokens):
-    server = start(tokens_file=str(tokens_file), memory_mb=64)
+    server = start(tokens_file=str(tokens_file), slots=2, max_slots_per_caller=2)
     hers, his = analyze(server, ALICE), analyze(server, BOB)
     assert not next(hers).is_final
     assert not next(his).is_final
     write_tokens(tokens_file, **tokens)
     assert refused_as_revoked(lambda: list(hers))
-    # His goes on, and there is a slot for him.
+    # His goes on, and he may have her slot.
     request = engine_pb2.BestTurnRequest(position=POSITION, limits=engine_pb2.Limits(iterations=5))
     assert server.stub.BestTurn.future(request, metadata=with_token(BOB)).result(60).result.turn
     assert not next(his).is_final
@@ -283,7 +287,7 @@ def test_calls_of_a_revoked_token_that_run_or_wait_end(start, tokens_file):
 
 
 def test_a_deleted_file_revokes_nothing(start, tokens_file):
-    server = start(tokens_file=str(tokens_file), memory_mb=64, metrics_port=0)
+    server = start(tokens_file=str(tokens_file), metrics_port=0)
     stream = analyze(server, ALICE)
     next(stream)
     tokens_file.unlink()

@@ -335,7 +335,7 @@ def test_a_caller_that_floods_a_server_keeps_out_nobody_else(start_server, token
     assert len(search.limits) == 2
     # Three of the same caller came before, and would be content with the same.
     running[0].cancel()
-    assert single.result(10).result.turn
+    assert single.result(60).result.turn
     assert search.limits[2].time_s == 0.01
     # They get the slot as soon as no other caller waits for it.
     search.await_start()
@@ -593,10 +593,15 @@ def test_failures_are_logged_with_their_codes(start_server, tokens_file, caplog)
     failure(stubs.engine.BestTurn, engine_pb2.BestTurnRequest(), metadata=metadata)
     failure(stubs.channel.unary_unary("/x/Y"), b"", metadata=metadata)
     assert stubs.health.Check(health_pb2.HealthCheckRequest(), timeout=10)  # is not worth a line
-    assert [(line["code"], line["caller"]) for line in logged_calls(caplog, 3)] == [
+    watch = stubs.health.Watch(health_pb2.HealthCheckRequest(), timeout=10)
+    next(watch)
+    watch.cancel()  # nor is that
+    failure(stubs.health.Check, health_pb2.HealthCheckRequest(service="x"))
+    assert [(line["code"], line["caller"]) for line in logged_calls(caplog, 4)] == [
         ("UNAUTHENTICATED", ""),
         ("INVALID_ARGUMENT", "alice"),
         ("UNIMPLEMENTED", "alice"),
+        ("NOT_FOUND", ""),
     ]
 
 
@@ -627,8 +632,9 @@ def test_broken_and_cancelled_streams_are_logged(start_handlers, caplog):
 def test_a_call_that_is_too_late_is_logged(start_handlers, caplog):
     caplog.set_level(logging.INFO, "mexica_ai")
     channel = start_handlers(logs.LogsCalls(Metrics(), (), Tracing()))
+    grpc.channel_ready_future(channel).result(60)
     with pytest.raises(grpc.RpcError):
-        list(channel.unary_stream("/test/unary_stream")(b"wait", timeout=0.05))
+        list(channel.unary_stream("/test/unary_stream")(b"wait", timeout=0.5))
     assert logged_calls(caplog, 1)[0]["code"] in ("DEADLINE_EXCEEDED", "CANCELLED")
 
 
@@ -772,7 +778,7 @@ def test_the_metrics_of_searches():
 
 
 def test_calls_move_the_metrics_of_searches(start_server):
-    server = start_server(metrics_port=0, max_waiting=1, memory_mb=64)
+    server = start_server(metrics_port=0, max_waiting=1)
     engine = server.connect().engine
 
     def measured(name):
@@ -799,7 +805,7 @@ def test_calls_move_the_metrics_of_searches(start_server):
     time.sleep(0.02)
     assert measured("cancellations_total") == 0
     analysis.cancel()
-    assert waiting.result(10).result.turn
+    assert waiting.result(60).result.turn
     # A call counts as cancelled when its handler learns of it, perhaps after the end of its search.
     await_that(lambda: measured("searches_total") == 3 and measured("cancellations_total") == 1)
     await_that(lambda: measured("searches_in_flight") == 0)

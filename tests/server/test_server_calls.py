@@ -9,22 +9,25 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import grpc
 import pytest
 from google.rpc import error_details_pb2
+from grpc_health.v1 import health_pb2
 from grpc_status import rpc_status
 from servers import IdleSearch, RunningServer, failure
+from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
 from mexica_ai import wire
 from mexica_ai.client import AsyncClient, Client, service_config
 from mexica_ai.search import Search
-from mexica_ai.server import answers, scheduler, service
+from mexica_ai.server import answers, app, scheduler, service
 from mexica_ai.server.light import RETRY_S, LightPlaces
 from mexica_ai.server.margin import NUM_RECENT, Margin
 from mexica_ai.server.searches import NICENESS, Searches, Stop
-from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots
+from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, loop_time
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -32,7 +35,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture(scope="module")
 def server():
-    running = RunningServer(None, max_time_s=2.0, memory_mb=64, min_interval_s=0.01)
+    # The margin lets busy machines answer in time.
+    running = RunningServer(None, max_time_s=2.0, memory_mb=64, min_interval_s=0.01, deadline_margin_s=1.0)
     yield running
     running.close()
 
@@ -92,7 +96,7 @@ def test_an_analysis_is_stopped_by_its_name(client, mexica):
 
 
 def test_an_unlimited_analysis_goes_on_beyond_the_cap_until_somebody_waits(mexica, nim):
-    running = RunningServer(None, slots=1, max_time_s=0.1, memory_mb=64)
+    running = RunningServer(None, slots=1, max_time_s=0.1)
     try:
         with Client(running.address) as client:
             results = client.analyze(mexica, unlimited=True, interval_s=0.05)
@@ -200,7 +204,7 @@ def test_a_forced_turn_is_analysed_at_once():
             position=wire.position_to_message(ai.new_game("nim", piles=[1])),
             limits=engine_pb2.Limits(time_s=0.01),
         )
-        (answer,) = running.stub.Analyze(request, timeout=5)
+        (answer,) = running.stub.Analyze(request, timeout=60)
         assert answer.is_final
     finally:
         running.close()
@@ -491,16 +495,29 @@ def test_long_lists_are_refused_before_they_are_read(server, mexica):
     assert (code, faults[0].field) == (grpc.StatusCode.INVALID_ARGUMENT, "start.mexica.seats")
 
 
-def test_calls_are_answered_while_clients_hear_of_the_end(nim):
+def test_calls_are_answered_while_clients_hear_of_the_end(nim, monkeypatch):
+    lingering, over = threading.Event(), asyncio.Event()
+
+    async def sleep(seconds):
+        if seconds == app.LINGER_S:
+            lingering.set()
+            await over.wait()
+        else:
+            await asyncio.sleep(seconds)
+
     running = RunningServer(None, grace_s=2.0)
     request = engine_pb2.LegalActionsRequest(position=wire.position_to_message(nim))
     running.stub.LegalActions(request)
+    monkeypatch.setattr(app, "asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": sleep}))
     draining = threading.Thread(target=running.drain)
     draining.start()
-    time.sleep(0.1)
-    assert running.stub.LegalActions(request, timeout=5).actions
+    assert lingering.wait(60)
+    status = running.health.Check(health_pb2.HealthCheckRequest(), timeout=60).status
+    assert status == health_pb2.HealthCheckResponse.NOT_SERVING
+    assert running.stub.LegalActions(request, timeout=60).actions
+    running._loop.call_soon_threadsafe(over.set)
     draining.join()
-    code, *_ = failure(running.stub.LegalActions, request, timeout=1)
+    code, *_ = failure(running.stub.LegalActions, request, timeout=60)
     assert code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
     running.channel.close()
     running._end_loop()
@@ -511,7 +528,7 @@ def test_a_busy_server_says_when_to_retry(nim):
     running = RunningServer(search, slots=1, max_waiting=0)
     try:
         request = engine_pb2.BestTurnRequest(
-            position=wire.position_to_message(nim), limits=engine_pb2.Limits(time_s=3.0)
+            position=wire.position_to_message(nim), limits=engine_pb2.Limits(time_s=60.0)
         )
         first = running.stub.BestTurn.future(request)
         search.await_start()
@@ -519,7 +536,7 @@ def test_a_busy_server_says_when_to_retry(nim):
             running.stub.BestTurn(request)
         retry = error_details_pb2.RetryInfo()
         assert any(detail.Unpack(retry) for detail in rpc_status.from_call(caught.value).details)
-        assert 1.0 < retry.retry_delay.ToTimedelta().total_seconds() <= 3.0
+        assert 1.0 < retry.retry_delay.ToTimedelta().total_seconds() <= 60.0
         first.cancel()
     finally:
         running.close()
@@ -599,18 +616,18 @@ def test_an_overloaded_server_looks_at_some_calls_for_forced_turns(nim, monkeypa
 
 
 def test_while_a_slot_is_free_calls_are_read_however_short_their_deadline(nim):
-    running = RunningServer(IdleSearch(), slots=1, deadline_margin_s=10)
+    running = RunningServer(IdleSearch(), slots=1, deadline_margin_s=100)
     try:
         request = engine_pb2.BestTurnRequest(
             position=wire.position_to_message(ai.new_game("nim", piles=[1])),
             limits=engine_pb2.Limits(time_s=20),
         )
-        assert list(running.stub.BestTurn(request, timeout=5).result.turn) == ["take 1 1"]
+        assert list(running.stub.BestTurn(request, timeout=60).result.turn) == ["take 1 1"]
         request.position.nim.to_move = 9
-        code, *_ = failure(running.stub.BestTurn, request, timeout=5)
+        code, *_ = failure(running.stub.BestTurn, request, timeout=60)
         assert code is grpc.StatusCode.INVALID_ARGUMENT
         request.position.CopyFrom(wire.position_to_message(nim))
-        code, _, info, _ = failure(running.stub.BestTurn, request, timeout=5)
+        code, _, info, _ = failure(running.stub.BestTurn, request, timeout=60)
         assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_TIME_LEFT")
     finally:
         running.close()
@@ -656,9 +673,9 @@ def test_one_callers_many_calls_let_others_through_and_are_limited(nim, monkeypa
         large = engine_pb2.ValidatePositionRequest(position=wire.position_to_message(nim))
         large.position.nim.piles.extend([1000] * 1000 + [10**9] * 1000)
         assert service.SMALL_BYTES < large.ByteSize() < wire.MAX_BYTES
-        many = [running.stub.ValidatePosition.future(large, timeout=5)]
+        many = [running.stub.ValidatePosition.future(large, timeout=60)]
         assert going.acquire(timeout=60)
-        many += [running.stub.ValidatePosition.future(large, timeout=5) for _ in range(5)]
+        many += [running.stub.ValidatePosition.future(large, timeout=60) for _ in range(5)]
         for call in those_that_end(many, 2):
             assert call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
             retry = error_details_pb2.RetryInfo()
@@ -666,9 +683,9 @@ def test_one_callers_many_calls_let_others_through_and_are_limited(nim, monkeypa
         with grpc.insecure_channel(
             running.address, options=[("grpc.use_local_subchannel_pool", 1)]
         ) as channel:
-            other = engine_pb2_grpc.EngineServiceStub(channel).ValidatePosition.future(large, timeout=5)
+            other = engine_pb2_grpc.EngineServiceStub(channel).ValidatePosition.future(large, timeout=60)
             small = engine_pb2.LegalActionsRequest(position=wire.position_to_message(nim))
-            assert running.stub.LegalActions(small, timeout=5).actions
+            assert running.stub.LegalActions(small, timeout=60).actions
             go.set()
             other.result()
         assert sum(call.exception() is None for call in many) == 4
@@ -694,11 +711,11 @@ def test_forced_turns_do_not_wait_for_light_workers(mexica, monkeypatch):
         forced = engine_pb2.BestTurnRequest(
             position=wire.position_to_message(ai.new_game("nim", piles=[1]))
         )
-        calls = [running.stub.BestTurn.future(forced, timeout=5) for _ in range(40)]
+        calls = [running.stub.BestTurn.future(forced, timeout=60) for _ in range(40)]
         assert all(list(call.result().result.turn) == ["take 1 1"] for call in calls)
         assert not slow.done()
         go.set()
-        slow.result(timeout=5)
+        slow.result(timeout=60)
     finally:
         go.set()
         running.close()
@@ -791,10 +808,10 @@ def test_many_callers_fill_the_light_places(nim, monkeypatch):
         grpc.insecure_channel(running.address, options=options) for _ in range(scheduler.FULL_CALLERS + 2)
     ]
     try:
-        first = engine_pb2_grpc.EngineServiceStub(channels.pop()).ValidatePosition.future(large, timeout=5)
+        first = engine_pb2_grpc.EngineServiceStub(channels.pop()).ValidatePosition.future(large, timeout=60)
         assert going.acquire(timeout=60)
         calls = [
-            engine_pb2_grpc.EngineServiceStub(channel).ValidatePosition.future(large, timeout=5)
+            engine_pb2_grpc.EngineServiceStub(channel).ValidatePosition.future(large, timeout=60)
             for channel in channels
         ]
         (refused,) = those_that_end(calls, 1)
@@ -912,8 +929,9 @@ def test_only_native_threads_have_a_lower_priority(mexica):
 
 
 def in_loop(coroutine):
+    """Run a coroutine on a virtual clock."""
     # Not asyncio.run, which would leave the main thread without a loop that grpc looks for.
-    loop = asyncio.new_event_loop()
+    loop = VirtualLoop()
     try:
         return loop.run_until_complete(coroutine)
     finally:
@@ -923,7 +941,7 @@ def in_loop(coroutine):
 def test_the_queue_is_ordered_by_deadline_and_fair_between_callers():
     async def play():
         slots = SearchSlots(2, 10, 10)
-        now = time.monotonic()
+        now = loop_time()
         running = [await slots.take("many", 1.0, None) for _ in range(2)]
         order = []
 
@@ -958,7 +976,7 @@ def test_what_has_no_deadline_does_not_starve(monkeypatch):
     async def play():
         slots = SearchSlots(1, 10, 10)
         held = await slots.take("a", 1.0, None)
-        now = time.monotonic()
+        now = loop_time()
         order = []
 
         async def wait(name, deadline, due=float("inf")):
@@ -1013,7 +1031,7 @@ def test_a_record_without_a_deadline_gets_its_turn_among_calls_with_one(nim, mon
         limits=engine_pb2.Limits(time_s=0.05),
     )
     answers = running.stub.EvaluateRecord(request)
-    timer = threading.Timer(10, answers.cancel)
+    timer = threading.Timer(60, answers.cancel)
     timer.start()
     try:
         (answer,) = answers
@@ -1030,25 +1048,25 @@ def test_what_cannot_be_met_is_rejected_at_once():
     async def play():
         slots = SearchSlots(1, 10, 2)
         held = await slots.take("a", 5.0, None)
-        began = time.monotonic()
+        began = loop_time()
         with pytest.raises(BusyError) as caught:
             await slots.take("b", 1.0, began + 2.0)
-        assert time.monotonic() < began + 2.0  # before its deadline
+        assert loop_time() == began
         assert caught.value.reason == "NO_TIME_LEFT"
-        assert 4.0 < caught.value.retry_s <= 5.0
+        assert caught.value.retry_s == pytest.approx(5.0)
         waiting = [asyncio.ensure_future(slots.take("b", 1.0, None)) for _ in range(2)]
         await asyncio.sleep(0)
         with pytest.raises(BusyError) as caught:
             await slots.take("b", 1.0, None)
         assert caught.value.reason == "TOO_MANY_WAITING"
-        assert 6.0 < caught.value.retry_s <= 7.0
+        assert caught.value.retry_s == pytest.approx(7.0)
         slots.give_back(held)
         first = await waiting[0]
         waiting[1].cancel()
         await asyncio.sleep(0)
         slots.give_back(first)
         assert slots.num_waiting == 0
-        slots.give_back(await slots.take("c", 1.0, time.monotonic() + 2 * MIN_SEARCH_S))
+        slots.give_back(await slots.take("c", 1.0, loop_time() + 2 * MIN_SEARCH_S))
         slots.close()
         with pytest.raises(BusyError) as caught:
             await slots.take("c", 1.0, None)

@@ -6,6 +6,7 @@ import logging
 import select
 import socket
 import time
+from collections import Counter
 
 import grpc
 import pytest
@@ -16,7 +17,8 @@ from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
 from mexica_ai import wire
-from mexica_ai.server import refusals
+from mexica_ai.server import app, refusals
+from mexica_ai.server.connections import CHECK_S
 from mexica_ai.server.refusals import Pace, caller_of
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
@@ -68,8 +70,8 @@ def legal():
 
 def test_a_pace_lets_a_burst_through_and_spreads_the_rest():
     async def play():
+        # The loop's clock begins with the machine's last start: 0 is such a moment as any other.
         pace = Pace(per_s=10.0, burst=5.0)
-        await asyncio.sleep(100.0)
         # Those at once, and the one that is due.
         assert [pace.wait_s("a", 30.0) for _ in range(8)] == pytest.approx([0.0] * 6 + [0.1, 0.2])
         assert pace.wait_s("b", 30.0) == 0.0
@@ -142,8 +144,7 @@ def test_a_caller_has_a_number_of_calls_in_work(start_server, connect):
     running = [many.BestTurn.future(question(), metadata=metadata(GOOD))]
     search.await_start()
     running.append(many.BestTurn.future(question(), metadata=metadata(GOOD)))
-    while server.num_waiting() < 1:  # the second one has a slot only if the other caller leaves it
-        pass
+    await_that(lambda: server.num_waiting() == 1)  # one slot is the other caller's
     with pytest.raises(grpc.RpcError) as caught:
         many.LegalActions(legal(), metadata=metadata(GOOD))
     details = {}
@@ -161,17 +162,52 @@ def test_a_caller_has_a_number_of_calls_in_work(start_server, connect):
     running[1].cancel()
 
 
-def test_the_calls_of_a_caller_are_spread(start_server, connect):
-    server = start_server(IdleSearch(), max_call_rate=1)
+class SteppedPace:
+    """A pace at which each caller has some calls at once, then one after a moment, and then none for an hour."""
+
+    def __init__(self, at_once):
+        self._at_once = at_once
+        self.asked = Counter()
+
+    def wait_s(self, caller, longest_s):
+        assert longest_s == float("inf")
+        self.asked[caller] += 1
+        late = self.asked[caller] - self._at_once
+        return 0.0 if late <= 0 else 0.05 if late == 1 else 3600.0
+
+
+def test_the_calls_of_a_caller_are_spread(start_server, connect, monkeypatch):
+    pace = SteppedPace(2)
+    monkeypatch.setattr(app, "Pace", lambda per_s, burst: pace)
+    server = start_server(IdleSearch())
     fast, other = connect(server), connect(server)
-    assert fast.LegalActions(legal(), metadata=metadata(GOOD)).actions
-    assert fast.LegalActions(legal(), metadata=metadata(GOOD)).actions
-    third = fast.LegalActions.future(legal(), metadata=metadata(GOOD))
-    fourth = fast.LegalActions.future(legal(), metadata=metadata(GOOD))
+    for _ in range(3):
+        assert fast.LegalActions(legal(), metadata=metadata(GOOD), timeout=60).actions
+    held = fast.LegalActions.future(legal(), metadata=metadata(GOOD))
+    await_that(lambda: pace.asked["good"] == 4)
     assert other.LegalActions(legal(), metadata=metadata(OTHER)).actions
-    assert not fourth.done()
-    assert third.result(60).actions
-    assert fourth.result(60).actions
+    assert not held.done()
+    held.cancel()
+
+
+def test_the_requests_of_one_call_count_as_calls(start_server, connect, monkeypatch):
+    pace = SteppedPace(3)
+    monkeypatch.setattr(app, "Pace", lambda per_s, burst: pace)
+    server = start_server(IdleSearch())
+    stub = connect(server)
+    requests = [engine_pb2.BestTurnsRequest(id=str(number), search=question(0.01)) for number in range(4)]
+    answers = stub.BestTurns(iter(requests), metadata=metadata(GOOD))
+    # The call itself and three of its requests; the fourth is held.
+    assert {next(answers).id for _ in range(3)} == {"0", "1", "2"}
+    await_that(lambda: pace.asked["good"] == 5)
+    answers.cancel()
+
+
+def test_the_pace_is_that_of_the_configuration(start_server, monkeypatch):
+    made = []
+    monkeypatch.setattr(app, "Pace", lambda per_s, burst: made.append((per_s, burst)) or Pace(per_s, burst))
+    start_server(max_call_rate=7)
+    assert made == [(7, 7)]
 
 
 def test_the_newest_connections_of_an_address_are_closed(start_server, connect):
@@ -181,13 +217,17 @@ def test_the_newest_connections_of_an_address_are_closed(start_server, connect):
     assert early.LegalActions(legal()).actions
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(30)]
-        still_open = list(sockets)
-        while still_open:  # a socket that is ready has the settings of HTTP/2, or is closed
-            ready, _, _ = select.select(still_open, (), (), 1.5)
-            if not ready:
-                break
-            still_open = [each for each in still_open if each not in ready or each.recv(1 << 12)]
-        assert len(sockets) - len(still_open) == 11
+        still_open = set(sockets)
+
+        def count_closed():
+            # A socket that is ready has the settings of HTTP/2, or is closed.
+            ready, _, _ = select.select(still_open, (), (), 0)
+            still_open.difference_update(each for each in ready if not each.recv(1 << 12))
+            return len(sockets) - len(still_open)
+
+        await_that(lambda: count_closed() >= 11)
+        time.sleep(2 * CHECK_S)
+        assert count_closed() == 11
         assert early.LegalActions(legal()).actions
     # There is room again.
     assert connect(server).LegalActions(legal(), wait_for_ready=True, timeout=60).actions
@@ -196,15 +236,20 @@ def test_the_newest_connections_of_an_address_are_closed(start_server, connect):
 def test_a_refusal_after_the_deadline_is_no_unknown_error(start_server, connect, caplog, monkeypatch):
     caplog.set_level(logging.INFO)
     stub = connect(start_server(IdleSearch()))
-    to_status = rpc_status.to_status
+    assert stub.LegalActions(legal(), metadata=metadata(GOOD)).actions  # connects
+    await_that(lambda: caplog.records)
+    caplog.clear()
+    end = refusals.end
 
-    def late(status):
-        time.sleep(0.3)  # keeps the event loop from noticing that the deadline is over
-        return to_status(status)
+    async def end_late(context, status):
+        # Without leaving the event loop, which would notice that the deadline is over.
+        while context.time_remaining() > 0:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        await end(context, status)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(refusals.rpc_status, "to_status", late)
-        code, *_ = failure(stub.BestTurn, engine_pb2.BestTurnRequest(), timeout=0.2, metadata=metadata(GOOD))
-        assert code is grpc.StatusCode.DEADLINE_EXCEEDED
-        await_that(lambda: caplog.records)
+    monkeypatch.setattr(refusals, "end", end_late)
+    code, *_ = failure(stub.BestTurn, engine_pb2.BestTurnRequest(), timeout=0.5, metadata=metadata(GOOD))
+    assert code is grpc.StatusCode.DEADLINE_EXCEEDED
+    await_that(lambda: caplog.records)
     assert [record.fields["code"] for record in caplog.records] == ["DEADLINE_EXCEEDED"]

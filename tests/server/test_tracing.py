@@ -1,9 +1,11 @@
 """Traces: the trace ids of callers, and the spans of a call."""
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
+from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -135,3 +137,28 @@ def test_a_collector_that_is_away_does_not_keep_the_server(monkeypatch):
     assert traces._provider.resource.attributes["service.version"] == "1"
     traces.begin("/a/B", {}).end()
     traces.close()
+
+
+def test_spans_reach_a_collector(monkeypatch):
+    received = []
+
+    class Collector(trace_service_pb2_grpc.TraceServiceServicer):
+        def Export(self, request, context):  # noqa: N802
+            received.append(request)
+            return trace_service_pb2.ExportTraceServiceResponse()
+
+    collector = grpc.server(ThreadPoolExecutor(1))
+    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(Collector(), collector)
+    port = collector.add_insecure_port("127.0.0.1:0")
+    collector.start()
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{port}")
+    server = RunningServer(IdleSearch(), tracing=True)
+    server.stub.BestTurn(question(time_s=0.01), metadata=[("traceparent", PARENT)])
+    server.close()  # sends what is left
+    await_that(lambda: received)
+    collector.stop(None)
+    (resource,) = (found for request in received for found in request.resource_spans)
+    names = {attribute.key: attribute.value.string_value for attribute in resource.resource.attributes}
+    assert names["service.name"] == "mexica-ai"
+    spans = [span for scope in resource.scope_spans for span in scope.spans if span.trace_id.hex() == TRACE]
+    assert {span.name for span in spans} == {"mexica_ai.v1.EngineService/BestTurn", "queue", "search", "answer"}

@@ -1,10 +1,12 @@
 """Training: self-play, sampled positions, the fit, and the command."""
 
+import copy
 import functools
 import hashlib
 import json
 import random
 import re
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -47,7 +49,7 @@ def test_self_play_gives_valid_records_that_derive_from_seed_and_number(records)
 
 @pytest.mark.parametrize("game", ["mexica", "coatl", "tzolkin"])
 def test_in_equal_games_all_seats_play_alike_and_forks_begin_after_an_odd_turn(game):
-    played = [selfplay.play_game(game, 1, index, 4, equal=True) for index in range(5)]
+    played = [selfplay.play_game(game, 1, index, 4, equal=True) for index in range(8)]
     assert selfplay.play_game(game, 1, 3, 4, equal=True) == played[3]
     forks = 0
     for record in played:
@@ -60,7 +62,37 @@ def test_in_equal_games_all_seats_play_alike_and_forks_begin_after_an_odd_turn(g
         forks += ai.Position.from_json(record["start"]).to_json() != ai.new_game(
             game, players=end.players, seed=first_seed(game, made["game"])
         ).to_json()
-    assert 0 < forks < 5
+    assert 0 < forks < 8
+
+
+def test_varied_starts_give_seats_things_that_play_seldom_brings():
+    random_ = random.Random(5)
+    given = Counter()
+    for seed in range(60):
+        start = ai.new_game("tzolkin", players=2 + seed % 3, seed=seed).to_json()
+        untouched = copy.deepcopy(start)
+        varied = registry.get("tzolkin").training.varied(start, random_)
+        assert start == untouched
+        position = ai.Position.from_json(varied)  # refuses what breaks an invariant
+        assert position.legal_actions() == ai.Position.from_json(start).legal_actions()
+        for before, after in zip(start["seats"], varied["seats"], strict=True):
+            given["seats"] += 1
+            given["same"] += before == after
+            for key in ("skulls", "workers", "monuments", "temples", "gold"):
+                given[key] += before[key] != after[key]
+            for track in after["technologies"]:
+                given[track, after["technologies"][track]] += 1
+    assert given["seats"] / 8 < given["same"] < given["seats"] / 2
+    for key in ("skulls", "workers", "monuments", "temples", "gold"):
+        assert given[key], key
+    assert all(given[track, level] for track in start["seats"][0]["technologies"] for level in range(4))
+
+
+def test_some_equal_games_have_varied_starts():
+    played = [selfplay.play_game("tzolkin", 7, index, 2, equal=True) for index in range(16)]
+    new = [record["start"]["seats"] for record in played if record["start"]["phase"] == "keep"]
+    varied = [seats for seats in new if any(any(seat["technologies"].values()) for seat in seats)]
+    assert 0 < len(varied) < len(new)
 
 
 def first_seed(game, index):

@@ -1,10 +1,36 @@
 """The evaluation of Coatl: features of each seat, and a small network over them."""
 
+from libc.stdint cimport uint8_t, uint64_t
+
+from cext.games.coatl.plans cimport PlansCacheC
 from cext.games.coatl.state cimport CoatlStateC
 
-# A hand-made value of a seat's own position, in points.
-cdef float evaluation_outlook(const CoatlStateC* state, int seat) noexcept nogil
+cdef enum:
+    NUM_COUNTS = 37             # features of a seat without its plans
+    MAX_MISSING = 4             # most missing pieces for a level of a prophecy
+    COUNTS_KEPT = 4096          # of a cache, a power of 2
+    REACHES_KEPT = 16384        # the same
+
+# The features of a seat without its plans, before scaling.
+ctypedef struct CountsC:
+    uint64_t key                # of what they depend on; 0: nothing
+    float counts[NUM_COUNTS]
+
+# What a prophecy brings on a Coatl.
+ctypedef struct ReachC:
+    uint64_t key                # of the Coatl, the prophecy and the bodies in stock; 0: nothing
+    uint8_t points              # now
+    uint8_t reached[MAX_MISSING + 1]    # possible with 0 to MAX_MISSING pieces that are not in stock
+
+# GameOps.cache_size.
+ctypedef struct CoatlCacheC:
+    PlansCacheC plans
+    CountsC seats[COUNTS_KEPT]
+    ReachC reaches[REACHES_KEPT]
+
+# A hand-made value of a seat's own position, in points; with a cache or NULL.
+cdef float evaluation_outlook(const CoatlStateC* state, int seat, CoatlCacheC* cache) noexcept nogil
 
 # GameOps.evaluate; the weights are CoatlWeightsC.
-cdef void evaluation_evaluate(const void* weights, const CoatlStateC* state, double* values,
+cdef void evaluation_evaluate(const void* weights, CoatlCacheC* cache, const CoatlStateC* state, double* values,
                               double* points) noexcept nogil

@@ -15,13 +15,14 @@ from libc.string cimport memcpy, memset
 from cext.core.game cimport State
 from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
                                 network_forward)
+from cext.core.rng cimport MIX_STEP, mix_bits, mix_step, mix_word
 from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PATHS, TEMPLES, FaceC,
                                      PathC, card_points, card_scan)
-from cext.games.coatl.plans cimport PLANS_MISSING, PlansC, plans_find
+from cext.games.coatl.plans cimport PLANS_MISSING, PlansC, PlansCacheC, plans_find
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
 from cext.games.coatl.state cimport (BODIES, BODY, BUILDING, CAPACITY, CLOSING, COATLS, DRAWING, FORESEEING, HEAD,
                                      IN_HAND, ON_DISPLAY, PERFECT_PICK, PLAYED, PRIESTS_PROMISE, SEE_THE_FUTURE,
-                                     TAIL, THIRD, CoatlC, set_first)
+                                     NUM_KINDS, TAIL, THIRD, CoatlC, set_first)
 from cext.games.coatl.weights cimport (NUM_INPUTS, NUM_OWN, NUM_SHARED, SHARED_BODIES, SHARED_BUILDING, SHARED_CLOSING,
                                        SHARED_DECK, SHARED_DRAWING, SHARED_ENDING_BODIES, SHARED_ENDING_THIRD,
                                        SHARED_FOUR_SEATS, SHARED_LEADER_CLOSED, SHARED_PAIRS, SHARED_ROUND,
@@ -29,7 +30,6 @@ from cext.games.coatl.weights cimport (NUM_INPUTS, NUM_OWN, NUM_SHARED, SHARED_B
                                        SHARED_THREE_SEATS, SHARED_TWO_ACTIONS, SHARED_WITH_TOKENS, CoatlWeightsC)
 
 cdef enum:
-    MAX_MISSING = 4
     CASH_SCALE = 30     # points
 
 cdef enum:              # features of a seat, before scaling
@@ -62,7 +62,6 @@ cdef enum:              # features of a seat, before scaling
     FUTURE
     PROMISE
     TO_MOVE
-    NUM_COUNTS
     PLAN_POINTS = NUM_COUNTS    # see `PlansC`: with 0 pieces missing, and what each of 1 to PLANS_MISSING adds
     BEST_POINTS = PLAN_POINTS + PLANS_MISSING + 1
     PLAN_MISSING = BEST_POINTS + PLANS_MISSING + 1
@@ -133,12 +132,13 @@ ctypedef struct StockC:
     uint8_t colors              # of these, as a set
     uint8_t heads
     uint8_t tails
+    uint64_t key                # the bodies as a number
 
 
 # --- one prophecy on one Coatl
 
 cdef void _reach(const FaceC* card, int times, const PathC* path, const PathC* again, const StockC* stock,
-                 int* reached) noexcept nogil:
+                 uint8_t* reached) noexcept nogil:
     """Raise `reached`: the points possible with 0 to MAX_MISSING pieces that are not in stock.
 
     The next occurrence takes the pieces of `path`, each further one those of `again`.
@@ -160,47 +160,72 @@ cdef void _reach(const FaceC* card, int times, const PathC* path, const PathC* a
         if missing > MAX_MISSING:
             break
         for i in range(missing, MAX_MISSING + 1):
-            reached[i] = max(reached[i], card.points[times])
+            reached[i] = max(reached[i], <uint8_t>card.points[times])
 
 
-cdef void _find_points(const CoatlC* coatl, int face, const StockC* stock, int* points, int* reached) noexcept nogil:
-    """Find the points of a prophecy on a Coatl now, and those possible with 0 to MAX_MISSING pieces not in stock."""
+cdef void _find_reach_anew(const CoatlC* coatl, int face, const StockC* stock, ReachC* reach) noexcept nogil:
+    """Find what a prophecy brings on a Coatl."""
     cdef const FaceC* card = &FACES[face]
     cdef int times = 0, backward_times = 0, state, i
     state = card_scan(card.first, card.start, coatl.pieces, coatl.length, False, &times)
-    points[0] = card_points(face, times)
+    reach.points = <uint8_t>card_points(face, times)
     for i in range(MAX_MISSING + 1):
-        reached[i] = points[0]
+        reach.reached[i] = reach.points
     if times >= card.max_times:
         return
     if not coatl.has_tail:
-        _reach(card, times, &PATHS[state], &PATHS[card.first + card.start], stock, reached)
+        _reach(card, times, &PATHS[state], &PATHS[card.first + card.start], stock, reach.reached)
     if not coatl.has_head:
         state = card_scan(BACKWARDS[face].first, BACKWARDS[face].start, coatl.pieces, coatl.length, True,
                           &backward_times)
-        _reach(card, times, &PATHS[state], &PATHS[BACKWARDS[face].first + BACKWARDS[face].start], stock, reached)
+        _reach(card, times, &PATHS[state], &PATHS[BACKWARDS[face].first + BACKWARDS[face].start], stock, reach.reached)
+
+
+cdef uint64_t _coatl_key(const CoatlC* coatl, const StockC* stock) noexcept nogil:
+    """Return a hash of a Coatl's pieces and the bodies in stock."""
+    cdef uint64_t h = mix_step(0, stock.key)
+    cdef int i
+    h = mix_step(h, <uint64_t>(coatl.length | coatl.has_head << 8 | coatl.has_tail << 9))
+    for i in range(0, coatl.length, 8):
+        h = mix_step(h, mix_word(coatl.pieces + i))
+    return mix_bits(h)
+
+
+cdef const ReachC* _find_reach(const CoatlC* coatl, uint64_t coatl_key, int face, const StockC* stock,
+                               CoatlCacheC* cache, ReachC* own) noexcept nogil:
+    """Return what a prophecy brings on a Coatl, from the cache if it is there; else find it."""
+    cdef ReachC* reach = own
+    cdef uint64_t key = 0
+    if cache != NULL:
+        key = (coatl_key + <uint64_t>(face + 1) * MIX_STEP) | 1
+        reach = &cache.reaches[key >> 32 & (REACHES_KEPT - 1)]
+        if reach.key == key:
+            return reach
+        reach.key = key
+    _find_reach_anew(coatl, face, stock, reach)
+    return reach
 
 
 cdef float[MAX_MISSING + 1] _GAIN_WEIGHTS
 _GAIN_WEIGHTS[:] = [0.7, 0.45, 0.25, 0.12, 0.05]
 
 
-cdef inline float _worth(int points, const int* reached) noexcept nogil:
+cdef inline float _worth(const ReachC* reach) noexcept nogil:
     """Return a value for points now and points possible."""
-    cdef float total = points
-    cdef int i, before = points
+    cdef float total = reach.points
+    cdef int i, before = reach.points
     for i in range(MAX_MISSING + 1):
-        total += _GAIN_WEIGHTS[i] * (reached[i] - before)
-        before = reached[i]
+        total += _GAIN_WEIGHTS[i] * (reach.reached[i] - before)
+        before = reach.reached[i]
     return total
 
 
-cdef inline void _add_gains(int points, const int* reached, float* gains) noexcept nogil:
+cdef inline void _add_gains(const ReachC* reach, float* gains) noexcept nogil:
     """Add what each number of missing pieces adds to the points."""
-    cdef int i, before = points
+    cdef int i, before = reach.points
     for i in range(MAX_MISSING + 1):
-        gains[i] += reached[i] - before
-        before = reached[i]
+        gains[i] += reach.reached[i] - before
+        before = reach.reached[i]
 
 
 cdef int _temple_outlook(const CoatlC* coatl, int temple) noexcept nogil:
@@ -223,53 +248,63 @@ cdef int _temple_outlook(const CoatlC* coatl, int temple) noexcept nogil:
 
 # --- a seat
 
-cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock, float* features) noexcept nogil:
+cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock, CoatlCacheC* cache,
+                        float* features) noexcept nogil:
     """Add the prophecies in hand, each on the Coatl where it would bring most. One Coatl may be yet to be started."""
     cdef CoatlC blank
     cdef const CoatlC* coatl
+    cdef const CoatlC* coatls[COATLS]
+    cdef uint64_t keys[COATLS]
     cdef uint8_t hand[MAX_DEALT]
-    cdef int reached[MAX_MISSING + 1]
-    cdef int best_reached[MAX_MISSING + 1]
-    cdef int i, j, number, points, best_points
+    cdef ReachC own, best_reach
+    cdef const ReachC* reach
+    cdef int i, j, number, num_coatls = 0
     cdef int n = rules_hand(state, seat, hand)
     cdef float outlook, best
-    memset(&blank, 0, sizeof(blank))
+    for number in range(COATLS):
+        coatl = &state.coatls[seat][number]
+        if coatl.closed or coatl.num_cards == PLAYED:
+            continue
+        if coatl.length == 0:
+            memset(&blank, 0, sizeof(blank))
+            coatl = &blank
+        coatls[num_coatls] = coatl
+        if cache != NULL:
+            keys[num_coatls] = _coatl_key(coatl, stock)
+        num_coatls += 1
+        if coatl.length == 0:
+            break
     for i in range(n):
         best = -1
-        best_points = 0
-        for number in range(COATLS):
-            coatl = &state.coatls[seat][number]
-            if coatl.closed or coatl.num_cards == PLAYED:
-                continue
+        for number in range(num_coatls):
+            coatl = coatls[number]
             for j in range(coatl.num_cards):
                 if coatl.cards[j] == hand[i]:
                     break
             else:
-                if coatl.length == 0:
-                    coatl = &blank
-                _find_points(coatl, hand[i], stock, &points, reached)
-                outlook = _worth(points, reached)
+                reach = _find_reach(coatl, keys[number], hand[i], stock, cache, &own)
+                outlook = _worth(reach)
                 if outlook > best:
                     best = outlook
-                    best_points = points
-                    memcpy(best_reached, reached, sizeof(reached))
-            if state.coatls[seat][number].length == 0:
-                break
+                    best_reach = reach[0]
         if best >= 0:
-            features[PLAYABLE_POINTS] += best_points
-            _add_gains(best_points, best_reached, features + HAND_GAINS)
+            features[PLAYABLE_POINTS] += best_reach.points
+            _add_gains(&best_reach, features + HAND_GAINS)
 
 
 cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl, const StockC* stock,
-                         float* features) noexcept nogil:
+                         CoatlCacheC* cache, float* features) noexcept nogil:
     """Add an unfinished Coatl."""
-    cdef int reached[MAX_MISSING + 1]
-    cdef uint64_t temples
-    cdef int i, points, best = 0, all_points = 0
+    cdef ReachC own
+    cdef const ReachC* reach
+    cdef uint64_t temples, key = 0
+    cdef int i, best = 0, all_points = 0
+    if cache != NULL and coatl.num_cards > 0:
+        key = _coatl_key(coatl, stock)
     for i in range(coatl.num_cards):
-        _find_points(coatl, coatl.cards[i], stock, &points, reached)
-        all_points += points
-        _add_gains(points, reached, features + PLAYED_GAINS)
+        reach = _find_reach(coatl, key, coatl.cards[i], stock, cache, &own)
+        all_points += reach.points
+        _add_gains(reach, features + PLAYED_GAINS)
     features[PLAYED_POINTS] += all_points
     features[UNFINISHED] += 1
     features[PIECES] += coatl.length
@@ -288,7 +323,7 @@ cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl
     features[TEMPLE_POINTS] += best
 
 
-cdef void _count(const CoatlStateC* state, int seat, float* features) noexcept nogil:
+cdef void _count_anew(const CoatlStateC* state, int seat, CoatlCacheC* cache, float* features) noexcept nogil:
     """Find the features of a seat up to NUM_COUNTS, before scaling."""
     cdef StockC stock
     cdef const CoatlC* coatl
@@ -300,14 +335,15 @@ cdef void _count(const CoatlStateC* state, int seat, float* features) noexcept n
         stock.heads += state.table.stored[seat][HEAD][color]
         stock.tails += state.table.stored[seat][TAIL][color]
         stock.colors |= (stock.bodies[color] > 0) << color
+        stock.key = stock.key << 8 | stock.bodies[color]
         features[STORED_BODIES] += stock.bodies[color]
     for number in range(COATLS):
         coatl = &state.coatls[seat][number]
         features[CLOSED] += coatl.closed
         features[CLOSED_POINTS] += coatl.points
         if coatl.length > 0 and not coatl.closed:
-            _look_at_coatl(state, seat, coatl, &stock, features)
-    _look_at_hand(state, seat, &stock, features)
+            _look_at_coatl(state, seat, coatl, &stock, cache, features)
+    _look_at_hand(state, seat, &stock, cache, features)
     features[TWO_CLOSED] = features[CLOSED] >= 2
     features[STORED_HEADS] = stock.heads
     features[STORED_TAILS] = stock.tails
@@ -322,6 +358,42 @@ cdef void _count(const CoatlStateC* state, int seat, float* features) noexcept n
     features[TO_MOVE] = state.table.to_move == seat
 
 
+cdef uint64_t _key(const CoatlStateC* state, int seat) noexcept nogil:
+    """Return a hash of what the counts of a seat depend on, not 0."""
+    cdef const CoatlC* coatl
+    cdef const uint8_t* stored = &state.table.stored[seat][0][0]
+    cdef uint64_t h = mix_step(0, state.cards[IN_HAND + seat])
+    cdef int number, i
+    h = mix_step(h, (state.temples[ON_DISPLAY] | state.temples[IN_HAND + seat])
+                 | <uint64_t>state.table.tokens[seat] << 16 | <uint64_t>state.table.num_hand[seat] << 24
+                 | <uint64_t>state.table.num_temples[seat] << 32 | <uint64_t>(state.table.to_move == seat) << 40)
+    h = mix_step(h, mix_word(stored))
+    h = mix_step(h, mix_word(stored + NUM_KINDS * NUM_COLORS - 8))
+    for number in range(COATLS):
+        coatl = &state.coatls[seat][number]
+        h = mix_step(h, mix_word(&coatl.length))        # and the fields after it, up to the points
+        if not coatl.closed:
+            for i in range(0, coatl.length, 8):
+                h = mix_step(h, mix_word(coatl.pieces + i))
+            h = mix_step(h, mix_word(&coatl.cards))     # and the neighbours of the pieces
+    return mix_bits(h) | 1
+
+
+cdef const float* _count(const CoatlStateC* state, int seat, CoatlCacheC* cache, float* own) noexcept nogil:
+    """Return the features of a seat up to NUM_COUNTS, from the cache if they are there; else find them."""
+    cdef CountsC* kept
+    cdef uint64_t key
+    if cache == NULL:
+        _count_anew(state, seat, NULL, own)
+        return own
+    key = _key(state, seat)
+    kept = &cache.seats[key >> 32 & (COUNTS_KEPT - 1)]
+    if kept.key != key:
+        kept.key = key
+        _count_anew(state, seat, cache, kept.counts)
+    return kept.counts
+
+
 cdef inline float _outlook(const float* counts) noexcept nogil:
     """Return the outlook."""
     cdef float total = OUTLOOK_AT_START
@@ -331,10 +403,9 @@ cdef inline float _outlook(const float* counts) noexcept nogil:
     return total
 
 
-cdef float evaluation_outlook(const CoatlStateC* state, int seat) noexcept nogil:
-    cdef float counts[NUM_COUNTS]
-    _count(state, seat, counts)
-    return _outlook(counts)
+cdef float evaluation_outlook(const CoatlStateC* state, int seat, CoatlCacheC* cache) noexcept nogil:
+    cdef float own[NUM_COUNTS]
+    return _outlook(_count(state, seat, cache, own))
 
 
 cdef int _last_actions(const CoatlStateC* state, int seat) noexcept nogil:
@@ -355,11 +426,11 @@ cdef int _last_actions(const CoatlStateC* state, int seat) noexcept nogil:
     return 2 if seat > state.table.ending_seat else 1
 
 
-cdef void _add_plans(const CoatlStateC* state, int seat, float* features) noexcept nogil:
+cdef void _add_plans(const CoatlStateC* state, int seat, PlansCacheC* cache, float* features) noexcept nogil:
     """Add the features of the plans."""
     cdef PlansC plans
     cdef int i
-    plans_find(state, seat, &plans)
+    plans_find(state, seat, cache, &plans)
     for i in range(PLANS_MISSING + 1):
         features[PLAN_POINTS + i] = plans.points[i] - (plans.points[i - 1] if i > 0 else 0)
         features[BEST_POINTS + i] = plans.best[i] - (plans.best[i - 1] if i > 0 else 0)
@@ -383,13 +454,16 @@ cdef inline float _cash(const CoatlStateC* state, int seat, const float* counts)
             + (counts[PLAN_NEARLY] if actions > 1 else 0))
 
 
-cdef void _fill_own(const CoatlStateC* state, int seat, float* out) noexcept nogil:
+cdef void _fill_own(const CoatlStateC* state, int seat, CoatlCacheC* cache, float* out) noexcept nogil:
     """Write the features of a seat; `_compare` adds the rest."""
     cdef float counts[NUM_SCALED]
+    cdef const float* found
     cdef float outlook
     cdef int i
-    _count(state, seat, counts)
-    _add_plans(state, seat, counts)
+    found = _count(state, seat, cache, counts)
+    if found != counts:
+        memcpy(counts, found, NUM_COUNTS * sizeof(float))
+    _add_plans(state, seat, NULL if cache == NULL else &cache.plans, counts)
     outlook = _outlook(counts)
     for i in range(NUM_SCALED):
         out[i] = counts[i] / _SCALES[i]
@@ -461,17 +535,22 @@ cdef void _compare(const CoatlStateC* state, int seat, float own[4][NUM_OWN]) no
             4, max(0, own[seat][CASH] * CASH_SCALE - most))
 
 
-cdef void _find_features(const CoatlStateC* state, float* inputs) noexcept nogil:
+cdef void _find_features(const CoatlStateC* state, CoatlCacheC* cache, float* inputs) noexcept nogil:
     """Write the network's inputs, NUM_INPUTS numbers for each seat."""
     cdef float own[4][NUM_OWN]
     cdef float shared[NUM_SHARED]
     cdef int seat
     for seat in range(state.table.num_players):
-        _fill_own(state, seat, own[seat])
+        _fill_own(state, seat, cache, own[seat])
     for seat in range(state.table.num_players):
         _compare(state, seat, own)
     _fill_shared(state, shared)
     network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, state.table.num_players, inputs)
+
+
+cdef void _find_features_anew(const CoatlStateC* state, float* inputs) noexcept nogil:
+    """Do the same without a cache."""
+    _find_features(state, NULL, inputs)
 
 
 def features(State owner not None):
@@ -488,22 +567,21 @@ def features(State owner not None):
         float32, shape (seats, NUM_INPUTS): the seat's own features, the largest and the mean of its rivals',
         and those of the position; names in `OWN_FEATURES` and `SHARED_...` of ``weights.pxd``.
     """
-    return network_features(owner, "coatl", NUM_INPUTS, <network_find_t>_find_features)
+    return network_features(owner, "coatl", NUM_INPUTS, <network_find_t>_find_features_anew)
 
 
 # --- the network
 
-cdef void evaluation_evaluate(const void* weights, const CoatlStateC* state, double* values,
+cdef void evaluation_evaluate(const void* weights, CoatlCacheC* cache, const CoatlStateC* state, double* values,
                               double* points) noexcept nogil:
     cdef const float* network = (<const CoatlWeightsC*>weights).network
     cdef float inputs[4 * NUM_INPUTS]
     cdef float outputs[4 * NETWORK_OUTPUTS]
-    cdef int seat
-    _find_features(state, inputs)
-    for seat in range(state.table.num_players):
-        network_forward(network, NUM_INPUTS, inputs + seat * NUM_INPUTS, outputs + seat * NETWORK_OUTPUTS)
+    _find_features(state, cache, inputs)
+    network_forward(network, NUM_INPUTS, inputs, state.table.num_players, outputs)
     network_answers(outputs, state.table.num_players, values, points)
 
 
 assert len(OWN_FEATURES) == NUM_OWN
+assert TO_MOVE == NUM_COUNTS - 1
 assert ENDS_NEXT == NUM_OWN - 3

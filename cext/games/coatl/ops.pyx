@@ -11,7 +11,7 @@ from numpy.random cimport bitgen_t
 from cext.core.game cimport GameOps, State, game_create, state_wrap
 from cext.core.rng cimport Stream
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
-from cext.games.coatl.evaluation cimport evaluation_evaluate
+from cext.games.coatl.evaluation cimport CoatlCacheC, evaluation_evaluate
 from cext.games.coatl.hidden cimport hidden_determinize
 from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
@@ -63,6 +63,7 @@ _ops.max_players = MAX_SEATS
 _ops.max_actions = MAX_ACTIONS
 _ops.max_game_length = MAX_GAME_LENGTH
 _ops.weights_size = sizeof(CoatlWeightsC)
+_ops.cache_size = (sizeof(CoatlCacheC) + 63) // 64 * 64
 _ops.check = <int (*)(const void*) noexcept nogil>state_check
 _ops.check_name = state_check_name
 _ops.num_players = coatl_num_players
@@ -78,9 +79,9 @@ _ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determ
 _ops.chance = coatl_chance
 _ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_accepts_action
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
-_ops.policy = <void (*)(const void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
+_ops.policy = <void (*)(const void*, void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
 _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
-_ops.evaluate = <void (*)(const void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
+_ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
 
 # A random event follows nearly every turn. The value was found by matches (benchmarks/STRENGTH.md).
 GAME = game_create(&_ops, {"events_exponent": 0.25})

@@ -8,10 +8,38 @@ several Coatls. Pieces and prophecies are assigned to one Coatl after the other.
 almost independently: two may use the same head, tail, piece or prophecy.
 """
 
-from cext.games.coatl.state cimport CoatlStateC
+from libc.stdint cimport uint8_t, uint64_t
+
+from cext.games.coatl.cards cimport NUM_COLORS
+from cext.games.coatl.state cimport CAPACITY, NUM_KINDS, CoatlStateC
 
 cdef enum:
     PLANS_MISSING = 4           # most missing pieces of a plan
+    PLANS_LONGEST = 20          # longer Coatls are ignored
+    PLANS_GROWTH = CAPACITY + PLANS_MISSING     # pieces that could be added to one of these
+    PLANS_KEPT = 2048           # of a cache, a power of 2
+
+# A Coatl and the pieces that the seat still has.
+ctypedef struct PlanC:
+    uint8_t pieces[PLANS_LONGEST + PLANS_GROWTH + 2]    # including a head and a tail
+    uint8_t length
+    uint8_t has_head
+    uint8_t has_tail
+    uint8_t missing
+    uint8_t wanted[NUM_COLORS]          # the missing pieces
+    uint8_t stored[NUM_KINDS][NUM_COLORS]
+    int points
+    int used                            # prophecies in hand that count, as a set of indexes of the cards
+
+# What a search for the plans of one Coatl has found.
+ctypedef struct FoundC:
+    uint64_t key                        # of what it began with; 0: nothing
+    int points[PLANS_MISSING + 1]       # possible with 0 to PLANS_MISSING missing pieces
+    PlanC chosen                        # the best plan
+    PlanC sure                          # the best one with nothing missing
+
+ctypedef struct PlansCacheC:
+    FoundC found[PLANS_KEPT]
 
 # Sums over the Coatls that a seat is building or has yet to start. The pieces and prophecies of the plan chosen for one
 # Coatl are not available for the next.
@@ -28,5 +56,5 @@ ctypedef struct PlansC:
     int num_ready                   # number of these Coatls
     int nearly                      # points of those that lack only a head or only a tail, without that piece
 
-# Finds the plans of a seat.
-cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept nogil
+# Finds the plans of a seat; with a cache or NULL.
+cdef void plans_find(const CoatlStateC* state, int seat, PlansCacheC* cache, PlansC* plans) noexcept nogil

@@ -7,16 +7,15 @@ shortest path of the prophecy's automaton.
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
+from cext.core.rng cimport mix_bits, mix_step, mix_word
 from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACE_OF, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PAIR_A,
                                      PAIR_B, PATHS, TEMPLES, FaceC, OutlookC, PathC,
                                      TempleC, card_points, card_scan, card_times)
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
-from cext.games.coatl.state cimport (BODY, CAPACITY, COATLS, DISPLAY, HEAD, IN_HAND, NUM_KINDS, ON_DISPLAY, PLAYED,
+from cext.games.coatl.state cimport (BODY, COATLS, DISPLAY, HEAD, IN_HAND, NUM_KINDS, ON_DISPLAY, PLAYED,
                                      TAIL, CoatlC, set_first, set_size)
 
 cdef enum:
-    LONGEST = 20                # longer Coatls are ignored
-    GROWTH = CAPACITY + PLANS_MISSING   # pieces that could be added to one of these
     DEPTH = 4                   # steps of the beam search; 3, with one occurrence each, played equally well
     BEAM = 2                    # plans kept after each step
     PROMISING = 2               # missing pieces at which the plans of several Coatls are compared
@@ -25,21 +24,9 @@ cdef enum:
 # Cost of a missing piece, in points, when plans are compared; a guess.
 cdef float MISSING_COST = 1.2
 
-# A Coatl and the pieces that the seat still has.
-ctypedef struct PlanC:
-    uint8_t pieces[LONGEST + GROWTH + 2]    # including a head and a tail
-    uint8_t length
-    uint8_t has_head
-    uint8_t has_tail
-    uint8_t missing
-    uint8_t wanted[NUM_COLORS]          # the missing pieces
-    uint8_t stored[NUM_KINDS][NUM_COLORS]
-    int points
-    int used                            # prophecies in hand that count, as a set of indexes of CardsC
-
 # The prophecies that matter for a Coatl.
 ctypedef struct CardsC:
-    uint8_t faces[MAX_CARDS]            # those played on it, then those in hand that may be played
+    uint8_t faces[MAX_CARDS]            # those played on it, then those in hand that may be played; unused 0
     int num_played
     int n
 
@@ -86,7 +73,7 @@ cdef bint _grow(PlanC* plan, const PathC* path, bint is_right, bint is_last) noe
     cdef uint8_t* has_end = &plan.has_tail if is_right else &plan.has_head
     cdef int i, j, color
     for i in range(path.length):
-        if has_end[0] or plan.length == LONGEST + GROWTH:
+        if has_end[0] or plan.length == PLANS_LONGEST + PLANS_GROWTH:
             return False
         color = _take(plan.stored[BODY], path.colors[i])
         # A head or a tail ends the Coatl, so it can only come last. A head and a tail alone are no Coatl.
@@ -146,27 +133,27 @@ cdef inline int _keep(PlanC* beam, int n, const PlanC* plan) noexcept nogil:
     return n
 
 
-cdef void _update_best(const PlanC* plan, int* points, PlanC* chosen, PlanC* sure) noexcept nogil:
-    """Update the points, the chosen plan and the sure plan (nothing missing) by a plan."""
+cdef void _update_best(const PlanC* plan, FoundC* found) noexcept nogil:
+    """Update what was found by a plan."""
     cdef int missing
-    if plan.missing == 0 and plan.points > sure.points:
-        sure[0] = plan[0]
+    if plan.missing == 0 and plan.points > found.sure.points:
+        found.sure = plan[0]
     for missing in range(plan.missing, PLANS_MISSING + 1):
-        points[missing] = max(points[missing], plan.points)
-    if _worth(plan) > _worth(chosen):
-        chosen[0] = plan[0]
+        found.points[missing] = max(found.points[missing], plan.points)
+    if _worth(plan) > _worth(&found.chosen):
+        found.chosen = plan[0]
 
 
-cdef void _search(const CardsC* cards, PlanC* start, int* points, PlanC* chosen, PlanC* sure) noexcept nogil:
-    """Find the points possible with 0 to PLANS_MISSING missing pieces, the best plan, the best with none missing."""
+cdef void _search(const CardsC* cards, PlanC* start, FoundC* found) noexcept nogil:
+    """Find the plans for a Coatl."""
     cdef PlanC beams[2][BEAM]
     cdef PlanC plan
     cdef int step, i, j, is_right, num_kept, n = 1
     _value_cards(cards, start)
-    chosen[0] = start[0]
-    sure[0] = start[0]
-    memset(points, 0, (PLANS_MISSING + 1) * sizeof(int))
-    _update_best(start, points, chosen, sure)
+    found.chosen = start[0]
+    found.sure = start[0]
+    memset(found.points, 0, sizeof(found.points))
+    _update_best(start, found)
     beams[0][0] = start[0]
     for step in range(DEPTH):
         num_kept = 0
@@ -176,16 +163,42 @@ cdef void _search(const CardsC* cards, PlanC* start, int* points, PlanC* chosen,
                     plan = beams[step & 1][i]
                     if _grow_for(&plan, cards.faces[j], is_right):
                         _value_cards(cards, &plan)
-                        _update_best(&plan, points, chosen, sure)
+                        _update_best(&plan, found)
                         num_kept = _keep(beams[1 - (step & 1)], num_kept, &plan)
         n = num_kept
+
+
+cdef uint64_t _key(const CardsC* cards, const PlanC* start) noexcept nogil:
+    """Return a hash of what a search begins with, not 0."""
+    cdef uint64_t h = 0
+    cdef size_t i
+    for i in range(sizeof(PlanC) // 8):
+        h = mix_step(h, mix_word(<const uint8_t*>start + 8 * i))
+    h = mix_step(h, mix_word(cards.faces))
+    h = mix_step(h, mix_word(cards.faces + MAX_CARDS - 8))
+    h = mix_step(h, <uint64_t>(cards.num_played << 8 | cards.n))
+    return mix_bits(h) | 1
+
+
+cdef const FoundC* _find(const CardsC* cards, PlanC* start, PlansCacheC* cache, FoundC* own) noexcept nogil:
+    """Return the plans for a Coatl, from the cache if they are there; else search them."""
+    cdef FoundC* found = own
+    cdef uint64_t key = 0
+    if cache != NULL:
+        key = _key(cards, start)
+        found = &cache.found[key >> 32 & (PLANS_KEPT - 1)]
+        if found.key == key:
+            return found
+        found.key = key
+    _search(cards, start, found)
+    return found
 
 
 cdef void _begin(const CoatlC* coatl, const uint8_t* hand, int num_hand, PlanC* start, CardsC* cards) noexcept nogil:
     """Make the plan that adds nothing to a Coatl, and its prophecies. NULL: a Coatl yet to be started."""
     cdef int i, j
     memset(start, 0, sizeof(PlanC))
-    cards.n = 0
+    memset(cards, 0, sizeof(CardsC))
     if coatl != NULL:
         memcpy(start.pieces, coatl.pieces, coatl.length)
         start.length = coatl.length
@@ -311,15 +324,16 @@ cdef inline int _num_pieces(const uint8_t* pieces) noexcept nogil:
     return num
 
 
-cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept nogil:
+cdef void plans_find(const CoatlStateC* state, int seat, PlansCacheC* cache, PlansC* plans) noexcept nogil:
     cdef uint8_t hand[MAX_DEALT]
     cdef uint8_t stored[NUM_KINDS][NUM_COLORS]
     cdef uint8_t wanted[NUM_COLORS]
-    cdef int points[PLANS_MISSING + 1]
     cdef int display[DISPLAY]
     cdef const CoatlC* coatls[COATLS]
     cdef CardsC cards
-    cdef PlanC start, chosen, sure
+    cdef PlanC start
+    cdef FoundC own
+    cdef const FoundC* found
     cdef const CoatlC* coatl
     cdef int i, number, _, missing, lacks, closed, n = 0, num_started = 0
     cdef int heads = 0, tails = 0           # that Coatls which could be closed use
@@ -331,7 +345,7 @@ cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept
     for number in range(COATLS):
         coatl = &state.coatls[seat][number]
         num_started += coatl.length > 0
-        if coatl.length > 0 and not coatl.closed and coatl.length <= LONGEST:
+        if coatl.length > 0 and not coatl.closed and coatl.length <= PLANS_LONGEST:
             coatls[n] = coatl
             n += 1
     for _ in range(num_started, COATLS):
@@ -343,34 +357,34 @@ cdef void plans_find(const CoatlStateC* state, int seat, PlansC* plans) noexcept
             break
         _begin(coatl, hand, num_hand, &start, &cards)
         memcpy(start.stored, stored, sizeof(stored))
-        _search(&cards, &start, points, &chosen, &sure)
+        found = _find(&cards, &start, cache, &own)
         for missing in range(PLANS_MISSING + 1):
-            plans.points[missing] += points[missing]
-        if number == 0 or points[PROMISING] > plans.best[PROMISING]:
-            memcpy(plans.best, points, sizeof(points))
-        plans.missing += chosen.missing
-        plans.chosen_points += chosen.points
-        plans.cards += set_size(chosen.used)
-        if sure.points > 0:
-            lacks = (not sure.has_head and _num_pieces(sure.stored[HEAD]) <= heads) + (
-                not sure.has_tail and _num_pieces(sure.stored[TAIL]) <= tails)
+            plans.points[missing] += found.points[missing]
+        if number == 0 or found.points[PROMISING] > plans.best[PROMISING]:
+            memcpy(plans.best, found.points, sizeof(plans.best))
+        plans.missing += found.chosen.missing
+        plans.chosen_points += found.chosen.points
+        plans.cards += set_size(found.chosen.used)
+        if found.sure.points > 0:
+            lacks = (not found.sure.has_head and _num_pieces(found.sure.stored[HEAD]) <= heads) + (
+                not found.sure.has_tail and _num_pieces(found.sure.stored[TAIL]) <= tails)
             if lacks == 0:
-                closed = max(_closed_points(state, seat, &cards, &sure),
+                closed = max(_closed_points(state, seat, &cards, &found.sure),
                              _closed_points(state, seat, &cards, &start))
                 plans.ready += closed
                 plans.num_ready += closed > 0
-                heads += not sure.has_head
-                tails += not sure.has_tail
+                heads += not found.sure.has_head
+                tails += not found.sure.has_tail
             elif lacks == 1:
-                plans.nearly += sure.points + _temple(state, seat, &sure)
-        if chosen.length == 0:
+                plans.nearly += found.sure.points + _temple(state, seat, &found.sure)
+        if found.chosen.length == 0:
             break               # nothing to start a Coatl with
-        plans.temples += _temple(state, seat, &chosen)
-        _look_at_display(state, &cards, &chosen, display)
+        plans.temples += _temple(state, seat, &found.chosen)
+        _look_at_display(state, &cards, &found.chosen, display)
         for i in range(NUM_COLORS):
-            wanted[i] += chosen.wanted[i]
-        memcpy(stored, chosen.stored, sizeof(stored))
-        num_hand = _without(hand, num_hand, &cards, chosen.used)
+            wanted[i] += found.chosen.wanted[i]
+        memcpy(stored, found.chosen.stored, sizeof(stored))
+        num_hand = _without(hand, num_hand, &cards, found.chosen.used)
     for i in range(DISPLAY):
         plans.on_display += display[i]
     plans.on_supply = _on_supply(state, wanted)

@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 from cext.core.game cimport State
 from cext.core.priors cimport priors_categorize, priors_find_t
 from cext.core.rng cimport rng_below
-from cext.games.coatl.evaluation cimport evaluation_outlook
+from cext.games.coatl.evaluation cimport CoatlCacheC, evaluation_outlook
 from cext.games.coatl.rules cimport (MAX_ACTIONS, rules_apply_action, rules_candidates, rules_is_legal,
                                      rules_legal_actions, rules_verbs)
 from cext.games.coatl.state cimport (ADD, BODY, CLOSE, DRAW, END, KEEP, PLAY, START, TAKE, TEMPLE,
@@ -98,7 +98,7 @@ cdef inline int _gap(float behind) noexcept nogil:
     return GAP_BEHIND if behind < FAR_BEHIND else GAP_FAR
 
 
-cdef int _categorize(const void* data, const CoatlStateC* state, const action_t* actions, int n, int* categories,
+cdef int _categorize(const CoatlStateC* state, CoatlCacheC* cache, const action_t* actions, int n, int* categories,
                      float* shares) noexcept nogil:
     """Find the category of each legal action and its share of the category's weight; return the row of the weights."""
     cdef CoatlStateC after
@@ -107,7 +107,7 @@ cdef int _categorize(const void* data, const CoatlStateC* state, const action_t*
     for i in range(n):
         memcpy(&after, state, sizeof(CoatlStateC))
         rules_apply_action(&after, actions[i])
-        shares[i] = evaluation_outlook(&after, seat)
+        shares[i] = evaluation_outlook(&after, seat, cache)
         if action_verb(actions[i]) == DRAW:
             shares[i] += DRAWING_VALUE
         best = max(best, shares[i])
@@ -117,13 +117,19 @@ cdef int _categorize(const void* data, const CoatlStateC* state, const action_t*
     return state.table.phase
 
 
-cdef void policy_priors(const void* weights, const CoatlStateC* state, const action_t* actions, int n,
-                        float* priors) noexcept nogil:
+cdef void policy_priors(const void* weights, CoatlCacheC* cache, const CoatlStateC* state, const action_t* actions,
+                        int n, float* priors) noexcept nogil:
     cdef int categories[MAX_ACTIONS]
-    cdef int i, group = _categorize(weights, state, actions, n, categories, priors)
+    cdef int i, group = _categorize(state, cache, actions, n, categories, priors)
     cdef const float* row = (<const CoatlWeightsC*>weights).priors[group]
     for i in range(n):
         priors[i] *= row[categories[i]]
+
+
+cdef int _categorize_anew(const void* weights, const CoatlStateC* state, const action_t* actions, int n,
+                          int* categories, float* shares) noexcept nogil:
+    """Do the same without a cache; the weights do not matter."""
+    return _categorize(state, NULL, actions, n, categories, shares)
 
 
 def categorize(State owner not None, weights not None):
@@ -147,7 +153,7 @@ def categorize(State owner not None, weights not None):
     TypeError
         If the state or the weights are of another game.
     """
-    return priors_categorize(owner, weights, "coatl", <priors_find_t>_categorize)
+    return priors_categorize(owner, weights, "coatl", <priors_find_t>_categorize_anew)
 
 
 NUM_ROWS = NUM_GROUPS       # of the weights of the categories

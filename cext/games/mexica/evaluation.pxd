@@ -14,5 +14,5 @@ cdef void evaluation_levels_needed(const int* levels, int seat, int* first, int*
 cdef double evaluation_takeable(const int* levels, int seat, int stock, int value, int pay) noexcept nogil
 
 # GameOps.evaluate; the weights are MexicaWeightsC.
-cdef void evaluation_evaluate(const void* weights, const MexicaStateC* state, double* values,
+cdef void evaluation_evaluate(const void* weights, void* cache, const MexicaStateC* state, double* values,
                               double* points) noexcept nogil

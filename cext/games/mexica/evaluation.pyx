@@ -413,13 +413,11 @@ def features(State owner not None):
 
 # --- the network
 
-cdef void evaluation_evaluate(const void* weights, const MexicaStateC* state, double* values,
+cdef void evaluation_evaluate(const void* weights, void* cache, const MexicaStateC* state, double* values,
                               double* points) noexcept nogil:
     cdef const float* network = (<const MexicaWeightsC*>weights).network
     cdef float inputs[4 * NUM_INPUTS]
     cdef float outputs[4 * NETWORK_OUTPUTS]
-    cdef int seat
     _find_features(state, inputs)
-    for seat in range(state.num_players):
-        network_forward(network, NUM_INPUTS, inputs + seat * NUM_INPUTS, outputs + seat * NETWORK_OUTPUTS)
+    network_forward(network, NUM_INPUTS, inputs, state.num_players, outputs)
     network_answers(outputs, state.num_players, values, points)

@@ -14,7 +14,8 @@ from cext.games.mexica.evaluation cimport evaluation_evaluate
 from cext.games.mexica.hidden cimport hidden_chance, hidden_determinize
 from cext.games.mexica.policy cimport policy_begin_search, policy_playout_action, policy_priors, policy_random_action
 from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action,
-                                      rules_accepts_action, rules_legal_actions, rules_returns)
+                                      rules_accepts_action, rules_legal_actions, rules_returns,
+                                      rules_scoring)
 from cext.games.mexica.state cimport (OVER, MexicaStateC, state_check, state_check_name, state_describe,
                                       state_fill, state_hash)
 from cext.games.mexica.weights cimport MexicaWeightsC
@@ -71,13 +72,26 @@ _ops.round = mexica_round
 _ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determinize
 _ops.chance = <void (*)(void*, bitgen_t*) noexcept nogil>hidden_chance
 _ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_accepts_action
-_ops.policy = <void (*)(const void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
+_ops.policy = <void (*)(const void*, void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
 _ops.begin_search = <void (*)(void*) noexcept nogil>policy_begin_search
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
 _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
-_ops.evaluate = <void (*)(const void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
+_ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
 
 GAME = game_create(&_ops)
+
+
+def scoring_now(State owner not None):
+    """Return the points that each seat would get if the period of a Mexica `State` were scored now.
+
+    Raises TypeError for a state of another game.
+    """
+    if owner.game is not GAME:
+        raise TypeError(f"expected a state of mexica, got one of {owner.game.name}")
+    cdef const MexicaStateC* state = <const MexicaStateC*>owner.data
+    cdef int points[4]
+    rules_scoring(state, points)
+    return [points[seat] for seat in range(state.num_players)]
 
 
 def state_from_fields(dict fields not None):

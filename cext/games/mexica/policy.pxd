@@ -17,5 +17,5 @@ cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) no
 cdef void policy_begin_search(MexicaStateC* state) noexcept nogil
 
 # GameOps.policy; the weights are MexicaWeightsC.
-cdef void policy_priors(const void* weights, const MexicaStateC* state, const action_t* actions, int n,
+cdef void policy_priors(const void* weights, void* cache, const MexicaStateC* state, const action_t* actions, int n,
                         float* priors) noexcept nogil

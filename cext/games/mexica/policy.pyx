@@ -675,7 +675,7 @@ cdef void policy_begin_search(MexicaStateC* state) noexcept nogil:
     state.tokens_before = state.tokens_taken
 
 
-cdef void policy_priors(const void* weights, const MexicaStateC* state, const action_t* actions, int n,
+cdef void policy_priors(const void* weights, void* cache, const MexicaStateC* state, const action_t* actions, int n,
                         float* priors) noexcept nogil:
     cdef int categories[MAX_ACTIONS]
     cdef int i, group = _categorize(weights, state, actions, n, categories, priors)

@@ -122,5 +122,8 @@ cdef void rules_levels(const MexicaStateC* state, rows_t district, int* levels) 
 # full value and take up as many places). The neutral temples rank but earn nothing.
 cdef void rules_score_levels(const int* levels, int value, int* points) noexcept nogil
 
+# Writes to points[seat], of four seats, what a scoring of the present period would bring now.
+cdef void rules_scoring(const MexicaStateC* state, int* points) noexcept nogil
+
 # GameOps.returns: most points win, then most action tokens; then the win is shared.
 cdef void rules_returns(const MexicaStateC* state, double* shares) noexcept nogil

@@ -520,13 +520,11 @@ cdef void rules_score_levels(const int* levels, int value, int* points) noexcept
             points[owner] += pays[rank]
 
 
-cdef void _score_period(MexicaStateC* state) noexcept nogil:
-    """Score the period that ends."""
+cdef void rules_scoring(const MexicaStateC* state, int* points) noexcept nogil:
     cdef rows_t dry = state_dry(state), rest, district
     cdef int levels[NUM_OWNERS]
-    cdef int points[4]
     cdef int i, seat
-    memset(points, 0, sizeof(points))
+    memset(points, 0, 4 * sizeof(int))
     for i in range(state.num_placed):
         district = rows_flood(rows_of(state.placed_at[i]), dry)
         rules_levels(state, district, levels)
@@ -542,6 +540,14 @@ cdef void _score_period(MexicaStateC* state) noexcept nogil:
     for seat in range(state.num_players):
         if rows_has(&STARTS, state.pilli[seat]):
             points[seat] += 5
+
+
+cdef void _score_period(MexicaStateC* state) noexcept nogil:
+    """Score the period that ends."""
+    cdef int points[4]
+    cdef int seat
+    rules_scoring(state, points)
+    for seat in range(state.num_players):
         state.score[seat] += <uint16_t>points[seat]
 
 

@@ -9,11 +9,14 @@ ctypedef struct BeforeC:
 
 cdef void evaluation_look(const TzolkinStateC* state, BeforeC* before) noexcept nogil
 
-# How good a position is for a seat after one of its actions, about in points: the expected margin, and the odds of the
-# win. What the others can do is as it was before the action, unless the turn has ended.
-cdef float evaluation_after(const void* weights, const TzolkinStateC* after, int seat,
-                            const BeforeC* before) noexcept nogil
+cdef enum:
+    AT_ONCE = 4         # positions that `evaluation_after` looks at together
+
+# How good positions (AT_ONCE at most) are for a seat after one of its actions, about in points: the expected margin,
+# and the odds of the win. What the others can do is as it was before the action, unless the turn has ended.
+cdef void evaluation_after(const void* weights, const TzolkinStateC* after, int count, int seat, const BeforeC* before,
+                           float* advantages) noexcept nogil
 
 # GameOps.evaluate; the weights are TzolkinWeightsC.
-cdef void evaluation_evaluate(const void* weights, const TzolkinStateC* state, double* values,
+cdef void evaluation_evaluate(const void* weights, void* cache, const TzolkinStateC* state, double* values,
                               double* points) noexcept nogil

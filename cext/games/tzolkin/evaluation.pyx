@@ -13,7 +13,7 @@ from cext.core.game cimport State
 from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
                                 network_forward)
 from cext.games.tzolkin.plans cimport LATER, NOW, PlansC, plans_brings, plans_find
-from cext.games.tzolkin.rules cimport rules_returns, rules_temple_points
+from cext.games.tzolkin.rules cimport rules_returns
 from cext.games.tzolkin.state cimport *
 from cext.games.tzolkin.weights cimport *
 
@@ -255,15 +255,12 @@ def features(State owner not None):
 
 # --- the network
 
-cdef void _forward(const void* weights, int num_players, const float* inputs, float* outputs) noexcept nogil:
-    """Compute NETWORK_OUTPUTS outputs of each seat."""
-    cdef const float* network = &(<const TzolkinWeightsC*>weights).network[0]
-    cdef int seat
-    for seat in range(num_players):
-        network_forward(network, NUM_INPUTS, inputs + seat * NUM_INPUTS, outputs + seat * NETWORK_OUTPUTS)
+cdef void _forward(const void* weights, int rows, const float* inputs, float* outputs) noexcept nogil:
+    """Compute NETWORK_OUTPUTS outputs of each row."""
+    network_forward(&(<const TzolkinWeightsC*>weights).network[0], NUM_INPUTS, inputs, rows, outputs)
 
 
-cdef void evaluation_evaluate(const void* weights, const TzolkinStateC* state, double* values,
+cdef void evaluation_evaluate(const void* weights, void* cache, const TzolkinStateC* state, double* values,
                               double* points) noexcept nogil:
     cdef float inputs[4 * NUM_INPUTS]
     cdef float outputs[4 * NETWORK_OUTPUTS]
@@ -289,29 +286,42 @@ cdef inline float _advantage(int num_players, int seat, const double* values, co
     return <float>(points[seat] - best + POINTS_OF_ODDS * log((0.001 + values[seat]) / (1.001 - values[seat])))
 
 
-cdef float evaluation_after(const void* weights, const TzolkinStateC* after, int seat,
-                            const BeforeC* before) noexcept nogil:
+cdef void _find_features_after(const TzolkinStateC* after, int seat, const BeforeC* before,
+                               float* inputs) noexcept nogil:
+    """Write the network's inputs for a position after an action of a seat."""
     cdef float own[4][NUM_OWN]
     cdef float shared[NUM_SHARED]
-    cdef float inputs[4 * NUM_INPUTS]
-    cdef float outputs[4 * NETWORK_OUTPUTS]
-    cdef double values[4]
-    cdef double points[4]
     cdef int other
-    if after.phase == OVER:
-        rules_returns(after, values)
-        for other in range(after.num_players):
-            points[other] = 0.25 * after.seats[other].score
-        return _advantage(after.num_players, seat, values, points)
     if after.to_move != seat or after.phase == TURN:
         _find_features(after, inputs)
-    else:
-        for other in range(after.num_players):
-            if other != seat:
-                memcpy(own[other], before.own[other], sizeof(own[other]))
-        _fill_own(after, seat, own[seat])
-        _fill_shared(after, shared)
-        network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, after.num_players, inputs)
-    _forward(weights, after.num_players, inputs, outputs)
-    network_answers(outputs, after.num_players, values, points)
-    return _advantage(after.num_players, seat, values, points)
+        return
+    for other in range(after.num_players):
+        if other != seat:
+            memcpy(own[other], before.own[other], sizeof(own[other]))
+    _fill_own(after, seat, own[seat])
+    _fill_shared(after, shared)
+    network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, after.num_players, inputs)
+
+
+cdef void evaluation_after(const void* weights, const TzolkinStateC* after, int count, int seat, const BeforeC* before,
+                           float* advantages) noexcept nogil:
+    cdef float inputs[AT_ONCE * 4 * NUM_INPUTS]
+    cdef float outputs[AT_ONCE * 4 * NETWORK_OUTPUTS]
+    cdef double values[4]
+    cdef double points[4]
+    cdef int i, other, rows = 0, players = after.num_players
+    for i in range(count):
+        if after[i].phase != OVER:
+            _find_features_after(&after[i], seat, before, inputs + rows * NUM_INPUTS)
+            rows += players
+    _forward(weights, rows, inputs, outputs)
+    rows = 0
+    for i in range(count):
+        if after[i].phase == OVER:
+            rules_returns(&after[i], values)
+            for other in range(players):
+                points[other] = 0.25 * after[i].seats[other].score
+        else:
+            network_answers(outputs + rows * NETWORK_OUTPUTS, players, values, points)
+            rows += players
+        advantages[i] = _advantage(players, seat, values, points)

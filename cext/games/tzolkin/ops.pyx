@@ -78,9 +78,12 @@ _ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determ
 _ops.chance = tzolkin_chance
 _ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_accepts_action
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
-_ops.policy = <void (*)(const void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
-_ops.evaluate = <void (*)(const void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
-GAME = game_create(&_ops)
+_ops.policy = <void (*)(const void*, void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
+_ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
+
+# Random turns to the end of the round cost time and tell little here: most of what a seat gains comes from few good
+# turns. Found by a match (docs/experiments.md).
+GAME = game_create(&_ops, {"playout_weight": 0})
 
 
 def state_from_fields(dict fields not None):

@@ -422,10 +422,10 @@ cdef void _find_workers(const TzolkinStateC* state, int seat, PlansC* plans) noe
     cdef float reach[NUM_GEARS][11]
     cdef int chosen[NUM_GEARS][11]
     cdef int used[NUM_GEARS]
-    cdef int last_day = LAST_DAY - state.day, gear, space, spaces, t, k, entry, number
+    cdef int last_day = LAST_DAY - state.day, gear, space, spaces, t, k, _, entry, number
     cdef int first = last_day + 1 - plans.turns     # gears turn so often before the seat can pick a worker up
     cdef int action, best_action, best_t
-    cdef float value, best, wait = WAIT * min(<float>1, plans.turns / USEFUL_TURNS), all_now
+    cdef float value, best, wait = WAIT * min(<float>1, plans.turns / USEFUL_TURNS)
     if state.to_move == seat and state.phase == PLACING:
         first = 1
     for gear in range(NUM_GEARS):
@@ -463,7 +463,7 @@ cdef void _find_workers(const TzolkinStateC* state, int seat, PlansC* plans) noe
             best = max(best, value)
     number = own.workers - state_workers_out(state, seat)
     value = best
-    for k in range(number):
+    for _ in range(number):
         plans.idle += value
         value *= 0.85
 
@@ -481,7 +481,8 @@ cdef void plans_find(const TzolkinStateC* state, int seat, PlansC* plans) noexce
     _find_advances(state, seat, plans)
     plans.hunger = (NUM_FOOD_DAYS - state.food_days) * _hungry(own, 0, 0)
     if own.workers < MAX_WORKERS:
-        plans.worker = (WORKER_VALUE * plans.turns / ALL_TURNS - plans.materials[CORN] * (NUM_FOOD_DAYS - state.food_days)
+        plans.worker = (WORKER_VALUE * plans.turns / ALL_TURNS
+                        - plans.materials[CORN] * (NUM_FOOD_DAYS - state.food_days)
                         * max(0, CORN_PER_WORKER - own.discount) * (own.workers >= own.free_workers))
         for i in range(NUM_MONUMENTS):
             if own.monuments >> i & 1 and SCORINGS[i].kind == OF_WORKERS:

@@ -9,5 +9,5 @@ from cext.games.tzolkin.state cimport TzolkinStateC
 cdef action_t policy_random_action(const TzolkinStateC* state, bitgen_t* rng) noexcept nogil
 
 # GameOps.policy; the weights are TzolkinWeightsC.
-cdef void policy_priors(const void* weights, const TzolkinStateC* state, const action_t* actions, int n,
+cdef void policy_priors(const void* weights, void* cache, const TzolkinStateC* state, const action_t* actions, int n,
                         float* priors) noexcept nogil

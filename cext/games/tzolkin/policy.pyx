@@ -1,4 +1,7 @@
-"""Heuristics of Tzolk'in: the random player and the priors; contracts in ``policy.pxd``. They never change the rules."""
+"""Heuristics of Tzolk'in: the random player and the priors; contracts in ``policy.pxd``.
+
+They never change the rules.
+"""
 
 from libc.math cimport expf
 from libc.stdint cimport uint32_t
@@ -7,7 +10,7 @@ from libc.string cimport memcpy
 from cext.core.game cimport State
 from cext.core.priors cimport priors_categorize, priors_find_t
 from cext.core.rng cimport rng_below
-from cext.games.tzolkin.evaluation cimport BeforeC, evaluation_after, evaluation_look
+from cext.games.tzolkin.evaluation cimport AT_ONCE, BeforeC, evaluation_after, evaluation_look
 from cext.games.tzolkin.rules cimport MAX_ACTIONS, rules_actions_of, rules_apply_action, rules_verbs
 from cext.games.tzolkin.state cimport *
 from cext.games.tzolkin.weights cimport *
@@ -62,34 +65,46 @@ cdef inline bint _is_middling(const action_t* actions, int i, int n) noexcept no
             and actions[i + 1] == actions[i] + 1)
 
 
+cdef inline void _play(const TzolkinStateC* state, action_t action, TzolkinStateC* after) noexcept nogil:
+    """Find the position after an action, as far as its seat may know it."""
+    memcpy(after, state, sizeof(TzolkinStateC))
+    if state.phase == KEEPING:          # the last seat's choice would show those of the others
+        after.seats[state.to_move].wealth = (<uint32_t>1 << action_tile(action)
+                                             | <uint32_t>1 << action_second_tile(action))
+    else:
+        rules_apply_action(after, action)
+
+
 cdef int _categorize(const void* data, const TzolkinStateC* state, const action_t* actions, int n, int* categories,
                      float* shares) noexcept nogil:
     """Find the category of each legal action and its share of the category's weight; return the row of the weights."""
-    cdef TzolkinStateC after
+    cdef TzolkinStateC after[AT_ONCE]
+    cdef int looked_at[AT_ONCE]         # the actions that led to them
+    cdef float advantages[AT_ONCE]
     cdef BeforeC before
-    cdef int i, seat = state.to_move
+    cdef int i, j, count = 0, seat = state.to_move
     cdef float best = -1e9
     evaluation_look(state, &before)
     for i in range(n):
         categories[i] = _kind(actions[i]) * NUM_GAPS
-        if _is_middling(actions, i, n):
-            shares[i] = -1e9
-            continue
-        memcpy(&after, state, sizeof(TzolkinStateC))
-        if state.phase == KEEPING:      # the last seat's choice would show those of the others
-            after.seats[seat].wealth = (<uint32_t>1 << action_tile(actions[i])
-                                        | <uint32_t>1 << action_second_tile(actions[i]))
-        else:
-            rules_apply_action(&after, actions[i])
-        shares[i] = evaluation_after(data, &after, seat, &before)
-        best = max(best, shares[i])
+        shares[i] = -1e9
+        if not _is_middling(actions, i, n):
+            _play(state, actions[i], &after[count])
+            looked_at[count] = i
+            count += 1
+        if count == AT_ONCE or (count > 0 and i == n - 1):
+            evaluation_after(data, after, count, seat, &before, advantages)
+            for j in range(count):
+                shares[looked_at[j]] = advantages[j]
+                best = max(best, advantages[j])
+            count = 0
     for i in range(n):
         categories[i] += _gap(best - shares[i])
         shares[i] = expf((shares[i] - best) / TEMPERATURE)
     return min(state.food_days, NUM_GROUPS - 1)
 
 
-cdef void policy_priors(const void* weights, const TzolkinStateC* state, const action_t* actions, int n,
+cdef void policy_priors(const void* weights, void* cache, const TzolkinStateC* state, const action_t* actions, int n,
                         float* priors) noexcept nogil:
     cdef int categories[MAX_ACTIONS]
     cdef int i, group = _categorize(weights, state, actions, n, categories, priors)

@@ -638,6 +638,9 @@ cdef void _keep(TzolkinStateC* state, action_t action) noexcept nogil:
         while kept:
             _apply_tile(state, &WEALTH[set_first(kept)])
             kept &= kept - 1
+        # No choice inside these tiles (D14), not even by the bonus of a full track.
+        memset(state.pending, 0, sizeof(state.pending))
+        state.num_pending = 0
     memset(state.drawn, 0, sizeof(state.drawn))
     state.num_drawn = 0
     state.phase = TURN

@@ -46,7 +46,7 @@ export function connect({ host, token, ca, protos }) {
     keepCase: true, // names as in the saved positions, to_move and not toMove
     longs: String, // 64 bits do not fit a number: seeds would change
     enums: String,
-    arrays: true,
+    defaults: true, // a 0 is there, not missing
     oneofs: true,
   });
   const { EngineService } = grpc.loadPackageDefinition(definition).mexica_ai.v1;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,11 @@ from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import TIMES, document, element, group, text
 from mexica_ai.games.coatl import facts
+from mexica_ai.games.coatl.codec import CODEC
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
+from mexica_ai.games.coatl.notation import SHAPE
+from mexica_ai.games.codec import try_parse
+from mexica_ai.strict import readable
 
 PARTS = ("table", "seats", "steps")
 HIDDEN = "?"
@@ -34,7 +39,7 @@ def draw(
     shares: Sequence[float] | None = None,
 ) -> str:
     """Return a picture of a position; see `GameCodec.draw`."""
-    picture = _Picture(fields, Paint(theme), turn)
+    picture = _Picture(drawable(fields), Paint(theme), turn)
     body, y = [], 16.0
     if "table" in parts:
         body.append(picture.heading(shares))
@@ -57,6 +62,18 @@ def draw(
     return document(_WIDTH, y, paper + "".join(body), picture.title())
 
 
+def drawable(fields):
+    """Return what can be drawn of a position, which may be a faulty one of an editor."""
+    data = readable(fields, SHAPE)
+    data["seats"] = data["seats"][: facts.MAX_PLAYERS]
+    for own in data["seats"]:
+        own["coatls"] = own["coatls"][: 2 * facts.MAX_COATLS]
+        for coatl in own["coatls"]:
+            coatl["pieces"] = coatl["pieces"][: facts.MAX_PIECES]
+            coatl["prophecies"] = coatl["prophecies"][: 2 * facts.MAX_PLAYED]
+    return data
+
+
 class _Picture:
     """Draws one position from top to bottom, and remembers where things are."""
 
@@ -66,6 +83,8 @@ class _Picture:
         self.parts = []
         self.places = {}  # target -> x, y, width, height
         self.marks = {}  # what a turn may have made new -> the same
+        state = try_parse(CODEC, self.now) if self.now.get("phase") == "over" else None
+        self.winners = [] if state is None else [seat for seat, share in enumerate(state.returns()) if share]
 
     def title(self):
         now = self.now
@@ -87,7 +106,7 @@ class _Picture:
         note = "over" if now.get("phase") == "over" else f"round {now.get('round')}"
         if now.get("viewer") is not None:
             note += f", as seat {now['viewer']} sees it"
-        elif now.get("ending"):
+        elif now.get("ending") and now.get("phase") != "over":
             note += ", the end is near"
         name = text(24, 42, "Coatl", 22, font_weight="bold", **paint("ink"))
         parts = [name, text(104, 42, note, 13, **paint("soft"))]
@@ -153,7 +172,7 @@ class _Picture:
         """Draw a piece whose body is at a place: head to the left, tail to the right."""
         if letter not in COLORS:
             return
-        edge, w, h = self.paint(letter, "mark", 1.5), _PIECE, _TALL
+        edge, w, h = self.paint(letter, "edge", 1.5), _PIECE, _TALL
         parts = []
         if kind == "head":
             for dx, dy, color in ((20, -9, "R"), (26, -11, "Y"), (32, -8, "G")):
@@ -161,7 +180,7 @@ class _Picture:
                     f"M{x + 24:g} {y + 4:g}Q{x + dx - 8:g} {y + dy + 6:g} {x + dx:g} {y + dy:g}"
                     f"Q{x + dx + 7:g} {y + dy + 6:g} {x + 31:g} {y + 6:g}Z"
                 )
-                parts.append(element("path", d=data, **self.paint(color, "mark", 1.0)))
+                parts.append(element("path", d=data, **self.paint(color, "edge", 1.0)))
             tongue = f"M{x + 2:g} {y + 23:g}l-8 3m3 -1l-5 -3"
             parts.append(element("path", d=tongue, stroke_linecap="round", **self.paint(None, "R", 1.6)))
             data = (
@@ -170,7 +189,7 @@ class _Picture:
                 f"Q{x + w + 6:g} {y + h / 2:g} {x + w:g} {y:g}Z"
             )
             parts.append(element("path", d=data, stroke_linejoin="round", **edge))
-            parts.append(element("circle", cx=x + 15.0, cy=y + 9.0, r=3.6, **self.paint("card", "mark", 1.0)))
+            parts.append(element("circle", cx=x + 15.0, cy=y + 9.0, r=3.6, **self.paint("on0", "mark", 1.0)))
             parts.append(element("circle", cx=x + 14.0, cy=y + 9.0, r=1.6, **self.paint("mark")))
         elif kind == "tail":
             for dy, color in ((-4, "R"), (15, "Y"), (34, "G")):
@@ -178,7 +197,7 @@ class _Picture:
                     f"M{x + 26:g} {y + 15:g}Q{x + 34:g} {y + dy * 0.6 + 6:g} {x + w + 2:g} {y + dy:g}"
                     f"Q{x + w - 4:g} {y + dy * 0.6 + 8:g} {x + 30:g} {y + 18:g}Z"
                 )
-                parts.append(element("path", d=data, **self.paint(color, "mark", 1.0)))
+                parts.append(element("path", d=data, **self.paint(color, "edge", 1.0)))
             data = (
                 f"M{x:g} {y:g}H{x + 10:g}Q{x + 24:g} {y + 3:g} {x + 33:g} {y + h / 2:g}"
                 f"Q{x + 24:g} {y + h - 3:g} {x + 10:g} {y + h:g}H{x:g}Q{x + 6:g} {y + h / 2:g} {x:g} {y:g}Z"
@@ -191,7 +210,7 @@ class _Picture:
             )
             parts.append(element("path", d=data, stroke_linejoin="round", **edge))
             shine = f"M{x + 9:g} {y + 4:g}q4 5 3 10"
-            light = {"stroke_linecap": "round", "stroke_opacity": "0.5", **self.paint(None, "card", 1.6)}
+            light = {"stroke_linecap": "round", "stroke_opacity": "0.5", **self.paint(None, "on0", 1.6)}
             parts.append(element("path", d=shine, **light))
         at = {"head": 30, "tail": 15}.get(kind, 25)
         parts.append(text(x + at, y + 20.5, letter, 14, **_BOLD, **self.paint(f"on{letter}")))
@@ -200,7 +219,7 @@ class _Picture:
     def small(self, x, y, letter, size=17.0, label=None):
         """Draw a piece of a pattern, of any colour without a letter."""
         dash = None if letter else "2.5 2"
-        self.parts.append(self.box(x, y, size, size, letter or "card", "mark", 1.0, 4.0, stroke_dasharray=dash))
+        self.parts.append(self.box(x, y, size, size, letter or "card", "edge", 1.0, 4.0, stroke_dasharray=dash))
         high = size * (0.68 if label is None else 0.6)
         color = f"on{letter}" if letter else "ink"
         words = letter if label is None else label
@@ -224,7 +243,7 @@ class _Picture:
         if found is None:
             return self.back(x, y, 64, _CARD_H, target)
         suit = _SUITS.get(found["suit"], "K")
-        self.parts.append(self.box(x, y, _CARD_W, _CARD_H, "card", suit, 1.8, 7.0))
+        self.parts.append(self.box(x, y, _CARD_W, _CARD_H, "card", "edge" if suit == "K" else suit, 1.8, 7.0))
         head = f"M{x:g} {y + 13:g}v-6q0 -7 7 -7h{_CARD_W - 14}q7 0 7 7v6Z"
         self.parts.append(element("path", d=head, **self.paint(suit)))
         self.text(x + 7, y + 10, card, 9.5, color=f"on{suit}", font_weight="bold")
@@ -259,13 +278,13 @@ class _Picture:
         for index, entry in enumerate(sequence):
             x, letter = left + (wide + 1.5) * index, _LETTER[entry["color"]]
             if entry["el"] == "run":
-                self.parts.append(self.box(x + 3, y - 2, wide, wide, letter or "card", "mark", 1.0, 4.0))
+                self.parts.append(self.box(x + 3, y - 2, wide, wide, letter or "card", "edge", 1.0, 4.0))
                 self.small(x, y, letter, wide, f"{letter}+")
             elif entry["el"] == "piece":
                 self.small(x, y, letter, wide)
             else:
                 self.parts.append(
-                    self.box(x + 2, y + 2, wide - 4, wide - 4, letter, None, 1.0, 4.0, fill_opacity="0.35")
+                    self.box(x + 2, y + 2, wide - 4, wide - 4, letter, "edge", 1.0, 4.0, fill_opacity="0.35")
                 )
                 slash = f"M{x + 1:g} {y + wide:g}L{x + wide - 1:g} {y:g}"
                 self.parts.append(element("path", d=slash, **self.paint(None, "R", 2.2)))
@@ -310,16 +329,19 @@ class _Picture:
         first = len(self.parts)
         is_moving = seat == self.fields.get("to_move") and self.fields.get("phase") != "over"
         self.parts.append(seat_mark(self.paint, seat, 44, y + 27, 11.5))
-        self.text(64, y + 32, f"Seat {seat}", 15, font_weight="bold")
+        self.text(64, y + 26, f"Seat {seat}", 15, font_weight="bold")
         if is_moving:
             left = now.get("actions_left")
             note = "after this turn" if self.turn else "to move" + (f", {left} actions" if (left or 0) > 1 else "")
             self.text(118, y + 32, note, 10.5, color="soft")
+        elif seat in self.winners:
+            self.text(118, y + 32, "wins" if len(self.winners) == 1 else "shares the win", 10.5, font_weight="bold")
         for index, token in enumerate(TOKENS if now.get("options", {}).get("sacrifice_tokens") else ()):
             x, has = 194 + 71 * index, token in own.get("tokens", ())
             fill, edge = ("land", "wood") if has else (None, "line")
             self.parts.append(self.box(x, y + 16, 66, 22, fill, edge, 1.4, 11.0))
-            self.text(x + 33, y + 31, token, 11.5, color="landink" if has else "line", text_anchor="middle")
+            faint = {} if has else {"opacity": "0.55"}
+            self.text(x + 33, y + 31, token, 11.5, color="landink" if has else "soft", text_anchor="middle", **faint)
             if has:
                 self.places[f"token:{seat}:{token}"] = (x, y + 16, 66, 22)
         points = sum(
@@ -341,7 +363,7 @@ class _Picture:
             x += width
             bottom = max(bottom, row + tall)
         tall = bottom - y + 10
-        edge = (f"seat{seat}", 2.6) if is_moving else ("line", 1.6)
+        edge = (f"seat{seat}", 2.6) if is_moving or seat in self.winners else ("line", 1.6)
         frame = self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "card", edge[0], edge[1], 10.0)
         self.parts.insert(first, frame)
         return tall
@@ -408,7 +430,7 @@ class _Picture:
                 at, row = start, row + 48
             is_head, is_tail = coatl["head"] and index == 0, coatl["tail"] and index == len(pieces) - 1
             self.piece(at, row, "head" if is_head else "tail" if is_tail else "body", letter)
-            self.marks[f"coatl:{seat}:{number}:{index}"] = (at - 2, row - 4, _PIECE + 6, _TALL + 8)
+            self.marks[f"coatl:{seat}:{number}:{index}"] = (at + 1, row - 3, _PIECE, _TALL + 6)
             at += _PIECE
         if not coatl["tail"]:
             self._end(at + 6, row, f"coatl:{seat}:{number}:right")
@@ -436,16 +458,18 @@ class _Picture:
 
     def turn_marks(self):
         """Return frames round what a turn has made, with its number."""
-        found, seat = [], self.fields.get("to_move")
+        frames, badges, seat, corners = [], [], self.fields.get("to_move"), Counter()
         for number, (action, after) in enumerate(self.turn, 1):
-            place = self._place_of(action.split(), seat, after)
+            place = self._place_of(action.split(), seat, after, [later.split() for later, _ in self.turn[number:]])
             if place:
                 x, y, width, height = place
                 data = f"M{x - 2:g} {y - 2:g}h{width + 4:g}v{height + 4:g}h{-width - 4:g}Z"
-                found += [marks.frame(self.paint, data), marks.badge(self.paint, x, y, number)]
-        return group(found, class_="turn")
+                frames.append(marks.frame(self.paint, data))
+                badges.append(marks.badge(self.paint, x + 16 * corners[x, y], y, number))
+                corners[x, y] += 1
+        return group([*frames, *badges], class_="turn")
 
-    def _place_of(self, words, seat, after):
+    def _place_of(self, words, seat, after, later):
         """Return where the picture shows what an action has done, None if nowhere."""
         places = self.places | self.marks
         match words:
@@ -456,13 +480,14 @@ class _Picture:
             case ["promise", card]:
                 return places.get(f"hand:{seat}:{card}")
             case ["start", _, _]:
-                return places.get(f"coatl:{seat}:{len(after['seats'][seat]['coatls'])}:0")
+                number = str(len(after["seats"][seat]["coatls"]))
+                return places.get(f"coatl:{seat}:{number}:{_added_before(number, later)}")
             case ["add", number, end, _]:
-                # Later additions at the head's side have moved the piece on.
                 length = len(after["seats"][seat]["coatls"][int(number) - 1]["pieces"])
-                last = len(self.now["seats"][seat]["coatls"][int(number) - 1]["pieces"])
                 index = 0 if end in ("head", "left") else length - 1
-                return places.get(f"coatl:{seat}:{number}:{min(index, last - 1)}")
+                # Later additions at the head's side have moved the piece on.
+                index += _added_before(number, later)
+                return places.get(f"coatl:{seat}:{number}:{index}")
             case ["play" | "temple", number, card]:
                 return places.get(f"coatl:{seat}:{number}:{card}")
             case ["close", number]:
@@ -476,3 +501,8 @@ class _Picture:
             size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
             parts.append(element("rect", **size, fill_opacity="0", data_target=target, class_="target"))
         return group(parts, class_="targets")
+
+
+def _added_before(number, actions):
+    """Return how many pieces of actions go to the head's side of a Coatl."""
+    return sum(words[:2] == ["add", number] and words[2] in ("head", "left") for words in actions)

@@ -225,6 +225,7 @@ class _Checker:
             self.add("memory", "PHASE_MISMATCH", f"has {len(texts)} entries; expected none in phase keep")
         if len(texts) > MAX_MEMORY:
             self.add("memory", "OUT_OF_RANGE", f"has {len(texts)} entries; expected {MAX_MEMORY} at most")
+            return
         number = len(self.findings.violations)
         entries = [_Entry(text) for text in texts]
         for index, entry in enumerate(entries):

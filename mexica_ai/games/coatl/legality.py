@@ -20,7 +20,6 @@ from mexica_ai.games.coatl.facts import (
 )
 
 _PARTS = {"head": "heads", "tail": "tails", "body": "bodies"}
-_TOKEN_OF = {"perfect": "perfect", "future": "future", "promise": "promise"}
 
 
 def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str, Any]], bool]) -> str:
@@ -28,7 +27,34 @@ def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str,
     verb, *operands = action.split()
     own, seat = data["seats"][data["to_move"]], data["to_move"]
     rule = _RULES.get(verb)
-    return rule(data, own, seat, operands) if rule else ""
+    if verb == "pass":
+        return "" if is_legal(data) else "a seat passes only where no action is possible, or in its last turn"
+    return _other_phase(data, seat, verb) or (rule(data, own, seat, operands) if rule else "")
+
+
+def _other_phase(data, seat, verb):
+    """Return why a verb does not belong to what the seat is doing, "" if it does."""
+    match data["phase"]:
+        case "keep" if verb != "keep":
+            return "the seats choose the prophecies that they keep first"
+        case "drawing" | "future" if verb not in ("draw", "end") and (verb, data["phase"]) != ("discard", "future"):
+            return f"seat {seat} is drawing prophecies; end ends that"
+        case "building" if verb not in ("start", "add", "play", "end"):
+            return f"seat {seat} is building; end ends that"
+        case "closing" if verb not in ("play", "temple", "close"):
+            return f"Coatl {data['closing']} is to be completed: by prophecies, then with a temple or without"
+        case "turn":
+            return _NOT_AT_FIRST.get(verb, "")
+    if verb == "keep" and data["phase"] != "keep":
+        return _NOT_AT_FIRST["keep"]
+    return ""
+
+
+_NOT_AT_FIRST = {
+    "keep": "the prophecies to keep were chosen before the first round",
+    "discard": "only the token future lets a seat discard a prophecy",
+    "end": "the turn has not begun; end ends one of drawing or building",
+}
 
 
 def _keep(data, own, seat, operands):
@@ -115,6 +141,8 @@ def _temple(data, own, seat, operands):
         return problem
     if coatl["temple"]:
         return f"Coatl {number} has a temple already"
+    if problem := _not_complete(coatl, number):
+        return problem
     if card not in own["temples"] and card not in [pile["top"] for pile in data["piles"]]:
         return f"{card} is neither on a pile nor in the hand of seat {seat}"
     return ""
@@ -124,9 +152,13 @@ def _close(data, own, seat, operands):
     coatl, problem = _coatl(own, seat, operands[0])
     if problem:
         return problem
+    return _not_complete(coatl, operands[0])
+
+
+def _not_complete(coatl, number):
     for end in ("head", "tail"):
         if not coatl[end]:
-            return f"Coatl {operands[0]} has no {end}"
+            return f"Coatl {number} has no {end}"
     return ""
 
 
@@ -135,6 +167,12 @@ def _token(name):
         return "" if name in own["tokens"] else f"seat {seat} has no token {name}"
 
     return why
+
+
+def _promise(data, own, seat, operands):
+    if problem := _token("promise")(data, own, seat, operands):
+        return problem
+    return "" if operands[0] in [pile["top"] for pile in data["piles"]] else f"{operands[0]} is not open on a pile"
 
 
 def _discard(data, own, seat, operands):
@@ -153,5 +191,7 @@ _RULES = {
     "temple": _temple,
     "close": _close,
     "discard": _discard,
-    **{verb: _token(token) for verb, token in _TOKEN_OF.items()},
+    "perfect": _token("perfect"),
+    "future": _token("future"),
+    "promise": _promise,
 }

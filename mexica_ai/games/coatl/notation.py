@@ -128,7 +128,7 @@ _MEMORY_TEXT = Text(
     'an entry such as "deal 1 P07", "deal 1 ?" or "reveal P07"',
 )
 _PIECES_TEXT = dict.fromkeys(PARTS, _COLORS_TEXT)
-_SHAPE = {
+SHAPE = {
     "game": choice("coatl"),
     "version": int,
     "players": int,
@@ -355,7 +355,7 @@ def format_position(state):
 
 def parse_fields(data, path="position"):
     """Check a position's JSON object completely and return its fields, as `state_from_fields` takes them."""
-    check_shape(data, _SHAPE, path)
+    check_shape(data, SHAPE, path)
     _check_version_and_ending(data, path)
     findings = Findings()
     check_position(data, path, findings)

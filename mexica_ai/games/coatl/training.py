@@ -5,3 +5,5 @@
 PULL = ({"estimate_logit": 3.0, "closed_points": 5.6, "played_points": 2.8, "temple_points": 0.8}, 0.45)
 
 FACTORS: dict[str, float] = {}
+
+varied = None

@@ -7,6 +7,8 @@ ascending cell number.
 Source: the rulebook's components (chapter 2) and its picture of the board; `ISLAND` is the compiled core's.
 """
 
+from collections import Counter
+
 from cext.games.mexica.board import ISLAND
 
 COLUMNS = "ABCDEFGHIJKLMNOPQRSTU"
@@ -71,6 +73,34 @@ def distance(cell, other):
 def ramps(cell, axis):
     """Return the two cells on which a bridge at `cell` ends; `axis` is ``ns`` or ``ew``."""
     return (cell + NORTH, cell + SOUTH) if axis == "ns" else (cell + WEST, cell + EAST)
+
+
+def read_temples(temples):
+    """Return cell -> (seat, level) of the temples of a JSON position; what is no space is left out."""
+    found = {}
+    for entry in temples:
+        try:
+            cell = parse_space(entry.get("at"))
+        except (ValueError, IndexError, TypeError):
+            continue
+        if cell in GRID:
+            found[cell] = (entry.get("seat"), entry.get("level"))
+    return found
+
+
+def levels(temples, district):
+    """Return the sum of levels of each seat's temples in a district; `temples` as of `read_temples`."""
+    found = Counter()
+    for cell, (seat, level) in temples.items():
+        if cell in district and isinstance(level, int) and isinstance(seat, int):
+            found[seat] += level
+    return found
+
+
+def leaders(levels):
+    """Return the seats with the most levels, ascending; `NEUTRAL` among them."""
+    most = max(levels.values(), default=0)
+    return sorted(seat for seat in levels if levels[seat] == most)
 
 
 def districts(canals):

@@ -65,10 +65,10 @@ class MexicaCodec(GameCodec):
         """
         if not self.has_one_world(state):
             raise PositionError(
-                "calpulli.upcoming: unknown, but this turn ends the first period; expected the "
+                "position.calpulli.upcoming: unknown, but this turn ends the first period; expected the "
                 "second period's tokens in the position",
                 reason="UPCOMING_UNKNOWN",
-                path="calpulli.upcoming",
+                path="position.calpulli.upcoming",
             )
         state.resolve_chance(0)  # the tokens are known, so the seed has no effect
 

@@ -6,13 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from cext.games.mexica.ops import scoring_now
 from mexica_ai.draw import marks
 from mexica_ai.draw.outline import outline
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import NEUTRAL, pawn, seat_mark, seat_shape
 from mexica_ai.draw.svg import TIMES, document, element, group, text
+from mexica_ai.games.codec import try_parse
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
+from mexica_ai.games.mexica.codec import CODEC
+from mexica_ai.games.mexica.notation import SHAPE
+from mexica_ai.strict import readable
 
 PARTS = ("board", "panel", "steps")
 SIZE, X, Y = 40, 46, 46  # of a space, and where space A1 begins
@@ -35,7 +40,7 @@ def draw(
     shares: Sequence[float] | None = None,
 ) -> str:
     """Return a picture of a position; see `GameCodec.draw`."""
-    picture = _Picture(fields, Paint(theme), turn, targets, shares)
+    picture = _Picture(readable(fields, SHAPE), Paint(theme), turn, targets, shares)
     body, width, height = [], 0.0, 0.0
     if "board" in parts:
         body.append(picture.board())
@@ -47,7 +52,7 @@ def draw(
         width, height = left + _PANEL_WIDTH + 16, max(height, tall)
     if "steps" in parts and turn:
         actions = [action for action, _ in turn]
-        if actions[-1] == "end":
+        if actions[-1] == "end" and len(actions) > 1:
             actions.pop()
         wide = max(width, _BOARD_WIDTH) - 2 * 28
         steps, tall = marks.chips(picture.paint, 28, height + 2, wide, actions)
@@ -64,6 +69,10 @@ def _square(cell):
 def _center(cell):
     column, row = _square(cell)
     return X + SIZE * (column + 0.5), Y + SIZE * (row + 0.5)
+
+
+def _owner(seat):
+    return NEUTRAL if seat == board.NEUTRAL else seat
 
 
 def _cell(name):
@@ -88,18 +97,28 @@ class _Picture:
         self.canals = {cell for name in now.get("canals", ()) if (cell := _cell(name)) is not None}
         self.bridges = self._places(now, "bridges", "axis")
         self.temples = {
-            cell: (entry.get("seat"), entry.get("level"))
-            for entry in now.get("temples", ())
-            if (cell := _cell(entry.get("at"))) is not None
+            cell: temple
+            for cell, temple in board.read_temples(now["temples"]).items()
+            if board.NEUTRAL <= temple[0] < board.MAX_PLAYERS
         }
-        tokens = self._places(now.get("calpulli", {}), "placed", "size")
-        self.tokens = {cell: size for cell, size in tokens.items() if isinstance(size, int)}
+        self.tokens = self._places(now["calpulli"], "placed", "size")
         self.pillis = {
             seat: cell
             for seat, own in enumerate(now.get("seats", ()))
             if (cell := _cell(own.get("pilli"))) is not None
         }
         self.districts = board.districts(self.canals)
+        self.gains, self.winners = self._outcome()
+
+    def _outcome(self):
+        """Return what a scoring now would bring each seat, and who has won; nothing of a position that is not valid."""
+        phase = self.now.get("phase")
+        state = try_parse(CODEC, self.now) if phase in ("play", "over") else None
+        if state is None:
+            return [], []
+        if phase == "play":
+            return scoring_now(state), []
+        return [], [seat for seat, share in enumerate(state.returns()) if share]
 
     @staticmethod
     def _places(fields, key, value):
@@ -214,16 +233,11 @@ class _Picture:
         )
 
     def _levels(self, district):
-        levels = Counter()
-        for cell, (seat, level) in self.temples.items():
-            if cell in district and isinstance(level, int) and isinstance(seat, int):
-                levels[seat if seat != board.NEUTRAL else NEUTRAL] += level
-        return levels
+        levels = board.levels(self.temples, district)
+        return {_owner(seat): level for seat, level in levels.items()}
 
     def _leaders(self, district):
-        levels = self._levels(district)
-        most = max(levels.values(), default=0)
-        return sorted((seat for seat in levels if levels[seat] == most), key=str)
+        return sorted(map(_owner, board.leaders(board.levels(self.temples, district))), key=str)
 
     def _grid(self):
         steps = []
@@ -305,8 +319,6 @@ class _Picture:
         return self._temple_at(*_center(cell), seat, level, 13.5)
 
     def _temple_at(self, x, y, seat, level, radius):
-        if not (isinstance(seat, int) and board.NEUTRAL <= seat < board.MAX_PLAYERS and isinstance(level, int)):
-            return ""
         name = NEUTRAL if seat == board.NEUTRAL else seat
         return group(
             [
@@ -317,7 +329,7 @@ class _Picture:
                 ),
                 text(
                     x,
-                    y + radius * (0.79 if name == 0 else 0.34),
+                    y + radius * (0.68 if name == 0 else 0.34),
                     level,
                     radius * 0.95,
                     **_BOLD,
@@ -413,9 +425,8 @@ class _Picture:
             parts.append(text(0, y + 12, label, 11.5, **paint("soft")))
             if not sizes:
                 parts.append(text(62, y + 12, "none", 11.5, **paint("soft")))
-            step = 32 if len(sizes) < 8 else 30.5
             for index, size in enumerate(sizes):
-                parts.append(self._calpulli(77 + step * (index % 8), y + 8 + 32 * (index // 8), 14.5, size))
+                parts.append(self._calpulli(76 + 29.8 * (index % 8), y + 8 + 32 * (index // 8), 14, size))
             y += 34 + 32 * (max(len(sizes) - 1, 0) // 8)
         y += 2
         founded = [district for district in self.districts if any(cell in district for cell in self.tokens)]
@@ -443,7 +454,8 @@ class _Picture:
     def _seat(self, seat, own):
         paint, now = self.paint, self.now
         is_moving = seat == self.fields.get("to_move") and self.fields.get("phase") != "over"
-        edge = paint("card", f"seat{seat}" if is_moving else "line", 2.4 if is_moving else 1.4)
+        is_lit = is_moving or seat in self.winners
+        edge = paint("card", f"seat{seat}" if is_lit else "line", 2.4 if is_lit else 1.4)
         parts = [
             element("rect", width=float(_PANEL_WIDTH), height=74.0, rx=9.0, **edge),
             seat_mark(paint, seat, 24, 24, 12),
@@ -454,8 +466,14 @@ class _Picture:
         if is_moving:
             note = "after this turn" if self.turn else f"to move, {now.get('action_points')} AP"
             parts.append(text(44, 40, note, 11.5, **paint("soft")))
+        elif seat in self.winners:
+            note = "wins" if len(self.winners) == 1 else "shares the win"
+            parts.append(text(44, 40, note, 11.5, font_weight="bold", **paint("ink")))
+        if seat < len(self.gains):
+            note = f"+{self.gains[seat]} now"
+            parts.append(text(_PANEL_WIDTH - 12, 47, note, 11.5, text_anchor="end", **paint("soft")))
         for level, number in enumerate(own.get("temples", ())[:4], 1):
-            x = 24 + 68 * (level - 1)
+            x = 24 + 66 * (level - 1)
             parts += [
                 self._temple_at(x, 57, seat, level, 10.5),
                 text(x + 17, 61.5, f"{TIMES}{number}", 13, **paint("ink")),

@@ -60,7 +60,7 @@ def describe(fields: dict[str, Any]) -> dict[str, str]:
     for token in fields["calpulli"]["placed"]:
         found[token["at"]] += f", calpulli {token['size']}"
     for temple in fields["temples"]:
-        whose = "neutral" if temple["seat"] is None else f"seat {temple['seat']}'s"
+        whose = "neutral" if temple["seat"] == board.NEUTRAL else f"seat {temple['seat']}'s"
         found[temple["at"]] += f", {whose} temple {temple['level']}"
     for seat, own in enumerate(fields["seats"]):
         if own["pilli"]:

@@ -67,7 +67,7 @@ _FORMS = {
 }
 
 _AT = Text(_SPACE, _SPACE_TEXT, "BAD_SPACE")
-_SHAPE = {
+SHAPE = {
     "game": choice("mexica"),
     "version": int,
     "players": int,
@@ -198,7 +198,7 @@ def parse_position(data, path="position"):
 
 def parse_fields(data, path="position"):
     """Check a position's JSON object completely and return its fields, for `state_from_fields`."""
-    check_shape(data, _SHAPE, path)
+    check_shape(data, SHAPE, path)
     if data["version"] != VERSION:
         raise NotationError(
             f"{path}.version: given {quote(data['version'])}; expected {VERSION}",

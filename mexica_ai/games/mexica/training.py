@@ -6,3 +6,5 @@ PULL: tuple[dict[str, float], float] = ({}, 1.0)
 # actions of such plans.
 FACTORS = {"end": 0.3, "end_idle": 0.3}
 FACTORS |= dict.fromkeys(("cross_good", "sail_good", "teleport_good", "teleport_fair"), 3.0)
+
+varied = None

@@ -8,6 +8,8 @@ from typing import Any
 from mexica_ai.draw.marks import chips
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.svg import document, element, text
+from mexica_ai.games.nim.notation import MAX_PILE, MAX_PILES, SHAPE
+from mexica_ai.strict import readable
 
 PARTS = ("board", "steps")
 
@@ -24,7 +26,8 @@ def draw(
 ) -> str:
     """Return a picture of a position; see `GameCodec.draw`."""
     paint = Paint(theme)
-    before = fields.get("piles", ())
+    fields = readable(fields, SHAPE)
+    before = [max(0, min(number, MAX_PILE)) for number in fields["piles"][:MAX_PILES]]
     after = turn[-1][1].get("piles", ()) if turn else before
     width, height = 40 + 70 * max(len(before), 3), 70 + 16 * max([*before, 4])
     body = [element("rect", width=float(width), height=float(height + 40), **paint("paper"))]

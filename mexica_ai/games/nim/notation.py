@@ -17,7 +17,7 @@ VERSION = 1  # of the JSON form
 MAX_PILES, MAX_PILE = 8, 63
 MAX_PLAYERS, MAX_PLIES = 4, 3
 
-_SHAPE = {
+SHAPE = {
     "game": choice("nim"),
     "version": int,
     "players": int,
@@ -60,7 +60,7 @@ def parse_position(data, path="position"):
     PositionError
         If a number is out of range.
     """
-    check_shape(data, _SHAPE, path)
+    check_shape(data, SHAPE, path)
     if data["version"] != VERSION:
         raise NotationError(
             f"{path}.version: given {quote(data['version'])}; expected {VERSION}",

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from mexica_ai.draw import marks
+from mexica_ai.draw import marks, svg
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import document, element, group, text
+from mexica_ai.games.codec import try_parse
 from mexica_ai.games.tzolkin import facts, render
+from mexica_ai.games.tzolkin.codec import CODEC
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
+from mexica_ai.games.tzolkin.notation import SHAPE
+from mexica_ai.strict import readable
 
 PARTS = ("calendar", "gears", "table", "seats", "steps")
 _WIDTH, _EDGE = 1260, 20
@@ -25,6 +30,14 @@ _TITLES = {"palenque": "Palenque", "yaxchilan": "Yaxchilan", "tikal": "Tikal", "
 }
 _COLORS = {"corn": "corn", "wood": "wood", "stone": "stone", "gold": "gold", "skull": "skull"}
 _LETTERS = {"corn": "c", **{kind: letter for letter, kind in BLOCKS.items()}, "skull": "k"}
+_KINDS = {letter: kind for kind, letter in _LETTERS.items()}
+_MATERIALS = re.compile(r"(\d*[cWSGk]|[ /])+")  # signs of corn, blocks and skulls alone
+_LEGEND = (
+    "c corn, W wood, S stone, G gold, k crystal skull; below the signs of Palenque the tiles that are left; "
+    "small grey discs are idle workers; any: any action of the gear",
+    "tech: an advance; build: a building, build2: two of them or a monument, buildc: one paid with corn; step: up in a "
+    "temple; 4C: a skull for 4 points and a step in Chaac (Q, K the others, + a block)",
+)
 _UNSEEN = ("end", "advance")  # what only moves on to the next turn
 
 
@@ -42,19 +55,20 @@ def draw(
 
     A turn is shown before the gears turn, so that its workers stand where it has put them.
     """
-    picture = _Picture(fields, Paint(theme), turn, targets)
+    picture = _Picture(drawable(fields), Paint(theme), turn, targets)
     y = picture.heading(shares)
     if "calendar" in parts:
         y += picture.calendar(y)
     if "gears" in parts:
         for index, gear in enumerate(GEARS):
             picture.gear(gear, _EDGE + index * _GEAR_W, y)
-        y += _GEAR_H + 8
+        picture.legend(y + _GEAR_H + 14)
+        y += _GEAR_H + 46
     if "table" in parts:
         y += max(picture.temples(y), picture.tiles(y)) + 10
     if "seats" in parts:
         y += picture.seats(y)
-    body = [*picture.parts, group(picture.marks, class_="turn")]
+    body = [*picture.parts, group([*picture.marks, *picture.advances()], class_="turn")]
     if "steps" in parts and turn:
         steps, tall = marks.chips(picture.paint, _EDGE, y, _WIDTH - 2 * _EDGE, [action for action, _ in turn])
         body.append(steps)
@@ -65,6 +79,25 @@ def draw(
     return document(_WIDTH, y, paper + "".join(body), picture.title())
 
 
+def drawable(fields):
+    """Return what can be drawn of a position, which may be a faulty one of an editor."""
+    data = readable(fields, SHAPE)
+    seats = data["seats"] = data["seats"][: facts.MAX_PLAYERS]
+    for key in ("start_space", "start_player"):
+        if data[key] is not None and not 0 <= data[key] < facts.MAX_PLAYERS:
+            data[key] = None
+    data["players"] = max(facts.MIN_PLAYERS, min(data["players"], facts.MAX_PLAYERS))
+    data["skulls_placed"] = [number for number in data["skulls_placed"] if 1 <= number <= facts.SKULL_ACTIONS]
+    for gear, places in data["gears"].items():
+        known = (place if place in "0123i" else facts.FREE for place in places)
+        data["gears"][gear] = "".join(known).ljust(GEARS[gear]["teeth"], facts.FREE)[: GEARS[gear]["teeth"]]
+    for kind, tiles in data["fields"].items():
+        data["fields"][kind] = (tiles + [0] * facts.NUM_FIELDS)[: facts.NUM_FIELDS]
+    for own in seats:
+        own["workers"] = max(0, min(own["workers"], facts.MAX_WORKERS))
+    return data
+
+
 class _Picture:
     """Draws one position from top to bottom, and remembers where things are."""
 
@@ -73,6 +106,10 @@ class _Picture:
         seen = [(action, after) for action, after in turn if action.split()[0] not in _UNSEEN]
         self.now = seen[-1][1] if seen else fields
         self.parts, self.marks, self.places = [], [], {}
+        self.built = {}  # seat -> the line of what it has built
+        self.rings = {}  # verb, temple or track, seat -> where its mark stands
+        state = try_parse(CODEC, self.now) if self.now.get("phase") == "over" else None
+        self.winners = [] if state is None else [seat for seat, share in enumerate(state.returns()) if share]
         self.gear_marks = self._find_marks(seen)
 
     def _find_marks(self, seen):
@@ -103,8 +140,8 @@ class _Picture:
         size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height), "rx": float(radius)}
         self.parts.append(element("rect", **size, **attributes, **self.paint(fill, stroke, line)))
 
-    def token(self, x, y, kind, size=8.0):
-        """Draw corn as a disc, a block as a square, a skull as a diamond, with its letter."""
+    def token(self, x, y, kind, size=8.0, label=None):
+        """Draw corn as a disc, a block as a square, a skull as a diamond, with a label or its letter."""
         paint = self.paint(_COLORS[kind], "mark", 1.0)
         if kind == "corn":
             self.parts.append(element("circle", cx=float(x), cy=float(y), r=float(size), **paint))
@@ -114,7 +151,7 @@ class _Picture:
             self.parts.append(element("path", d=data, **paint))
         else:
             self.box(x - size, y - size, 2 * size, 2 * size, _COLORS[kind], "mark", 1.0, 2.5)
-        self.text(x, y + size * 0.45, _LETTERS[kind], size * 1.25, color="mark", **_BOLD)
+        self.text(x, y + size * 0.45, label or _LETTERS[kind], size * 1.25, color="mark", **_BOLD)
 
     def amounts(self, x, y, materials, size=7.0):
         """Draw materials in a row; return where it ends."""
@@ -172,16 +209,17 @@ class _Picture:
             self.parts.append(seat_mark(self.paint, now["start_space"], x + 95, y + 17, 9))
         self.box(x + 120, y, 120, 34, "card", "line", 1.2, 6)
         self.text(x + 128, y + 21, "starts", 11.5, color="soft")
-        self.parts.append(seat_mark(self.paint, now.get("start_player", 0), x + 178, y + 17, 8))
+        if now["start_player"] is not None:
+            self.parts.append(seat_mark(self.paint, now["start_player"], x + 178, y + 17, 8))
         self.token(x + 202, y + 17, "corn", 7)
         self.text(x + 213, y + 21, now.get("teeth_corn"), 12, font_weight="bold")
         return 46
 
     def gear(self, gear, x, y):
         now, paint = self.now, self.paint
-        teeth, last = GEARS[gear]["teeth"], GEARS[gear]["last_action"]
+        teeth = GEARS[gear]["teeth"]
         signs = render.pictures(now, gear)
-        middle, center = x + _GEAR_W / 2, y + _GEAR_H / 2 + 16
+        middle, center = x + _GEAR_W / 2, y + _GEAR_H / 2 + 22
         radius = _RADIUS + (5 if gear == facts.CHICHEN else 0)
         self.text(middle, y + 10, _TITLES[gear], 13.5, **_BOLD)
 
@@ -199,26 +237,17 @@ class _Picture:
         self.parts.append(
             element("circle", cx=float(middle), cy=float(center), r=radius - 22.0, **paint("shore", "palace", 1.4))
         )
-        bend = radius - 36
+        bend = radius - 47
         turn = f"M{middle - bend:g} {center:g}A{bend:g} {bend:g} 0 1 1 {middle:g} {center + bend:g}"
-        tip = f"M{middle - 1:g} {center + bend + 6:g}l-9 -6l9 -6Z"
+        tip = f"M{middle - 1:g} {center + bend + 5:g}l-8 -5l8 -5Z"
         self.parts.append(element("path", d=turn, **paint(None, "palace", 3.0)))
         self.parts.append(element("path", d=tip, **paint("palace")))
-        if gear == "palenque":
-            corn, wood = now["fields"]["corn"], now["fields"]["wood"]
         for space, sign in enumerate(signs):
-            a, b = at(space, radius + 36)
-            wide = 40 if len(sign) > 4 else 32
-            if space == 0:
-                self.text(a, b + 4, "0", 10.5, color="soft", text_anchor="middle")
-                continue
-            self.box(a - wide / 2, b - 12, wide, 24, "card", "line", 1.1, 5)
-            self.text(a, b + 0.5, sign, 10, text_anchor="middle", font_weight="bold")
-            left = str(space)
-            if gear == "palenque" and 2 <= space <= 5:
-                left = f"{corn[space - 2]}c" + (f" {wood[space - 2]}W" if space > 2 else "") + " left"
-            self.text(a, b + 9.5, left, 7.5, color="soft", text_anchor="middle")
-            self.places[f"use:{gear}:{space}"] = (a - wide / 2, b - 12, wide, 24)
+            a, b = at(space, radius - 32)
+            self.text(a, b + 3.6, space, 10, color="landink", text_anchor="middle")
+            if space:
+                left = self._tiles_left(space) if gear == "palenque" else ""
+                self._action(gear, space, sign, left, *at(space, radius + (43 if left else 37)))
         workers = []
         for space, owner in enumerate(now["gears"][gear]):
             a, b = at(space, radius - 1)
@@ -226,21 +255,50 @@ class _Picture:
                 workers.append(seat_mark(paint, int(owner), a, b, 9.5))
             elif owner == facts.IDLE:
                 workers.append(element("circle", cx=a, cy=b, r=6.5, **paint("neutral", "rimneutral", 1.2)))
-            if space <= last:
-                self.places[f"worker:{gear}:{space}"] = (a - 13, b - 13, 26, 26)
+            self.places[f"worker:{gear}:{space}"] = (a - 13, b - 13, 26, 26)
             for number, gone in self.gear_marks.get((gear, space), ()):
-                ring = f"M{a - 13:.2f} {b:.2f}a13 13 0 1 0 26 0a13 13 0 1 0 -26 0Z"
+                ring = _ring(a, b, 13)
                 ghost = group([seat_mark(paint, int(gone), a, b, 9.5)], opacity="0.35") if gone else ""
                 self.marks.append(ghost + marks.frame(paint, ring) + marks.badge(paint, a + 12, b - 12, number, 8))
         self.parts.append(self._wheel(gear, middle, center, workers))
         self.places[f"place:{gear}"] = (middle - radius + 22, center - radius + 22, 2 * radius - 44, 2 * radius - 44)
+
+    def _tiles_left(self, space):
+        """Return the tiles at an action of Palenque, "" where there are never any."""
+        fields = self.now["fields"]
+        if not 2 <= space <= 5:
+            return ""
+        return f"{fields['corn'][space - 2]}c" + (f" {fields['wood'][space - 2]}W" if space > 2 else "")
+
+    def _action(self, gear, space, sign, left, x, y):
+        """Draw the sign of an action with what is left below it."""
+        glyphs = _glyphs(sign)
+        wide = max(30, 8 + sum(map(_width, glyphs)))
+        tall = 36 if left else 24
+        self.box(x - wide / 2, y - tall / 2, wide, tall, "card", "line", 1.1, 5)
+        at, middle = x - sum(map(_width, glyphs)) / 2, y - (6 if left else 0)
+        for glyph in glyphs:
+            kind, word = glyph
+            if kind:
+                self.token(at + _width(glyph) / 2, middle, kind, 7.0, word)
+            else:
+                self.text(at + _width(glyph) / 2, middle + 4, word, 11, **_BOLD)
+            at += _width(glyph)
+        if left:
+            self.text(x, y + 13, left, 10, color="soft", text_anchor="middle")
+        self.places[f"use:{gear}:{space}"] = (x - wide / 2, y - tall / 2, wide, tall)
+
+    def legend(self, y):
+        """Draw what the signs of the gears mean."""
+        for row, line in enumerate(_LEGEND):
+            self.text(_EDGE, y + 14 * row, line, 10.5, color="soft")
 
     def _wheel(self, gear, x, y, parts):
         """Return what turns with a gear; a page finds there round what, and how far it has turned so far."""
         if not self.targets:
             return "".join(parts)
         angle = 360 / GEARS[gear]["teeth"] * self.now.get("day", 0)
-        about = {"data_wheel": gear, "data_angle": float(angle), "data_center": f"{x:g} {y:g}"}
+        about = {"data_wheel": gear, "data_angle": float(angle), "data_center": f"{svg.number(x)} {svg.number(y)}"}
         return group(parts, class_="wheel", **about)
 
     def temples(self, y):
@@ -258,27 +316,30 @@ class _Picture:
                 index = step - facts.LOWEST
                 self.box(x, top, 122, tall - 2, "card" if step else "shore", "line", 1.0, 4)
                 points = temple_facts["points"][index]
-                self.text(x + 8, top + 15, points, 12, font_weight="bold", color="ink")
+                self.text(x + 8, top + 15, points, 12, font_weight="bold", color="ink" if step else "mark")
                 if temple_facts["rewards"][index]:
                     self.token(x + 40, top + 11, temple_facts["rewards"][index], 6.5)
                 for seat, own in enumerate(now["seats"]):
                     if own["temples"][temple] == step:
                         self.parts.append(seat_mark(self.paint, seat, x + 62 + 16 * seat, top + 11, 7))
+                        self.rings["climb", temple, seat] = (x + 62 + 16 * seat, top + 11, 9.5)
             self.places[f"temple:{temple}"] = (x, y + 22, 122, tall * (max(tops) + 2))
         bottom = y + 22 + tall * (max(tops) - facts.LOWEST + 1) + 10
         for row, track in enumerate(TRACKS):
-            top = bottom + 27 * row
-            self.text(_EDGE, top + 16, track.capitalize(), 12, font_weight="bold")
+            top = bottom + 37 * row
+            self.text(_EDGE, top + 21, track.capitalize(), 12, font_weight="bold")
             for level in range(facts.TOP_LEVEL + 1):
-                x = _EDGE + 94 + 72 * level
-                self.box(x, top, 70, 24, "card", "line", 1.0, 4)
+                x, wide = (_EDGE + 92, 62) if level == 0 else (_EDGE + 72 + 84 * level, 82)
+                self.box(x, top, wide, 34, "card", "line", 1.0, 4)
                 label = "" if level == 0 else render.TRACK_WORDS[track][level - 1]
-                self.text(x + 35, top + 9, label, 7.5, color="soft", text_anchor="middle")
+                self.text(x + wide / 2, top + 12, label, 10, color="soft", text_anchor="middle")
                 for seat, own in enumerate(now["seats"]):
                     if own["technologies"][track] == level:
-                        self.parts.append(seat_mark(self.paint, seat, x + 14 + 14 * seat, top + 16, 5.5))
-            self.places[f"track:{track}"] = (_EDGE, top, 384, 24)
-        return bottom + 27 * len(TRACKS) - y
+                        a, b = x + wide / 2 - 22.5 + 15 * seat, top + 23
+                        self.parts.append(seat_mark(self.paint, seat, a, b, 6))
+                        self.rings["research", track, seat] = (a, b, 8.5)
+            self.places[f"track:{track}"] = (_EDGE, top, 404, 34)
+        return bottom + 37 * len(TRACKS) - y
 
     def tiles(self, y):
         """Draw the open buildings and monuments on the right; return the height."""
@@ -305,9 +366,9 @@ class _Picture:
         self.box(x, y, _TILE_W, _TILE_H, "card", "palace", 1.4, 7)
         self.box(x, y, _TILE_W, 19, color, None, 1, 7)
         title = name.partition("_")[2].replace("_", " ")
-        title = title if len(title) <= 22 else title[:21] + "\N{HORIZONTAL ELLIPSIS}"
         self.text(x + 7, y + 13.5, title, 10.5, color="mark", font_weight="bold")
-        self.text(x + _TILE_W - 7, y + 13, tile["category"], 8.5, color="landink", text_anchor="end")
+        if not title.startswith(tile["category"]):
+            self.text(x + _TILE_W - 7, y + 13.5, tile["category"], 10, color="mark", text_anchor="end")
         self.amounts(x + 7, y + 31, tile["cost"], 6.5)
         for row, line in enumerate(textwrap.wrap(words, 30)[:2]):
             self.text(x + 7, y + 53 + 13 * row, line, 10.5)
@@ -333,6 +394,9 @@ class _Picture:
         if is_moving:
             note = "after this turn" if self.turn else "to move"
             self.text(x + 104, y + 29, note, 11.5, color="soft")
+        elif seat in self.winners:
+            note = "wins" if len(self.winners) == 1 else "shares the win"
+            self.text(x + 104, y + 29, note, 11.5, font_weight="bold")
         self.text(x + _SEAT_W - 14, y + 31, _points(own["score"]), 22, text_anchor="end", font_weight="bold")
         at = x + 200
         for kind in (*facts.STOCKS, "skull"):
@@ -343,14 +407,16 @@ class _Picture:
         at += 4
         for worker in range(own["workers"]):
             home = worker < own["workers"] - out
-            paint = self.paint(f"seat{seat}" if home else None, f"rim{seat}", 1.3)
+            paint = self.paint(f"seat{seat}", f"rim{seat}", 1.3) if home else self.paint(None, "soft", 1.3)
             self.parts.append(element("circle", cx=at + 13.0 * worker, cy=y + 24.0, r=5.0, **paint))
         row = y + 50
         notes = []
         if now["phase"] not in ("keep", "over"):
             notes.append(f"feeding {render.feeding(own)}")
         notes.append("double advance left" if own["light"] else "no double advance")
-        notes += [f"{own[f'{kind}_tiles']} {kind} tiles" for kind in ("corn", "wood") if own[f"{kind}_tiles"]]
+        for kind in ("corn", "wood"):
+            if number := own[f"{kind}_tiles"]:
+                notes.append(f"{number} {kind} tile" + "s" * (number > 1))
         lines = ["; ".join(notes)]
         if now["phase"] not in ("keep", "over"):
             lines += render.outlook(now, seat)
@@ -365,16 +431,46 @@ class _Picture:
                 ]
                 lines.append(f"{key}: " + " | ".join(words))
         for line in lines:
-            for part in textwrap.wrap(line, 98, subsequent_indent="    "):
+            parts = textwrap.wrap(line, 98, subsequent_indent="    ")
+            if line.startswith("built: "):
+                self.built[seat] = (x + 8, row - 11, _SEAT_W - 16, 14 * len(parts) + 1)
+            for part in parts:
                 self.text(x + 14, row, part, 10.5, color="ink" if line is not lines[0] else "soft")
                 row += 14
         for name in built:
             self.places[f"built:{seat}:{name}"] = (x, y + 40, _SEAT_W, row - y - 40)
         tall = row - y + 2
-        frame = ("card", f"seat{seat}" if is_moving else "line", 2.4 if is_moving else 1.4)
+        is_lit = is_moving or seat in self.winners
+        frame = ("card", f"seat{seat}" if is_lit else "line", 2.4 if is_lit else 1.4)
         self.box(x, y, _SEAT_W, tall, *frame, 9)
         self.parts.insert(first, self.parts.pop())
         return tall
+
+    def advances(self):
+        """Return marks for steps in temples, advances on tracks, and tiles that a turn has brought."""
+        found, seat, numbers, built = [], self.fields.get("to_move"), {}, []
+        for number, (action, _) in enumerate(self.turn, 1):
+            verb, *words = action.split()
+            for word in words:
+                if verb == "build" and f"built:{seat}:{word}" in self.places:
+                    built.append(number)
+                elif place := self.rings.get(("climb" if verb in ("beg", "burn") else verb, word, seat)):
+                    numbers.setdefault(place, []).append(number)
+        if built:
+            x, y, width, height = self.built[seat]
+            found.append(marks.frame(self.paint, f"M{x:g} {y:g}h{width:g}v{height:g}h{-width:g}Z"))
+            found += [
+                marks.badge(self.paint, x + width - 18 * (len(built) - 1 - index), y, number, 8)
+                for index, number in enumerate(built)
+            ]
+        for (x, y, radius), several in numbers.items():
+            data = _ring(x, y, radius)
+            found.append(marks.frame(self.paint, data))
+            found += [
+                marks.badge(self.paint, x + radius + 2 + 12 * index, y - radius + 1, number, 7)
+                for index, number in enumerate(several)
+            ]
+        return found
 
     def all_targets(self):
         parts = []
@@ -387,3 +483,29 @@ class _Picture:
 
 def _points(score):
     return f"{score:g}"
+
+
+def _glyphs(sign):
+    """Return a sign of an action as (kind of a token, words on it) and ("", words): corn has its number on it."""
+    if not _MATERIALS.fullmatch(sign):
+        return [("", sign)]
+    glyphs = []
+    for number, letter, other in re.findall(r"(\d*)([cWSGk])|([^ ])", sign):
+        if letter == "c":
+            glyphs.append(("corn", number))
+        elif letter:
+            glyphs += [("", number)] * bool(number) + [(_KINDS[letter], letter)]
+        else:
+            glyphs.append(("", other))
+    return glyphs
+
+
+def _width(glyph):
+    kind, words = glyph
+    return 16.5 if kind else 7.2 * len(words)
+
+
+def _ring(x, y, radius):
+    """Return the data of a circle."""
+    data = f"M{x - radius:.2f} {y:.2f}"
+    return data + "".join(f"a{radius:g} {radius:g} 0 1 0 {way * radius:g} 0" for way in (2, -2)) + "Z"

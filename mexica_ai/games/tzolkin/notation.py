@@ -103,7 +103,7 @@ _BUILDING_TEXT = Text(_BUILDING, 'a building such as "a1_farm_all"')
 _MONUMENT_TEXT = Text(_any_of(MONUMENTS), 'a monument such as "m_tombs"')
 _WEALTH_TEXT = Text(_TILE, 'a starting wealth tile such as "w_pal1"')
 _SECRET_TEXT = Text(rf"{_TILE}|\?", 'a starting wealth tile such as "w_pal1", or "?" for a hidden one')
-_SHAPE = {
+SHAPE = {
     "game": choice("tzolkin"),
     "version": int,
     "players": int,
@@ -318,7 +318,7 @@ def parse_fields(data, path="position"):
 
     Whether the first pending decision has an answer is left to the rules.
     """
-    check_shape(data, _SHAPE, path)
+    check_shape(data, SHAPE, path)
     if data["version"] != VERSION:
         raise NotationError(
             f"{path}.version: given {quote(data['version'])}; expected {VERSION}",

@@ -1,0 +1,33 @@
+"""What an action of Coatl changes at once, in words: stored pieces, cards, and the Coatls with their points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mexica_ai.games.coatl import facts
+
+
+def describe(before: dict[str, Any], after: dict[str, Any], seat: int) -> list[str]:
+    """Return clauses; see `GameCodec.describe_effects`."""
+    old, new = before["seats"][seat], after["seats"][seat]
+    found = []
+    counts = [
+        ("stored pieces", *(sum(map(len, own["stored"].values())) for own in (old, new))),
+        ("cards in hand", len(old["hand"]), len(new["hand"])),
+        ("temples in hand", len(old["temples"]), len(new["temples"])),
+    ]
+    found += [f"{name} {then} to {now}" for name, then, now in counts if then != now]
+    found += [f"uses the token {token}" for token in old["tokens"] if token not in new["tokens"]]
+    strict = after["options"]["strict_ends"]
+    for number, coatl in enumerate(new["coatls"], 1):
+        known = old["coatls"][number - 1] if number <= len(old["coatls"]) else None
+        if coatl == known:
+            continue
+        points = sum(facts.coatl_points(coatl, strict_ends=strict))
+        gain = points - (sum(facts.coatl_points(known, strict_ends=strict)) if known else 0)
+        pieces = len(coatl["pieces"])
+        words = f"Coatl {number} has {pieces} {'piece' if pieces == 1 else 'pieces'} and {points} points"
+        found.append(words + (f" ({gain:+})" if gain else ""))
+        if coatl["closed"] and not (known and known["closed"]):
+            found.append(f"Coatl {number} is complete")
+    return found

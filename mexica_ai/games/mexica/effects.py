@@ -1,0 +1,71 @@
+"""What an action of Mexica changes at once, in words: districts, who leads them, and what a scoring now would bring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cext.games.mexica.ops import scoring_now
+from mexica_ai.games.codec import try_parse
+from mexica_ai.games.mexica import board
+from mexica_ai.games.mexica.board import parse_space
+from mexica_ai.games.mexica.codec import CODEC
+
+
+def describe(before: dict[str, Any], after: dict[str, Any], seat: int) -> list[str]:
+    """Return clauses; see `GameCodec.describe_effects`."""
+    if before["phase"] != "play" or after["phase"] != "play" or before["period"] != after["period"]:
+        return []
+    old, new = (board.districts({parse_space(name) for name in fields["canals"]}) for fields in (before, after))
+    found = []
+    if len(new) > len(old):
+        sizes = sorted(len(district) for district in new if district not in old)
+        found.append(f"makes districts of {_listed(sizes)}")
+    found += _leads(before, after, new, seat)
+    return found + _gains(before, after, seat)
+
+
+def _leads(before, after, districts, seat):
+    """Return who leads where, as far as that is new."""
+    found = []
+    known = {token["at"] for token in before["calpulli"]["placed"]}
+    temples = [board.read_temples(fields["temples"]) for fields in (before, after)]
+    for token in after["calpulli"]["placed"]:
+        district = next(district for district in districts if parse_space(token["at"]) in district)
+        old, new = (board.levels(built, district) for built in temples)
+        leads, led = (board.leaders(levels) for levels in (new, old))
+        name = f"the district of {token['size']}"
+        if leads == led and token["at"] in known:
+            continue
+        levels = f"{new[seat]} level" + "s" * (new[seat] != 1)
+        if leads == [seat]:
+            rest = max((level for other, level in new.items() if other != seat), default=0)
+            found.append(f"leads {name}, {levels} to {rest}")
+        elif seat in leads:
+            found.append(f"shares the lead in {name} with {_listed(_owners(leads, seat))}, {levels} each")
+        elif leads:
+            found.append(f"{_listed(_owners(leads, seat))} {'leads' if len(leads) == 1 else 'lead'} {name}")
+        else:
+            found.append(f"nobody leads {name}")
+    return found
+
+
+def _owners(seats, but):
+    return ["the neutral temples" if seat == board.NEUTRAL else f"seat {seat}" for seat in seats if seat != but]
+
+
+def _gains(before, after, seat):
+    """Return how what a scoring now would bring has changed."""
+    states = [try_parse(CODEC, fields) for fields in (before, after)]
+    if None in states:
+        return []
+    old, new = map(scoring_now, states)
+    return [
+        f"a scoring now would bring {'it' if other == seat else f'seat {other}'} {new[other]} ({gain:+})"
+        for other, gain in enumerate(now - then for now, then in zip(new, old, strict=True))
+        if gain
+    ]
+
+
+def _listed(things):
+    *most, last = map(str, things)
+    return f"{', '.join(most)} and {last}" if most else last

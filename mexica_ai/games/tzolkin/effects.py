@@ -1,0 +1,46 @@
+"""What an action of Tzolk'in changes at once, in words: workers, temples and who leads there, tracks, tiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mexica_ai.games.tzolkin import render
+from mexica_ai.games.tzolkin.facts import BUILDINGS, MONUMENTS, TEMPLES, TRACKS
+
+
+def describe(before: dict[str, Any], after: dict[str, Any], seat: int) -> list[str]:
+    """Return clauses; see `GameCodec.describe_effects`."""
+    old, new = before["seats"][seat], after["seats"][seat]
+    found = []
+    for temple in TEMPLES:
+        if old["temples"][temple] == new["temples"][temple]:
+            continue
+        text = f"{temple.capitalize()} step {old['temples'][temple]} to {new['temples'][temple]}"
+        leads, led = (_leaders(fields, temple) for fields in (after, before))
+        if leads != led:
+            others = [f"seat {other}" for other in leads if other != seat]
+            alone = f"led by {' and '.join(others)}" if seat not in leads else "which it leads"
+            text += ", " + (alone if seat not in leads or not others else f"led by it and {' and '.join(others)}")
+        found.append(text)
+    for track in TRACKS:
+        if old["technologies"][track] != new["technologies"][track]:
+            found.append(f"{track} {old['technologies'][track]} to {new['technologies'][track]}")
+    for name in new["buildings"]:
+        if name not in old["buildings"]:
+            found.append(f"its effect: {render.describe_effects(BUILDINGS[name]['effects'])}")
+    for name in new["monuments"]:
+        if name not in old["monuments"]:
+            found.append(f"it counts {render.describe_scoring(MONUMENTS[name]['scoring'], after['players'])}")
+    out, was_out = (_workers_out(fields, seat) for fields in (after, before))
+    if out != was_out:
+        found.append(f"workers on the gears {was_out} to {out}")
+    return found
+
+
+def _leaders(fields, temple):
+    steps = [own["temples"][temple] for own in fields["seats"]]
+    return [seat for seat, step in enumerate(steps) if step == max(steps)]
+
+
+def _workers_out(fields, seat):
+    return sum(places.count(str(seat)) for places in fields["gears"].values()) + (fields["start_space"] == seat)
