@@ -333,9 +333,9 @@ class _Picture:
         if is_moving:
             left = now.get("actions_left")
             note = "after this turn" if self.turn else "to move" + (f", {left} actions" if (left or 0) > 1 else "")
-            self.text(118, y + 32, note, 10.5, color="soft")
+            self.text(64, y + 41, note, 11.5, color="soft")
         elif seat in self.winners:
-            self.text(118, y + 32, "wins" if len(self.winners) == 1 else "shares the win", 10.5, font_weight="bold")
+            self.text(64, y + 41, "wins" if len(self.winners) == 1 else "shares the win", 11.5, font_weight="bold")
         for index, token in enumerate(TOKENS if now.get("options", {}).get("sacrifice_tokens") else ()):
             x, has = 194 + 71 * index, token in own.get("tokens", ())
             fill, edge = ("land", "wood") if has else (None, "line")
