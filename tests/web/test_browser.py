@@ -353,6 +353,7 @@ def test_a_new_game_from_the_form(visit, site):
     page.locator(".target.lit").first.click()
     page.get_by_role("button", name="End turn").click()
     page.get_by_text("6 AP left").wait_for()
+    assert page.get_by_role("link", name="Editor").get_attribute("href").endswith("&at=2")
     page.get_by_role("button", name="Resign").click()
     page.get_by_role("dialog").get_by_role("button", name="Resign").click()
     page.get_by_role("heading", name="Seat 1 wins").wait_for()

@@ -554,7 +554,7 @@ function view(page) {
       d="M3 27h26v-5h-5v-5h-4v-5h-8v5H8v5H3z" class="fill-seat0 stroke-rim0"/></svg>mexica-ai</a>
     ${snap ? html`<b>${page.titleOf(snap.game)}</b> ${['play', 'review'].map(mode => button(mode === 'play' ? 'Play' : 'Review',
       () => page.set({mode, at: snap.turns.length, line: [], peek: null, shown: null}), {pressed: page.mode === mode}))}` : nothing}
-    <span class="grow"></span><a class="link" href="/edit">Editor</a>
+    <span class="grow"></span><a class="link" href="/edit${snap && snap.viewer == null ? query({game: snap.id, at: page.spot.at}) : ''}">Editor</a>
     ${snap ? html`${button('Text', () => page.ask('text'))}${button('Help', () => page.ask('help'))}` : nothing}</header>
   ${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
     : page.editor ? page.editor.view() : !snap ? home(page) : snap.curtain == null ? table(page) : curtain(page)}
