@@ -35,7 +35,7 @@ from mexica_ai.strict import Nullable, check_shape, parse_json, quote
 from mexica_ai.web import editor, starts
 from mexica_ai.web.errors import Refusal, refusal_of
 from mexica_ai.web.events import Hub
-from mexica_ai.web.games import DEFAULT_LEVEL, MAX_GAMES, MAX_SECONDS, MAX_TURNS, Game
+from mexica_ai.web.games import DEFAULT_LEVEL, MAX_GAMES, MAX_SECONDS, MAX_TURNS, Game, learn_samples
 from mexica_ai.web.guard import MAX_RECORD
 from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, Jobs
 from mexica_ai.web.journal import Folder
@@ -85,6 +85,9 @@ class Site:
         self.jobs = Jobs(client, self.hub, engines)
         self._games: dict[str, Game | None] = dict.fromkeys(reversed(folder.ids()))  # None: still on disk
         self._examples = _read_examples()
+        for name, text in self._examples.items():
+            if name.endswith(".jsonl"):
+                learn_samples(json.loads(text.splitlines()[0]))
         self._pictures: dict[Any, str] = {}
         self.hub.when_left = self.jobs.drop_analysis
         self.hub.when_joined = self._joined
@@ -193,6 +196,8 @@ class Site:
         data = await _body(request)
         if len(self._games) >= MAX_GAMES:
             raise Refusal(429, "TOO_MANY_GAMES", f"there are {MAX_GAMES} games; expected to delete one first")
+        if isinstance(data, dict) and isinstance(data.get("from"), str):
+            self.find(data["from"])  # not in the thread: a game that comes from disk goes on
         make = functools.partial(
             starts.create, data, names=list(self.jobs.engines), examples=self._examples, find=self.find
         )

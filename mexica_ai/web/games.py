@@ -673,7 +673,7 @@ class Game:
     def _entries(self, position: Position, fields: dict[str, Any]) -> list[dict[str, Any]]:
         tools = {tool.name: tool for tool in self.codec.tools}
         costs: dict[str, str] = {}
-        samples = _SAMPLES.setdefault(self.name, {})
+        samples = _samples(self.name)
         found = []
         for action in position.legal_actions():
             entry = self.codec.entry(action, fields)
@@ -684,9 +684,7 @@ class Game:
                 if entry.tool not in costs:
                     costs[entry.tool] = self._cost(position, fields, action)
                 cost = costs[entry.tool]
-            known = samples.setdefault(entry.tool, [])
-            if len(known) < NUM_SAMPLES and action not in known:
-                known.append(action)
+            _keep_sample(samples, entry.tool, action)
             found.append(
                 {"action": action, "tool": entry.tool, "targets": list(entry.targets), "cost": cost, "label": ""}
             )
@@ -710,6 +708,8 @@ class Game:
         for tool in self.codec.tools:
             if tool.name not in usable:
                 samples = _samples(self.name).get(tool.name, [])
+                if len(samples) == 1 and " " in samples[0]:
+                    samples = []  # what is wrong with it may be its place
                 reasons = {self.codec.why_illegal(position.state, action) for action in samples}
                 blocked[tool.name] = reasons.pop() if len(reasons) == 1 else ""
         return blocked
@@ -724,13 +724,14 @@ class Game:
         for index, turn in enumerate(self.turns):
             position = self.positions[index].copy()
             for action in turn:
-                before = position.scores
-                if position.is_chance:
-                    label = "Random events"
-                else:
-                    tool = self.codec.entry(action, position.to_json()).tool
-                    label = labels.get(tool, tool or action)
+                before, started, can_end = position.scores, position.state.turn, False
+                label = "Random events"
+                if not position.is_chance:
+                    entry = self.codec.entry(action, position.to_json())
+                    label, can_end = labels.get(entry.tool, entry.tool or action), not entry.targets
                 position.push_action(action)
+                if can_end and position.state.turn != started:
+                    label = "Scored after a turn"
                 for seat, (new, old) in enumerate(zip(position.scores, before, strict=True)):
                     if new != old:
                         parts[seat][label] = parts[seat].get(label, 0) + new - old
@@ -866,6 +867,23 @@ _SAMPLES: dict[str, dict[str, list[str]]] = {}
 
 def _samples(game: str) -> dict[str, list[str]]:
     return _SAMPLES.setdefault(game, {})
+
+
+def _keep_sample(samples: dict[str, list[str]], tool: str, action: str) -> None:
+    known = samples.setdefault(tool, [])
+    if len(known) < NUM_SAMPLES and action not in known:
+        known.append(action)
+
+
+def learn_samples(record: dict[str, Any]) -> None:
+    """Learn actions of each tool from a game that was played, so that the page can say why a tool has none."""
+    position = Position.from_json(record["start"])
+    codec, samples = registry.get(position.game).codec, _samples(position.game)
+    for turn in record["turns"]:
+        for action in turn:
+            if not position.is_chance:
+                _keep_sample(samples, codec.entry(action, position.to_json()).tool, action)
+            position.push_action(action)
 
 
 def evaluation_json(one: TurnEvaluation) -> dict[str, Any]:

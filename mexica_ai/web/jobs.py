@@ -123,17 +123,20 @@ class Jobs:
         while self._has_work(game):
             seat = game.mover
             assert seat is not None
-            turn = await self._turn(game, seat)
-            if turn is None:
+            try:
+                turn = await self._turn(game, seat)
+                game.push(turn)
+                self._draw(game)
+            except (MexicaAIError, OSError, Refusal) as error:
+                _logger.warning("seat %d of game %s: %s", seat, game.id, error)
+                self._tell_thinking(game, seat, "failed", str(error))
                 return
-            game.push(turn)
-            self._draw(game)
             self.tell_state(game)
             if not game.persons:
                 await asyncio.sleep(SHOW_S * (1 + len(turn)))
 
-    async def _turn(self, game: Game, seat: int) -> list[str] | None:
-        """Return the turn of an engine; None if it failed."""
+    async def _turn(self, game: Game, seat: int) -> list[str]:
+        """Return the turn of an engine."""
         player = game.seats[seat]
         position = _for_mover(game, game.now)
         self._tell_thinking(game, seat, "searching")
@@ -141,10 +144,6 @@ class Jobs:
             if player.engine is not None:
                 return await self._engine_turn(game, seat, player, position)
             return await self._level_turn(game, seat, player, position)
-        except MexicaAIError as error:
-            _logger.warning("seat %d of game %s: %s", seat, game.id, error)
-            self._tell_thinking(game, seat, "failed", str(error))
-            return None
         finally:
             self._stops.pop(game.id, None)
 

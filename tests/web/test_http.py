@@ -276,7 +276,28 @@ def test_a_finished_game_says_how_points_were_made(page):
     assert over["waiting"] == "over"
     for seat, points in enumerate(over["points"]):
         assert sum(number for _, number in points["parts"]) == over["scores"][seat]
-        assert "Found a district" in dict(points["parts"])
+        assert list(dict(points["parts"])) == ["Found a district", "Scored after a turn"]
+
+
+def test_a_tool_that_cannot_be_used_says_why(page):
+    now = midgame(page)
+    usable = {entry["tool"] for entry in now["entries"]}
+    tools = {tool.name for tool in registry.get("mexica").codec.tools}
+    assert now["blocked"].keys() == tools - usable
+    assert now["blocked"]["place"] == "the pillis are placed before the first round"
+
+
+def test_tokens_are_removed_by_agreement(page):
+    now = midgame(page)
+    answer = page.call("POST", "/api/removal", {"id": now["id"], "at": 0, "sizes": [12]})
+    assert not answer["agrees"]
+    (opinion,) = answer["opinions"]
+    assert (opinion["size"], opinion["agrees"]) == (12, False)
+    assert opinion["explanation"]
+    page.call("POST", "/api/removal", {"id": now["id"], "at": 0, "sizes": [99]}, 422)
+    page.call("POST", "/api/removal", {"id": now["id"], "at": 9, "sizes": [12]}, 404)
+    other = page.new("coatl", seats=PERSONS, open=True)
+    page.call("POST", "/api/removal", {"id": other["id"], "at": 0, "sizes": [12]}, 422)
 
 
 # --- random events
@@ -512,7 +533,8 @@ def test_a_game_is_annotated_in_the_background(page):
 
 
 def test_what_was_played_and_annotated_survives_a_kill(start):
-    page = start()
+    page = start("--engine", "mine=greedy")
+    named = page.new("nim", seats=[PERSON, {"kind": "engine", "name": "mine"}])
     played = page.new("mexica", seats=[PERSON, engine()])
     played = page.play(played, played["entries"][0]["action"])
     played = page.await_game(played, lambda each: each["to_move"] == 0)
@@ -521,6 +543,8 @@ def test_what_was_played_and_annotated_survives_a_kill(start):
     some = page.await_game(now, lambda each: each["annotation"]["done"] >= 3)["annotation"]["turns"]
     page.kill()
     page = start()
+    other = page.call("POST", "/api/games", {"from": played["id"], "at": 1}, 201)  # of a game on disk
+    assert other["num_turns"] == 1
     again = page.game(played)
     for key in ("turns", "scores", "compact", "seats", "created", "to_move"):
         assert again[key] == played[key]
@@ -535,6 +559,10 @@ def test_what_was_played_and_annotated_survives_a_kill(start):
     assert data["turn"]["turn_index"] == len(before["turns"])
     stopped = page.call("DELETE", f"/api/games/{now['id']}/annotation")
     assert stopped["state"] == "stopped"
+    named = page.play(named, "take 1 1")  # this process has no engine of that name
+    failed = page.await_game(named, lambda each: (each["thinking"] or {}).get("state") == "failed")
+    assert "mine" in failed["thinking"]["message"]
+    assert page.command(failed, person=True, seat=1)["waiting"] == "person"
 
 
 # --- the process
