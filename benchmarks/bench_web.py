@@ -8,6 +8,7 @@ Needs the extra web, and httpx. web_browser.py measures what the browser adds.
 import argparse
 import contextlib
 import gzip
+import itertools
 import json
 import statistics
 import subprocess
@@ -123,7 +124,7 @@ def measure_analysis(client, seconds):
     left = time.monotonic()
     while not client.get(f"/api/games/{game['id']}").json()["analysis"]["stop_reason"]:
         time.sleep(0.005)
-    between = [late - early for (early, _), (late, _) in zip(found, found[1:], strict=False)]
+    between = [late - early for (early, _), (late, _) in itertools.pairwise(found)]
     return {
         "first_update_ms": round(1000 * found[0][0]),
         "updates_per_s": round(1 / statistics.median(between), 1) if between else None,

@@ -17,12 +17,12 @@ START_S, END_S = 60, 5
 class Process:
     """`mexica-ai web` on a free port, with a session of its own."""
 
-    def __init__(self, folder, *options, environment=None):
+    def __init__(self, folder, *options, environment=None, opens=False, client=True):
         self.folder, self.log = folder / "games", folder / "log.txt"
         with self.log.open("a") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "mexica_ai", "web", "--no-open", "--port", "0",
-                 "--games", str(self.folder), *options],
+                [sys.executable, "-P", "-m", "mexica_ai", "web", *["--no-open"] * (not opens), "--port", "0",
+                 "--games", str(self.folder), *map(str, options)],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
@@ -34,9 +34,11 @@ class Process:
         timer.cancel()
         assert self.url, self.log.read_text()
         self.base, self.token = self.url.split("/?token=")
-        self.port = int(self.base.rpartition(":")[2])
+        self.pid = self._process.pid
         self.client = self.new_client()
-        assert self.client.get(self.url, follow_redirects=True).status_code == 200
+        if client:
+            self.port = int(self.base.rpartition(":")[2])
+            assert self.client.get(self.url, follow_redirects=True).status_code == 200
 
     def new_client(self, **options):
         return httpx.Client(base_url=self.base, timeout=30, **options)

@@ -82,7 +82,10 @@ class Page {
     if (!same(old?.draft.actions, draft.actions) || turns.length !== known) this.chip = null;
     this.at = Math.min(this.at, turns.length);
     this.snap = snapshot;
-    if (!same(old?.entries, entries)) this.entering.set(entries, this.game.tools);
+    if (!same(old?.entries, entries)) {
+      this.entering.set(entries, this.game.tools);
+      this.isQuiet = false;
+    }
     for (const {seat, text, scores} of turns.slice(known)) {
       say(`${seat == null ? 'Event' : `Seat ${seat}`}: ${text}. Points: ${scores.join(', ')}`);
     }
@@ -173,16 +176,21 @@ class Page {
     return true;
   }
 
-  turn(body) {
+  // One at a time: a second click does nothing.
+  async turn(body) {
+    if (this.isSending) return false;
+    this.isSending = true;
     this.shown = null;
-    return this.command('POST', '/turn', body);
+    const done = await this.command('POST', '/turn', body);
+    this.set({isSending: false});
+    return done;
   }
 
   // --- a turn
 
   get isMine() {
     const {waiting, curtain} = this.snap;
-    return this.mode === 'play' && waiting === 'person' && curtain == null && !this.shown;
+    return this.mode === 'play' && waiting === 'person' && curtain == null && !this.shown && !this.isSending;
   }
 
   draft(actions, redo = []) {
@@ -194,15 +202,22 @@ class Page {
     return this.pending;
   }
 
+  // Waits for the drafts that are on their way.
+  async settle() {
+    for (let last; last !== this.pending;) await (last = this.pending);
+  }
+
   async play(action) {
-    await this.pending;
+    await this.settle();
+    if (!this.isMine || !this.snap.entries.some(entry => entry.action === action)) return undefined;
     const actions = [...this.snap.draft.actions, action];
     // The picture comes while the server answers.
     picture(this.path(this.parts, {at: this.snap.turns.length, actions})).catch(() => null);
     return this.draft(actions, this.redo[0] === action ? this.redo.slice(1) : []);
   }
 
-  undo(number = 1) {
+  async undo(number = 1) {
+    await this.settle();
     const {actions, undo_limit: limit} = this.snap.draft;
     const left = Math.max(actions.length - number, limit);
     if (left < actions.length) this.draft(actions.slice(0, left), [...actions.slice(left), ...this.redo]);
@@ -213,7 +228,7 @@ class Page {
   }
 
   async endTurn() {
-    await this.pending;
+    await this.settle();
     if (!this.isMine) return;
     if (this.snap.draft.can_end) this.turn({});
     else this.tell(`The turn cannot end yet. ${this.snap.blocked.end ?? ''}`);
@@ -232,7 +247,7 @@ class Page {
     if (!this.isMine) return;
     if (!entering.entries.some(entry => entry.tool === name)) {
       this.tell(`${entering.labelOf(name)}: ${snap.blocked[name] || 'not possible now'}.`);
-    } else if (entering.tool === name && !entering.taken.length) this.back();
+    } else if (entering.tool === name && !entering.taken.length) this.isQuiet ? this.set({isQuiet: false}) : this.back();
     else {
       if (!entering.choices().some(one => one.tool === name)) entering.reset();
       this.finish(entering.choose(name), at, byKey);
@@ -613,7 +628,7 @@ function tools(page) {
   const legal = new Set(entries.map(entry => entry.tool));
   const prompt = page.message || draft.warning || (page.chip != null ? 'The board after this action. Click it again to go on.'
     : !isMine ? '' : entering.tool ? `${entering.labelOf(entering.tool)}${entering.taken.length ? `: ${entering.taken.map(target => game.grid ? target : snap.targets[target] ?? target).join(', ')}, and …` : ''} (Esc: back)`
-      : draft.can_end && !entries.length ? 'The turn is complete.' : 'Choose what to do, or click on the board.');
+      : draft.can_end && entries.every(({tool}) => tool === 'end') ? 'The turn is complete.' : 'Choose what to do, or click on the board.');
   return html`<div class="tools" role="group" aria-label="Tools">${game.tools.filter(({name}) => name !== 'end').map(({name, label, key}) => html`
       <button type="button" data-tool=${name} aria-pressed=${isMine && entering.tool === name} aria-disabled=${!isMine || !legal.has(name)}
         title=${blocked[name] || nothing} @click=${event => page.tool(name, event.currentTarget)}>${label} <kbd>${key}</kbd></button>`)}
@@ -661,7 +676,7 @@ const dialogs = {
     ${button('Resign', () => page.close(() => page.turn({resign: true})), {kind: 'primary'})}`,
   removal: page => html`<h2>Out of play?</h2><p>If all agree that something can no longer be used, it is removed. The engine says:</p>
     <p class="fault">${page.answer?.message}</p><ul>${page.answer?.opinions?.map(({size, agrees, explanation, action}) => html`<li><b>${size}</b>:
-      ${explanation} ${agrees && action ? button('Remove', () => page.close(() => page.play(action))) : nothing}</li>`) ?? 'thinking …'}</ul>`,
+      ${explanation} ${agrees && action ? button('Remove', () => page.close(() => page.draft([...page.snap.draft.actions, action]))) : nothing}</li>`) ?? 'thinking …'}</ul>`,
   on: page => html`<h2>Play on from turn ${page.spot.at}</h2>${seatRows(page, page.snap.players)}
     ${button('Start', () => create(page, {from: page.snap.id, at: page.spot.at, seats: readSeats(page.info, page.snap.players)}), {
       kind: 'primary big'})}`,

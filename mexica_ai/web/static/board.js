@@ -26,8 +26,9 @@ export class Entering {
     const {tool, taken} = this;
     this.entries = entries;
     this.tools = new Map(tools.map(one => [one.name, one]));
-    const names = new Set(entries.map(entry => entry.tool));
-    this.alone = names.size === 1 ? entries[0].tool : null;  // one kind of action only: it need not be chosen
+    const [first] = entries;
+    // One kind of action only: it need not be chosen.
+    this.alone = first?.targets.length && entries.every(entry => entry.tool === first.tool) ? first.tool : null;
     this.reset();
     if ((tool || taken.length) && this.matches(tool, taken).length) Object.assign(this, {tool, taken});
   }
@@ -77,6 +78,10 @@ export class Entering {
 
   /** Take a target; return the entry to play, if one is left or, unless `ask`, if only prices differ; undefined: not legal. */
   take(target, ask = false) {
+    if (this.taken.includes(target)) {
+      this.back();  // clicked again, it is let go
+      return null;
+    }
     if (!this.matches(this.tool, [...this.taken, target]).length) return undefined;
     this.taken.push(target);
     const found = this.matches();

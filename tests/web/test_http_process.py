@@ -1,0 +1,181 @@
+"""The process of the page: addresses, TLS, proxies, the browser that it opens, caps, and what it says of mistakes."""
+
+import os
+import shutil
+import socket
+import ssl
+import stat
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from certificates import make_certificate
+from pages import PERSON, Process, engine
+
+from mexica_ai.cli.main import main
+
+
+@pytest.fixture
+def start(tmp_path):
+    started = []
+
+    def begin(*options, **more):
+        started.append(Process(tmp_path, *options, **more))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.close()
+
+
+@pytest.fixture
+def refused(capfd):
+    """Return what the command says that it refuses to run."""
+
+    def call(*args):
+        code = main(["web", "--no-open", *map(str, args)])
+        captured = capfd.readouterr()
+        assert captured.out == ""
+        return code, captured.err
+
+    return call
+
+
+def test_only_one_process_uses_a_folder(start, refused):
+    page = start()
+    code, message = refused("--port", 0, "--games", page.folder)
+    assert code == 2
+    assert f"another `mexica-ai web` uses {page.folder}" in message
+
+
+def test_a_port_that_is_in_use(start, refused, tmp_path):
+    page = start()
+    code, message = refused("--port", page.port, "--games", tmp_path / "other")
+    assert code == 1
+    assert message == f"mexica-ai: error: cannot listen on 127.0.0.1:{page.port}: Address already in use\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--host", "0.0.0.0"], "--insecure"),
+        (["--host", "192.0.2.1"], "--tls-certificate"),
+        (["--tls-key", "key.pem"], "--tls-certificate"),
+        (["--tls-certificate", "no.pem", "--tls-key", "no.pem"], "cannot read no.pem"),
+        (["--engine", "a=nonsense"], "nonsense"),
+        (["--engine", "a=mcts", "--engine", "a=mcts"], "twice"),
+        (["--origin", "play.example.org"], "https://play.example.org"),
+        (["--origin", "https://play.example.org/page"], "a scheme and a host"),
+        (["--port", "65536"], "65535"),
+        (["--games", "/proc/no"], "--games: cannot use /proc/no"),
+    ],
+)
+def test_mistakes_are_bad_input(refused, args, said):
+    code, message = refused("--port", 0, *args)
+    assert code == 2
+    assert said in message
+    assert message.count("\n") == 1
+
+
+def test_tls(start, tmp_path):
+    make_certificate(tmp_path, "server", make_certificate(tmp_path, "authority"))
+    files = ("--tls-certificate", tmp_path / "server.pem", "--tls-key", tmp_path / "server.key")
+    page = start(*files, client=False)
+    assert page.url.startswith("https://127.0.0.1:")
+    trust = ssl.create_default_context(cafile=tmp_path / "authority.pem")
+    with httpx.Client(base_url=page.base, verify=trust) as client:
+        answer = client.get(page.url)
+        assert "Secure" in answer.headers["set-cookie"]
+        assert client.get("/api/info").status_code == 200
+        own = {"Origin": page.base}
+        assert client.post("/api/games", json={"game": "nim"}, headers=own).status_code == 201
+        plain = {"Origin": page.base.replace("https", "http")}
+        assert client.post("/api/games", json={"game": "nim"}, headers=plain).status_code == 403
+
+
+def test_a_proxy_in_front(start):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    page = start("--port", port, "--origin", "https://play.example.org", client=False)
+    assert page.url.startswith("https://play.example.org/?token=")
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"Host": "play.example.org"}) as client:
+        answer = client.get("/", params={"token": page.token})
+        assert answer.status_code == 303
+        cookie = answer.headers["set-cookie"]
+        assert "Secure" in cookie
+        headers = {"Cookie": cookie.partition(";")[0], "Origin": "https://play.example.org"}
+        assert client.post("/api/games", json={"game": "nim"}, headers=headers).status_code == 201
+        headers["Origin"] = "https://evil.example.org"
+        assert client.post("/api/games", json={"game": "nim"}, headers=headers).status_code == 403
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+def test_ipv6(start):
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        pytest.skip("needs the address ::1")
+    page = start("--host", "::1")
+    assert page.url.startswith("http://[::1]:")
+    page.call("GET", "/api/info")
+
+
+def test_the_browser_is_opened_by_a_private_file(start, tmp_path):
+    """The token is in no argument: those of all processes are for everybody to read."""
+    seen = tmp_path / "seen"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {seen}.part\nmv {seen}.part {seen}\n')
+    browser.chmod(0o700)
+    page = start(environment={"BROWSER": f"{browser} %s", "DISPLAY": ""}, opens=True)
+    end = time.monotonic() + 30
+    while not seen.exists():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    address = seen.read_text().strip()
+    assert page.token not in address
+    assert address.startswith("file://")
+    path = address.removeprefix("file://")
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o700
+    assert page.token in Path(path).read_text()
+    assert page.end() == 0
+    assert not os.path.exists(path)
+
+
+def test_there_are_only_so_many_games(start):
+    page = start()
+    first = page.new(seats=[PERSON, PERSON])
+    page.kill()
+    file = page.folder / f"{first['id']}.jsonl"
+    for number in range(99):
+        shutil.copy(file, page.folder / f"{number:032x}.jsonl")
+    page = start()
+    refused = page.call("POST", "/api/games", {"game": "nim"}, 429)
+    assert refused["reason"] == "TOO_MANY_GAMES"
+    assert len(page.call("GET", "/api/games")["games"]) == 100
+    page.call("DELETE", f"/api/games/{first['id']}", status=204)
+    assert not file.exists()
+    page.call("GET", f"/api/games/{first['id']}", status=404)
+    last = page.new(seats=[PERSON, engine()])
+    listed = page.call("GET", "/api/games")["games"]
+    assert len(listed) == 100
+    assert listed[0]["id"] == last["id"]
+
+
+def test_a_game_whose_file_is_damaged_does_not_hide_the_others(start):
+    page = start()
+    good, bad = page.new(), page.new()
+    page.kill()
+    with (page.folder / f"{bad['id']}.jsonl").open("a") as file:
+        file.write('{"turn": ["take 9 9"]}\n')
+    (page.folder / "notes.txt").write_text("mine")
+    again = start()
+    listed = {game["id"]: game for game in again.call("GET", "/api/games")["games"]}
+    assert listed.keys() == {good["id"], bad["id"]}
+    assert "error" in listed[bad["id"]]
+    refused = again.call("GET", f"/api/games/{bad['id']}", status=422)
+    assert refused["reason"] == "BAD_JOURNAL"
+    assert (page.folder / "notes.txt").read_text() == "mine"
