@@ -1,6 +1,6 @@
 """Measures the page in a browser: paint, clicks, updates, bytes; or makes the picture of the page for the README.
 
-    python benchmarks/web_browser.py [--clicks 40] [--json]
+    python benchmarks/web_browser.py [--clicks 40] [--seconds 5] [--json]
     python benchmarks/web_browser.py --picture docs/img/web.png
 
 Needs the extra test-web and Chromium. Beside each measurement an analysis of another game keeps the engine busy.
@@ -8,6 +8,7 @@ Needs the extra test-web and Chromium. Beside each measurement an analysis of an
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -101,7 +102,7 @@ def p95(values):
     return round(statistics.quantiles(values, n=20, method="inclusive")[18], 1)
 
 
-def measure(url, clicks):
+def measure(url, clicks, seconds):
     """Return the figures."""
     found = {"scripts_kb": round(sum(path.stat().st_size for path in STATIC.glob("*.js")) / 1024, 1)}
     with browser() as chromium:
@@ -116,7 +117,7 @@ def measure(url, clicks):
         game = new_game(page, example=EXAMPLE, seats=[{"kind": "person"}] * 3)
         found |= _load(page, game)
         found |= _clicks(page, clicks)
-        found |= _analysis(page)
+        found |= _analysis(page, seconds)
         busy.context.close()
         page.context.close()
     return found
@@ -151,7 +152,7 @@ def _clicks(page, number):
     return {"lit_p95_ms": p95(lit), "played_p95_ms": p95(played), "arrow_p95_ms": p95(arrows)}
 
 
-def _analysis(page):
+def _analysis(page, seconds):
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
     events = []
@@ -160,15 +161,15 @@ def _analysis(page):
         lambda event: event["eventName"] == "analysis" and events.append((event["timestamp"], len(event["data"]))),
     )
     page.get_by_label("Hints").select_option("all")
-    page.get_by_label("Time").select_option("5 s")
+    page.get_by_label("Time").select_option(f"{seconds} s")
     begin = time.monotonic()
     page.get_by_role("button", name="Analyse").click()
     page.locator(".candidate").first.wait_for()
     first = time.monotonic() - begin
-    page.wait_for_timeout(5500)
+    page.wait_for_timeout(1000 * seconds + 500)
     hovered = [page.evaluate(HOVER, [row]) for row in range(1, page.locator(".candidate").count())]
     hovered += [page.evaluate(HOVER, [row]) for row in range(page.locator(".candidate").count() - 1)]
-    between = [late - early for (early, _), (late, _) in zip(events, events[1:], strict=False)]
+    between = [late - early for (early, _), (late, _) in itertools.pairwise(events)]
     return {
         "first_update_ms": round(1000 * first),
         "updates_per_s": round(1 / statistics.median(between), 1),
@@ -202,6 +203,7 @@ def main():
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clicks", type=int, default=40, help="how often each click is measured (default: 40)")
+    parser.add_argument("--seconds", type=int, choices=(1, 5, 30), default=5, help="time of the analysis (default: 5)")
     parser.add_argument("--picture", metavar="FILE", help="write a picture of the page, and measure nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
@@ -209,7 +211,7 @@ def main():
         if args.picture:
             picture(url, args.picture)
             return
-        found = measure(url, args.clicks)
+        found = measure(url, args.clicks, args.seconds)
     if args.json:
         print(json.dumps(found))
         return

@@ -32,7 +32,7 @@ from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.review import graph_turns
 from mexica_ai.strict import Nullable, check_shape, parse_json, quote
-from mexica_ai.web import starts
+from mexica_ai.web import editor, starts
 from mexica_ai.web.errors import Refusal, refusal_of
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import DEFAULT_LEVEL, MAX_GAMES, MAX_SECONDS, MAX_TURNS, Game
@@ -111,11 +111,8 @@ class Site:
             Route("/api/games/{game}/shares.svg", self.shares),
             Route("/api/removal", self.removal, methods=["POST"]),
             Route("/api/events", self.events),
+            *editor.ROUTES,
         ]
-        if find_spec("mexica_ai.web.editor") is not None:
-            from mexica_ai.web.editor import ROUTES
-
-            self.routes += ROUTES
 
     # --- games
 
@@ -583,7 +580,7 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
             for tool in codec.tools
         ],
         "grid": codec.grid,
-        "editor": getattr(codec, "editor", None) is not None,
+        "editor": codec.editor is not None,
         "removal": find_spec(f"mexica_ai.games.{name}.removal") is not None,
         "examples": [
             {"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples

@@ -57,7 +57,7 @@ class Visit:
         self.page, self.site, self.wrong = page, site, []
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("console", self._note)
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(30_000)
         page.goto(site.url)
 
     def _note(self, message):
@@ -80,7 +80,7 @@ class Visit:
 
     def until(self, expression, argument=None):
         """Wait until something is so in the page. Its policy forbids what Playwright's own waiting does."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 30
         while not self._is_so(expression, argument):
             assert time.monotonic() < end, expression
             self.page.wait_for_timeout(20)

@@ -1,6 +1,10 @@
 """The page in a browser: what people do on it, by mouse, keyboard and touch."""
 
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -232,7 +236,8 @@ def test_gears_turn_after_the_round(visit, example):
 
 WALK = """seed => {
   const random = window.random ??= () => (seed = seed * 16807 % 2147483647) / 2147483647;
-  const pick = list => list[Math.floor(random() * list.length)]?.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+  const click = element => element?.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+  const pick = list => click(list[Math.floor(random() * list.length)]);
   const all = selector => [...document.querySelectorAll(selector)];
   if (!/to move/.test(document.querySelector('.status').innerText)) return;
   const menu = all('.menu button'), lit = all('.target.lit:not(.taken)'), can = all('.target.can');
@@ -348,6 +353,7 @@ def test_a_new_game_from_the_form(visit, site):
     page.locator(".target.lit").first.click()
     page.get_by_role("button", name="End turn").click()
     page.get_by_text("6 AP left").wait_for()
+    assert page.get_by_role("link", name="Editor").get_attribute("href").endswith("&at=2")
     page.get_by_role("button", name="Resign").click()
     page.get_by_role("dialog").get_by_role("button", name="Resign").click()
     page.get_by_role("heading", name="Seat 1 wins").wait_for()
@@ -461,8 +467,6 @@ def test_letters_can_be_turned_off(visit, example):
 
 def test_what_assistive_technology_reads(visit, example, request):
     """Set MEXICA_AI_WRITE_GOLDENS=1 to write them anew."""
-    import os
-
     one = visit()
     one.page.get_by_role("radio", name="Mexica").wait_for()
     found = {"begin": one.page.locator(".start").aria_snapshot()}
@@ -478,3 +482,13 @@ def test_what_assistive_technology_reads(visit, example, request):
             golden.parent.mkdir(exist_ok=True)
             golden.write_text(words + "\n", encoding="utf-8")
         assert words + "\n" == golden.read_text(encoding="utf-8"), name
+
+
+def test_the_benchmark_measures(browser):
+    command = [sys.executable, str(ROOT / "benchmarks" / "web_browser.py"), "--clicks", "2", "--seconds", "1", "--json"]
+    # A process of its own: Playwright runs once in a process.
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["cold_kb"] <= 80
+    assert min(found.values()) > 0

@@ -511,13 +511,19 @@ def test_a_game_is_annotated_in_the_background(page):
     assert [turn["turn_index"] for turn in back["annotation"]["turns"]] == [0]
 
 
-def test_an_annotation_goes_on_where_it_was_killed(start):
+def test_what_was_played_and_annotated_survives_a_kill(start):
     page = start()
+    played = page.new("mexica", seats=[PERSON, engine()])
+    played = page.play(played, played["entries"][0]["action"])
+    played = page.await_game(played, lambda each: each["to_move"] == 0)
     now = page.call("POST", "/api/games", {"example": "mexica_game.jsonl"}, 201)
     annotate(page, now, 0.05)
     some = page.await_game(now, lambda each: each["annotation"]["done"] >= 3)["annotation"]["turns"]
     page.kill()
     page = start()
+    again = page.game(played)
+    for key in ("turns", "scores", "compact", "seats", "created", "to_move"):
+        assert again[key] == played[key]
     before = page.game(now)["annotation"]
     assert before["state"] == "stopped"
     assert before["turns"][: len(some)] == some
@@ -532,17 +538,6 @@ def test_an_annotation_goes_on_where_it_was_killed(start):
 
 
 # --- the process
-
-
-def test_games_survive_a_kill(start):
-    page = start()
-    now = page.new("mexica", seats=[PERSON, engine()])
-    now = page.play(now, now["entries"][0]["action"])
-    now = page.await_game(now, lambda each: each["to_move"] == 0)
-    page.kill()
-    again = start().game(now)
-    for key in ("turns", "scores", "compact", "seats", "created", "to_move"):
-        assert again[key] == now[key]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

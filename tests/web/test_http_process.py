@@ -5,6 +5,8 @@ import shutil
 import socket
 import ssl
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -29,28 +31,19 @@ def start(tmp_path):
         process.close()
 
 
-@pytest.fixture
-def refused(capfd):
-    """Return what the command says that it refuses to run."""
-
-    def call(*args):
-        code = main(["web", "--no-open", *map(str, args)])
-        captured = capfd.readouterr()
-        assert captured.out == ""
-        return code, captured.err
-
-    return call
+def refused(*args):
+    """Return the exit code of the command that refuses to run, and what it says."""
+    command = [sys.executable, "-P", "-m", "mexica_ai", "web", "--no-open", *map(str, args)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout == ""
+    return done.returncode, done.stderr
 
 
-def test_only_one_process_uses_a_folder(start, refused):
+def test_a_folder_and_a_port_are_for_one_process(start, tmp_path):
     page = start()
     code, message = refused("--port", 0, "--games", page.folder)
     assert code == 2
     assert f"another `mexica-ai web` uses {page.folder}" in message
-
-
-def test_a_port_that_is_in_use(start, refused, tmp_path):
-    page = start()
     code, message = refused("--port", page.port, "--games", tmp_path / "other")
     assert code == 1
     assert message == f"mexica-ai: error: cannot listen on 127.0.0.1:{page.port}: Address already in use\n"
@@ -68,14 +61,14 @@ def test_a_port_that_is_in_use(start, refused, tmp_path):
         (["--origin", "play.example.org"], "https://play.example.org"),
         (["--origin", "https://play.example.org/page"], "a scheme and a host"),
         (["--port", "65536"], "65535"),
-        (["--games", "/proc/no"], "--games: cannot use /proc/no"),
     ],
 )
-def test_mistakes_are_bad_input(refused, args, said):
-    code, message = refused("--port", 0, *args)
-    assert code == 2
-    assert said in message
-    assert message.count("\n") == 1
+def test_mistakes_are_bad_input(args, said, capfd):
+    assert main(["web", "--no-open", *args]) == 2
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    assert said in captured.err
+    assert captured.err.count("\n") == 1
 
 
 def test_tls(start, tmp_path):

@@ -24,6 +24,7 @@ class Page {
   mode = 'play';
   chip = null;  // the action of the turn after which one looks at the board
   tries = 0;
+  queue = Promise.resolve();
 
   async start() {
     keep();
@@ -161,7 +162,7 @@ class Page {
     } catch (error) {
       if (error.snapshot) {
         this.apply(error.snapshot);
-        if (path === '/draft' && this.isMine && !this.snap.draft.actions.length) this.draft(body.actions);
+        if (path === '/draft' && this.isMine && !this.snap.draft.actions.length) await this.put(body.actions);
         this.tell('The game has changed meanwhile.');
       } else this.tell(error.violations?.[0]?.message ?? error.message);
       return null;
@@ -176,14 +177,23 @@ class Page {
     return true;
   }
 
-  // One at a time: a second click does nothing.
-  async turn(body) {
+  // Commands run one after another: each begins where the one before it ended.
+  inOrder(run) {
+    this.queue = this.queue.then(run, run);
+    return this.queue;
+  }
+
+  // A second click does nothing.
+  turn(body, isEnd = false) {
     if (this.isSending) return false;
-    this.isSending = true;
-    this.shown = null;
-    const done = await this.command('POST', '/turn', body);
-    this.set({isSending: false});
-    return done;
+    Object.assign(this, {isSending: true, shown: null});
+    return this.inOrder(async () => {
+      const {draft, blocked} = this.snap;
+      const done = isEnd && !draft.can_end ? this.tell(`The turn cannot end yet. ${blocked.end ?? ''}`)
+        : await this.command('POST', '/turn', body);
+      this.set({isSending: false});
+      return done;
+    });
   }
 
   // --- a turn
@@ -193,45 +203,43 @@ class Page {
     return this.mode === 'play' && waiting === 'person' && curtain == null && !this.shown && !this.isSending;
   }
 
-  draft(actions, redo = []) {
+  async put(actions, redo = []) {
+    const done = await this.command('PUT', '/draft', {actions});
+    if (done) this.set({redo});
+    return done;
+  }
+
+  draft(actions) {
     this.entering.reset();
-    this.pending = this.command('PUT', '/draft', {actions}).then(done => {
-      if (done) this.set({redo});
-      return done;
+    return this.inOrder(() => this.put(actions));
+  }
+
+  play(action) {
+    this.entering.reset();
+    return this.inOrder(() => {
+      const {draft, turns, entries} = this.snap;
+      if (!entries.some(entry => entry.action === action)) return false;
+      const actions = [...draft.actions, action];
+      // The picture comes while the server answers.
+      picture(this.path(this.parts, {at: turns.length, actions})).catch(() => null);
+      return this.put(actions, this.redo[0] === action ? this.redo.slice(1) : []);
     });
-    return this.pending;
   }
 
-  // Waits for the drafts that are on their way.
-  async settle() {
-    for (let last; last !== this.pending;) await (last = this.pending);
-  }
-
-  async play(action) {
-    await this.settle();
-    if (!this.isMine || !this.snap.entries.some(entry => entry.action === action)) return undefined;
-    const actions = [...this.snap.draft.actions, action];
-    // The picture comes while the server answers.
-    picture(this.path(this.parts, {at: this.snap.turns.length, actions})).catch(() => null);
-    return this.draft(actions, this.redo[0] === action ? this.redo.slice(1) : []);
-  }
-
-  async undo(number = 1) {
-    await this.settle();
-    const {actions, undo_limit: limit} = this.snap.draft;
-    const left = Math.max(actions.length - number, limit);
-    if (left < actions.length) this.draft(actions.slice(0, left), [...actions.slice(left), ...this.redo]);
+  undo(number = 1) {
+    return this.inOrder(() => {
+      const {actions, undo_limit: limit} = this.snap.draft;
+      const left = Math.max(actions.length - number, limit);
+      return left < actions.length && this.put(actions.slice(0, left), [...actions.slice(left), ...this.redo]);
+    });
   }
 
   redoOne() {
     if (this.redo.length) this.play(this.redo[0]);
   }
 
-  async endTurn() {
-    await this.settle();
-    if (!this.isMine) return;
-    if (this.snap.draft.can_end) this.turn({});
-    else this.tell(`The turn cannot end yet. ${this.snap.blocked.end ?? ''}`);
+  endTurn() {
+    if (this.isMine) this.turn({}, true);
   }
 
   /** Put a turn of a candidate into the draft. */
@@ -546,7 +554,7 @@ function view(page) {
       d="M3 27h26v-5h-5v-5h-4v-5h-8v5H8v5H3z" class="fill-seat0 stroke-rim0"/></svg>mexica-ai</a>
     ${snap ? html`<b>${page.titleOf(snap.game)}</b> ${['play', 'review'].map(mode => button(mode === 'play' ? 'Play' : 'Review',
       () => page.set({mode, at: snap.turns.length, line: [], peek: null, shown: null}), {pressed: page.mode === mode}))}` : nothing}
-    <span class="grow"></span><a class="link" href="/edit">Editor</a>
+    <span class="grow"></span><a class="link" href="/edit${snap && snap.viewer == null ? query({game: snap.id, at: page.spot.at}) : ''}">Editor</a>
     ${snap ? html`${button('Text', () => page.ask('text'))}${button('Help', () => page.ask('help'))}` : nothing}</header>
   ${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
     : page.editor ? page.editor.view() : !snap ? home(page) : snap.curtain == null ? table(page) : curtain(page)}
