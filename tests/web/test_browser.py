@@ -352,7 +352,7 @@ def test_a_new_game_from_the_form(visit, site):
     one.check_accessible()
     page.locator(".target.lit").first.click()
     page.get_by_role("button", name="End turn").click()
-    page.get_by_text("6 AP left").wait_for()
+    one.until("document.querySelectorAll('.journal li').length === 2")
     assert page.get_by_role("link", name="Editor").get_attribute("href").endswith("&at=2")
     page.get_by_role("button", name="Resign").click()
     page.get_by_role("dialog").get_by_role("button", name="Resign").click()
