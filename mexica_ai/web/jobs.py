@@ -35,7 +35,7 @@ QUEUED_S = 1.0  # a search that is silent for so long waits for a slot
 ALONE_S = 5.0  # an analysis that no page watches ends after so long
 SHOW_S = 0.35  # for each action of a turn, where engines alone play
 WAIT_S = 3600.0  # longest wait for a slot
-MAX_LINE = 4  # turns of an expected line that are sent
+MAX_LINE = 3  # turns of an expected line that are sent
 
 STOP_WORDS = {
     "time": "the time is over",
@@ -501,9 +501,9 @@ def _analysis(key: str, at: int, viewer: int | None, position: Position, result:
                 "turn": candidate.turn,
                 "text": TURN_SEPARATOR.join(candidate.turn),
                 "visits": candidate.visits,
-                "prior": round(candidate.prior, 4),
-                "value": [round(share, 4) for share in candidate.value],
-                "expected_scores": [round(score, 2) for score in candidate.expected_scores],
+                "prior": round(candidate.prior, 3),
+                "value": [round(share, 3) for share in candidate.value],
+                "expected_scores": [round(score, 1) for score in candidate.expected_scores],
                 "line": candidate.line[:MAX_LINE],
             }
             for candidate in result.candidates
