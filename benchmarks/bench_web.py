@@ -20,6 +20,8 @@ from pathlib import Path
 import httpx
 from common import describe_machine, positive
 
+import mexica_ai as ai
+from mexica_ai.client import Client
 from mexica_ai.web import starts
 
 EXAMPLE = "mexica_midgame.json"
@@ -144,24 +146,22 @@ def measure_memory(client, process):
 
 
 def measure_strength(client, seconds, rounds):
-    """Return the iterations beside an idle page as a share of those of a search alone, in turns."""
-    code = (
-        "import mexica_ai as ai, sys\n"
-        f"print(ai.best_turn(ai.load(sys.argv[1]), time_s={seconds}).iterations, flush=True)\n"
-    )
-    game = new_game(client)
+    """Return the iterations a second beside a page as a share of those of a server without a page, in turns."""
+    game, position = new_game(client), ai.load(POSITION)
+    command = [sys.executable, "-m", "mexica_ai", "serve", "--port", "0", "--log-level", "error"]
     shares = []
-    for _ in range(rounds):
-        with stream(client, game) as events:
-            next(events)
-            # With one candidate and a level the page's process tells nothing between.
-            analyze(client, game, seconds, candidates=1)
-            for event, data, _ in events:
-                if event == "analysis" and json.loads(data)["stop_reason"]:
-                    beside = json.loads(data)["iterations"]
-                    break
-        alone = int(subprocess.run([sys.executable, "-c", code, POSITION], stdout=subprocess.PIPE, check=True).stdout)
-        shares.append(beside / alone)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        address = process.stdout.readline().removeprefix("listening on ").strip()
+        with Client(address) as server:
+            for _ in range(rounds):
+                with stream(client, game) as events:
+                    next(events)
+                    analyze(client, game, seconds, candidates=1)
+                    told = (json.loads(data) for event, data, _ in events if event == "analysis")
+                    beside = next(data["speed"] for data in told if data["stop_reason"])
+                *_, last = server.analyze(position, time_s=seconds, candidates=1)
+                shares.append(beside * last.seconds / last.iterations)
+        process.terminate()
     return {"strength": round(statistics.median(shares), 3)}
 
 
