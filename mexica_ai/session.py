@@ -19,8 +19,6 @@ from mexica_ai.records import make_record
 from mexica_ai.results import Result
 from mexica_ai.strict import quote
 
-_WORLDS, _TRIED = 4, 8  # worlds, and actions of each, that are tried to see what a player can tell
-
 
 class Session:
     """One game.
@@ -178,46 +176,14 @@ class Session:
     # --- what others see
 
     def seen(self, before: Position, turn: list[str], viewer: int) -> list[str]:
-        """Return a turn of another seat as a seat sees it: without operands that it cannot know.
-
-        They are those that another action could have without a difference to the seat, in some world that agrees with
-        what it sees.
-        """
+        """Return a turn of another seat, or a random event, as a seat sees it: without operands that it cannot know."""
         if not self.hides:
             return turn
+        codec = registry.get(before.game).codec
         shown, now = [], before.copy()
         for action in turn:
-            seen = now.view(viewer)
+            mover = now.to_json()["to_move"]  # of a random event, the seat that goes on after it
             now.push_action(action)
-            is_hidden = self._could_be_another(seen, action, now.view(viewer).to_json())
+            is_hidden = mover != viewer and codec.is_secret(action, now.to_json())
             shown.append(action.split()[0] if is_hidden else action)
         return shown
-
-    @staticmethod
-    def _could_be_another(view: Position, action: str, after: dict[str, Any]) -> bool:
-        codec = registry.get(view.game).codec
-        if view.viewer is None:  # nothing is hidden now
-            return False
-        for seed in range(_WORLDS):
-            world = view.state.copy()
-            world.determinize(view.viewer, seed)
-            if view.is_chance:
-                others = [codec.draw_outcome(world, draw) for draw in range(_TRIED)]
-            else:
-                others = world.legal_actions()
-            actions = {codec.format_action(other): other for other in others}
-            alike = [
-                other
-                for text, other in actions.items()
-                if text != action and len(text.split()) == len(action.split()) and text.split()[0] == action.split()[0]
-            ]
-            same = None  # where the action itself leads in this world
-            if action in actions:
-                same = world.copy()
-                same.apply(actions[action])
-            for other in alike[:_TRIED]:
-                trial = world.copy()
-                trial.apply(other)
-                if trial != same and codec.format_position(trial) == after:
-                    return True
-        return False

@@ -383,6 +383,20 @@ class GameCodec(Protocol):
         """
         return state.copy()
 
+    def is_secret(self, action: str, after: dict[str, Any]) -> bool:
+        """Return whether only its seat knows the operands of an action, or of the random event of its turn.
+
+        Called if `has_views`. Must not depend on what is hidden, since others see the answer. Default: False.
+
+        Parameters
+        ----------
+        action : str
+            Of `format_action`.
+        after : dict
+            The position after it, as `format_position` returns it.
+        """
+        return False
+
     def deal_for(self, state: State, viewer: int, action: int) -> bool:
         """Replace what a viewer does not see so that an action is legal; False if no such world exists.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import records
+from mexica_ai import records, registry
 from mexica_ai.cli.main import main
 from mexica_ai.cli.play import _Table
 from mexica_ai.engines import make_engine, parse_spec
@@ -185,6 +185,34 @@ def test_what_an_engine_keeps_is_not_told(play):
 )
 def test_bad_usage(play, args, words):
     assert words in play([], *args, code=2)
+
+
+@pytest.mark.parametrize("game", [game for game in GAMES if registry.get(game).codec.has_views])
+def test_turns_of_others_show_no_more_than_a_seat_knows(game):
+    def hand(position, seat):
+        return json.dumps(position.to_json()["seats"][seat])
+
+    hidden = 0
+    for seed in range(12):
+        played, rng = session(game), random.Random(seed)
+        while not played.position.is_over and len(played.position.history) < 60:
+            before = played.position.copy()
+            turn = before.draw(seed) if before.is_chance else [rng.choice(before.legal_actions())]
+            before = played.position.copy()
+            mover = before.to_json()["to_move"]
+            played.position.push(turn, partial=True)
+            after = played.position
+            assert played.seen(before, turn, mover) == turn
+            (shown,) = played.seen(before, turn, 1 - mover)
+            verb, *operands = turn[0].split()
+            # What the mover has and the other seat sees nowhere is not in the text that it gets.
+            secret = [word for word in operands if f'"{word}"' in hand(before, mover) + hand(after, mover)]
+            views = json.dumps([each.view(1 - mover).to_json() for each in (before, after)])
+            unseen = [word for word in secret if f'"{word}"' not in views]
+            assert not set(unseen) & set(shown.split()), turn
+            hidden += shown != turn[0]
+            assert shown in (turn[0], verb)
+    assert hidden > 0
 
 
 @pytest.mark.parametrize("game", GAMES)

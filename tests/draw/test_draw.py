@@ -114,11 +114,15 @@ def marked(picture):
 
 
 @pytest.mark.parametrize(
-    ("game", "turn", "numbers"),
-    [("coatl", 14, range(1, 12)), ("tzolkin", 17, (1, 3, 4, 5)), ("tzolkin", 38, (1, 2, 3, 5))],
+    ("path", "turn", "numbers"),
+    [
+        (EXAMPLES / "coatl_game.jsonl", 14, range(1, 12)),
+        (GOLDENS.parent / "tzolkin_game.jsonl", 17, (1, 3, 4, 5)),
+        (GOLDENS.parent / "tzolkin_game.jsonl", 38, (1, 2, 3, 5)),
+    ],
 )
-def test_each_step_has_a_mark_of_its_own(game, turn, numbers):
-    record = json.loads((EXAMPLES / f"{game}_game.jsonl").read_text(encoding="utf-8"))
+def test_each_step_has_a_mark_of_its_own(path, turn, numbers):
+    record = json.loads(path.read_text(encoding="utf-8"))
     found = marked(position_at(record, turn).svg(turn=record["turns"][turn]))
     assert set(found) >= {str(number) for number in numbers}
     assert len(set(found.values())) == len(found)

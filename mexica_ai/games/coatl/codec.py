@@ -37,6 +37,10 @@ class CoatlCodec(GameCodec):
     draw_outcome = staticmethod(notation.draw_outcome)
     render = staticmethod(render.render)
 
+    def is_secret(self, action, after):
+        """Return whether only its seat knows which prophecies an action or event is about: they go unseen."""
+        return action.split()[0] in ("keep", "deal", "discard")
+
     def why_illegal(self, state, action):
         """Return why an action is not legal."""
         return self._explain(legality.why_illegal, state, action)

@@ -33,6 +33,10 @@ class TzolkinCodec(GameCodec):
     draw_outcome = staticmethod(notation.draw_outcome)
     render = staticmethod(render.render)
 
+    def is_secret(self, action, after):
+        """Return whether only its seat knows which tiles it keeps: until all seats have chosen."""
+        return action.split()[0] == "keep" and after["phase"] == "keep"
+
     def why_illegal(self, state, action):
         """Return why an action is not legal."""
         return self._explain(legality.why_illegal, state, action)
