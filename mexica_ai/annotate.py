@@ -205,10 +205,11 @@ class _Stopped(Exception):  # noqa: N818
     pass
 
 
-def check_played(record: object) -> None:
-    """Raise the error of `mexica_ai.replay` if a record, given as an object, cannot be replayed.
+def replay_played(record: Any) -> Position:
+    """Return the position at the end of a played game, as `mexica_ai.replay` does.
 
-    If it states no outcome (no `termination`, `scores` and `winners` null or missing), its turns may stop anywhere.
+    If the record states no outcome (no `termination`, `scores` and `winners` null or missing), its turns may stop
+    anywhere.
     """
     has_no_outcome = (
         isinstance(record, dict)
@@ -217,13 +218,21 @@ def check_played(record: object) -> None:
         and record.get("winners") is None
     )
     if not has_no_outcome:
-        replay(record)
-        return
+        return replay(record)
     try:
-        replay({**record, "termination": "unfinished"})
+        return replay({**record, "termination": "unfinished"})
     except PositionError as error:
         if error.reason != "FINISHED":
             raise
+    position = Position.from_json(record["start"])
+    for turn in record["turns"]:
+        position.push(turn)
+    return position
+
+
+def check_played(record: object) -> None:
+    """Raise the error of `replay_played` if a record, given as an object, cannot be replayed."""
+    replay_played(record)
 
 
 def seat_turns(record: dict[str, Any]) -> list[int]:

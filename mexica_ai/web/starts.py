@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from mexica_ai.annotate import TurnEvaluation, recorded_evaluations
-from mexica_ai.errors import MexicaAIError, NotationError, PositionError
+from mexica_ai.annotate import TurnEvaluation, recorded_evaluations, replay_played
+from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.limits import resolve_seed
 from mexica_ai.position import Position, new_game, position_data
-from mexica_ai.records import parse_record, replay
+from mexica_ai.records import parse_record
 from mexica_ai.session import Session
 from mexica_ai.strict import Nullable, check_shape, choice
 from mexica_ai.web.errors import Refusal
@@ -171,27 +171,6 @@ def _one_record(given: Any, number: int) -> dict[str, Any]:
 def _checked(record: Any) -> dict[str, Any]:
     replay_played(record)
     return record
-
-
-def replay_played(record: Any) -> Position:
-    """Return the position at the end of a record, finished or not."""
-    has_no_outcome = (
-        isinstance(record, dict)
-        and "termination" not in record
-        and record.get("scores") is None
-        and record.get("winners") is None
-    )
-    if not has_no_outcome:
-        return replay(record)
-    try:
-        return replay({**record, "termination": "unfinished"})
-    except PositionError as error:
-        if error.reason != "FINISHED":
-            raise
-    position = Position.from_json(record["start"])
-    for turn in record["turns"]:
-        position.push(turn)
-    return position
 
 
 def begin_journal(game: Game, folder: Folder) -> None:

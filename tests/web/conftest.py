@@ -25,6 +25,20 @@ def _missing(what):
     pytest.skip(f"needs {what}")
 
 
+@pytest.fixture
+def start(tmp_path):
+    """Start processes of the page that share a folder of games."""
+    started = []
+
+    def begin(*options, **more):
+        started.append(Process(tmp_path, *options, **more))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.close()
+
+
 @pytest.fixture(scope="session")
 def browser():
     """The browser; skipped without one."""

@@ -20,20 +20,6 @@ def page(tmp_path_factory):
     process.close()
 
 
-@pytest.fixture
-def start(tmp_path):
-    """Start processes that share a folder of games."""
-    started = []
-
-    def begin(*options, **more):
-        started.append(Process(tmp_path, *options, **more))
-        return started[-1]
-
-    yield begin
-    for process in started:
-        process.close()
-
-
 def draft(page, snapshot, *actions, status=200, **more):
     data = {"version": snapshot["version"], "actions": list(actions), "viewer": None, **more}
     return page.call("PUT", f"/api/games/{snapshot['id']}/draft", data, status)

@@ -13,22 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 from certificates import make_certificate
-from pages import PERSON, Process, engine
+from pages import PERSON, engine
 
 from mexica_ai.cli.main import main
-
-
-@pytest.fixture
-def start(tmp_path):
-    started = []
-
-    def begin(*options, **more):
-        started.append(Process(tmp_path, *options, **more))
-        return started[-1]
-
-    yield begin
-    for process in started:
-        process.close()
 
 
 def refused(*args):

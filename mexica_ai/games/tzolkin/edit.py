@@ -10,7 +10,7 @@ from mexica_ai.games.edit import Brush, Editor, Group, choice, flag, number, ref
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.draw import drawable
 from mexica_ai.games.tzolkin.facts import BUILDINGS, CHICHEN, FREE, GEARS, IDLE, MONUMENTS, TEMPLES, TRACKS, WEALTH
-from mexica_ai.games.tzolkin.notation import SHAPE
+from mexica_ai.games.tzolkin.notation import SHAPE, new_seat
 
 _PAINT = Paint("page")
 _TITLES = {gear: gear.replace("_", " ").title() for gear in GEARS}
@@ -197,7 +197,7 @@ class TzolkinEditor(Editor):
         """Adapt the seats to their number, the food days to the day, and the turn to the phase."""
         if path == "players":
             players = fields["players"]
-            fields["seats"] = (fields["seats"] + [self._new_seat() for _ in range(players)])[:players]
+            fields["seats"] = (fields["seats"] + [new_seat() for _ in range(players)])[:players]
             fields["to_move"] = min(fields["to_move"], players - 1)
             fields["start_player"] = min(fields["start_player"], players - 1)
             if (fields["start_space"] or 0) >= players:
@@ -211,24 +211,6 @@ class TzolkinEditor(Editor):
         if path in ("phase", "day"):
             today = fields["phase"] in ("advance", "over")
             fields["food_days"] = sum(day < fields["day"] + today for day in facts.FOOD_DAYS)
-
-    @staticmethod
-    def _new_seat():
-        return {
-            "score": 0,
-            **dict.fromkeys(facts.STOCKS, 0),
-            "skulls": 0,
-            "workers": facts.MIN_WORKERS,
-            "light": True,
-            "corn_tiles": 0,
-            "wood_tiles": 0,
-            "temples": dict.fromkeys(TEMPLES, 0),
-            "technologies": dict.fromkeys(TRACKS, 0),
-            "buildings": [],
-            "monuments": [],
-            "wealth": [],
-            "dealt": [],
-        }
 
     def tidy(self, fields):
         """Write tiles in data order, and count the buildings to reveal."""

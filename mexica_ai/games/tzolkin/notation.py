@@ -489,6 +489,25 @@ def view(data, seat):
 # --- new games
 
 
+def new_seat(dealt=()):
+    """Return the JSON form of a seat at the start, with the wealth tiles that it was dealt."""
+    return {
+        "score": 0,
+        **dict.fromkeys(facts.STOCKS, 0),
+        "skulls": 0,
+        "workers": facts.MIN_WORKERS,
+        "light": True,
+        "corn_tiles": 0,
+        "wood_tiles": 0,
+        "temples": dict.fromkeys(TEMPLES, 0),
+        "technologies": dict.fromkeys(TRACKS, 0),
+        "buildings": [],
+        "monuments": [],
+        "wealth": [],
+        "dealt": list(dealt),
+    }
+
+
 def new_state(players, seed, *, whole_points=None):
     """Deal a new game: the position in which seat 0 chooses the wealth tiles that it keeps.
 
@@ -551,21 +570,7 @@ def new_state(players, seed, *, whole_points=None):
         },
         "drawn": drawn[:taken],
         "seats": [
-            {
-                "score": 0,
-                **dict.fromkeys(facts.STOCKS, 0),
-                "skulls": 0,
-                "workers": facts.MIN_WORKERS,
-                "light": True,
-                "corn_tiles": 0,
-                "wood_tiles": 0,
-                "temples": dict.fromkeys(TEMPLES, 0),
-                "technologies": dict.fromkeys(TRACKS, 0),
-                "buildings": [],
-                "monuments": [],
-                "wealth": [],
-                "dealt": tiles[facts.NUM_DEALT * seat : facts.NUM_DEALT * (seat + 1)],
-            }
+            new_seat(tiles[facts.NUM_DEALT * seat : facts.NUM_DEALT * (seat + 1)])
             for seat in range(players)
         ],
     }
