@@ -82,6 +82,7 @@ function row(page, candidate) {
     <span class="soft" title="expected scores">${scores?.map(score => Math.round(score)).join(' : ')}</span>
     <span class="turn">${text}</span></button>
     ${isOpen ? html`<div class="line">${page.canDraft ? button('Take over', () => page.takeTurn(turn)) : nothing}
+      ${line.length ? nothing : html`<p class="note">No whole turn is expected after it yet.</p>`}
       <ol aria-label="Expected line">${line.map((one, index) => {
         const show = () => page.peekAt({line: line.slice(0, index), actions: one});
         return html`<li><button class="link" @pointerenter=${show} @focus=${show}
