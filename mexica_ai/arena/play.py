@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from mexica_ai import registry
 from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.engines.process import ProcessEngine
@@ -258,7 +259,7 @@ class _Seat:
         try:
             with _watchdog.watch(allowed_s, self._margin_s) as stop:
                 result = self._engine.best_turn(
-                    position.view(self._seat), limits, seed=seed, candidates=1, stop=stop
+                    _seen_by(position, self._seat), limits, seed=seed, candidates=1, stop=stop
                 )
         except Exception as error:
             self._add_usage(time.perf_counter() - began, limits)
@@ -309,6 +310,16 @@ class _Seat:
         is_ours = isinstance(error, MexicaAIError)
         detail = str(error) if is_ours else f"engine {self._spec}: {type(error).__name__}: {error}"
         return _EngineFailure(self._seat, reason, " ".join(detail.split()))
+
+
+def _seen_by(position: Position, seat: int) -> Position:
+    """Return what the engine of the seat to move may know of a position."""
+    view = position.view(seat)
+    if view.viewer is not None:
+        return view
+    data = view.to_json()
+    shown = registry.get(view.game).codec.redact(view.to_json())  # what is hidden from all seats
+    return view if shown == data else Position.from_json(shown)
 
 
 def _start(spec: EngineSpec) -> Engine:

@@ -4,15 +4,21 @@ A *block* is one deal played on all seatings of one line-up, so that the effects
 A *line-up* is the engines of a game without their seats; it is named by its pattern: "ABB" is one A and two
 B. With two engines and three or four seats, a block has both line-ups. The schedule depends on the tournament
 alone: any game of any block can be computed without those before it.
+
+All seeds are keyed hashes. The key is drawn from the operating system and told to no engine, so that a program
+that knows the tournament's seed and its own seeds cannot find the deal by trying.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import random
+import re
+import secrets
 import string
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, islice, permutations
 from typing import Any
@@ -23,7 +29,7 @@ from mexica_ai.engines.process import DEFAULT_MARGIN_S
 from mexica_ai.engines.specs import EngineSpec, parse_spec
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import DEFAULT_TIME_S
-from mexica_ai.strict import Nullable, check_shape, choice
+from mexica_ai.strict import Nullable, check_shape, choice, quote
 
 FORMATS = ("round-robin", "gauntlet")
 ON_FAILURE = ("forfeit", "retry")
@@ -33,6 +39,10 @@ DEFAULT_PATIENCE_S = 600.0
 
 # Streams of the tournament's seed, so that draws for one purpose do not affect draws for another.
 _DEAL, _SEATINGS, _ENGINE = range(3)
+KEY_BYTES = 16  # more than can be tried
+
+# Keys that journals of early versions lack; left out where they are None.
+_NEW_KEYS = ("weights", "key")
 
 _SHAPE = {
     "game": str,
@@ -47,7 +57,18 @@ _SHAPE = {
     "patience_s": float,
     "on_failure": choice(*ON_FAILURE),
     "weights?": [Nullable(str)],
+    "key?": str,
 }
+
+
+def draw_key() -> str:
+    """Return a new key for the seeds of a tournament, in hexadecimal digits."""
+    return secrets.token_hex(KEY_BYTES)
+
+
+def reproducible_key(seed: int) -> str:
+    """Return the key that follows from a tournament's seed: not a secret, but the same games again."""
+    return hashlib.blake2b(b"%d" % seed, digest_size=KEY_BYTES, person=b"mexica-ai key").hexdigest()
 
 
 @dataclass(frozen=True)
@@ -89,6 +110,9 @@ class Tournament:
     weights : tuple of (str or None), optional
         The weights of each engine, see `Engine.weights_id`; None if they are not known, as in journals of
         early versions.
+    key : str, optional
+        The key of all seeds, in hexadecimal digits; drawn by default. None in journals of early versions: their
+        seeds follow from `seed` alone.
     """
 
     game: str
@@ -103,19 +127,33 @@ class Tournament:
     patience_s: float = DEFAULT_PATIENCE_S
     on_failure: str = "forfeit"
     weights: tuple[str | None, ...] | None = None
+    key: str | None = field(default_factory=draw_key, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON object that each record of a journal contains."""
+        """Return the JSON object that each record of a journal contains; its last key is `key`, if it has one."""
         data = dataclasses.asdict(self)
-        if self.weights is None:
-            del data["weights"]
+        for key in _NEW_KEYS:
+            if data[key] is None:
+                del data[key]
         return {key: list(value) if isinstance(value, tuple) else value for key, value in data.items()}
+
+    @property
+    def is_reproducible(self) -> bool:
+        """Whether all seeds follow from `seed` alone."""
+        return self.key in (None, reproducible_key(self.seed))
 
     @classmethod
     def from_json(cls, data: dict[str, Any], path: str = "$") -> Tournament:
         """Read an object of `to_json`; raise NotationError if it is not one."""
         check_shape(data, _SHAPE, path)
         values = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+        values.setdefault("key", None)
+        if values["key"] is not None and not re.fullmatch(f"[0-9a-f]{{{2 * KEY_BYTES}}}", values["key"]):
+            raise NotationError(
+                f"{path}.key: given {quote(values['key'])}; expected {2 * KEY_BYTES} hexadecimal digits",
+                reason="BAD_VALUE",
+                path=f"{path}.key",
+            )
         if not 2 <= len(data["engines"]) == len(data["names"]) <= MAX_ENGINES:
             raise NotationError(
                 f"{path}.engines: expected 2 to {MAX_ENGINES} engines, each with a name",
@@ -177,8 +215,12 @@ class Tournament:
         """Return the seed of the engine on a seat of a game; `turn_seed` derives those of its turns."""
         return self._derive(_ENGINE, game.block, game.number, seat)
 
-    def _derive(self, *key: int) -> int:
-        return _first_number(self.seed, key)
+    def _derive(self, *what: int) -> int:
+        if self.key is None:
+            return _first_number(self.seed, what)
+        text = ",".join(map(str, (self.seed, *what))).encode()
+        digest = hashlib.blake2b(text, digest_size=8, key=bytes.fromhex(self.key), person=b"mexica-ai seed")
+        return int.from_bytes(digest.digest(), "little") >> 1
 
 
 def turn_seed(engine_seed: int, turn: int) -> int:

@@ -125,6 +125,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="seed of the deals and of all engines, 0 to 2**63 - 1 (default: 1)",
     )
+    who.add_argument(
+        "--reproducible",
+        action="store_true",
+        help="let the deals and the engines' seeds follow from --seed alone, so that the command plays the same "
+        "games again; then a program can compute the deal (default: from --seed and a secret key)",
+    )
     limits = parser.add_argument_group("time")
     limits.add_argument(
         "--time",
@@ -255,6 +261,12 @@ def _run_tournament(args: argparse.Namespace) -> int:
                 _note(f"{args.journal}: the last line was incomplete; its game is played again")
             if {record.get("build") for record in journal.games} - {describe_build()}:
                 _note(f"{args.journal}: started with another build of mexica-ai")
+            tournament = journal.tournament
+            if tournament.key is None:
+                _note(
+                    f"{args.journal}: started by an early version, whose seeds have no secret key; a program can "
+                    "compute the deals from them"
+                )
         # Before the executor, so that it is there until that is shut down.
         stop = stack.enter_context(common.stop_on_interrupt())
         executor, concurrency = stack.enter_context(common.executor(args.cluster, args.concurrency))
@@ -295,7 +307,14 @@ def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
 
 def make_tournament(args: argparse.Namespace) -> Tournament:
     """Return the tournament that the arguments describe; raise NotationError if they are invalid."""
-    from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, complete_spec, unique_names
+    from mexica_ai.arena.tournament import (
+        MAX_ENGINES,
+        Tournament,
+        complete_spec,
+        draw_key,
+        reproducible_key,
+        unique_names,
+    )
 
     typed = args.engine or []
     if not 2 <= len(typed) <= MAX_ENGINES:
@@ -322,6 +341,7 @@ def make_tournament(args: argparse.Namespace) -> Tournament:
         patience_s=args.patience,
         on_failure=args.on_failure,
         weights=tuple(weights_id(spec, args.game) for spec in completed),
+        key=reproducible_key(args.seed) if args.reproducible else draw_key(),
     )
 
 
