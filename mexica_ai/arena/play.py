@@ -271,7 +271,7 @@ class _Seat:
                 self._seat,
                 "no answer in time",
                 f"engine {self._engine.name} answered after {elapsed_s:.3f} s; expected within "
-                f"{allowed_s:g} s",
+                f"{allowed_s:g} s ({self._explain(limits)})",
             )
         self._stop_clock(elapsed_s)
         try:
@@ -287,6 +287,13 @@ class _Seat:
             share_s = time_from_clock(self._remaining_s, self._clock[1])
             time_s = share_s if time_s is None else min(time_s, share_s)
         return Limits(time_s, self._iterations, **self._others)
+
+    def _explain(self, limits: Limits) -> str:
+        """Return what the time that a turn may take is made of."""
+        margin = f"and the margin, {self._margin_s:g} s"
+        if self._clock and self._time_s is None:
+            return f"what is left on its clock, {self._remaining_s:g} s, {margin}"
+        return "--patience" if limits.time_s is None else f"its time, {limits.time_s:g} s, {margin}"
 
     def _stop_clock(self, elapsed_s: float) -> None:
         if not self._clock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -200,6 +201,12 @@ def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None
         "tournament ends at the decision",
     )
     output.add_argument(
+        "--anchor",
+        type=common.argument(_anchor),
+        metavar="NAME=RATING",
+        help="give this engine this rating, and the others theirs by their difference from it",
+    )
+    output.add_argument(
         "--format", choices=("table", "json", "csv"), help="of the result (default: table)"
     )
     output.add_argument(
@@ -241,12 +248,14 @@ def _run_tournament(args: argparse.Namespace) -> int:
     from mexica_ai.arena.display import Display
     from mexica_ai.arena.journal import JournalWriter
     from mexica_ai.arena.play import check_engines
-    from mexica_ai.arena.report import collect
+    from mexica_ai.arena.report import check_anchor, collect
     from mexica_ai.arena.runner import describe_build, describe_lost
     from mexica_ai.arena.runner import run as run_tournament
 
     tournament = make_tournament(args)
     sprt = _sprt(args, tournament, len(tournament.engines))
+    if args.anchor:
+        check_anchor(args.anchor, tournament.names)
     watch = _Test(sprt, tournament)
     if args.resume and not args.journal:
         raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
@@ -386,7 +395,7 @@ def _sprt(args: argparse.Namespace, tournament: Tournament, num_engines: int) ->
 def _print_report(args: argparse.Namespace, collected: Collected, sprt: Sprt | None) -> dict[str, Any]:
     from mexica_ai.arena.report import evaluate, format_report
 
-    found = evaluate(collected, sprt)
+    found = evaluate(collected, sprt, args.anchor)
     print(format_report(found, args.format, terminal.width()), end="", flush=True)
     if args.plot:
         from mexica_ai.arena import plot
@@ -404,6 +413,17 @@ def _clock(text: str) -> tuple[float, float]:
         return seconds(bank), float(seconds(increment))
     except (ValueError, MexicaAIError):
         raise ValueError("seconds, or seconds+seconds such as 60+0.5") from None
+
+
+def _anchor(text: str) -> tuple[str, float]:
+    """Read NAME=RATING; a name may contain "=", as a spec does."""
+    name, equals, rating = text.rpartition("=")
+    try:
+        if name and equals and math.isfinite(number := float(rating)):
+            return name, number
+    except ValueError:
+        pass
+    raise ValueError("an engine's name and its rating, such as uct=1500")
 
 
 def _note(text: str) -> None:

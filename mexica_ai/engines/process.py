@@ -125,8 +125,10 @@ class ProcessEngine(Engine):
         time_s = math.inf if limits.time_s is None else limits.time_s
         if self.clock is not None:
             time_s = self.clock["remaining_s"]  # the program decides how much of it this turn takes
-        timeout_s = time_s + self._margin_s
-        answer = self._exchange(request, timeout_s, stop)
+        what = "its time" if self.clock is None else "what is left on its clock"
+        allowed = f"{time_s + self._margin_s:g} s ({what}, {time_s:g} s, and the margin, {self._margin_s:g} s)"
+        answer = self._exchange(request, time_s + self._margin_s, stop, f"did not answer within {allowed}")
+        self._has_answered = True
         seconds = time.monotonic() - started
         if answer.get("id") != self._last_id:
             raise self._failure(
@@ -148,6 +150,7 @@ class ProcessEngine(Engine):
         self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
         self._buffer = b""
         self._end_by_s = None
+        self._has_answered = False  # a request, since this process began
         try:
             process = subprocess.Popen(
                 self._command,
@@ -163,7 +166,8 @@ class ProcessEngine(Engine):
         for pipe in (process.stdin, process.stdout, process.stderr):
             os.set_blocking(pipe.fileno(), False)
         self._process = process
-        answer = self._exchange({"hello": PROTOCOL_VERSION}, HELLO_TIMEOUT_S, threading.Event())
+        late = f"did not answer the greeting within {HELLO_TIMEOUT_S:g} s"
+        answer = self._exchange({"hello": PROTOCOL_VERSION}, HELLO_TIMEOUT_S, threading.Event(), late)
         games = answer.get("games")
         if answer.get("hello") != PROTOCOL_VERSION or not isinstance(games, list):
             raise self._failure(
@@ -173,17 +177,21 @@ class ProcessEngine(Engine):
             )
         self.games = [game for game in games if isinstance(game, str)]
 
-    def _exchange(self, request: dict, timeout_s: float, stop: threading.Event) -> dict:
-        """Send one request and return the answer; if that fails or is interrupted, end the process."""
+    def _exchange(self, request: dict, timeout_s: float, stop: threading.Event, late: str) -> dict:
+        """Send one request and return the answer; if that fails or is interrupted, end the process.
+
+        `late` is what the error says if there is no answer within `timeout_s`.
+        """
         try:
-            return self._exchange_lines(json.dumps(request).encode() + b"\n", timeout_s, stop)
+            return self._exchange_lines(json.dumps(request).encode() + b"\n", timeout_s, stop, late)
         except BaseException:
             self._end(0)
             raise
 
-    def _exchange_lines(self, outgoing: bytes, timeout_s: float, stop: threading.Event) -> dict:
+    def _exchange_lines(self, outgoing: bytes, timeout_s: float, stop: threading.Event, late: str) -> dict:
         process = self._process
-        deadline = time.monotonic() + timeout_s
+        began = time.monotonic()
+        deadline = began + timeout_s
         is_stopped = False
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdin, selectors.EVENT_WRITE)
@@ -192,13 +200,15 @@ class ProcessEngine(Engine):
             while True:
                 now = time.monotonic()
                 if now >= deadline:
-                    raise self._failure(
-                        f"did not answer within {_seconds(timeout_s, is_stopped, self._margin_s)}",
-                        "ENGINE_TIMEOUT",
-                    )
+                    raise self._failure(late + self._output_so_far(), "ENGINE_TIMEOUT")
                 if stop.is_set() and not is_stopped:
                     is_stopped = True
-                    deadline = min(deadline, now + self._margin_s)
+                    if now + self._margin_s < deadline:
+                        deadline = now + self._margin_s
+                        late = (
+                            f"did not answer within {self._margin_s:g} s (the margin) after it was stopped, "
+                            f"{now - began:.1f} s after the request"
+                        )
                     if process.stdin not in selector.get_map():
                         selector.register(process.stdin, selectors.EVENT_WRITE)
                     outgoing += b'{"stop": 1}\n'
@@ -219,6 +229,13 @@ class ProcessEngine(Engine):
                         line = self._read_line()
                         if line is not None:
                             return self._parse(line)
+
+    def _output_so_far(self) -> str:
+        """Return what to say about the output of a program that has not answered in time."""
+        if self._buffer:
+            return f"; it has sent {len(self._buffer)} bytes without a newline at the end"
+        # One that has answered a request knows how to.
+        return "" if self._has_answered else "; no output at all: does it flush its output after every line?"
 
     def _read_line(self) -> bytes | None:
         """Read what is available on stdout; return the first complete line, or None if there is none yet."""
@@ -342,10 +359,6 @@ def _result(
         threads=field("threads", int, 1),
         weights=field("weights", str, None),
     )
-
-
-def _seconds(timeout_s: float, is_stopped: bool, margin_s: float) -> str:
-    return f"{margin_s:g} s of being stopped" if is_stopped else f"{timeout_s:g} s (its time and the margin)"
 
 
 def _one_line(text: object, width: int = 200) -> str:

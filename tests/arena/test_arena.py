@@ -276,7 +276,8 @@ def test_a_program_that_does_not_greet_forfeits(monkeypatch):
     assert record["forfeit"]["seat"] == 1
     assert record["forfeit"]["reason"] == "no answer in time"
     assert record["turns"] == []
-    with pytest.raises(SearchError, match="did not answer within") as caught:
+    mentions = "did not answer the greeting within 0.3 s; no output at all: does it flush"
+    with pytest.raises(SearchError, match=mentions) as caught:
         play.check_engines(tournament)
     assert caught.value.reason == "ENGINE_TIMEOUT"
 
