@@ -100,7 +100,7 @@ class Display:
             line += f"; {self._forfeits:,} forfeits"
         parts = [Text(line), self._table(progress)]
         if self._sprt:
-            games = len(progress.tournament.block(0))
+            games = progress.tournament.games_per_block
             state = self._sprt.state(self._outcomes, games_per_block=games)
             parts.append(Text(format_sprt(sprt_json(self._sprt, state))))
         return Group(*parts)
@@ -120,7 +120,7 @@ class Display:
         if self._ratings:
             table.add_column("rating", justify="right")
         ratings = self._ratings.table() if self._ratings else [None] * len(names)
-        games = len(progress.tournament.block(0))  # of any block
+        games = progress.tournament.games_per_block  # of any block
         summaries = statistics.summarize(self._outcomes, len(names), games_per_block=games)
         order = range(len(names))
         if self._ratings:

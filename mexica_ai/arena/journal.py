@@ -234,7 +234,10 @@ def _parse_line(line: bytes, where: str, seen: dict[str, Tournament]) -> tuple[T
         seen[text] = Tournament.from_json(arena["tournament"], f"{where}.arena.tournament")
     tournament = seen[text]
     seating = tuple(arena["seating"])
-    games = tournament.block(arena["block"]) if arena["block"] >= 0 else []
+    is_lineup = len(seating) == len(set(seating)) and set(seating) <= set(range(len(tournament.engines)))
+    games = []
+    if arena["block"] >= 0 and (tournament.format != "swiss" or is_lineup):
+        games = tournament.block(arena["block"], tuple(sorted(seating)))
     expected = {game.number: game.seating for game in games}
     if expected.get(arena["number"]) != seating or len(arena["seats"]) != tournament.players:
         raise NotationError(

@@ -44,9 +44,9 @@ class Collected:
     usage : list of dict
         Time, iterations and failures of each engine over all games.
     seat_scores : list of list of float
-        Final scores on each seat, of games without a forfeit.
-    num_games, num_repeated : int
-        Number of games, and of repeated records of the same game, which do not count.
+        Final scores on each seat, of games that were played to the end.
+    num_games, num_repeated, num_adjudicated : int
+        Number of games, of repeated records of the same game, which do not count, and of adjudicated games.
     builds : dict
         Number of games played by each build.
     first_failures : list of (dict or None)
@@ -63,6 +63,7 @@ class Collected:
     seat_scores: list[list[float]] = field(default_factory=list)
     num_games: int = 0
     num_repeated: int = 0
+    num_adjudicated: int = 0
     builds: dict[str, int] = field(default_factory=dict)
     first_failures: list[dict[str, Any] | None] = field(default_factory=list)
 
@@ -111,7 +112,7 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
         block = blocks.setdefault(key[:2], len(blocks))
         outcome = outcome_of(record, block, seating)
         _count_usage(collected, seating, record, outcome)
-        pending.append((block, len(tournament.block(arena["block"])), outcome))
+        pending.append((block, tournament.games_per_block, outcome))
     played = collections.Counter(block for block, _, _ in pending)
     collected.outcomes = [outcome for block, total, outcome in pending if played[block] == total]
     return collected
@@ -120,9 +121,16 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
 def outcome_of(record: dict[str, Any], block: int, seating: tuple[int, ...]) -> Outcome:
     """Return the outcome of a record.
 
-    After a forfeit, the seat that forfeited is last; the others share the win and the other places equally.
+    After a forfeit, the seat that forfeited is last; the others share the win and the other places equally. After an
+    adjudication, all but the winners share the other places.
     """
     seats = len(seating)
+    if record["termination"] == "adjudicated":
+        winners = record["winners"]
+        shares = [(seat in winners) / len(winners) for seat in range(seats)]
+        first, others = (len(winners) + 1) / 2, (len(winners) + 1 + seats) / 2
+        ranks = [first if seat in winners else others for seat in range(seats)]
+        return Outcome(block, pattern(seating), seating, tuple(shares), tuple(ranks), None)
     if record["termination"] == "forfeit":
         loser = record["forfeit"]["seat"]
         shares = [0.0 if seat == loser else 1 / (seats - 1) for seat in range(seats)]
@@ -190,6 +198,8 @@ def _count_usage(
             }
     if record["termination"] == "forfeit":
         collected.usage[seating[record["forfeit"]["seat"]]]["forfeits"] += 1
+    elif record["termination"] == "adjudicated":
+        collected.num_adjudicated += 1
     else:
         if not collected.seat_scores:
             collected.seat_scores = [[] for _ in range(collected.players)]
@@ -262,6 +272,7 @@ def evaluate(
         "games_counted": len(outcomes),
         "blocks": len({outcome.block for outcome in outcomes}),
         "forfeits": sum(usage["forfeits"] for usage in collected.usage),
+        "adjudicated": collected.num_adjudicated,
         "expected_share": 1 / collected.players if collected.players else None,
         "engines": engines,
         "patterns": _patterns(collected) if len({outcome.pattern for outcome in outcomes}) > 1 else {},
@@ -360,6 +371,7 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
         f"{found['game']}, {found['players']} seats: {_count(found['games_counted'], 'game')} in "
         f"{_count(found['blocks'], 'block')}"
         + f"; {_count(incomplete, 'game')} of incomplete blocks not counted" * bool(incomplete)
+        + f"; {_count(found['adjudicated'], 'game')} adjudicated" * bool(found["adjudicated"])
     ]
     if found["blocks"] == 0:
         lines.append(

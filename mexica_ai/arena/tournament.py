@@ -31,18 +31,18 @@ from mexica_ai.errors import NotationError
 from mexica_ai.limits import DEFAULT_TIME_S
 from mexica_ai.strict import Nullable, check_shape, choice, quote
 
-FORMATS = ("round-robin", "gauntlet")
+FORMATS = ("round-robin", "gauntlet", "swiss")
 ON_FAILURE = ("forfeit", "retry")
 LETTERS = string.ascii_uppercase  # engine numbers in patterns
 MAX_ENGINES = len(LETTERS)
 DEFAULT_PATIENCE_S = 600.0
 
 # Streams of the tournament's seed, so that draws for one purpose do not affect draws for another.
-_DEAL, _SEATINGS, _ENGINE = range(3)
+_DEAL, _SEATINGS, _ENGINE, _JUDGE = range(4)
 KEY_BYTES = 16  # more than can be tried
 
 # Keys that journals of early versions lack; left out where they are None.
-_NEW_KEYS = ("weights", "key")
+_NEW_KEYS = ("weights", "openings", "resign", "max_turns", "round_blocks", "key")
 
 _SHAPE = {
     "game": str,
@@ -57,6 +57,10 @@ _SHAPE = {
     "patience_s": float,
     "on_failure": choice(*ON_FAILURE),
     "weights?": [Nullable(str)],
+    "openings?": str,
+    "resign?": [float],
+    "max_turns?": int,
+    "round_blocks?": int,
     "key?": str,
 }
 
@@ -96,7 +100,8 @@ class Tournament:
     seed : int
         0 <= seed < 2**63.
     format : str
-        "round-robin", or "gauntlet": only line-ups with engine 0.
+        "round-robin"; "gauntlet": only line-ups with engine 0; or "swiss": the results decide who plays whom,
+        see `swiss`. Then `lineups` is empty, and `block` needs the line-up.
     sample : int, optional
         With more than two engines: the number of seatings of each line-up to play; all if None.
     clock : tuple of (float, float), optional
@@ -110,6 +115,15 @@ class Tournament:
     weights : tuple of (str or None), optional
         The weights of each engine, see `Engine.weights_id`; None if they are not known, as in journals of
         early versions.
+    openings : str, optional
+        What identifies the positions from which the games begin, see `openings.openings_id`; None for new deals.
+    resign : tuple of (float, int), optional
+        When a game is adjudicated as won, see `adjudication`: the largest share of the others, and for how many
+        turns of each seat.
+    max_turns : int, optional
+        After how many turns of all seats a game is adjudicated.
+    round_blocks : int, optional
+        Blocks of each line-up of a round; in the format "swiss" and no other.
     key : str, optional
         The key of all seeds, in hexadecimal digits; drawn by default. None in journals of early versions: their
         seeds follow from `seed` alone.
@@ -127,6 +141,10 @@ class Tournament:
     patience_s: float = DEFAULT_PATIENCE_S
     on_failure: str = "forfeit"
     weights: tuple[str | None, ...] | None = None
+    openings: str | None = None
+    resign: tuple[float, int] | None = None
+    max_turns: int | None = None
+    round_blocks: int | None = None
     key: str | None = field(default_factory=draw_key, repr=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -166,12 +184,17 @@ class Tournament:
                 reason="OUT_OF_RANGE",
                 path=f"{path}.weights",
             )
+        _check_more(data, path)
+        if "resign" in data:
+            values["resign"] = data["resign"][0], int(data["resign"][1])
         return cls(**values)
 
     @cached_property
     def lineups(self) -> tuple[tuple[int, ...], ...]:
         """The line-ups: engine numbers in ascending order. With more than two engines, a block plays one."""
         num_engines, seats = len(self.engines), self.players
+        if self.format == "swiss":
+            return ()
         if num_engines == 2 and seats == 2:
             return ((0, 1),)
         if num_engines == 2:
@@ -188,15 +211,38 @@ class Tournament:
 
     @property
     def num_lineups(self) -> int:
-        """Number of blocks after which every line-up has played; 1 with two engines."""
+        """Number of blocks after which every line-up has played; 1 with two engines. Not of a Swiss tournament."""
         return 1 if len(self.engines) == 2 else len(self.lineups)
 
-    def block(self, block: int) -> list[Game]:
-        """Return the games of a block."""
-        if len(self.engines) == 2:
+    @property
+    def num_tables(self) -> int:
+        """Number of line-ups of a round of a Swiss tournament."""
+        return len(self.engines) // self.players
+
+    @property
+    def blocks_per_round(self) -> int:
+        """Number of blocks of a round of a Swiss tournament."""
+        return self.num_tables * (self.round_blocks or 1)
+
+    @cached_property
+    def games_per_block(self) -> int:
+        """Number of games of any block."""
+        return len(self.block(0, tuple(range(self.players)) if self.format == "swiss" else None))
+
+    def opening(self, block: int) -> int:
+        """Return the number of a block's opening, not yet wrapped at their number: all line-ups have the same ones."""
+        if self.format == "swiss":
+            which_round, rest = divmod(block, self.blocks_per_round)
+            return which_round * (self.round_blocks or 1) + rest % (self.round_blocks or 1)
+        return block // self.num_lineups
+
+    def block(self, block: int, lineup: tuple[int, ...] | None = None) -> list[Game]:
+        """Return the games of a block; of a Swiss tournament, in which the line-up depends on results, with it."""
+        if self.format != "swiss" and len(self.engines) == 2:
             seatings = [seating for lineup in self.lineups for seating in _rotations(lineup)]
         else:
-            lineup = self.lineups[block % len(self.lineups)]
+            if self.format != "swiss":
+                lineup = self.lineups[block % len(self.lineups)]
             rng = random.Random(self._derive(_SEATINGS, block))
             every = _all_seatings(lineup) if self.sample is None else _drawn_seatings(lineup, rng)
             seatings = list(islice(every, self.sample))
@@ -215,12 +261,37 @@ class Tournament:
         """Return the seed of the engine on a seat of a game; `turn_seed` derives those of its turns."""
         return self._derive(_ENGINE, game.block, game.number, seat)
 
+    def judge_seed(self, game: Game, turn: int) -> int:
+        """Return the seed of the default engine where it adjudicates a game after so many turns."""
+        return self._derive(_JUDGE, game.block, game.number, turn)
+
     def _derive(self, *what: int) -> int:
         if self.key is None:
             return _first_number(self.seed, what)
         text = ",".join(map(str, (self.seed, *what))).encode()
         digest = hashlib.blake2b(text, digest_size=8, key=bytes.fromhex(self.key), person=b"mexica-ai seed")
         return int.from_bytes(digest.digest(), "little") >> 1
+
+
+def _check_more(data: dict[str, Any], path: str) -> None:
+    """Raise NotationError if a key that only some tournaments have does not fit."""
+
+    def refuse(key: str, expected: str) -> NotationError:
+        where = f"{path}.{key}"
+        return NotationError(
+            f"{where}: given {quote(data.get(key))}; expected {expected}", reason="OUT_OF_RANGE", path=where
+        )
+
+    resign = data.get("resign", [0.1, 1])
+    if not (len(resign) == 2 and 0 < resign[0] < 0.5 and resign[1] >= 1 and resign[1] == int(resign[1])):
+        raise refuse("resign", "a share above 0 and below 0.5, and a number of turns")
+    if data.get("max_turns", 1) < 1:
+        raise refuse("max_turns", "at least 1")
+    is_swiss = data["format"] == "swiss"
+    if is_swiss != ("round_blocks" in data) or data.get("round_blocks", 1) < 1:
+        raise refuse("round_blocks", "a number from 1 on, in the format swiss and no other")
+    if is_swiss and len(data["engines"]) <= data["players"]:
+        raise refuse("format", "another with no more engines than seats")
 
 
 def turn_seed(engine_seed: int, turn: int) -> int:

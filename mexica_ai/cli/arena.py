@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import math
+import os
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_INTERRUPTED = 1, 3, 4, 130
 
+DEFAULT_BLOCKS = 10
+RESIGN_TURNS = 3
 MAX_NOTES = 10  # about games that could not be played
 
 SUMMARY = "play a tournament between engines"
@@ -102,15 +105,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     who.add_argument(
         "--blocks",
         type=common.argument(whole_number(1, 10**9)),
-        default=10,
         metavar="N",
-        help="number of blocks; with more than two engines: of each combination (default: 10)",
+        help="number of blocks; with more than two engines: of each combination, or with swiss of each table of a "
+        "round (default: 10, or as many as there are openings)",
     )
     who.add_argument(
         "--tournament",
-        choices=("round-robin", "gauntlet"),
+        choices=("round-robin", "gauntlet", "swiss"),
         default="round-robin",
-        help="gauntlet: only combinations with the first engine (default: round-robin)",
+        help="gauntlet: only combinations with the first engine; swiss: in each round, engines with about equally "
+        "many points play each other (default: round-robin)",
+    )
+    who.add_argument(
+        "--rounds",
+        type=common.argument(whole_number(1, 10**6)),
+        metavar="N",
+        help="rounds of a swiss tournament (default: enough to find the best of so many engines)",
+    )
+    who.add_argument(
+        "--openings",
+        metavar="FILE",
+        help="begin the games at these positions, a line each, or at those of records; each on all seatings",
+    )
+    who.add_argument(
+        "--opening-turns",
+        type=common.argument(whole_number(0, 10**6)),
+        metavar="N",
+        help="how many turns of a record of --openings are played (random events count as turns)",
+    )
+    who.add_argument(
+        "--resign",
+        type=common.argument(_resign),
+        metavar="SHARE[,TURNS]",
+        help="give a game to a seat when the forecasts of all seats, in their last TURNS turns (default: 3), leave "
+        "the others at most this share of the win",
+    )
+    who.add_argument(
+        "--max-turns",
+        type=common.argument(whole_number(1, 10**9)),
+        metavar="N",
+        help="end a game after N turns of all seats; the last forecasts decide it if they agree, else the default "
+        "engine does",
     )
     who.add_argument(
         "--sample",
@@ -183,6 +218,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_cluster_option(how)
     how.add_argument("--journal", metavar="FILE", help="add each finished game to this file, a line each")
     how.add_argument(
+        "--log", metavar="FILE", help="add all that programs (cmd:) are told and say to this file, with times"
+    )
+    how.add_argument(
         "--resume", action="store_true", help="if the journal exists, play only the games that it lacks"
     )
     _add_output_options(parser)
@@ -247,20 +285,26 @@ def _run_tournament(args: argparse.Namespace) -> int:
 
     from mexica_ai.arena.display import Display
     from mexica_ai.arena.journal import JournalWriter
+    from mexica_ai.arena.log import check_log
     from mexica_ai.arena.play import check_engines
     from mexica_ai.arena.report import check_anchor, collect
     from mexica_ai.arena.runner import describe_build, describe_lost
     from mexica_ai.arena.runner import run as run_tournament
 
-    tournament = make_tournament(args)
+    openings = _openings(args)
+    tournament = make_tournament(args, openings)
     sprt = _sprt(args, tournament, len(tournament.engines))
     if args.anchor:
         check_anchor(args.anchor, tournament.names)
     watch = _Test(sprt, tournament)
     if args.resume and not args.journal:
         raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
+    log = os.path.abspath(args.log) if args.log else None
+    if log:
+        check_log(log)
+    num_blocks = _num_blocks(args, tournament, openings)
     if args.cluster is None:  # a cluster starts programs on its workers, not here
-        check_engines(tournament)
+        check_engines(tournament, log)
     with contextlib.ExitStack() as stack:
         journal = None
         if args.journal:
@@ -282,13 +326,15 @@ def _run_tournament(args: argparse.Namespace) -> int:
         display = stack.enter_context(Display(Console(stderr=True, highlight=False), sprt))
         progress = run_tournament(
             tournament,
-            args.blocks * tournament.num_lineups,
+            num_blocks,
             executor,
             concurrency=concurrency,
             journal=journal,
             is_decided=watch.is_decided,
             display=display.show,
             stop=stop,
+            openings=openings,
+            log=log,
         )
     collected = collect((tournament, record) for record in progress.records)
     found = _print_report(args, collected, sprt)
@@ -314,8 +360,30 @@ def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
     return EXIT_UNDECIDED if "sprt" in found else 0
 
 
-def make_tournament(args: argparse.Namespace) -> Tournament:
+def _openings(args: argparse.Namespace) -> tuple[str, ...]:
+    from mexica_ai.arena.openings import read_openings
+
+    if args.openings is None:
+        if args.opening_turns is not None:
+            raise NotationError("--opening-turns needs --openings", reason="BAD_USAGE")
+        return ()
+    return read_openings(args.openings, args.game, args.players, args.opening_turns)
+
+
+def _num_blocks(args: argparse.Namespace, tournament: Tournament, openings: tuple[str, ...]) -> int:
+    """Return the number of blocks of the whole tournament."""
+    if tournament.format == "swiss":
+        rounds = args.rounds or max(1, math.ceil(math.log(len(tournament.engines), tournament.players)))
+        return rounds * tournament.blocks_per_round
+    blocks = args.blocks or len(openings) or DEFAULT_BLOCKS
+    if openings and blocks > len(openings):
+        _note(f"{blocks} blocks with {len(openings)} openings: each is used more than once")
+    return blocks * tournament.num_lineups
+
+
+def make_tournament(args: argparse.Namespace, openings: tuple[str, ...] = ()) -> Tournament:
     """Return the tournament that the arguments describe; raise NotationError if they are invalid."""
+    from mexica_ai.arena.openings import openings_id
     from mexica_ai.arena.tournament import (
         MAX_ENGINES,
         Tournament,
@@ -335,6 +403,14 @@ def make_tournament(args: argparse.Namespace) -> Tournament:
         raise NotationError(
             "--sample is for more than two engines: a block of two has all its seatings", reason="BAD_USAGE"
         )
+    is_swiss = args.tournament == "swiss"
+    if args.rounds is not None and not is_swiss:
+        raise NotationError("--rounds is for --tournament swiss", reason="BAD_USAGE")
+    if is_swiss and len(typed) <= args.players:
+        raise NotationError(
+            f"--tournament swiss: {len(typed)} engines for {args.players} seats; expected more engines than seats",
+            reason="BAD_USAGE",
+        )
     completed = [complete_spec(text, args.time, args.iterations, args.clock is not None) for text in typed]
     new_game(args.game, players=args.players, seed=0)  # raises if the game does not allow this number
     return Tournament(
@@ -350,6 +426,10 @@ def make_tournament(args: argparse.Namespace) -> Tournament:
         patience_s=args.patience,
         on_failure=args.on_failure,
         weights=tuple(weights_id(spec, args.game) for spec in completed),
+        openings=openings_id(openings) if openings else None,
+        resign=args.resign,
+        max_turns=args.max_turns,
+        round_blocks=(args.blocks or DEFAULT_BLOCKS) if is_swiss else None,
         key=reproducible_key(args.seed) if args.reproducible else draw_key(),
     )
 
@@ -359,7 +439,7 @@ class _Test:
 
     def __init__(self, sprt: Sprt | None, tournament: Tournament) -> None:
         self._sprt = sprt
-        self._games_per_block = len(tournament.block(0))
+        self._games_per_block = tournament.games_per_block
         self._outcomes: list = []
 
     def is_decided(self, progress: Progress) -> bool:
@@ -413,6 +493,18 @@ def _clock(text: str) -> tuple[float, float]:
         return seconds(bank), float(seconds(increment))
     except (ValueError, MexicaAIError):
         raise ValueError("seconds, or seconds+seconds such as 60+0.5") from None
+
+
+def _resign(text: str) -> tuple[float, int]:
+    """Read SHARE[,TURNS]."""
+    share, comma, turns = text.partition(",")
+    try:
+        found = float(share), whole_number(1, 10**6)(turns) if comma else RESIGN_TURNS
+        if 0 < found[0] < 0.5:
+            return found
+    except ValueError:
+        pass
+    raise ValueError("a share above 0 and below 0.5, and perhaps a number of turns, such as 0.02 or 0.02,5")
 
 
 def _anchor(text: str) -> tuple[str, float]:
