@@ -167,7 +167,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
         "termination": "finished",
     }
     seats = [_Seat(task, seat) for seat in range(tournament.players)]
-    adjudicator = Adjudicator(tournament, game, _seen_by)
+    adjudicator = Adjudicator(tournament, game, seen_by)
     decision = None
     try:
         with contextlib.ExitStack() as stack:
@@ -306,7 +306,7 @@ class _Seat:
         try:
             with _watchdog.watch(allowed_s, self._margin_s) as stop:
                 result = self._engine.best_turn(
-                    _seen_by(position, self._seat), limits, seed=seed, candidates=1, stop=stop
+                    seen_by(position, self._seat), limits, seed=seed, candidates=1, stop=stop
                 )
         except Exception as error:
             self._add_usage(time.perf_counter() - began, limits)
@@ -366,7 +366,7 @@ class _Seat:
         return _EngineFailure(self._seat, reason, " ".join(detail.split()))
 
 
-def _seen_by(position: Position, seat: int) -> Position:
+def seen_by(position: Position, seat: int) -> Position:
     """Return what the engine of the seat to move may know of a position."""
     view = position.view(seat)
     if view.viewer is not None:

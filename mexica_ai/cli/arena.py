@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
+import json
 import math
 import os
 import re
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mexica_ai import registry, terminal
 from mexica_ai.cli import common
-from mexica_ai.engines.specs import KEYS, seconds, weights_id, whole_number
+from mexica_ai.engines.specs import KEYS, parse_spec, seconds, weights_id, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.position import new_game
 
@@ -69,11 +71,24 @@ Example:
 """
 
 
+CHECK_SUMMARY = "check whether a program keeps to the protocol"
+CHECK_DESCRIPTION = """\
+Start a program and check, one by one, what the stdio protocol asks for: the
+greeting, output that is flushed, legal turns in a whole game, time, stop, the end
+of the input. One line for each check: ok, FAILED, or note (the arena can do
+without it). Exit code: 0 if none failed, 1 if one did, 2 for bad input.
+
+Example:
+  mexica-ai arena check 'cmd:python examples/engine_random.py' --game mexica
+"""
+CHECK_TIME_S = 0.2
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from mexica_ai.arena.tournament import DEFAULT_MARGIN_S, DEFAULT_PATIENCE_S
 
-    commands = parser.add_subparsers(title="commands", metavar="report", dest="action")
+    commands = parser.add_subparsers(title="commands", metavar="report, check", dest="action")
     report = commands.add_parser(
         "report",
         help=REPORT_SUMMARY,
@@ -82,6 +97,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         allow_abbrev=False,
     )
     report.add_argument("journals", nargs="+", metavar="JOURNAL", help="a file written with --journal")
+    check = commands.add_parser(
+        "check",
+        help=CHECK_SUMMARY,
+        description=CHECK_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    check.add_argument("program", metavar="SPEC", help="the program, cmd:COMMAND")
+    check.add_argument(
+        "--game",
+        dest="check_games",
+        action="append",
+        choices=registry.names(),
+        help="a game that it must play; may be repeated (default: all that it says it plays)",
+    )
+    for name, destination, default, text in (
+        ("--time", "check_time", CHECK_TIME_S, "limit of each turn"),
+        ("--margin", "check_margin", DEFAULT_MARGIN_S, "how much later an answer may come"),
+    ):
+        check.add_argument(
+            name,
+            dest=destination,
+            type=common.argument(seconds),
+            default=default,
+            metavar="SECONDS",
+            help=f"{text} (default: {default:g})",
+        )
+    check.add_argument(
+        "--format",
+        dest="check_format",
+        choices=("table", "json"),
+        default="table",
+        help="of the result (default: table)",
+    )
     # Without defaults, which would override options given before `report`.
     _add_output_options(report, argument_default=argparse.SUPPRESS)
 
@@ -256,11 +305,32 @@ def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    if args.action == "check":
+        return _run_check(args)
     with common.needing("arena"):
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
     if args.plot:
         common.check_picture(args.plot)
     return _run_report(args) if args.action == "report" else _run_tournament(args)
+
+
+def _run_check(args: argparse.Namespace) -> int:
+    from mexica_ai.arena.check import FAILED, NOTE, check_program
+
+    found = []
+    for finding in check_program(
+        parse_spec(args.program), games=args.check_games, time_s=args.check_time, margin_s=args.check_margin
+    ):
+        found.append(finding)
+        if args.check_format == "table":
+            print(f"{finding.status:7} {finding.name}: {' '.join(finding.detail.split())}", flush=True)
+    failed = sum(finding.status == FAILED for finding in found)
+    if args.check_format == "json":
+        print(json.dumps([dataclasses.asdict(finding) for finding in found]))
+    else:
+        notes = sum(finding.status == NOTE for finding in found)
+        print(f"{len(found)} checks: {len(found) - failed - notes} ok, {failed} failed, {notes} noted")
+    return EXIT_LOST if failed else 0
 
 
 def _run_report(args: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from mexica_ai import NotationError, Position, PositionError, new_game
 from mexica_ai.arena.adjudication import Adjudicator
 from mexica_ai.arena.journal import read_journal
 from mexica_ai.arena.openings import read_openings
-from mexica_ai.arena.play import Task, _seen_by, play_game
+from mexica_ai.arena.play import Task, play_game, seen_by
 from mexica_ai.arena.report import collect, evaluate, outcome_of
 from mexica_ai.arena.runner import run
 from mexica_ai.arena.swiss import pair
@@ -137,7 +137,7 @@ class Forecasts:
     def __init__(self, **options):
         self.position = new_game("nim", players=options.pop("players", 2), seed=1)
         self.tournament = make(players=self.position.players, **options)
-        self.judge = Adjudicator(self.tournament, self.tournament.block(0)[0], _seen_by)
+        self.judge = Adjudicator(self.tournament, self.tournament.block(0)[0], seen_by)
 
     def feed(self, *forecasts):
         for seat, forecast in enumerate(forecasts):

@@ -91,9 +91,9 @@ def test_tokens_that_nobody_can_know_are_not_told():
     pool = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 3, 4, 5, 6, 7, 8, 9]
     position = new_game("mexica", players=2, seed=1, pool=pool)
     assert position.to_json()["calpulli"]["upcoming"] is not None
-    assert play._seen_by(position, 0).to_json()["calpulli"]["upcoming"] is None
+    assert play.seen_by(position, 0).to_json()["calpulli"]["upcoming"] is None
     standard = new_game("mexica", players=2, seed=1)
-    assert play._seen_by(standard, 0) == standard  # the display determines them
+    assert play.seen_by(standard, 0) == standard  # the display determines them
 
 
 def test_two_tournaments_differ_and_reproducible_ones_do_not(cli, tmp_path):
