@@ -135,8 +135,9 @@ class _Checker:
         try:
             return Finding(name, OK, call())
         except _Violation as error:
-            said = self._program.last_error_line() if self._program else ""
+            program = self._program
             self._close()
+            said = program.last_error_line() if program else ""
             return Finding(name, status, f"{error}; its last line on stderr: {quote(said)}" if said else str(error))
 
     # The checks; each returns what was found, or raises _Violation.

@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai import registry, terminal
+from mexica_ai.arena.config import NOT_IN_FILES, read_config
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import KEYS, parse_spec, seconds, weights_id, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError
@@ -134,6 +135,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     # Without defaults, which would override options given before `report`.
     _add_output_options(report, argument_default=argparse.SUPPRESS)
 
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="read options from a TOML file; a key is the name of an option, such as blocks = 50. Options of the "
+        "command line override it",
+    )
     who = parser.add_argument_group("engines and games")
     who.add_argument(
         "--engine", action="append", metavar="SPEC", help="an engine, see above; at least two: A, B, ..."
@@ -274,6 +281,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_output_options(parser)
     parser.set_defaults(format="table")
+    # Without defaults the arguments are those that were typed, and override those of a file.
+    actions = {
+        option.removeprefix("--"): action
+        for action in parser._actions
+        for option in action.option_strings
+        if option.startswith("--") and action.dest not in NOT_IN_FILES
+    }
+    defaults = {action.dest: parser.get_default(action.dest) for action in actions.values()}
+    for action in actions.values():
+        action.default = argparse.SUPPRESS
+        parser._defaults.pop(action.dest, None)
+    parser.set_defaults(actions=actions, defaults=defaults)
 
 
 def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None:
@@ -297,6 +316,11 @@ def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None
         "--format", choices=("table", "json", "csv"), help="of the result (default: table)"
     )
     output.add_argument(
+        "--text",
+        metavar="FOLDER",
+        help="write each game as a text file for people to this folder: the engines, the board and all turns",
+    )
+    output.add_argument(
         "--plot",
         metavar="FILE",
         help="plot the ratings (with two engines: shares of the win) and the scores, as .png, .svg or .pdf",
@@ -307,6 +331,8 @@ def run(args: argparse.Namespace) -> int:
     """Run the command."""
     if args.action == "check":
         return _run_check(args)
+    given = read_config(args.config, args.actions) if args.config else {}
+    args = argparse.Namespace(**{**args.defaults, **given, **vars(args)})
     with common.needing("arena"):
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
     if args.plot:
@@ -344,6 +370,8 @@ def _run_report(args: argparse.Namespace) -> int:
     games = [game for journal in journals for game in journal.games]
     collected = collect(games)
     sprt = _sprt(args, games[0][0], len(collected.names)) if games else None
+    if args.text:
+        _write_texts(args.text, games)
     if collected.num_repeated:
         _note(f"{collected.num_repeated} games occur more than once and are counted once")
     _print_report(args, collected, sprt)
@@ -360,6 +388,7 @@ def _run_tournament(args: argparse.Namespace) -> int:
     from mexica_ai.arena.report import check_anchor, collect
     from mexica_ai.arena.runner import describe_build, describe_lost
     from mexica_ai.arena.runner import run as run_tournament
+    from mexica_ai.arena.text import TextFolder
 
     openings = _openings(args)
     tournament = make_tournament(args, openings)
@@ -372,6 +401,13 @@ def _run_tournament(args: argparse.Namespace) -> int:
     log = os.path.abspath(args.log) if args.log else None
     if log:
         check_log(log)
+    texts = TextFolder(args.text) if args.text else None
+
+    def show(progress: Progress) -> None:
+        display.show(progress)
+        if texts:
+            texts.write_new(progress.tournament, progress.records)
+
     num_blocks = _num_blocks(args, tournament, openings)
     if args.cluster is None:  # a cluster starts programs on its workers, not here
         check_engines(tournament, log)
@@ -401,11 +437,13 @@ def _run_tournament(args: argparse.Namespace) -> int:
             concurrency=concurrency,
             journal=journal,
             is_decided=watch.is_decided,
-            display=display.show,
+            display=show,
             stop=stop,
             openings=openings,
             log=log,
         )
+        if texts:
+            texts.write_new(progress.tournament, progress.records)
     collected = collect((tournament, record) for record in progress.records)
     found = _print_report(args, collected, sprt)
     if found["forfeits"]:
@@ -540,6 +578,19 @@ def _sprt(args: argparse.Namespace, tournament: Tournament, num_engines: int) ->
         return sprt
     except ValueError as error:
         raise NotationError(f"--sprt: {error}", reason="BAD_USAGE") from None
+
+
+def _write_texts(path: str, games: list[tuple[Tournament, dict[str, Any]]]) -> None:
+    """Write all games of journals; those of several tournaments are told apart by the names of their files."""
+    from mexica_ai.arena.text import TextFolder
+
+    folder = TextFolder(path)
+    numbers: dict[str, int] = {}
+    for tournament, _ in games:
+        numbers.setdefault(json.dumps(tournament.to_json()), len(numbers) + 1)
+    for tournament, record in games:
+        number = numbers[json.dumps(tournament.to_json())]
+        folder.write(tournament, record, f"tournament-{number}-" if len(numbers) > 1 else "")
 
 
 def _print_report(args: argparse.Namespace, collected: Collected, sprt: Sprt | None) -> dict[str, Any]:

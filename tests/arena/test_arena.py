@@ -728,11 +728,13 @@ def test_forfeits_count_in_the_block_and_stand_in_the_table():
 def test_the_plot_is_drawn(tmp_path):
     from mexica_ai.arena import plot
 
-    for engines in (("random", "greedy"), ("random", "greedy", "mcts,iterations=3")):
+    for name, engines in (("a.png", ("random", "greedy")), ("a.svg", ("random", "greedy", "mcts,iterations=3"))):
         collected = collect(games_of(make(*engines), 2))
-        for name in ("a.png", "a.svg"):
-            plot.draw(evaluate(collected), collected, str(tmp_path / name))
-            assert (tmp_path / name).stat().st_size > 5000
+        plot.draw(evaluate(collected), collected, str(tmp_path / name))
+        assert (tmp_path / name).stat().st_size > 5000
+    drawn = (tmp_path / "a.svg").read_text()
+    for text in ("shares of the win by seat", "seat 0", "seat 1", "95 % interval"):
+        assert text in drawn
     with pytest.raises(NotationError, match="expected a name that ends in one of"):
         plot.draw(evaluate(collected), collected, str(tmp_path / "a.txt"))
 

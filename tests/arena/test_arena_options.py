@@ -270,7 +270,7 @@ def test_a_swiss_tournament_is_resumed_with_the_same_pairings(cli, tmp_path):
     assert (found["games"], found["blocks"]) == (12, 6)
     games = [(r["arena"]["block"], r["arena"]["number"], r["arena"]["seating"], r["turns"]) for r in records(whole)]
     lines = whole.read_text().splitlines(keepends=True)
-    for kept in (1, 5, 8):
+    for kept in (1, 6):
         cut.write_text("".join(lines[:kept]) + lines[kept][:70])
         assert cli(*args, "--rounds", 3, "--journal", cut) == 0
         assert games == [
@@ -308,6 +308,113 @@ def test_after_a_lost_game_there_is_no_further_round():
     assert [game.block for game, _ in progress.lost] == [1, 1]
     assert {record["arena"]["block"] for record in progress.records} == {0}
     assert progress.ended_by == "finished"
+
+
+# Configuration files
+
+
+def test_a_file_has_the_options_and_the_command_line_overrides_them(cli, tmp_path):
+    config, journal = tmp_path / "match.toml", tmp_path / "games.jsonl"
+    config.write_text(
+        """
+        game = "nim"
+        engine = ["greedy", {spec = "mcts", iterations = 20, name = "tree, small"}]
+        iterations = 3
+        blocks = 2
+        max-turns = 60
+        resign = "0.01,2"
+        reproducible = true
+        seed = 5
+        """
+    )
+    assert cli("--config", config, "--journal", journal, "--format", "json") == 0
+    found = json.loads(cli.out)
+    assert [engine["name"] for engine in found["engines"]] == ["greedy", "tree, small"]
+    assert found["engines"][1]["spec"] == 'mcts,iterations=20,name="tree, small"'
+    assert found["blocks"] == 2
+    tournament = read_journal(str(journal)).games[0][0]
+    assert (tournament.seed, tournament.max_turns, tournament.resign) == (5, 60, (0.01, 2))
+    # It is the same tournament as with these options.
+    options = ["--game", "nim", "--engine", "greedy", "--engine", 'mcts,iterations=20,name="tree, small"']
+    options += ["--iterations", 3, "--max-turns", 60, "--resign", "0.01,2", "--reproducible", "--seed", 5]
+    assert cli(*options, "--blocks", 3, "--journal", journal, "--resume", "--format", "json") == 0
+    assert json.loads(cli.out)["blocks"] == 3
+    # The command line comes first, though it gives a default: all engines of the file are replaced.
+    assert cli("--seed", 1, "--config", config, "--engine", "random", "--engine", "greedy", "--format", "json") == 0
+    specs = [engine["spec"] for engine in json.loads(cli.out)["engines"]]
+    assert specs == ["random,iterations=3", "greedy,iterations=3"]
+    assert cli("--seed", 1, "--config", config, "--journal", journal, "--resume") == 2
+    assert "its seed is 5, expected 1" in cli.err
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions"),
+    [
+        ("blokcs = 3", "blokcs: unknown; expected one of anchor, blocks, "),
+        ("blocks = 0", "blocks: '0' is not a whole number from 1"),
+        ("blocks = [1]", "blocks: given"),
+        ("blocks = true", "blocks: given true; expected text or a number"),
+        ("time = 'soon'", "time: 'soon' is not a number of seconds"),
+        ("game = 'go'", 'game: given "go"; expected one of coatl, '),
+        ("reproducible = 1", "reproducible: given 1; expected true or false"),
+        ("engine = 'mcts'", 'engine: given "mcts"; expected a list'),
+        ("engine = ['mcts', 3]", "engine: [1]: given 3; expected a spec"),
+        ("engine = [{spec = 'mcts', tiem = 3}]", "engine: [0].tiem: engine spec"),
+        ("engine = [{spec = 'mcts,time=1', time = 3}]", "engine: [0].time: given in the spec, too"),
+        ("engine = [{spec = 'mtcs'}]", "engine: engine spec 'mtcs': unknown kind"),
+        ("max_turns = 1\nmax-turns = 2", "max-turns: given twice"),
+        ("config = 'x'", "config: unknown"),
+        ("blocks =", ": expected TOML: "),
+    ],
+)
+def test_an_error_in_a_file_names_the_key(cli, tmp_path, text, mentions):
+    config = tmp_path / "match.toml"
+    config.write_text(text)
+    assert cli(*NIM, "--config", config) == 2
+    assert f"{config}: {mentions}" in cli.err or f"{config}{mentions}" in cli.err
+    assert len(cli.err.splitlines()) == 1
+
+
+def test_a_file_that_is_not_there(cli, tmp_path):
+    assert cli("--config", tmp_path / "none.toml") == 2
+    assert "cannot read" in cli.err
+
+
+# Games as text
+
+
+def test_every_game_is_a_text_that_people_can_read(cli, tmp_path):
+    journal, texts = tmp_path / "games.jsonl", tmp_path / "new" / "texts"
+    args = [*NIM, "--journal", journal, "--resume", "--text", texts]
+    assert cli(*args, "--blocks", 1) == 0
+    assert cli(*args, "--blocks", 2) == 0
+    names = [f"block-{block:05}-game-{number:02}.txt" for block in (0, 1) for number in (0, 1)]
+    assert sorted(path.name for path in texts.iterdir()) == names
+    record = records(journal)[1]
+    text = (texts / names[1]).read_text()
+    assert text.startswith("nim, 2 seats: block 0, game 1\nseat 0: random: random,iterations=1 (")
+    assert f"result: won by seat {record['winners'][0]}; scores " in text
+    for number, turn in enumerate(record["turns"], 1):
+        assert f"{number:4}. seat {(number - 1) % 2}  {turn[0]}\n" in text
+    assert str(Position.from_json(record["start"])).rstrip() in text
+    assert text.endswith(str(ai.replay(record)).rstrip() + "\n")
+    # Of journals, too; two tournaments do not write the same files.
+    other = tmp_path / "other.jsonl"
+    assert cli(*NIM, "--blocks", 1, "--max-turns", 1, "--journal", other) == 0
+    assert cli("report", journal, other, "--text", tmp_path / "both") == 0
+    both = sorted(path.name for path in (tmp_path / "both").iterdir())
+    assert both == sorted([f"tournament-1-{name}" for name in names] + [f"tournament-2-{name}" for name in names[:2]])
+    text = (tmp_path / "both" / f"tournament-2-{names[0]}").read_text()
+    assert ", adjudicated (max_turns) by the " in text
+    assert cli(*NIM, "--text", journal) == 2
+    assert f"--text: cannot make the folder {journal}" in cli.err
+
+
+def test_the_text_of_a_forfeit_says_why(cli, tmp_path):
+    assert cli("--game", "nim", "--engine", program("illegal"), "--engine", "greedy", "--blocks", 1,
+               "--text", tmp_path / "texts") == 0  # fmt: skip
+    text = (tmp_path / "texts" / "block-00000-game-00.txt").read_text()
+    assert "result: seat 0 forfeits: illegal turn: engine " in text
 
 
 # The log
