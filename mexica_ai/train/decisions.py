@@ -14,8 +14,8 @@ worth the mean result of its turn, and what it lacks to the best turn is its *re
 * The mean of the best of several noisy means is too high. So the best turn is chosen by half of the rollouts and valued
   by the other half, and the other way round (`best`).
 
-Main functions: `make` (a file of decisions), `read`, `complete_choices` (rollouts of turns that are not in the file),
-`advantage`, `best`.
+Main functions: `make` (a file of decisions), `read`, `choose` (of engines), `advantages`,
+`best`.
 
 Sources: Heled, GNU Backgammon training notes (choices against rollouts of the best moves, truncated rollouts); Giles,
 "Multilevel Monte Carlo path simulation" (2008), for the sum of many short and few long rollouts.
@@ -41,6 +41,7 @@ from cext.core.game import CHANCE, State
 from cext.core.search import Search
 from cext.core.weights import Weights
 from mexica_ai import registry
+from mexica_ai.engines import make_engine
 from mexica_ai.errors import NotationError
 from mexica_ai.files import replace
 from mexica_ai.position import TURN_SEPARATOR, Position, new_game
@@ -49,6 +50,7 @@ from mexica_ai.strict import check_shape, parse_json
 from mexica_ai.train.job_file import Series, complete
 
 PHASES = ("early", "middle", "late")  # thirds of a game's turns
+KINDS = ("outcome", "outlook")  # see `estimates`
 MEASURES = ("share", "points")  # of the win; of the margin to the best rival
 # Of the search that plays the rollouts. Without noise, rollouts of games with few random events would all be alike.
 ROLLOUT_OPTIONS = {"playout_weight": 0.0, "prior_noise": 0.5}
@@ -56,20 +58,6 @@ UNDECIDED = 0.03  # least share of the win that the seat expects and lacks: wher
 ODD_TURNS = (1, 2)  # odd turns before a position off the path
 ODD_CANDIDATES = 12  # number of candidates from which an odd turn is drawn
 MAX_CANDIDATES = 64  # of the larger search
-
-_SHAPE = {
-    "game": str,
-    "decision": {"seed": int, "number": int, "weights": str},
-    "phase": int,
-    "odd_turns": int,
-    "position": str,
-    "policies": [
-        {
-            "policy": str,
-            "turns": [{"turn": str, "outlook": [[float]], "outcome": [[float]]}],
-        }
-    ],
-}
 
 
 @dataclass(frozen=True)
@@ -106,10 +94,25 @@ class Sizes:
     finished: int = 4
 
 
-def policy_name(iterations: int, weights: Weights | None) -> str:
+_SHAPE = {
+    "game": str,
+    "decision": {"seed": int, "number": int, "weights": str} | {field.name: int for field in dataclasses.fields(Sizes)},
+    "phase": int,
+    "odd_turns": int,
+    "position": str,
+    "policies": [
+        {
+            "policy": str,
+            "turns": [{"turn": str, "outlook": [[float]], "outcome": [[float]]}],
+        }
+    ],
+}
+
+
+def policy_name(iterations: int, weights: Weights) -> str:
     """Return the name of a policy of rollouts: its search and its weights."""
     options = "".join(f",{name}={value:g}" for name, value in ROLLOUT_OPTIONS.items())
-    return f"mcts,iterations={iterations}{options},weights={None if weights is None else weights.version}"
+    return f"mcts,iterations={iterations}{options},weights={weights.version}"
 
 
 # --- one decision
@@ -121,6 +124,7 @@ def decide(game: str, seed: int, number: int, sizes: Sizes, weights: Weights | N
     Parameters
     ----------
     game : str
+        One that has weights.
     seed, number : int
         Everything random derives from these two. Numbers of the same rest by 6 are of the same phase and kind.
     sizes : Sizes
@@ -154,7 +158,7 @@ def decide(game: str, seed: int, number: int, sizes: Sizes, weights: Weights | N
             break
     format_action = registry.get(game).codec.format_action
     texts = [TURN_SEPARATOR.join(map(format_action, actions)) for actions in reversed(turns.values())]
-    made = {"seed": seed, "number": number, "weights": None if weights is None else weights.version}
+    made = {"seed": seed, "number": number, "weights": weights.version}
     decision = {
         "game": game,
         "decision": made | dataclasses.asdict(sizes),
@@ -167,7 +171,7 @@ def decide(game: str, seed: int, number: int, sizes: Sizes, weights: Weights | N
 
 
 def _starting_state(
-    game: str, random_: random.Random, sizes: Sizes, weights: Weights | None, phase: int, num_odd: int
+    game: str, random_: random.Random, sizes: Sizes, weights: Weights, phase: int, num_odd: int
 ) -> State | None:
     """Play a game, and return a state of it after odd turns; None if these end the game."""
     state = new_game(game, players=sizes.players, seed=random_.getrandbits(63)).state.copy()
@@ -196,14 +200,14 @@ def _starting_state(
     return None if state.is_terminal else state
 
 
-def _search(state: State, iterations: int, seed: int, weights: Weights | None, **options: float) -> Search:
+def _search(state: State, iterations: int, seed: int, weights: Weights, **options: float) -> Search:
     """Return a finished search, with no more memory than it needs: reserving much takes longer than a small search."""
     search = Search(state, weights=weights, memory_mb=1 + iterations / 25, seed=seed, **options)
     search.run(iterations=iterations)
     return search
 
 
-def _play(state: State, iterations: int, random_: random.Random, weights: Weights | None, **options: float) -> None:
+def _play(state: State, iterations: int, random_: random.Random, weights: Weights, **options: float) -> None:
     """Play a turn of a search, in place."""
     search = _search(state, iterations, random_.getrandbits(63), weights, **options)
     for action in search.result(1)["candidates"][0]["actions"]:
@@ -226,7 +230,7 @@ def _parsed(game: str, turn: str) -> list[int]:
 
 
 def roll_out(
-    state: State, actions: Sequence[int], seeds: Iterable[str], sizes: Sizes, weights: Weights | None
+    state: State, actions: Sequence[int], seeds: Iterable[str], sizes: Sizes, weights: Weights
 ) -> tuple[list[list[float]], list[list[float]]]:
     """Roll out a turn of a state, once for each seed; return the outlooks and outcomes."""
     seat, outlooks, outcomes = state.current_player, [], []
@@ -252,14 +256,14 @@ def roll_out(
     return outlooks, outcomes
 
 
-def _judged(state: State, seat: int, weights: Weights | None) -> list[float]:
+def _judged(state: State, seat: int, weights: Weights) -> list[float]:
     """Return a seat's share of the win and its margin by the evaluation, exact at the end of the game."""
     value, scores = baselines.evaluate(state, weights=weights)
     rivals = scores[:seat] + scores[seat + 1 :]
     return [round(value[seat], 4), round(scores[seat] - max(rivals), 2)]
 
 
-def _with_rollouts(decision: dict[str, Any], turns: Iterable[str], weights: Weights | None) -> dict[str, Any]:
+def _with_rollouts(decision: dict[str, Any], turns: Iterable[str], weights: Weights) -> dict[str, Any]:
     """Return a decision with rollouts of more turns, by the policy of these weights."""
     game, made = decision["game"], decision["decision"]
     sizes = Sizes(**{field.name: made[field.name] for field in dataclasses.fields(Sizes)})
@@ -365,13 +369,36 @@ def anchor(decision: dict[str, Any]) -> str:
     return decision["policies"][0]["turns"][0]["turn"]
 
 
-def complete_choices(decision: dict[str, Any], turns: Iterable[str], weights: Weights | None = None) -> dict[str, Any]:
-    """Return a decision with rollouts of those of some turns that no policy has rolled out.
+def choose(
+    decision: dict[str, Any], engines: Sequence[tuple[str, dict[str, Any]]], weights: Weights | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """Let engines choose a turn, and roll out those choices that no policy has rolled out.
 
-    They have the seeds of the others. `weights`, by default those that ship, play them; if these have not played
-    rollouts of this decision yet, they play its anchor as well.
+    Parameters
+    ----------
+    decision : dict
+    engines : sequence of (str, dict)
+        For each its spec and defaults, see `mexica_ai.engines.make_engine`.
+    weights : Weights, optional
+        What plays new rollouts, with the seeds of the others; by default those that ship. If they have not played
+        rollouts of this decision yet, they play its anchor as well.
+
+    Returns
+    -------
+    tuple of (dict, list of str)
+        The decision with all rollouts, and the choices.
     """
-    weights = weights_for(decision["game"], weights)
+    position, made = Position.from_compact(decision["position"]), decision["decision"]
+    seen = position.view(position.state.current_player)
+    seed, choices = random.Random(f"{made['seed']}/{made['number']}").getrandbits(63), []
+    for spec, defaults in engines:
+        with make_engine(spec, **defaults) as engine:
+            choices.append(TURN_SEPARATOR.join(engine.best_turn(seen, seed=seed, candidates=1).turn))
+    return _completed(decision, choices, weights_for(decision["game"], weights)), choices
+
+
+def _completed(decision: dict[str, Any], turns: Iterable[str], weights: Weights) -> dict[str, Any]:
+    """Return a decision with rollouts of those of some turns that no policy has rolled out."""
     known = {key_of(decision, rolled["turn"]) for policy in decision["policies"] for rolled in policy["turns"]}
     missing = {}
     for turn in turns:
@@ -399,20 +426,17 @@ def estimates(rolled: dict[str, Any], part: slice = slice(None)) -> np.ndarray:
     return np.array([mean + change[part].mean(axis=0), mean])
 
 
-def advantage(decision: dict[str, Any], turn: str) -> np.ndarray:
-    """Return how much better a turn is than the anchor, as `estimates`.
+def advantages(decision: dict[str, Any]) -> dict[int, np.ndarray]:
+    """Return how much better each turn is than the anchor, as `estimates`, by its key (`key_of`).
 
-    Raises
-    ------
-    KeyError
-        No policy has rolled it out.
+    A turn that several policies rolled out has the value of the first one.
     """
-    key = key_of(decision, turn)
+    found: dict[int, np.ndarray] = {}
     for policy in decision["policies"]:
+        base = estimates(policy["turns"][0])
         for rolled in policy["turns"]:
-            if key_of(decision, rolled["turn"]) == key:
-                return estimates(rolled) - estimates(policy["turns"][0])
-    raise KeyError(turn)
+            found.setdefault(key_of(decision, rolled["turn"]), estimates(rolled) - base)
+    return found
 
 
 def best(decision: dict[str, Any]) -> np.ndarray:
