@@ -108,9 +108,10 @@ def _plugins() -> _Plugins:
     for name, same in sorted(points.items()):
         try:
             found.entries[name] = _load_plugin(name, same, found.entries.values())
-        except _UnusableError as error:
+        except Exception as error:  # whatever the package does
+            cause = str(error) if isinstance(error, _UnusableError) else f"{type(error).__name__}: {error}"
             packages = " and ".join(sorted(_package(point) for point in same))
-            found.problems[name] = f"the package {packages} cannot be used: {error}"
+            found.problems[name] = f"the package {packages} cannot be used: {cause}"
             warnings.warn(f"game {quote(name)}: {found.problems[name]}", RuntimeWarning, stacklevel=3)
     return found
 
@@ -120,18 +121,19 @@ class _UnusableError(Exception):
 
 
 def _load_plugin(name: str, points: list[EntryPoint], others: Iterable[GameEntry]) -> GameEntry:
-    """Return the game of an entry point; raise _UnusableError if it is none, or in the way of other games."""
+    """Return the game of an entry point; raise _UnusableError if it is none, or in the way of other games.
+
+    Errors of the package itself go through.
+    """
     if not re.fullmatch("[a-z][a-z0-9_]{0,31}", name):
         raise _UnusableError(f"its entry point is named {quote(name)}; expected a word in lower case")
     if len(points) > 1:
         raise _UnusableError(f"each has a game {quote(name)}; expected one package with this name")
     if name in BUILT_IN:
         raise _UnusableError("mexica-ai has a game of this name; expected another name")
-    try:
-        entry = points[0].load()
-    except Exception as error:  # whatever the package does
-        raise _UnusableError(f"{points[0].value}: {type(error).__name__}: {error}") from error
-    if not isinstance(entry, GameEntry) or not isinstance(entry.game, Game) or not isinstance(entry.codec, GameCodec):
+    entry = points[0].load()
+    is_entry = isinstance(entry, GameEntry) and isinstance(entry.game, Game)
+    if not is_entry or GameCodec not in type(entry.codec).__mro__:
         raise _UnusableError(f"{points[0].value} is {quote(entry)}; expected a GameEntry with a Game and a GameCodec")
     for part, given in (("the entry", entry.name), ("its game", entry.game.name), ("its codec", entry.codec.name)):
         if given != name:

@@ -92,7 +92,9 @@ cdef int shutbox_current_player(const void* data) noexcept nogil:
     cdef const ShutboxStateC* state = <const ShutboxStateC*>data
     if state.player == state.num_players:
         return TERMINAL
-    return CHANCE if state.rest == 0 else state.player
+    if state.rest == 0:
+        return CHANCE
+    return state.player
 
 
 cdef int shutbox_legal_actions(const void* data, action_t* actions) noexcept nogil:
