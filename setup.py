@@ -32,6 +32,8 @@ MODULES = [
     "cext.core.rng",
     "cext.core.game",
     "cext.core.playout",
+    "cext.core.tensor",
+    "cext.core.batch",
     "cext.core.perft",
     "cext.core.graph",
     "cext.core.network",
@@ -56,6 +58,7 @@ MODULES = [
     "cext.games.mexica.plans",
     "cext.games.mexica.policy",
     "cext.games.mexica.weights",
+    "cext.games.mexica.tensor",
     "cext.games.mexica.ops",
     "cext.games.coatl.cards",
     "cext.games.coatl.state",
@@ -66,6 +69,7 @@ MODULES = [
     "cext.games.coatl.evaluation",
     "cext.games.coatl.policy",
     "cext.games.coatl.weights",
+    "cext.games.coatl.tensor",
     "cext.games.coatl.ops",
     "cext.games.tzolkin.tables",
     "cext.games.tzolkin.state",
@@ -75,6 +79,7 @@ MODULES = [
     "cext.games.tzolkin.evaluation",
     "cext.games.tzolkin.policy",
     "cext.games.tzolkin.weights",
+    "cext.games.tzolkin.tensor",
     "cext.games.tzolkin.ops",
 ]
 # Games that only tests play: tests/games, as the package test_games.

@@ -93,6 +93,12 @@ ctypedef struct GameOps:
     # order that the policy prefers. NULL: the policy does not need this.
     void (*begin_search)(void* state) noexcept nogil
 
+    # --- observations for learning: 0 and NULL where the game has none
+    int observation_size        # floats of an observation
+    # Writes what `viewer` (a seat) sees as observation_size floats, in the layout of the game's schema for Python. The
+    # same for all states that the viewer cannot tell apart: nothing that `determinize` draws anew shows.
+    void (*observe)(const void* state, int viewer, float* out) noexcept nogil
+
 
 cdef class Game:
     """A game's table for Python. The table itself is static memory of the game's module."""
