@@ -79,8 +79,9 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
         ops.determinize(state, search.viewer, &worker.rng)
     worker.path_length = 0
     worker.path_nodes[0] = index
-    halving_guide(worker)
     is_leaf = _enter(search, index) and not search_goes_on(search, index)
+    if not is_leaf:
+        halving_guide(worker)
 
     # Step 2. Select: descend by PUCT to a new node (and on to the end of its turn, see `whole_turns`), or to the end of
     # the game.
