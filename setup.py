@@ -43,6 +43,7 @@ MODULES = [
     "cext.core.options",
     "cext.core.turn_search",
     "cext.core.leaf",
+    "cext.core.halving",
     "cext.core.ranking",
     "cext.core.reading",
     "cext.core.search",

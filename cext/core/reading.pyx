@@ -10,6 +10,7 @@ from libc.string cimport memcpy
 from cext.core.atomics cimport atomic_load_u32, spin_lock, spin_unlock
 from cext.core.game cimport game_apply
 from cext.core.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find
+from cext.core.halving cimport halving_best
 from cext.core.search cimport search_goes_on, search_key, search_node_utility
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
                               turn_scratch_init)
@@ -24,7 +25,7 @@ cdef list reading_candidates(SearchC* search, int count):
         raise MemoryError
     try:
         candidates = []
-        for index in _best_ends(search, count):
+        for index in _halving_first(search, _best_ends(search, count)):
             candidate = _describe(search, index, &scratch)
             candidate["forecast"] = _forecast(search, candidate["actions"], index, &scratch)
             candidates.append(candidate)
@@ -79,6 +80,20 @@ cdef list _best_ends(SearchC* search, int count):
                 least = <uint32_t>-best[count - 1][0]
         index = atomic_load_u32(&graph.nodes[index].next_end)
     return [entry[2] for entry in sorted(best)[:count]]
+
+
+cdef list _halving_first(SearchC* search, list ends):
+    """Return the ends with that of the best candidate of the sequential halving first, if there is one."""
+    cdef uint32_t index, child
+    cdef action_t action
+    with nogil:
+        index = halving_best(search)
+    while index != NO_NODE and search.graph.nodes[index].turn == search.root_turn:
+        child = _most_visited(search, index, &action)
+        index = child if child != SEVERAL_NODES else NO_NODE
+    if index == NO_NODE:
+        return ends
+    return [index, *(end for end in ends if end != index)][:max(1, len(ends))]
 
 
 cdef double _settled_utility(SearchC* search, uint32_t index):
