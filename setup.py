@@ -39,6 +39,7 @@ MODULES = [
     "cext.core.network",
     "cext.core.weights",
     "cext.core.priors",
+    "cext.core.scorer",
     "cext.core.turns",
     "cext.core.options",
     "cext.core.turn_search",

@@ -33,7 +33,7 @@ from cext.core.leaf cimport leaf_evaluate, leaf_utilities
 from cext.core.memory cimport memory_release, memory_reserve
 from cext.core.options cimport options_read
 from cext.core.ranking cimport (ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width)
-from cext.core.reading cimport reading_candidates, reading_check_visits
+from cext.core.reading cimport reading_candidates, reading_check_visits, reading_decisions
 from cext.core.rng cimport Stream, mix_bits, rng_below, rng_splitmix
 from cext.core.turn_search cimport (BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, FORCED, NEVER_S, RUNNING, SETTLED,
                                     SIGNALS_S, UNLIMITED, TurnSearch)
@@ -680,6 +680,33 @@ cdef class Search(TurnSearch):
         for i in range(self.threads):
             iterations += atomic_load_u64(&self._workers[i].iterations)
         return iterations
+
+    def decisions(self, int least_visits):
+        """Return what the search found about the decisions of its turn: data to learn a policy from.
+
+        Only for a search that has ended.
+
+        Parameters
+        ----------
+        least_visits : int
+            Fewer visits of a node than that tell too little, >= 1.
+
+        Returns
+        -------
+        list of dict
+            For each node of the turn with so many visits and two or more visited actions, the root first: ``actions``
+            (that lead there from the root), ``utility`` (mean of the mover's, in [0, 1]) and ``edges`` (list of tuple:
+            action, visits, mean utility of the mover after it).
+
+        Raises
+        ------
+        SearchError
+            If the search has not ended, or `least_visits` is out of range.
+        """
+        self._require_end()
+        if least_visits < 1:
+            raise SearchError(f"least_visits: {least_visits}, expected at least 1", reason="INVALID_LIMITS")
+        return reading_decisions(&self.search, least_visits)
 
     def check_visits(self):
         """Raise `SearchError` unless the visits add up: every descent through a node ends in it or leaves by one edge.
