@@ -54,7 +54,7 @@ def test_rollouts_do_not_use_what_the_seat_cannot_see(coatl):
     position, weights = Position.from_compact(coatl["position"]), registry.get("coatl").weights()
     rolled = coatl["policies"][0]["turns"][0]
     seen = position.view(position.to_move)
-    others = [seen.world(seed=seed) for seed in range(8)]
+    others = [seen.guess(seed=seed) for seed in range(8)]
     assert any(other != position for other in others)
     actions = [registry.get("coatl").codec.parse_action(text) for text in rolled["turn"].split("; ")]
     seeds = [f"3/2/{number}" for number in range(4)]
