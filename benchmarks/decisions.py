@@ -37,7 +37,7 @@ HELP = {
     "top": "turns that the larger search visited most",
     "below": "others of its candidates",
     "odd": "random turns",
-    "iterations": "of a turn in the rollouts",
+    "iterations": "of a turn in the rollouts; 0: greedy turns",
     "depth": "turns before the outlook of a rollout",
     "rollouts": "of each turn",
     "finished": "rollouts of each turn that go on to the end of the game, at least 2",
