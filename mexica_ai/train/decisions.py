@@ -1,21 +1,21 @@
 """Decisions: positions with turns that were rolled out, to measure how well an engine chooses.
 
 How well weights foretell results does not tell how well a search plays with them. So a *decision* is a position at
-the start of a turn, some turns, and *rollouts* of each: games from there on by a small search. An engine's choice is
+the start of a turn, some turns, and *rollouts* of each: games from there on by a quick player. An engine's choice is
 worth the mean result of its turn, and what it lacks to the best turn is its *regret*.
 
 * Half of the positions lie on the path of play of equal engines, half after one or two odd turns (`selfplay`).
 * The rollouts of all turns of a position have common seeds: rollout i draws what the seat does not see, random events
   and the searches' randomness from the same numbers for each turn. So differences between turns have less noise.
-* All rollouts are evaluated after `depth` turns (the *outlook*: little noise, but it does not know what the evaluation
-  does not know); the first `finished` of them go on to the end of the game (the *outcome*). `estimates` joins the two.
+* A small search, or greedy turns, play the rollouts. All rollouts are evaluated after `depth` turns (the *outlook*:
+  little noise, but it does not know what the evaluation does not know); the first `finished` of them go on to the end
+  of the game (the *outcome*). `estimates` joins the two.
 * Turns are compared within one *policy*, which names the search and weights of the rollouts. The first turn of a
   position, the choice of a larger search, is its *anchor*: each policy rolls it out, and values are differences to it.
 * The mean of the best of several noisy means is too high. So the best turn is chosen by half of the rollouts and valued
   by the other half, and the other way round (`best`).
 
-Main functions: `make` (a file of decisions), `read`, `choose` (of engines), `advantages`,
-`best`.
+Main functions: `make` (a file of decisions), `read`, `choose` (of engines), `advantages`, `best`.
 
 Sources: Heled, GNU Backgammon training notes (choices against rollouts of the best moves, truncated rollouts); Giles,
 "Multilevel Monte Carlo path simulation" (2008), for the sum of many short and few long rollouts.
@@ -75,7 +75,7 @@ class Sizes:
     top, below, odd : int
         How many turns are rolled out: the most visited of the larger search, others that it considered, random ones.
     iterations : int
-        Of a turn in the rollouts.
+        Of a turn in the rollouts; 0: greedy turns. What plays stronger in less time is better.
     depth : int
         Turns of a rollout before its outlook.
     rollouts, finished : int
@@ -112,7 +112,8 @@ _SHAPE = {
 def policy_name(iterations: int, weights: Weights) -> str:
     """Return the name of a policy of rollouts: its search and its weights."""
     options = "".join(f",{name}={value:g}" for name, value in ROLLOUT_OPTIONS.items())
-    return f"mcts,iterations={iterations}{options},weights={weights.version}"
+    player = f"mcts,iterations={iterations}{options}" if iterations else "greedy"
+    return f"{player},weights={weights.version}"
 
 
 # --- one decision
@@ -214,6 +215,14 @@ def _play(state: State, iterations: int, random_: random.Random, weights: Weight
         state.apply(action)
 
 
+def _play_greedily(state: State, random_: random.Random, weights: Weights) -> None:
+    """Play a turn of `baselines.greedy_turn`, in place."""
+    seen = state.copy()
+    seen.determinize(state.current_player, random_.getrandbits(63))  # it must not use what the seat cannot know
+    for action in baselines.greedy_turn(seen, weights=weights):
+        state.apply(action)
+
+
 def _after(state: State, actions: Sequence[int]) -> State:
     state = state.copy()
     for action in actions:
@@ -249,7 +258,10 @@ def roll_out(
                 outlook = _judged(now, seat, weights)
                 if index >= sizes.finished:
                     break
-            _play(now, sizes.iterations, random_, weights, **ROLLOUT_OPTIONS)
+            if sizes.iterations:
+                _play(now, sizes.iterations, random_, weights, **ROLLOUT_OPTIONS)
+            else:
+                _play_greedily(now, random_, weights)
         outlooks.append(outlook or _judged(now, seat, weights))
         if index < sizes.finished:
             outcomes.append(_judged(now, seat, weights))
