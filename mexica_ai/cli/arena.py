@@ -80,7 +80,7 @@ of the input. One line for each check: ok, FAILED, or note (the arena can do
 without it). Exit code: 0 if none failed, 1 if one did, 2 for bad input.
 
 Example:
-  mexica-ai arena check 'cmd:python examples/engine_random.py' --game mexica
+  mexica-ai arena check 'cmd:python examples/engine_random.py' --time 0.5
 """
 CHECK_TIME_S = 0.2
 
