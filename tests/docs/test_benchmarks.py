@@ -41,6 +41,12 @@ def test_bench_rules():
     assert found["python"]
 
 
+def test_bench_env():
+    found = figures("bench_env.py", "--seconds", 0.01, "--repeats", 1, "--games", 8, "--game", "nim")
+    assert len(found["rows"]) == 6
+    assert all(row["actions_per_s"] > 0 for row in found["rows"].values())
+
+
 @pytest.mark.parametrize("folder", ["", "tzolkin"])
 def test_the_signature_is_the_committed_one(folder):
     done = run("signature.py", *(["--game", folder] if folder else []), "--check")
