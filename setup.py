@@ -40,6 +40,7 @@ MODULES = [
     "cext.core.leaf",
     "cext.core.ranking",
     "cext.core.reading",
+    "cext.core.tree",
     "cext.core.search",
     "cext.core.uct",
     "cext.core.baselines",
