@@ -238,7 +238,7 @@ def _rows_of(text, number, settings):
         value = search.result(1)["candidates"][0]["value"] if search else [0.0] * position.players
         for action_index, action_text in enumerate(turn):
             legal, action = state.legal_actions(), codec.parse_action(action_text)
-            visits = None if search is None else search.visits_at(state)
+            visits = (search.visits_at(state) if search else None) or {}
             row = {
                 "record": number,
                 "turn": turn_index,
@@ -248,8 +248,8 @@ def _rows_of(text, number, settings):
                 "observation": observation(state, seat),
                 "legal": legal,
                 "played": legal.index(action) if action in legal else -1,
-                "searched": visits is not None,
-                "visits": [] if search is None else [(visits or {}).get(one, 0) for one in legal],
+                "searched": any(visits.values()),
+                "visits": [visits.get(one, 0) for one in legal] if search else [],
                 "value": _from_seat(value, seat),
                 "returns": _from_seat(returns, seat),
                 "scores": _from_seat(scores, seat),

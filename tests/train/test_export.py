@@ -39,13 +39,9 @@ class Here:
 
 def nim_record(seed, *, finished=True):
     position = ai.new_game("nim", piles=[2, 1 + seed % 3], plies_per_turn=2)
-    start = position.to_json()
-    turns = []
-    while not position.is_over and (finished or not turns):
-        turns.append(ai.best_turn(position, iterations=2, seed=seed).turn)
-        position.push(turns[-1])
-    record = {"game": "nim", "version": 1, "start": start, "turns": turns}
-    return json.dumps(record | {"termination": "finished" if finished else "unfinished"}).encode()
+    while not position.is_over and (finished or not position.history):
+        position.push(ai.best_turn(position, iterations=2, seed=seed).turn)
+    return json.dumps(ai.make_record(position)).encode()
 
 
 def records(count):
