@@ -9,7 +9,7 @@ from cext.core.game cimport GameOps
 from cext.core.graph cimport EdgeC, graph_edges, graph_grow_edges, graph_num_edges
 from cext.core.history cimport history_advantage, history_slot
 from cext.core.rng cimport mix_bits
-from cext.core.search cimport search_key, search_key_from_root
+from cext.core.search cimport search_halves_actions, search_key, search_key_from_root
 
 # The smallest prior after noise and history.
 cdef float LEAST_PRIOR = 1e-30
@@ -31,8 +31,10 @@ cdef int ranking_list(WorkerC* worker, bint is_corrected) noexcept nogil:
             worker.actions[n] = worker.actions[i]
             worker.priors[n] = worker.priors[i]
             n += 1
-    if worker.search.options.prior_noise > 0 and ops.turn(worker.state) == worker.search.root_turn:
-        _add_noise(worker, n)
+    if worker.path_length == 0 and search_halves_actions(worker.search):
+        _add_noise(worker, n, worker.search.options.gumbel_scale)
+    elif worker.search.options.prior_noise > 0 and ops.turn(worker.state) == worker.search.root_turn:
+        _add_noise(worker, n, worker.search.options.prior_noise)
     if is_corrected and worker.search.history != NULL:
         _add_history(worker, n)
     for i in range(n):
@@ -42,8 +44,8 @@ cdef int ranking_list(WorkerC* worker, bint is_corrected) noexcept nogil:
     return n
 
 
-cdef void _add_noise(WorkerC* worker, int n) noexcept nogil:
-    """Add the noise of `prior_noise` to the logarithm of the priors."""
+cdef void _add_noise(WorkerC* worker, int n, double scale) noexcept nogil:
+    """Add Gumbel noise to the logarithm of the priors."""
     # By hashes, because a node's actions are ranked more than once.
     cdef SearchC* search = worker.search
     cdef uint64_t state_key = search_key(search.ops, worker.state, search.viewer), mixed
@@ -54,7 +56,7 @@ cdef void _add_noise(WorkerC* worker, int n) noexcept nogil:
     for i in range(n):
         mixed = mix_bits(key ^ mix_bits(worker.actions[i]))
         uniform = (<double>(mixed >> 12) + 0.5) * (1.0 / (<uint64_t>1 << 52))
-        worker.priors[i] = <float>(log(worker.priors[i]) - search.options.prior_noise * log(-log(uniform)))
+        worker.priors[i] = <float>(log(worker.priors[i]) - scale * log(-log(uniform)))
         highest = max(highest, worker.priors[i])
     for i in range(n):
         worker.priors[i] = <float>exp(worker.priors[i] - highest)

@@ -9,7 +9,8 @@ from libc.string cimport memcpy
 
 from cext.core.atomics cimport atomic_load_u32, spin_lock, spin_unlock
 from cext.core.game cimport game_apply
-from cext.core.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find
+from cext.core.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find, graph_num_edges
+from cext.core.halving cimport halving_best
 from cext.core.search cimport search_goes_on, search_key, search_node_utility
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
                               turn_scratch_init)
@@ -24,7 +25,7 @@ cdef list reading_candidates(SearchC* search, int count):
         raise MemoryError
     try:
         candidates = []
-        for index in _best_ends(search, count):
+        for index in _halving_first(search, _best_ends(search, count)):
             candidate = _describe(search, index, &scratch)
             candidate["forecast"] = _forecast(search, candidate["actions"], index, &scratch)
             candidates.append(candidate)
@@ -79,6 +80,20 @@ cdef list _best_ends(SearchC* search, int count):
                 least = <uint32_t>-best[count - 1][0]
         index = atomic_load_u32(&graph.nodes[index].next_end)
     return [entry[2] for entry in sorted(best)[:count]]
+
+
+cdef list _halving_first(SearchC* search, list ends):
+    """Return the ends with that of the best candidate of the sequential halving first, if there is one."""
+    cdef uint32_t index, child
+    cdef action_t action
+    with nogil:
+        index = halving_best(search)
+    while index != NO_NODE and search.graph.nodes[index].turn == search.root_turn:
+        child = _most_visited(search, index, &action)
+        index = child if child != SEVERAL_NODES else NO_NODE
+    if index == NO_NODE:
+        return ends
+    return [index, *(end for end in ends if end != index)][:max(1, len(ends))]
 
 
 cdef double _settled_utility(SearchC* search, uint32_t index):
@@ -231,6 +246,43 @@ cdef list _expected_turns(SearchC* search, uint32_t index):
             turn = []
         index = child
     return turns
+
+
+cdef list reading_decisions(SearchC* search, uint32_t least_visits):
+    cdef NodeC* nodes = search.graph.nodes
+    cdef uint32_t index
+    decisions = []
+    for index in range(1, atomic_load_u32(&search.graph.nodes_used)):
+        if (nodes[index].turn == search.root_turn and nodes[index].player == search.viewer
+                and nodes[index].finished >= least_visits):
+            edges = _visited_edges(search, index)
+            if len(edges) > 1:
+                decisions.append({"actions": _path(search, index), "edges": edges,
+                                  "utility": search_node_utility(&nodes[index], search.viewer)})
+    return decisions
+
+
+cdef list _path(SearchC* search, uint32_t index):
+    """Return the actions by which a node was first reached from the root."""
+    cdef NodeC* nodes = search.graph.nodes
+    actions = []
+    while nodes[index].parent != NO_NODE:
+        actions.append(nodes[index].from_action)
+        index = nodes[index].parent
+    return actions[::-1]
+
+
+cdef list _visited_edges(SearchC* search, uint32_t index):
+    """Return (action, visits, mean utility) of each edge of a node that leads to one node and has visits."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef EdgeC* edges = graph_edges(&search.graph, node)
+    cdef int i
+    found = []
+    for i in range(graph_num_edges(node)):
+        if edges[i].visits > 0 and edges[i].child != NO_NODE and edges[i].child != SEVERAL_NODES:
+            found.append((edges[i].action, edges[i].visits,
+                          search_node_utility(&search.graph.nodes[edges[i].child], node.player)))
+    return found
 
 
 cdef int reading_check_visits(SearchC* search, int threads, uint64_t iterations) except -1:

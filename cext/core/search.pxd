@@ -11,11 +11,31 @@ from cext.core.history cimport history_t
 from cext.core.options cimport OptionsC
 from cext.core.rng cimport MIX_STEP
 from cext.core.turn_search cimport LimitsC
+from cext.core.turns cimport MAX_TURN
 from cext.core.types cimport action_t
 
 cdef enum:
     MAX_PATH = 1024             # most actions of a descent; a deeper one ends there and is evaluated
     NO_EDGE = -1                # in a path: a random event, not a choice
+    MAX_HALVING = 256           # most candidates of a sequential halving
+
+
+# A candidate of the sequential halving.
+ctypedef struct CandidateC:
+    uint32_t node
+    uint32_t visits             # descents to it, including those not finished
+    double log_prior            # with Gumbel noise; 0 for whole turns
+    double score                # by which candidates are compared
+
+
+# The state of the sequential halving, see ``halving.pxd``; written under its lock.
+ctypedef struct HalvingC:
+    uint32_t lock
+    uint32_t has_started
+    uint32_t phase
+    int num_phases
+    int num_left                # candidates that are left, the first ones
+    CandidateC candidates[MAX_HALVING]
 
 
 # What all threads share.
@@ -38,6 +58,7 @@ ctypedef struct SearchC:
     uint64_t confirm_iterations     # the same, as a number of iterations
     uint32_t is_confirming
     uint32_t workers_running
+    HalvingC halving
     sem_t ended                 # posted when the last worker ends
     # The fields above hardly change and are read all the time, so `started` has its own cache line.
     uint8_t padding_before[CACHE_LINE]
@@ -54,6 +75,8 @@ ctypedef struct WorkerC:
     float* priors               # their priors
     void* cache                 # of `policy` and `evaluate`; NULL for a game without
     uint64_t iterations         # that this thread has backed up
+    int guide_length            # actions with which the descent begins, not chosen by PUCT
+    action_t guide[MAX_TURN]
     int path_length             # edges
     uint32_t path_nodes[MAX_PATH + 1]
     int path_edges[MAX_PATH]    # index of the edge taken within its node's block, or NO_EDGE
@@ -74,6 +97,11 @@ cdef inline uint64_t search_key_from_root(SearchC* search, uint64_t key) noexcep
 # (`whole_turns`). The evaluation of half a turn says little about its value.
 cdef inline bint search_goes_on(SearchC* search, uint32_t index) noexcept nogil:
     return search.options.whole_turns > (1 if search.graph.nodes[index].turn != search.root_turn else 0)
+
+
+# Whether the candidates of the sequential halving are the first actions of the root's turn.
+cdef inline bint search_halves_actions(SearchC* search) noexcept nogil:
+    return search.options.halving >= 2 and search.options.halving_turns == 0
 
 
 # The mean utility of a seat over the descents through a node that are backed up; 0.5 if there are none.

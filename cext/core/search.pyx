@@ -27,12 +27,13 @@ from cext.core.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_ad
 from cext.core.game cimport State, game_apply
 from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, graph_add_end, graph_edges, graph_find_or_add, graph_free,
                               graph_init, graph_memory, graph_num_edges)
+from cext.core.halving cimport halving_advance, halving_begin, halving_guide
 from cext.core.history cimport HISTORY_SLOTS, history_add, history_slot
 from cext.core.leaf cimport leaf_evaluate, leaf_utilities
 from cext.core.memory cimport memory_release, memory_reserve
 from cext.core.options cimport options_read
 from cext.core.ranking cimport (ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width)
-from cext.core.reading cimport reading_candidates, reading_check_visits
+from cext.core.reading cimport reading_candidates, reading_check_visits, reading_decisions
 from cext.core.rng cimport Stream, mix_bits, rng_below, rng_splitmix
 from cext.core.tree cimport tree_read, tree_visits
 from cext.core.turn_search cimport (BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, FORCED, NEVER_S, RUNNING, SETTLED,
@@ -80,6 +81,8 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
     worker.path_length = 0
     worker.path_nodes[0] = index
     is_leaf = _enter(search, index) and not search_goes_on(search, index)
+    if not is_leaf:
+        halving_guide(worker)
 
     # Step 2. Select: descend by PUCT to a new node (and on to the end of its turn, see `whole_turns`), or to the end of
     # the game.
@@ -176,7 +179,10 @@ cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nog
     cdef NodeC* node = search.graph.nodes + index
     cdef EdgeC* edge
     cdef int chosen, n, width
-    if search.several_worlds and not _shares_view(search, worker.state, node.player):
+    if worker.path_length < worker.guide_length:
+        chosen = _select_guided(worker, node)
+        spin_lock(&node.lock)
+    elif search.several_worlds and not _shares_view(search, worker.state, node.player):
         # Rank before taking the lock: other threads may wait for it. This happens at each visit, so without the
         # history: when priors change, actions would drop out of view.
         n = ranking_list(worker, False)
@@ -193,6 +199,14 @@ cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nog
         action[0] = edge.action
     spin_unlock(&node.lock)
     return chosen
+
+
+cdef int _select_guided(WorkerC* worker, NodeC* node) noexcept nogil:
+    """Return the edge of the next action of the worker's guide. The candidate was found by it, so it exists."""
+    cdef int i = 0
+    while graph_edges(&worker.search.graph, node)[i].action != worker.guide[worker.path_length]:
+        i += 1
+    return i
 
 
 cdef inline double _exploration(SearchC* search, NodeC* node) noexcept nogil:
@@ -380,6 +394,7 @@ cdef void* _work(void* argument) noexcept nogil:
                 break
             if started >= search.confirm_iterations:
                 _confirm(search)
+            halving_advance(search, <double>started / search.limits.max_iterations)
         if _iterate(worker) < 0:
             atomic_cas_u32(&search.limits.stop, RUNNING, BY_MEMORY)
             break
@@ -388,11 +403,13 @@ cdef void* _work(void* argument) noexcept nogil:
             now_s = monotonic_s()
             if now_s >= search.confirm_s:
                 _confirm(search)
+            halving_advance(search, (now_s - search.limits.began_s)
+                            / (search.limits.deadline_s - search.limits.began_s))
             if now_s >= search.limits.deadline_s:
                 atomic_cas_u32(&search.limits.stop, RUNNING, BY_TIME)
             elif (worker.iterations % max(<uint32_t>SETTLED_EVERY, atomic_load_u32(&search.graph.num_ends) // 4) == 0
                   and search.limits.max_iterations == UNLIMITED
-                  and search.options.early_stop > 0 and atomic_load_u32(&search.is_confirming)
+                  and search.options.early_stop > 0 and search.options.halving < 2 and atomic_load_u32(&search.is_confirming)
                   and _is_settled(search, now_s)):
                 atomic_cas_u32(&search.limits.stop, RUNNING, SETTLED)
     if atomic_add_u32(&search.workers_running, <uint32_t>-1) == 1:
@@ -574,6 +591,9 @@ cdef class Search(TurnSearch):
             # One iteration, for the values.
             _iterate(&self._workers[0])
             self._workers[0].iterations = 1
+        elif ((limits.deadline_s < NEVER_S or limits.max_iterations < UNLIMITED)
+                and halving_begin(&self._workers[0]) < 0):
+            return BY_MEMORY
         self._start_threads()
         try:
             if not self._wait(until_s):
@@ -689,6 +709,33 @@ cdef class Search(TurnSearch):
         if state.game is not self.state.game:
             raise TypeError(f"expected a state of {self.state.game.name}, got one of {state.game.name}")
         return tree_visits(&self.search, state.data)
+
+    def decisions(self, int least_visits):
+        """Return what the search found about the decisions of its turn: data to learn a policy from.
+
+        Only for a search that has ended.
+
+        Parameters
+        ----------
+        least_visits : int
+            Fewer visits of a node than that tell too little, >= 1.
+
+        Returns
+        -------
+        list of dict
+            For each node of the turn with so many visits and two or more visited actions, the root first: ``actions``
+            (that lead there from the root), ``utility`` (mean of the mover's, in [0, 1]) and ``edges`` (list of tuple:
+            action, visits, mean utility of the mover after it).
+
+        Raises
+        ------
+        SearchError
+            If the search has not ended, or `least_visits` is out of range.
+        """
+        self._require_end()
+        if least_visits < 1:
+            raise SearchError(f"least_visits: {least_visits}, expected at least 1", reason="INVALID_LIMITS")
+        return reading_decisions(&self.search, least_visits)
 
     def check_visits(self):
         """Raise `SearchError` unless the visits add up: every descent through a node ends in it or leaves by one edge.

@@ -35,7 +35,7 @@ from cext.core.weights import Weights
 from mexica_ai import registry
 from mexica_ai.arena.estimates import Estimate
 from mexica_ai.arena.play import Task, play_game
-from mexica_ai.arena.tournament import Tournament
+from mexica_ai.arena.tournament import Tournament, reproducible_key
 from mexica_ai.engines.specs import parse_spec
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.search import weights_for
@@ -485,6 +485,7 @@ def check(
         names=MATCH_ENGINES,
         seed=seed,
         weights=(new.version, old.version),
+        key=reproducible_key(seed),
     )
     progress = run(
         tournament,

@@ -159,6 +159,7 @@ def test_a_tournament_killed_at_any_moment_resumes(seed, tmp_path):
     journal = tmp_path / "games.jsonl"
     match = ["--engine", "mcts,iterations=30", "--engine", "random,iterations=1"]
     args = [*COMMAND, *match, "--blocks", "6", "--concurrency", "2", "--seed", str(seed)]
+    args.append("--reproducible")
     whole = tmp_path / "whole.jsonl"
     done = subprocess.run([*args, "--journal", whole], capture_output=True, text=True, check=True)
 

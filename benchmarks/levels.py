@@ -1,0 +1,101 @@
+"""Measures how far apart the levels of a game are, in Elo, and how `greedy` fares against level 1.
+
+    python benchmarks/levels.py [--game mexica] [--journals FOLDER] [--blocks 50] [--pairs 2 3 ...] [--json]
+
+Neighbours play matches with two seats, each deal on both seatings. Levels below 10 are limited by their iterations;
+level 10 has --top iterations a turn here, so that the machine does not matter. --pairs names the higher levels of the
+pairs to play (1: level 1 against `greedy`). Neighbours should be 70 to 210 Elo apart, and `greedy` should win 60 % or
+more against level 1.
+
+A journal is kept for each pair. Its name contains a checksum of what the two levels are and of the weights, so the same
+command goes on where it ended, and after a change of some levels it plays their pairs only.
+"""
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from common import positive
+
+from mexica_ai import levels, registry
+from mexica_ai.search import weights_for
+
+NEAREST, FARTHEST = 70, 210  # Elo between neighbours
+GREEDY_SHARE = 0.6
+SEED = 101
+TIME_S = 60  # a turn; it must not limit the levels
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--game", default="mexica", choices=registry.names())
+    parser.add_argument("--journals", type=Path, default=Path("levels"), help="folder (default: levels)")
+    parser.add_argument("--blocks", type=positive(int), default=50, help="of two games, for each pair (default: 50)")
+    parser.add_argument("--top", type=positive(int), default=8000, help="iterations of level 10 (default: 8000)")
+    parser.add_argument("--pairs", type=int, nargs="+", default=range(1, 11), choices=range(1, 11), metavar="LEVEL")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    args.journals.mkdir(parents=True, exist_ok=True)
+    rows = [measure(args, level) for level in args.pairs]
+    print(json.dumps(rows) if args.json else table(args, rows))
+
+
+def measure(args, level):
+    """Play a level against the one below, level 1 against `greedy`; return the share and Elo of the level."""
+    rival = "greedy" if level == 1 else describe(args, level - 1)
+    specs = [describe(args, level), rival]
+    settings = [levels.LEVELS[each] for each in (level, level - 1) if each > 0]
+    options = [levels.search_options(each) for each in (level, level - 1) if each > 0]
+    weights = weights_for(args.game, None)
+    key = repr((specs, settings, options, getattr(weights, "version", None)))
+    checksum = hashlib.sha256(key.encode()).hexdigest()[:8]
+    journal = args.journals / f"{args.game}-{level}-{checksum}.jsonl"
+    command = [sys.executable, "-m", "mexica_ai", "arena", "--game", args.game, "--players", "2"]
+    command += ["--blocks", str(args.blocks), "--seed", str(SEED), "--time", str(TIME_S), "--journal", str(journal)]
+    command += ["--resume", "--format", "json", "--engine", specs[0], "--engine", specs[1]]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found = json.loads(done.stdout)
+    engine = found["engines"][0]
+    return {
+        "level": level,
+        "games": found["games_counted"],
+        "share": engine["share"],
+        "elo": engine["elo"],
+        "iterations": engine["iterations_per_turn"],
+        "fits": is_fit(level, engine),
+    }
+
+
+def describe(args, level):
+    """Return the engine spec of a level."""
+    limit = f",iterations={args.top}" if level == levels.HIGHEST else ""
+    return f"mcts,level={level},name=L{level}{limit}"
+
+
+def is_fit(level, engine):
+    """Return whether a measured pair is as it should be."""
+    if level == 1:
+        return 1 - engine["share"][0] >= GREEDY_SHARE
+    return NEAREST <= engine["elo"][0] <= FARTHEST
+
+
+def table(args, rows):
+    """Return the rows as a table in Markdown."""
+    lines = [f"| {args.game}: level | against the one below, wins | Elo | games | |", "| --- | --- | --- | --- | --- |"]
+    for row in rows:
+        share, low, high = (100 * value for value in row["share"])
+        elo, elo_low, elo_high = row["elo"]
+        rival = " (`greedy`)" if row["level"] == 1 else ""
+        lines.append(
+            f"| {row['level']}{rival} | {share:.1f} % ({low:.1f} to {high:.1f} %) "
+            f"| {elo:+.0f} ({elo_low:.0f} to {elo_high:.0f}) | {row['games']} "
+            f"| {'' if row['fits'] else 'out of range'} |"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

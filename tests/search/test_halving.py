@@ -1,0 +1,195 @@
+"""Sequential halving: its schedule, the improvement it promises, repeatable results, threads and limits."""
+
+import functools
+import statistics
+import threading
+from collections import Counter
+
+import pytest
+from mexica_builder import build
+from weighed import Search
+
+import mexica_ai
+from mexica_ai import NotationError, Position, SearchError
+from mexica_ai.engines import make_engine
+
+MIDGAME = Position.from_json(
+    build(
+        3,
+        pillis=["C7", "F9", "O7"],
+        canals=["D5-D12", "B5-C5", "I10-I13"],
+        bridges=["O7 ew", "D8 ew"],
+        temples={"F4": (0, 2), "F5": (1, 1), "L8": (2, 3)},
+        scores=[10, 12, 9],
+    )
+).state
+COATL = mexica_ai.load("examples/coatl_midgame.json").state
+ACTIONS = {"halving": 8}
+TURNS = {"halving": 8, "halving_turns": 1, "confirming_share": 0.5}
+
+
+def nim(*piles, plies=1):
+    return mexica_ai.new_game("nim", players=2, piles=list(piles), plies_per_turn=plies).state
+
+
+def run(state, *, iterations=None, time_s=None, num_candidates=500, seed=1, **options):
+    """Search, check that the visits add up, and return the result."""
+    search = Search(state, seed=seed, **options)
+    search.run(iterations=iterations, time_s=time_s)
+    search.check_visits()
+    return search.result(num_candidates)
+
+
+def visits(result):
+    return sorted((candidate["visits"] for candidate in result["candidates"]), reverse=True)
+
+
+# The schedule
+
+
+def test_each_phase_gives_the_candidates_left_equally_many_descents():
+    # The first iteration ends at the root. Three phases of 32 follow, for 8, 4 and 2 of the nine first actions.
+    assert visits(run(nim(3, 3, 3), iterations=97, **ACTIONS)) == [28, 28, 12, 12, 4, 4, 4, 4]
+    # Two phases of 30 iterations for 3 and 2 candidates.
+    assert visits(run(nim(3, 3, 3), iterations=61, halving=3)) == [25, 25, 10]
+
+
+def test_halving_below_two_is_none():
+    plain = run(nim(3, 3, 3), iterations=200)
+    assert run(nim(3, 3, 3), iterations=200, halving=1) | {"seconds": 0} == plain | {"seconds": 0}
+    assert len(plain["candidates"]) == 9
+
+
+def test_more_candidates_than_actions():
+    assert visits(run(nim(1, 2), iterations=31, halving=256)) == visits(run(nim(1, 2), iterations=31, halving=3))
+
+
+def test_fewer_iterations_than_candidates():
+    assert visits(run(nim(5, 5), iterations=4, **ACTIONS)) == [1, 1, 1]
+
+
+def test_the_candidates_left_are_the_best_ones():
+    found = run(nim(3, 3, 3), iterations=3000, **ACTIONS)["candidates"]
+    # Whoever leaves two equal piles wins, the only winning move of the first seat.
+    best = {tuple(each["actions"]) for each in found[:1]}
+    assert all(winning(state_after(nim(3, 3, 3), turn)) is False for turn in best)
+
+
+def test_whole_turns_are_compared_at_the_end():
+    state = MIDGAME
+    plain = run(state, iterations=300, confirming_share=0.0)
+    found = run(state, iterations=600, **TURNS)
+    before = Counter({tuple(each["actions"]): each["visits"] for each in plain["candidates"]})
+    after = Counter({tuple(each["actions"]): each["visits"] for each in found["candidates"]})
+    gained = sorted((after - before).values(), reverse=True)
+    # The first 300 iterations are those of PUCT; three phases of 100 follow, for the same visits of those left.
+    assert len(after) == len(before)
+    assert sum(gained) == 300
+    assert len(gained) <= 8
+
+
+# The improvement
+
+
+@functools.cache
+def _winning(piles):
+    """Return whether the seat to move wins, by the sum of nim of the piles."""
+    return functools.reduce(lambda one, other: one ^ other, piles, 0) != 0
+
+
+def winning(state):
+    return _winning(tuple(Position("nim", state).to_json()["piles"]))
+
+
+def state_after(state, actions):
+    state = state.copy()
+    for action in actions:
+        state.apply(action)
+    return state
+
+
+def played(state, number, iterations, **options):
+    """Return the first actions that searches with different seeds play."""
+    return [
+        run(state, iterations=iterations, seed=seed, num_candidates=1, memory_mb=1, **options)["candidates"][0][
+            "actions"
+        ][0]
+        for seed in range(number)
+    ]
+
+
+def test_without_values_it_plays_as_the_priors_do():
+    # All actions of nim have equal priors.
+    counts = Counter(played(nim(2, 2), 400, 8, halving=4, halving_scale=0))
+    assert len(counts) == 4
+    assert all(60 < count < 140 for count in counts.values())  # five standard deviations
+    assert len(set(played(nim(2, 2), 20, 8, halving=4, halving_scale=0, gumbel_scale=0))) == 1
+
+
+@pytest.mark.parametrize("piles", [(1, 2), (1, 4, 4), (2, 3)])
+@pytest.mark.parametrize("iterations", [24, 96])
+def test_it_plays_better_than_the_priors_with_few_iterations(piles, iterations):
+    state = nim(*piles)
+    share = statistics.mean(not winning(state_after(state, [action])) for action in state.legal_actions())
+    found = played(state, 60, iterations, halving=4)
+    wins = statistics.mean(not winning(state_after(state, [action])) for action in found)
+    assert wins > share
+
+
+# Repeatable results, threads and limits
+
+
+@pytest.mark.parametrize("options", [ACTIONS, TURNS])
+@pytest.mark.parametrize("state", [MIDGAME, COATL])
+def test_one_thread_repeats_its_result(state, options):
+    first, second = (run(state, iterations=300, seed=7, **options) for _ in range(2))
+    assert first | {"seconds": 0} == second | {"seconds": 0}
+
+
+@pytest.mark.parametrize("options", [ACTIONS, TURNS])
+def test_many_threads_keep_to_the_iterations(options):
+    for state in (MIDGAME, COATL, nim(3, 4, 5, plies=2)):
+        found = run(state, iterations=2000, threads=4, **options)
+        assert found["iterations"] == 2000
+        assert len(found["candidates"][0]["actions"]) > 0
+
+
+@pytest.mark.parametrize("options", [ACTIONS, TURNS])
+def test_a_search_limited_by_time_uses_it(options):
+    found = run(MIDGAME, time_s=0.05, **options)
+    assert found["stop_reason"] == "time"
+    most = visits(found)
+    assert most[0] > 2 * most[min(8, len(most) - 1)]
+
+
+def test_a_search_without_limit_is_that_of_puct():
+    search = Search(nim(3, 3, 3), seed=1, **ACTIONS)
+    timer = threading.Timer(0.05, search.stop)
+    timer.start()
+    search.run()
+    timer.join()
+    search.check_visits()
+    assert len(search.result(100)["candidates"]) == 9
+
+
+def test_a_result_during_the_search_has_candidates():
+    search = Search(MIDGAME, seed=1, **ACTIONS)
+    thread = threading.Thread(target=search.run, kwargs={"time_s": 0.3})
+    thread.start()
+    while search.result(5)["iterations"] < 50:
+        pass
+    assert search.result(5)["candidates"][0]["actions"]
+    search.stop()
+    thread.join()
+
+
+def test_specs_have_the_options():
+    position = mexica_ai.load("examples/mexica_midgame.json")
+    with make_engine("mcts,halving=8,iterations=60") as engine:
+        assert engine.best_turn(position, seed=1).iterations == 60
+    with pytest.raises(NotationError, match="halving=500 is not a number from 0 to 256"):
+        make_engine("mcts,halving=500,iterations=60")
+    with pytest.raises(SearchError, match="halving: 257, expected 0.0 to 256.0"):
+        Search(position.state, halving=257)
+    with pytest.raises(NotationError, match="halvings"):
+        make_engine("mcts,halvings=8")
