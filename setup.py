@@ -47,6 +47,7 @@ MODULES = [
     "cext.core.halving",
     "cext.core.ranking",
     "cext.core.reading",
+    "cext.core.tree",
     "cext.core.search",
     "cext.core.uct",
     "cext.core.baselines",

@@ -295,13 +295,13 @@ cdef class Batch:
         -----
         Releases the GIL. One thread at a time may call the functions of a batch.
         """
-        cdef int i, k, ended = 0
+        cdef int i, _, ended = 0
         if count < 1:
             raise ValueError(f"count: given {count}; expected at least 1")
         with nogil:
             self._clear()
             for i in range(self.num_games):
-                for k in range(count):
+                for _ in range(count):
                     ended += self._advance(i, playout_random_action(self.ops, self._state(i), &self._rngs[i],
                                                                     self._buffer))
                 self._look(i)

@@ -35,6 +35,7 @@ from cext.core.options cimport options_read
 from cext.core.ranking cimport (ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width)
 from cext.core.reading cimport reading_candidates, reading_check_visits, reading_decisions
 from cext.core.rng cimport Stream, mix_bits, rng_below, rng_splitmix
+from cext.core.tree cimport tree_read, tree_visits
 from cext.core.turn_search cimport (BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, FORCED, NEVER_S, RUNNING, SETTLED,
                                     SIGNALS_S, UNLIMITED, TurnSearch)
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
@@ -680,6 +681,34 @@ cdef class Search(TurnSearch):
         for i in range(self.threads):
             iterations += atomic_load_u64(&self._workers[i].iterations)
         return iterations
+
+    def tree(self, least=1):
+        """Return the nodes of the graph.
+
+        Parameters
+        ----------
+        least : int
+            Leave out nodes and edges with fewer visits.
+
+        Returns
+        -------
+        list of dict
+            The root first. `seat` to move (None: a random event, or the end), `turn` (turns after the root's),
+            `visits`, `value`, `expected_scores`, and `edges`, the most visited first: each has `action` (None for the
+            outcome of a random event), `visits`, `prior` and `node`, an index into this list; None if the node is left
+            out, or if the action leads to different nodes in different worlds.
+        """
+        return tree_read(&self.search, least)
+
+    def visits_at(self, State state not None):
+        """Return the visits of each action that was tried in a state, by action; None if it was not reached.
+
+        `state` must be the search's own or come from it by `apply`, since turns are counted from there. A mapping
+        lacks the legal actions that the search did not try.
+        """
+        if state.game is not self.state.game:
+            raise TypeError(f"expected a state of {self.state.game.name}, got one of {state.game.name}")
+        return tree_visits(&self.search, state.data)
 
     def decisions(self, int least_visits):
         """Return what the search found about the decisions of its turn: data to learn a policy from.

@@ -7,8 +7,8 @@ from cext.core.tensor cimport (tensor_bits, tensor_bytes, tensor_distance, tenso
 from cext.core.types cimport CHANCE, TERMINAL
 from cext.games.coatl.cards cimport FACE_OF
 from cext.games.coatl.rules cimport rules_score
-from cext.games.coatl.state cimport (BODIES, DISCARDED, IN_DECK, IN_HAND, NONE, NO_CARD, ON_DISPLAY, OVER, PUT_AWAY, THIRD,
-                                     CoatlC, CoatlStateC, set_first, state_seen_by_all)
+from cext.games.coatl.state cimport (BODIES, DISCARDED, IN_DECK, IN_HAND, NONE, NO_CARD, ON_DISPLAY, OVER, PUT_AWAY,
+                                     THIRD, CoatlC, CoatlStateC, set_first, state_seen_by_all)
 
 
 cdef float* _faces(float* out, uint64_t cards) noexcept nogil:
