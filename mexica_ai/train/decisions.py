@@ -75,7 +75,7 @@ class Sizes:
     top, below, odd : int
         How many turns are rolled out: the most visited of the larger search, others that it considered, random ones.
     iterations : int
-        Of a turn in the rollouts; 0: greedy turns. What plays stronger in less time is better.
+        Of a turn in the rollouts; 0: greedy turns, where they play better.
     depth : int
         Turns of a rollout before its outlook.
     rollouts, finished : int
