@@ -143,7 +143,7 @@ def test_other_weights_are_compared_with_their_own_rollouts_of_the_anchor(coatl)
 
 @pytest.mark.parametrize("path", DATA, ids=lambda path: path.name)
 def test_the_decisions_that_ship_can_be_used(path):
-    game = path.name.removesuffix(".jsonl.gz")
+    game = path.name.split(".")[0].split("_")[0]
     found = decisions.read(path, game)
     assert {decision["phase"] for decision in found} == {0, 1, 2}
     assert 0.4 < np.mean([decision["odd_turns"] > 0 for decision in found]) < 0.6
