@@ -22,16 +22,24 @@ from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_py import build_py
 
+ROOT = Path(__file__).parent
+sys.path.insert(0, str(ROOT))  # a build by pip does not have the checkout there
+
+from cext.build import COMPILE_ARGS, DIRECTIVES, INTERFACE, LINK_ARGS, MACROS, abi  # noqa: E402
+
 # All compiled modules, in dependency order. A new game adds its modules here and its name in mexica_ai/registry.py.
 MODULES = [
     "cext.core.rng",
     "cext.core.game",
     "cext.core.playout",
+    "cext.core.tensor",
+    "cext.core.batch",
     "cext.core.perft",
     "cext.core.graph",
     "cext.core.network",
     "cext.core.weights",
     "cext.core.priors",
+    "cext.core.scorer",
     "cext.core.turns",
     "cext.core.options",
     "cext.core.turn_search",
@@ -39,6 +47,7 @@ MODULES = [
     "cext.core.halving",
     "cext.core.ranking",
     "cext.core.reading",
+    "cext.core.tree",
     "cext.core.search",
     "cext.core.uct",
     "cext.core.baselines",
@@ -52,6 +61,7 @@ MODULES = [
     "cext.games.mexica.plans",
     "cext.games.mexica.policy",
     "cext.games.mexica.weights",
+    "cext.games.mexica.tensor",
     "cext.games.mexica.ops",
     "cext.games.coatl.cards",
     "cext.games.coatl.state",
@@ -62,6 +72,7 @@ MODULES = [
     "cext.games.coatl.evaluation",
     "cext.games.coatl.policy",
     "cext.games.coatl.weights",
+    "cext.games.coatl.tensor",
     "cext.games.coatl.ops",
     "cext.games.tzolkin.tables",
     "cext.games.tzolkin.state",
@@ -71,12 +82,12 @@ MODULES = [
     "cext.games.tzolkin.evaluation",
     "cext.games.tzolkin.policy",
     "cext.games.tzolkin.weights",
+    "cext.games.tzolkin.tensor",
     "cext.games.tzolkin.ops",
 ]
 # Games that only tests play: tests/games, as the package test_games.
 TEST_MODULES = ["test_games.trick.ops"]
 
-ROOT = Path(__file__).parent
 SANITIZERS = {
     "address": ["-fsanitize=address,undefined,float-cast-overflow", "-fno-wrapv"],
     "thread": ["-fsanitize=thread"],
@@ -94,10 +105,7 @@ BUILD_DIR = f"build/{VARIANT}-{'native' if NATIVE else 'portable'}"
 # A wheel contains all of this folder, so builds with the tests' modules have a separate one.
 BUILD_LIB = f"{BUILD_DIR}/{'lib-tests' if WITH_TESTS else 'lib'}"
 
-# -Wno-psabi: warnings about passing 64-byte vectors by value do not apply, since these functions are inlined.
-# -ffp-contract=off: without contracted multiply-adds, all builds compute the same numbers.
-compile_args = ["-std=gnu11", "-Wno-psabi", "-pthread", "-ffp-contract=off"]
-link_args = ["-pthread"]
+compile_args, link_args = list(COMPILE_ARGS), list(LINK_ARGS)
 if SANITIZE:
     compile_args += ["-O1", "-g", "-fno-omit-frame-pointer", *SANITIZERS[SANITIZE]]
     link_args += SANITIZERS[SANITIZE]
@@ -125,8 +133,10 @@ extensions = [
         name,
         [name.replace(".", "/").replace("test_games", "tests/games") + ".pyx"],
         include_dirs=[numpy.get_include(), "cext/core", "cext/games/mexica"],
-        depends=[str(path) for path in sorted(ROOT.glob("cext/**/*.h"))],
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+        # Every module holds the number of the interface.
+        depends=[str(path.relative_to(ROOT)) for path in [*sorted(ROOT.glob("cext/**/*.h")),
+                                                          *(ROOT / "cext/core" / name for name in INTERFACE)]],
+        define_macros=[*MACROS, ("CEXT_ABI", abi())],
         extra_compile_args=compile_args,
         extra_link_args=link_args,
     )
@@ -172,14 +182,7 @@ setup(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",
         emit_linenums=bool(SANITIZE),  # so that reports name lines of the .pyx files
-        compiler_directives={
-            "language_level": 3,
-            "embedsignature": True,
-            "boundscheck": DEBUG,
-            "wraparound": False,
-            "initializedcheck": DEBUG,
-            "cdivision": True,
-        },
+        compiler_directives={**DIRECTIVES, "boundscheck": DEBUG, "initializedcheck": DEBUG},
         nthreads=JOBS,
     ),
     cmdclass={"build_py": BuildPy},

@@ -29,7 +29,6 @@ except ModuleNotFoundError as error:
         f"mexica_ai.client needs {error.name}, which is not installed: pip install 'mexica-ai[client]'", name=error.name
     ) from None
 import grpc.aio as grpc_aio
-from google.protobuf import json_format
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
@@ -51,7 +50,7 @@ from mexica_ai.position import Position, split_turn
 from mexica_ai.records import parse_record
 from mexica_ai.results import Result
 from mexica_ai.steps import Applied
-from mexica_ai.strict import check_options, quote
+from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 # How long a call may take beyond the time of its search, mainly to wait for a slot; and the assumed time of a
@@ -386,15 +385,7 @@ class _Calls:
         """Have the server deal a new game; see `mexica_ai.new_game`."""
         request = engine_pb2.NewGameRequest(players=players, seed=_seed(seed))
         registry.get(game)
-        wire.require_carried(game)
-        chosen = getattr(request, game)
-        chosen.SetInParent()
-        given = {name: value for name, value in options.items() if value is not None}
-        check_options(game, given, chosen.DESCRIPTOR.fields_by_name)
-        try:
-            json_format.ParseDict(given, chosen)
-        except json_format.ParseError as error:
-            raise NotationError(f"options: {error}; expected those of {game}", path="options") from None
+        wire.options_to_request(request, game, {name: value for name, value in options.items() if value is not None})
         return Call("NewGame", request, lambda answer: wire.position_from_message(answer.full_position), timeout_s)
 
     @_asks

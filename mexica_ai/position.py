@@ -124,7 +124,12 @@ class Position:
 
     @property
     def state(self) -> State:
-        """The compiled state, for engines. Do not change it."""
+        """The compiled state, for engines and learning: actions are integers. Copy it before you change it.
+
+        `cext.core.game.State` has the functions: `copy`, `current_player` (a seat, `CHANCE` or `TERMINAL`),
+        `legal_actions`, `apply`, `resolve_chance`, `determinize`, `returns`, `scores`. The game's codec
+        (`mexica_ai.registry.get(game).codec`) turns actions into text and back.
+        """
         return self._state
 
     @property

@@ -24,8 +24,9 @@ _SHAPE = {
     "build?": str,
     "started_at?": str,
     "comment?": str,
-    "termination?": choice("finished", "unfinished", "forfeit"),
+    "termination?": choice("finished", "unfinished", "forfeit", "adjudicated"),
     "forfeit?": {"seat": int, "reason": str, "detail": str},
+    "adjudication?": {"rule": choice("resign", "max_turns"), "by": str, "forecast": [float]},
     "arena?": dict,
     "evaluations?": {
         "build?": str,
@@ -289,13 +290,14 @@ def termination_of(record: dict[str, Any]) -> str:
 
 def _check_outcome(record, position, path):
     termination = termination_of(record)
-    if (termination == "forfeit") != ("forfeit" in record):
-        raise NotationError(
-            f"{path}.forfeit: expected with the termination forfeit and no other; the termination is "
-            f"{termination}",
-            reason="FORFEIT_MISMATCH",
-            path=f"{path}.forfeit",
-        )
+    for key, only in (("forfeit", "forfeit"), ("adjudication", "adjudicated")):
+        if (termination == only) != (key in record):
+            raise NotationError(
+                f"{path}.{key}: expected with the termination {only} and no other; the termination is "
+                f"{termination}",
+                reason=f"{key.upper()}_MISMATCH",
+                path=f"{path}.{key}",
+            )
     if termination != "unfinished":
         for key in ("scores", "winners"):
             if key not in record:
@@ -309,7 +311,7 @@ def _check_outcome(record, position, path):
         if not position.is_over:
             raise PositionError(
                 f"{path}.turns: the game is not over after {len(record['turns'])} turns; expected the whole "
-                "game, or the termination unfinished or forfeit",
+                "game, or the termination unfinished, forfeit or adjudicated",
                 reason="UNFINISHED",
                 path=f"{path}.turns",
             )
@@ -326,6 +328,15 @@ def _check_outcome(record, position, path):
     if termination == "unfinished":
         _check_equal(record.get("scores"), None, f"{path}.scores", "SCORES_MISMATCH")
         _check_equal(record.get("winners"), None, f"{path}.winners", "WINNERS_MISMATCH")
+    elif termination == "adjudicated":
+        _check_equal(record["scores"], None, f"{path}.scores", "SCORES_MISMATCH")
+        winners = record["winners"] or []
+        if not winners or winners != sorted(set(winners) & set(range(position.players))):
+            raise PositionError(
+                f"{path}.winners: given {_list(record['winners'])}; expected the seats that the game was given to",
+                reason="WINNERS_MISMATCH",
+                path=f"{path}.winners",
+            )
     elif not 0 <= record["forfeit"]["seat"] < position.players:
         raise PositionError(
             f"{path}.forfeit.seat: given {quote(record['forfeit']['seat'])}; expected a seat from 0 to "

@@ -1,11 +1,18 @@
-"""The list of the games; no other Python module names them (``setup.py`` lists their compiled modules)."""
+"""The list of the games; no other Python module names them (``setup.py`` lists their compiled modules).
+
+Other packages add games by an entry point of the group ``mexica_ai.games``: its name is the game's, its object a
+`GameEntry`. A package that cannot be used is left out, with a RuntimeWarning that names it; the others go on.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import warnings
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import NamedTuple
 
@@ -16,12 +23,15 @@ from mexica_ai.games.codec import GameCodec
 from mexica_ai.strict import quote
 
 DEFAULT = "mexica"  # the game where none is named
-_NAMES = (
+BUILT_IN = (
     "coatl",
     "mexica",
     "nim",
     "tzolkin",
 )
+GROUP = "mexica_ai.games"  # of the entry points
+# Flags of the command line that deal a game, beside those of the games' options.
+_FLAGS = ("--help", "--game", "--players", "--seed")
 # What single games add to the names of `mexica_ai`, and the module where each is.
 EXTRAS = dict.fromkeys(("Removal", "TokenRemoval", "consider_removal"), "mexica_ai.games.mexica.removal")
 
@@ -45,8 +55,8 @@ class GameEntry(NamedTuple):
     name: str
     game: Game
     codec: GameCodec
-    weights_spec: WeightsSpec | None
-    training: ModuleType | None
+    weights_spec: WeightsSpec | None = None
+    training: ModuleType | None = None
 
     def weights(self) -> Weights | None:
         """Return the weights that ship with the game, read once; None if it has none.
@@ -58,8 +68,8 @@ class GameEntry(NamedTuple):
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all games."""
-    return _NAMES
+    """Return the names of all games: those of this package, then those of others."""
+    return (*BUILT_IN, *_plugins().entries)
 
 
 def get(name: str) -> GameEntry:
@@ -68,11 +78,81 @@ def get(name: str) -> GameEntry:
     Raises
     ------
     UnknownGameError
-        If there is none; the message lists the known names.
+        If there is none; the message lists the known names. If a package has it but cannot be used, the message says
+        which and why.
     """
-    if name not in _NAMES:
-        raise UnknownGameError(f"no game {quote(name)}; expected one of {', '.join(_NAMES)}")
-    return _load(name)
+    if name in BUILT_IN:
+        return _load(name)
+    plugins = _plugins()
+    if name in plugins.entries:
+        return plugins.entries[name]
+    if name in plugins.problems:
+        raise UnknownGameError(f"no game {quote(name)}: {plugins.problems[name]}")
+    raise UnknownGameError(f"no game {quote(name)}; expected one of {', '.join(names())}")
+
+
+class _Plugins(NamedTuple):
+    """The games of other packages by name, and why others are left out."""
+
+    entries: dict[str, GameEntry]
+    problems: dict[str, str]
+
+
+@cache
+def _plugins() -> _Plugins:
+    """Load the games of other packages, by name in ascending order, and warn of those that cannot be used."""
+    points: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=GROUP):
+        points.setdefault(point.name, []).append(point)
+    found = _Plugins({}, {})
+    for name, same in sorted(points.items()):
+        try:
+            found.entries[name] = _load_plugin(name, same, found.entries.values())
+        except Exception as error:  # whatever the package does
+            cause = str(error) if isinstance(error, _UnusableError) else f"{type(error).__name__}: {error}"
+            packages = " and ".join(sorted(_package(point) for point in same))
+            found.problems[name] = f"the package {packages} cannot be used: {cause}"
+            warnings.warn(f"game {quote(name)}: {found.problems[name]}", RuntimeWarning, stacklevel=3)
+    return found
+
+
+class _UnusableError(Exception):
+    """Why a game of another package is left out."""
+
+
+def _load_plugin(name: str, points: list[EntryPoint], others: Iterable[GameEntry]) -> GameEntry:
+    """Return the game of an entry point; raise _UnusableError if it is none, or in the way of other games.
+
+    Errors of the package itself go through.
+    """
+    if not re.fullmatch("[a-z][a-z0-9_]{0,31}", name):
+        raise _UnusableError(f"its entry point is named {quote(name)}; expected a word in lower case")
+    if len(points) > 1:
+        raise _UnusableError(f"each has a game {quote(name)}; expected one package with this name")
+    if name in BUILT_IN:
+        raise _UnusableError("mexica-ai has a game of this name; expected another name")
+    entry = points[0].load()
+    is_entry = isinstance(entry, GameEntry) and isinstance(entry.game, Game)
+    if not is_entry or GameCodec not in type(entry.codec).__mro__:
+        raise _UnusableError(f"{points[0].value} is {quote(entry)}; expected a GameEntry with a Game and a GameCodec")
+    for part, given in (("the entry", entry.name), ("its game", entry.game.name), ("its codec", entry.codec.name)):
+        if given != name:
+            raise _UnusableError(f"{part} is named {quote(given)}; expected {quote(name)}, as its entry point")
+    if entry.game.weights_size > 0 and entry.weights_spec is None:
+        raise _UnusableError("the game has weights; expected its entry to have a weights_spec")
+    taken = dict.fromkeys(_FLAGS, "the command line")
+    for other in (*map(_load, BUILT_IN), *others):
+        taken |= {option.flag: f"the game {other.name}" for option in other.codec.options}
+        taken |= {option.name: f"the game {other.name}" for option in other.codec.options}
+    for option in entry.codec.options:
+        for used in (option.flag, option.name):
+            if used in taken:
+                raise _UnusableError(f"its option {used} is one of {taken[used]}; expected another name")
+    return entry
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else "of an unknown name"
 
 
 @cache
@@ -90,7 +170,7 @@ def _load(name):
 
 @cache
 def _shipped(name):
-    spec = _load(name).weights_spec
+    spec = get(name).weights_spec
     if spec is None:
         return None
     try:
@@ -111,5 +191,5 @@ def load_weights_file(path: str | os.PathLike[str]) -> Weights:
     NotationError
         The file cannot be read, does not hold weights of a known game, or is damaged; reason BAD_WEIGHTS.
     """
-    specs = [spec for name in _NAMES if (spec := _load(name).weights_spec) is not None]
+    specs = [spec for name in names() if (spec := get(name).weights_spec) is not None]
     return load_weights(path, specs)

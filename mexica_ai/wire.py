@@ -2,7 +2,8 @@
 
 A position's message has the field names of its JSON form, so the two are converted field by field, and the
 strict reader of the JSON form (`Position.from_json`) checks everything. The game's codec corrects what
-protobuf cannot express (`GameCodec.from_message`).
+protobuf cannot express (`GameCodec.from_message`). A game without a message of its own travels as the text of that
+form.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from google.protobuf.message import Message
 
 from mexica_ai import Removal, TokenRemoval, registry
 from mexica_ai.annotate import TurnEvaluation
-from mexica_ai.errors import NotationError, UnknownGameError, Violation
+from mexica_ai.errors import NotationError, Violation
 from mexica_ai.limits import resolve_seed
 from mexica_ai.position import Position
 from mexica_ai.records import VERSION
 from mexica_ai.results import Candidate, Forecast, Result
 from mexica_ai.steps import Applied, Change, Step
-from mexica_ai.strict import quote
+from mexica_ai.strict import check_options, parse_json, quote
 from mexica_ai.v1 import engine_pb2
 
 _STOP_REASON = "STOP_REASON_"
@@ -36,8 +37,10 @@ MAX_ENTRIES = 1024
 WEIGHTS_NAME = r"[A-Za-z0-9._-]{1,64}"
 SHIPPED = "shipped"
 
+# The field of any game's position as text, and the field that deals a game without a message of its own.
+JSON, OTHER_GAME = "json", "other_game"
 # The games that have a message for positions and one for the options of a new game.
-CARRIED = frozenset(
+OWN_MESSAGES = frozenset(
     field.name for field in engine_pb2.Position.DESCRIPTOR.oneofs_by_name["game"].fields
 ) & frozenset(field.name for field in engine_pb2.NewGameRequest.DESCRIPTOR.oneofs_by_name["game"].fields)
 
@@ -75,29 +78,33 @@ def _check_lists(message, path):
                 _check_lists(entry, inner)
 
 
-def require_carried(game: str) -> None:
-    """Raise UnknownGameError if the proto has no messages for a game."""
-    if game not in CARRIED:
-        raise UnknownGameError(
-            f"the service has no messages for the game {quote(game)}; expected one of "
-            f"{', '.join(sorted(CARRIED))}"
-        )
+def _check_entries(value, path):
+    """Reject JSON with a list or an object of more than MAX_ENTRIES entries."""
+    left = [value]
+    while left:
+        value = left.pop()
+        if isinstance(value, (list, dict)):
+            if len(value) > MAX_ENTRIES:
+                expected = f"{MAX_ENTRIES} entries at most"
+                raise NotationError(f"{path}: given {quote(value)}; expected {expected}", reason="TOO_LONG", path=path)
+            left += value.values() if isinstance(value, dict) else value
+
+
+def position_field(game: str) -> str:
+    """Return the field of `Position` that holds a position of a game."""
+    return game if game in OWN_MESSAGES else JSON
 
 
 def position_to_message(position: Position, *, hides: bool = False) -> engine_pb2.Position:
     """Return the message of a position.
 
     With `hides`, leave out what is hidden from the seat to move (`GameCodec.redact`).
-
-    Raises
-    ------
-    UnknownGameError
-        If the proto has no messages for the game.
     """
-    require_carried(position.game)
     data = position.to_json()
     if hides:
         data = registry.get(position.game).codec.redact(data)
+    if position.game not in OWN_MESSAGES:
+        return engine_pb2.Position(json=json.dumps(data, separators=(",", ":")))
     # Ten times as fast as json_format.ParseDict, whose checks are not needed here.
     return engine_pb2.Position(**{data.pop("game"): data})
 
@@ -113,7 +120,13 @@ def message_from_json(data: dict[str, Any]) -> engine_pb2.Position:
     rest = dict(data)
     game = rest.pop("game", None)
     message = engine_pb2.Position()
-    if not isinstance(game, str) or game not in message.DESCRIPTOR.fields_by_name:
+    if not isinstance(game, str):
+        return message
+    if game not in OWN_MESSAGES:
+        try:
+            message.json = json.dumps(data)
+        except (TypeError, ValueError) as error:
+            raise NotationError(f"$: {error}; expected JSON", reason="WRONG_TYPE", path="$") from None
         return message
     try:
         json_format.ParseDict(rest, getattr(message, game))
@@ -148,6 +161,11 @@ def position_from_message(message: engine_pb2.Position, path: str = "position") 
         raise NotationError(
             f"{path}: no position of a known game; expected one of {known}", reason="MISSING_GAME", path=path
         )
+    if game == JSON:
+        path = f"{path}.{JSON}"
+        data = parse_json(message.json, path)
+        _check_entries(data, path)
+        return Position.from_json(data, path=path)
     # Lists have no presence, so they are always in `data`. A scalar or a message is there only if it was set,
     # so that the codec notices a missing one. All numbers in positions have 32 bits, which
     # MessageToDict keeps as integers.
@@ -263,11 +281,56 @@ def applied_from_message(message: engine_pb2.ApplyTurnResponse) -> Applied:
     )
 
 
-def options_of(message: Message) -> dict[str, Any]:
-    """Return the options of a new game that a message gives, by name."""
-    return {
-        field.name: list(value) if field.is_repeated else value for field, value in message.ListFields()
-    }
+def options_to_request(request: engine_pb2.NewGameRequest, game: str, options: dict[str, Any]) -> None:
+    """Write the game and its options into a request for a new game.
+
+    Raises
+    ------
+    NotationError
+        The game has no such option, or not of this type.
+    """
+    if game not in OWN_MESSAGES:
+        try:
+            request.other_game.options_json = json.dumps(options) if options else ""
+        except (TypeError, ValueError) as error:
+            raise NotationError(f"options: {error}; expected those of {game}", path="options") from None
+        request.other_game.name = game
+        return
+    chosen = getattr(request, game)
+    chosen.SetInParent()
+    check_options(game, options, chosen.DESCRIPTOR.fields_by_name)
+    try:
+        json_format.ParseDict(options, chosen)
+    except json_format.ParseError as error:
+        raise NotationError(f"options: {error}; expected those of {game}", path="options") from None
+
+
+def options_from_request(request: engine_pb2.NewGameRequest) -> tuple[str, dict[str, Any], str]:
+    """Return the game that a request asks for, its options by name, and the field that holds the options.
+
+    Raises
+    ------
+    NotationError
+        No game is named, or the options are no JSON object.
+    """
+    field = request.WhichOneof("game")
+    if field is None:
+        known = ", ".join(registry.names())
+        raise NotationError(
+            f"game: is missing; expected the options of one of {known}", reason="MISSING_GAME", path="game"
+        )
+    message = getattr(request, field)
+    if field != OTHER_GAME:
+        options = {
+            option.name: list(value) if option.is_repeated else value for option, value in message.ListFields()
+        }
+        return field, options, field
+    path = f"{OTHER_GAME}.options_json"
+    options = parse_json(message.options_json or "{}", path)
+    _check_entries(options, path)
+    if not isinstance(options, dict):
+        raise NotationError(f"{path}: given {quote(options)}; expected an object", reason="WRONG_TYPE", path=path)
+    return message.name, options, path
 
 
 def removal_to_message(removal: Removal) -> engine_pb2.ConsiderRemovalResponse:

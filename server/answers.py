@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mexica_ai import consider_removal, registry, wire
-from mexica_ai.errors import MexicaAIError, NotationError, Violation
+from mexica_ai import consider_removal, wire
+from mexica_ai.errors import MexicaAIError, Violation
 from mexica_ai.limits import MAX_INT64
 from mexica_ai.position import new_game
 from mexica_ai.server import paths
@@ -13,15 +13,9 @@ from mexica_ai.v1 import engine_pb2
 
 def deal(request) -> engine_pb2.NewGameResponse:
     wire.check_size(request)
-    game = request.WhichOneof("game")
-    if game is None:
-        known = ", ".join(name for name in registry.names() if name in wire.CARRIED)
-        raise NotationError(
-            f"game: is missing; expected the options of one of {known}", reason="MISSING_GAME", path="game"
-        )
-    options = wire.options_of(getattr(request, game))
+    game, options, field = wire.options_from_request(request)
     seed = wire.seed_of(request)
-    with paths.naming(paths.options(game)):
+    with paths.naming(paths.options(field)):
         position = new_game(game, players=request.players or 2, seed=seed, **options)
     return engine_pb2.NewGameResponse(
         position=wire.position_to_message(position, hides=True),
@@ -38,7 +32,7 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
     steps, is_turn_over = [], True
     if request.turn.actions or not (request.draw_events and position.is_chance):
         actions, started = list(request.turn.actions), position.state.turn
-        with paths.naming(paths.TURN + paths.position(position.game)):
+        with paths.naming(paths.TURN + paths.position(wire.position_field(position.game))):
             if request.with_steps:
                 steps = play_steps(position, actions)
             position.push(actions, partial=request.allow_partial)
@@ -66,7 +60,7 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
 def legal_actions(request) -> engine_pb2.LegalActionsResponse:
     wire.check_size(request)
     position = wire.position_from_message(request.position)
-    whole = paths.position(position.game)
+    whole = paths.position(wire.position_field(position.game))
     for index, action in enumerate(request.actions):
         with paths.naming(paths.last_of(f"actions[{index}]") + whole):
             position.push_action(action)

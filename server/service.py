@@ -252,7 +252,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     @answers_errors
     async def ListGames(self, request, context):  # noqa: N802
         """List the games; see engine.proto."""
-        games = (registry.get(name).game for name in registry.names() if name in wire.CARRIED)
+        games = (registry.get(name).game for name in registry.names())
         return engine_pb2.ListGamesResponse(games=map(wire.game_to_message, games))
 
     @answers_errors
@@ -303,7 +303,7 @@ def _call(context) -> Call:
 def _read_position(message: engine_pb2.Position) -> Position:
     """Return a position in which a seat is to move."""
     position = wire.position_from_message(message)
-    with paths.naming(paths.position(position.game)):
+    with paths.naming(paths.position(wire.position_field(position.game))):
         require_seat_to_move(position)
     return position
 
@@ -311,6 +311,8 @@ def _read_position(message: engine_pb2.Position) -> Position:
 def _is_view(message: engine_pb2.Position) -> bool:
     """Whether a position is what one seat sees: there another seat's action is tried with many hands."""
     game = message.WhichOneof("game")
+    if game == wire.JSON:
+        return True  # it may be one
     position = message if game is None else getattr(message, game)
     return "viewer" in position.DESCRIPTOR.fields_by_name and position.HasField("viewer")
 

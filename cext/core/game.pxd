@@ -93,6 +93,12 @@ ctypedef struct GameOps:
     # order that the policy prefers. NULL: the policy does not need this.
     void (*begin_search)(void* state) noexcept nogil
 
+    # --- observations for learning: 0 and NULL where the game has none
+    int observation_size        # floats of an observation
+    # Writes what `viewer` (a seat) sees as observation_size floats, in the layout of the game's schema for Python. The
+    # same for all states that the viewer cannot tell apart: nothing that `determinize` draws anew shows.
+    void (*observe)(const void* state, int viewer, float* out) noexcept nogil
+
 
 cdef class Game:
     """A game's table for Python. The table itself is static memory of the game's module."""
@@ -109,9 +115,24 @@ cdef class State:
 # Returns a new State with a copy of `data` (game.ops.state_size bytes).
 cdef State state_wrap(Game game, const void* data)
 
+# The interface with which a module was compiled: the number of the declarations (`cext.build.abi`).
+cdef extern from *:
+    """
+    #ifndef CEXT_ABI
+    #error "CEXT_ABI is not defined; expected a build by cext.build.game_extensions"
+    #endif
+    """
+    const uint64_t CEXT_ABI
+
+# Makes the Game of a table that was compiled with interface `abi`, in which a table has `ops_size` bytes. Raises
+# ImportError, before it reads the table, if those are not the core's.
+cdef Game game_create_compiled(const GameOps* ops, dict search_options, uint64_t abi, size_t ops_size)
+
 # Makes the Game of a table; each game's module calls it once. Raises ValueError if a size in the table is out of range.
 # `search_options`: the game's defaults of the search's options, by name, where they differ from the general ones.
-cdef Game game_create(const GameOps* ops, dict search_options=*)
+# Inlined, so that it passes on what the game was compiled with.
+cdef inline Game game_create(const GameOps* ops, dict search_options=None):
+    return game_create_compiled(ops, search_options, CEXT_ABI, sizeof(GameOps))
 
 # Raises GameOverError or SearchError (reason CHANCE_PENDING) unless a seat is to move.
 cdef int game_require_seat(State state) except -1

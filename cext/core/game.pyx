@@ -63,6 +63,11 @@ cdef class Game:
         return self.ops.weights_size
 
     @property
+    def observation_size(self):
+        """Number of floats in an observation; 0 for a game without observations."""
+        return self.ops.observation_size
+
+    @property
     def search_options(self):
         """The game's defaults of the search's options, by name, where they differ from the general ones."""
         return dict(self._search_options)
@@ -71,9 +76,14 @@ cdef class Game:
         return f"<Game {self.name!r}, rules version {self.rules_version}>"
 
 
-cdef Game game_create(const GameOps* ops, dict search_options=None):
+cdef Game game_create_compiled(const GameOps* ops, dict search_options, uint64_t abi, size_t ops_size):
+    if abi != CEXT_ABI or ops_size != sizeof(GameOps):
+        raise ImportError(f"compiled for another version of mexica-ai: interface {abi:016x}, a table of {ops_size} bytes; "
+                          f"expected {CEXT_ABI:016x} and {sizeof(GameOps)} bytes; compile the game again")
     if not 2 <= ops.max_players <= MAX_SEATS or ops.state_size % 64 != 0 or not 1 <= ops.max_actions <= 65535:
         raise ValueError(f"game table of {ops.name.decode()!r}: seats, state_size or max_actions out of range")
+    if (ops.observe == NULL) != (ops.observation_size == 0):
+        raise ValueError(f"game table of {ops.name.decode()!r}: observe and observation_size need each other")
     functions = {
         "check": ops.check != NULL, "check_name": ops.check_name != NULL, "num_players": ops.num_players != NULL,
         "current_player": ops.current_player != NULL, "legal_actions": ops.legal_actions != NULL,

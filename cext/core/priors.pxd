@@ -1,10 +1,12 @@
 """Priors by category, for Python: each action has a category and a share of the category's weight.
 
 The weights are one array of floats, with a row for each kind of decision that the game distinguishes (`group`). They
-are fitted to the choices of the search (`mexica_ai.train.priors`).
+are fitted to the choices of the search (`mexica_ai.train.priors`). A learnt policy reads categories, too
+(`cext.core.scorer`).
 """
 
 from cext.core.game cimport State
+from cext.core.scorer cimport scorer_find_t
 from cext.core.types cimport action_t
 
 # Writes the category of each of the n legal actions of a state, and its share. Returns the row of the weights to use.
@@ -14,3 +16,7 @@ ctypedef int (*priors_find_t)(const void* weights, const void* state, const acti
 # A game's categories for Python: (row, actions, categories, shares). Raises TypeError if the state or the weights are
 # of another game.
 cdef object priors_categorize(State owner, object weights, str game, priors_find_t find)
+
+# A game's inputs of a learnt policy for Python: (summary, actions, categories, priors, features), of the actions to be
+# scored. Raises TypeError if the state or the weights are of another game.
+cdef object priors_inputs(State owner, object weights, str game, int summary, int features, scorer_find_t find)

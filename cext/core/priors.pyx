@@ -2,6 +2,10 @@
 
 import numpy as np
 
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from cext.core.scorer cimport ScorerInputsC
 from cext.core.weights cimport weights_data
 
 
@@ -23,3 +27,35 @@ cdef object priors_categorize(State owner, object weights, str game, priors_find
     actions, categories, shares = result
     row = find(data, owner.data, &actions[0], n, &categories[0], &shares[0])
     return row, *result
+
+
+cdef object priors_inputs(State owner, object weights, str game, int summary, int features, scorer_find_t find):
+    cdef const void* data
+    cdef action_t* actions
+    cdef float* priors
+    cdef ScorerInputsC inputs
+    cdef int i, n
+    if owner.game.name != game:
+        raise TypeError(f"expected a state of {game}, got one of {owner.game.name}")
+    data = weights_data(owner.game.ops, weights)
+    actions = <action_t*>malloc(owner.game.ops.max_actions * sizeof(action_t))
+    priors = <float*>malloc(owner.game.ops.max_actions * sizeof(float))
+    try:
+        if actions == NULL or priors == NULL:
+            raise MemoryError
+        memset(&inputs, 0, sizeof(ScorerInputsC))
+        n = owner.game.ops.legal_actions(owner.data, actions)
+        if n > 0:
+            find(data, owner.data, actions, n, priors, &inputs)
+        chosen = [inputs.chosen[i] for i in range(inputs.count)]
+        return (
+            np.array([inputs.summary[i] for i in range(summary)], np.float32),
+            np.array([actions[i] for i in chosen], np.uint64),
+            np.array([inputs.categories[i] for i in range(inputs.count)], np.int32),
+            np.array([priors[i] for i in chosen], np.float32),
+            np.array([inputs.features[i] for i in range(inputs.count * features)],
+                     np.float32).reshape(-1, features),
+        )
+    finally:
+        free(actions)
+        free(priors)

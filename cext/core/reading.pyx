@@ -9,7 +9,7 @@ from libc.string cimport memcpy
 
 from cext.core.atomics cimport atomic_load_u32, spin_lock, spin_unlock
 from cext.core.game cimport game_apply
-from cext.core.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find
+from cext.core.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find, graph_num_edges
 from cext.core.halving cimport halving_best
 from cext.core.search cimport search_goes_on, search_key, search_node_utility
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
@@ -246,6 +246,43 @@ cdef list _expected_turns(SearchC* search, uint32_t index):
             turn = []
         index = child
     return turns
+
+
+cdef list reading_decisions(SearchC* search, uint32_t least_visits):
+    cdef NodeC* nodes = search.graph.nodes
+    cdef uint32_t index
+    decisions = []
+    for index in range(1, atomic_load_u32(&search.graph.nodes_used)):
+        if (nodes[index].turn == search.root_turn and nodes[index].player == search.viewer
+                and nodes[index].finished >= least_visits):
+            edges = _visited_edges(search, index)
+            if len(edges) > 1:
+                decisions.append({"actions": _path(search, index), "edges": edges,
+                                  "utility": search_node_utility(&nodes[index], search.viewer)})
+    return decisions
+
+
+cdef list _path(SearchC* search, uint32_t index):
+    """Return the actions by which a node was first reached from the root."""
+    cdef NodeC* nodes = search.graph.nodes
+    actions = []
+    while nodes[index].parent != NO_NODE:
+        actions.append(nodes[index].from_action)
+        index = nodes[index].parent
+    return actions[::-1]
+
+
+cdef list _visited_edges(SearchC* search, uint32_t index):
+    """Return (action, visits, mean utility) of each edge of a node that leads to one node and has visits."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef EdgeC* edges = graph_edges(&search.graph, node)
+    cdef int i
+    found = []
+    for i in range(graph_num_edges(node)):
+        if edges[i].visits > 0 and edges[i].child != NO_NODE and edges[i].child != SEVERAL_NODES:
+            found.append((edges[i].action, edges[i].visits,
+                          search_node_utility(&search.graph.nodes[edges[i].child], node.player)))
+    return found
 
 
 cdef int reading_check_visits(SearchC* search, int threads, uint64_t iterations) except -1:

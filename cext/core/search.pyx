@@ -23,8 +23,8 @@ from libc.string cimport memcpy, memset
 
 from cext.core.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_add_u64, atomic_cas_u32,
                                 atomic_load_f64, atomic_load_u32, atomic_load_u64, atomic_store_u32,
-                                atomic_store_u64, monotonic_s, prefetch, sem_destroy, sem_init, sem_post,
-                                semaphore_wait, spin_lock, spin_unlock, thread_add_niceness)
+                                atomic_store_u64, monotonic_s, prefetch, semaphore_destroy, semaphore_init,
+                                semaphore_post, semaphore_wait, spin_lock, spin_unlock, thread_add_niceness)
 from cext.core.game cimport State, game_apply
 from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, graph_add_end, graph_edges, graph_find_or_add, graph_free,
                               graph_init, graph_memory, graph_num_edges)
@@ -34,8 +34,9 @@ from cext.core.leaf cimport leaf_evaluate, leaf_utilities
 from cext.core.memory cimport memory_release, memory_reserve
 from cext.core.options cimport options_read
 from cext.core.ranking cimport (ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width)
-from cext.core.reading cimport reading_candidates, reading_check_visits
+from cext.core.reading cimport reading_candidates, reading_check_visits, reading_decisions
 from cext.core.rng cimport Stream, mix_bits, rng_below, rng_splitmix
+from cext.core.tree cimport tree_read, tree_visits
 from cext.core.turn_search cimport (BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, FORCED, NEVER_S, RUNNING, SETTLED,
                                     SIGNALS_S, UNLIMITED, TurnSearch)
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
@@ -412,7 +413,7 @@ cdef void* _work(void* argument) noexcept nogil:
                   and _is_settled(search, now_s)):
                 atomic_cas_u32(&search.limits.stop, RUNNING, SETTLED)
     if atomic_add_u32(&search.workers_running, <uint32_t>-1) == 1:
-        sem_post(&search.ended)
+        semaphore_post(&search.ended)
     return NULL
 
 
@@ -484,7 +485,7 @@ cdef class Search(TurnSearch):
                   seed=0, int niceness=0, **options):
         cdef const GameOps* ops = state.game.ops
         memset(&self.search, 0, sizeof(SearchC))
-        sem_init(&self.search.ended, 0, 0)
+        semaphore_init(&self.search.ended)
         self._prepare(state, threads, MAX_THREADS, memory_mb, seed)
         self._use_weights(weights)
         if not 0 <= niceness <= 19:
@@ -559,7 +560,7 @@ cdef class Search(TurnSearch):
             free(self._workers)
         free(self.search.history)
         graph_free(&self.search.graph)
-        sem_destroy(&self.search.ended)
+        semaphore_destroy(&self.search.ended)
 
     def run(self, time_s=None, iterations=None, *, late_s=None):
         """Search until a limit is reached or `stop` is called; see `TurnSearch.run`.
@@ -681,6 +682,61 @@ cdef class Search(TurnSearch):
         for i in range(self.threads):
             iterations += atomic_load_u64(&self._workers[i].iterations)
         return iterations
+
+    def tree(self, least=1):
+        """Return the nodes of the graph.
+
+        Parameters
+        ----------
+        least : int
+            Leave out nodes and edges with fewer visits.
+
+        Returns
+        -------
+        list of dict
+            The root first. `seat` to move (None: a random event, or the end), `turn` (turns after the root's),
+            `visits`, `value`, `expected_scores`, and `edges`, the most visited first: each has `action` (None for the
+            outcome of a random event), `visits`, `prior` and `node`, an index into this list; None if the node is left
+            out, or if the action leads to different nodes in different worlds.
+        """
+        return tree_read(&self.search, least)
+
+    def visits_at(self, State state not None):
+        """Return the visits of each action that was tried in a state, by action; None if it was not reached.
+
+        `state` must be the search's own or come from it by `apply`, since turns are counted from there. A mapping
+        lacks the legal actions that the search did not try.
+        """
+        if state.game is not self.state.game:
+            raise TypeError(f"expected a state of {self.state.game.name}, got one of {state.game.name}")
+        return tree_visits(&self.search, state.data)
+
+    def decisions(self, int least_visits):
+        """Return what the search found about the decisions of its turn: data to learn a policy from.
+
+        Only for a search that has ended.
+
+        Parameters
+        ----------
+        least_visits : int
+            Fewer visits of a node than that tell too little, >= 1.
+
+        Returns
+        -------
+        list of dict
+            For each node of the turn with so many visits and two or more visited actions, the root first: ``actions``
+            (that lead there from the root), ``utility`` (mean of the mover's, in [0, 1]) and ``edges`` (list of tuple:
+            action, visits, mean utility of the mover after it).
+
+        Raises
+        ------
+        SearchError
+            If the search has not ended, or `least_visits` is out of range.
+        """
+        self._require_end()
+        if least_visits < 1:
+            raise SearchError(f"least_visits: {least_visits}, expected at least 1", reason="INVALID_LIMITS")
+        return reading_decisions(&self.search, least_visits)
 
     def check_visits(self):
         """Raise `SearchError` unless the visits add up: every descent through a node ends in it or leaves by one edge.

@@ -10,6 +10,8 @@ cdef class Weights:
     cdef const float* data          # aligned to 64 bytes, `size` bytes; the game documents the layout
     cdef size_t size
     cdef dict _shapes
+    cdef bint _has_policy
+    cdef int _policy_size           # floats that memory has room for, the last one apart
     cdef object _provenance
 
 

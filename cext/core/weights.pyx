@@ -19,10 +19,14 @@ from cext.core.types cimport aligned_alloc
 
 from cext.core.errors import NotationError
 from cext.core.network import network_shapes
+from cext.core.scorer import scorer_features, scorer_shapes
 
-FORMAT = 3                  # of files. Format 2, which lacks the name of the game, can still be read
+# Of files: 4 with a learnt policy, else 3. Format 2, which lacks the name of the game, can still be read.
+FORMAT, FORMAT_WITH_POLICY = 3, 4
 VERSION_DIGITS = 12         # of the checksum
 KEYS = ("format", "game", "version", "sha256", "features", "categories", "provenance", "weights")     # of files
+
+POLICY = tuple(scorer_shapes(1, 1, 1))      # names of its arrays
 
 # Only this module can pass it: Weights made without it would have no memory.
 cdef object _maker = object()
@@ -62,26 +66,41 @@ cdef class Weights:
         flat = np.empty(self.size // sizeof(float), np.float32)
         view = flat
         memcpy(&view[0], self.data, self.size)
-        parts = np.split(flat, np.cumsum([np.prod(shape) for shape in self._shapes.values()]))
+        parts = np.split(flat, np.cumsum([np.prod(shape, dtype=int) for shape in self._shapes.values()]))
         return {name: part.reshape(shape).copy() for (name, shape), part in zip(self._shapes.items(), parts)}
 
+    @property
+    def has_policy(self):
+        """Whether a learnt policy is among them."""
+        return self._has_policy
+
     def __reduce__(self):
-        return _from_arrays, (self.game, self.arrays(), self._provenance)
+        return _from_arrays, (self.game, self.arrays(), self._policy_size, self._provenance)
 
     def __repr__(self):
         return f"<Weights of {self.game}, {self.version}>"
 
 
-def _from_arrays(game, arrays, provenance):
-    """Return `Weights` with these values, float32 arrays by name, unchecked; pickle calls it."""
+def _from_arrays(game, arrays, policy_size, provenance):
+    """Return `Weights` with these values, float32 arrays by name, unchecked; pickle calls it.
+
+    In memory there is room for a policy of `policy_size` numbers even if the arrays have none.
+    """
     cdef Weights weights
     cdef const float[::1] flat
+    has_policy = any(name in arrays for name in POLICY)
     whole = np.concatenate([array.ravel() for array in arrays.values()])
+    sha256 = hashlib.sha256(whole.astype("<f4").tobytes()).hexdigest()
+    if policy_size > 0:
+        room = np.zeros(0 if has_policy else policy_size, np.float32)
+        whole = np.concatenate([whole, room, np.array([has_policy], np.float32)])
     flat = whole
     weights = Weights.__new__(Weights, _maker)
     weights.game = game
-    weights.sha256 = hashlib.sha256(whole.astype("<f4").tobytes()).hexdigest()
+    weights.sha256 = sha256
     weights.size = flat.shape[0] * sizeof(float)
+    weights._has_policy = has_policy
+    weights._policy_size = policy_size
     weights._shapes = {name: array.shape for name, array in arrays.items()}
     weights._provenance = copy.deepcopy(provenance)
     weights.data = <const float*>aligned_alloc(64, (weights.size + 63) // 64 * 64)
@@ -126,9 +145,11 @@ def enum_names(module, prefix):
 class WeightsSpec:
     """Describes a game's weights: their shapes and what they mean.
 
-    A game's weights are a network over features of a position (`cext.core.network`) and, if it has categories of
-    actions, weights of the categories (`cext.core.priors`). In memory and for the checksum they are one array of
-    float32, in the order of `shapes`.
+    A game's weights are a network over features of a position (`cext.core.network`); if it has categories of actions,
+    weights of the categories (`cext.core.priors`); and optionally, if it describes decisions, a learnt policy
+    (`cext.core.scorer`). For the checksum they are one array of float32, in the order of `shapes` and `policy`. In
+    memory, too, with zeros in the place of a policy that is not there; at the end of the room for a policy is a 1 if
+    there is one, else a 0.
 
     Attributes
     ----------
@@ -142,17 +163,23 @@ class WeightsSpec:
         Indexes of the own features that are hand-made estimates of the network's two outputs, in that order.
     categories : tuple of str
         Names of the categories of actions; empty if the priors have no weights.
-    network, shapes : dict of str to tuple of int
-        Shapes of the network's arrays, and of all arrays in their order.
+    network, shapes, policy : dict of str to tuple of int
+        Shapes of the network's arrays; of all arrays that weights must have, in their order; and of those of a policy,
+        of which weights have all or none. `policy` is empty if the game does not describe decisions.
+    summary, action_features : tuple of str
+        Names of the numbers by which a policy sees a decision, and an action.
     features : callable
         From a compiled state to the network's inputs, float32, shape (seats, inputs).
     categorize : callable or None
         From a compiled state and weights to the row of the weights to use, the legal actions, their categories and
         their shares.
+    policy_inputs : callable or None
+        From a compiled state and weights to what a policy reads: the summary, the actions to be scored, their
+        categories, their priors without a policy, and their features.
     """
 
     def __init__(self, game, path, *, own_features, shared_features, estimates, features, categories=(),
-                 prior_rows=0, categorize=None):
+                 prior_rows=0, categorize=None, summary=(), action_features=(), policy_inputs=None):
         self.game = game
         self.path = Path(path)
         self.own_features = own_features
@@ -165,6 +192,13 @@ class WeightsSpec:
         self.shapes = dict(self.network)
         if categories:
             self.shapes["priors"] = (prior_rows, len(categories))
+        self.policy_inputs = policy_inputs
+        self.summary = self.action_features = ()
+        self.policy = {}
+        if policy_inputs is not None:
+            self.summary = summary
+            self.action_features = (*scorer_features(), *action_features)
+            self.policy = scorer_shapes(len(summary), len(categories), len(self.action_features))
 
     @property
     def inputs(self):
@@ -177,7 +211,8 @@ class WeightsSpec:
         Parameters
         ----------
         arrays : dict of str to array
-            Of the shapes in `shapes`, finite; the priors greater than 0. Copied, as float32.
+            Of the shapes in `shapes` and, with a learnt policy, `policy`; finite; the priors greater than 0. Copied, as
+            float32.
         provenance : dict, optional
             Where they come from; values that JSON can hold.
 
@@ -187,7 +222,10 @@ class WeightsSpec:
             Reason BAD_WEIGHTS, if the arrays do not meet these requirements.
         """
         values = {}
-        for name, shape in self.shapes.items():
+        has_policy = any(name in arrays for name in self.policy)
+        for name, shape in (self.shapes | (self.policy if has_policy else {})).items():
+            if name not in arrays and name in self.policy:
+                raise _bad(f"weights {name}: missing; expected all arrays of a policy, or none")
             # A number too large for float32 becomes infinite.
             with np.errstate(over="ignore"):
                 array = np.asarray(arrays[name]).astype(np.float32)
@@ -196,7 +234,12 @@ class WeightsSpec:
             if name == "priors" and not (array > 0).all():
                 raise _bad("weights priors: expected numbers greater than 0")
             values[name] = array
-        return _from_arrays(self.game, values, provenance or {})
+        size = sum(int(np.prod(shape)) for shape in self.policy.values())
+        return _from_arrays(self.game, values, size, provenance or {})
+
+    def _policy_names(self):
+        """Return the names that a file with a policy has, by what they name."""
+        return {"summary": list(self.summary), "features": list(self.action_features)}
 
     def load(self, path=None):
         """Read weights of this game from a file, by default the one in the package; see `load_weights`."""
@@ -222,17 +265,18 @@ class WeightsSpec:
             raise TypeError(f"weights: expected Weights of {self.game}, got Weights of {weights.game}")
         arrays = weights.arrays()
         head = {
-            "format": FORMAT,
+            "format": FORMAT_WITH_POLICY if weights.has_policy else FORMAT,
             "game": self.game,
             "version": weights.version,
             "sha256": weights.sha256,
             "features": self.inputs,
             "categories": list(self.categories),
+            **({"policy": self._policy_names()} if weights.has_policy else {}),
             "provenance": weights.provenance,
         }
         # One line for each row of a layer.
         layers = [
-            f'"{name}": ' + json.dumps(_digits(arrays[name])).replace("], [", "],\n[") for name in self.shapes
+            f'"{name}": ' + json.dumps(_digits(array)).replace("], [", "],\n[") for name, array in arrays.items()
         ]
         text = json.dumps(head, indent=1).removesuffix("\n}") + ',\n "weights": {\n'
         text += ",\n".join(layers) + "\n}}\n"
@@ -251,7 +295,8 @@ def load_weights(path, specs):
     ----------
     path : path-like
         JSON: ``format``, ``game``, ``version``, ``features`` and ``categories`` (names of the network's inputs and of
-        the priors), ``weights`` (by the names of `WeightsSpec.shapes`), ``sha256``, ``provenance``.
+        the priors), ``weights`` (by the names of `WeightsSpec.shapes` and, with a policy, `WeightsSpec.policy`),
+        ``sha256``, ``provenance``; with a policy also ``policy``, the names of its inputs: ``summary``, ``features``.
     specs : sequence of WeightsSpec
         Of the games whose weights are expected.
 
@@ -273,11 +318,18 @@ def load_weights(path, specs):
             raise _bad("made for other features than those of this version")
         if content["categories"] != list(spec.categories):
             raise _bad("made for other categories of actions than those of this version")
+        shapes = spec.shapes
+        if content["format"] == FORMAT_WITH_POLICY:
+            if not spec.policy:
+                raise _bad(f"has a policy, which {spec.game} does not use")
+            if _object(content["policy"], "policy") != spec._policy_names():
+                raise _bad("its policy was made for other summaries or features of actions than those of this version")
+            shapes = shapes | spec.policy
         found = _object(content["weights"], "weights")
-        unknown = [name for name in found if name not in spec.shapes]
+        unknown = [name for name in found if name not in shapes]
         if unknown:
             raise _bad(f"unknown weights {unknown[0]!r}")
-        arrays = {name: _array(name, found[name]) for name in spec.shapes}
+        arrays = {name: _array(name, found[name]) for name in shapes}
         weights = spec.make(arrays, _object(content["provenance"], "provenance"))
         if weights.sha256 != content["sha256"]:
             raise _bad("the checksum does not fit the weights: the file is damaged")
@@ -327,9 +379,10 @@ def _object(value, what):
 
 def _spec_of(content, specs):
     """Return the spec of the game that a file is for."""
-    if content["format"] not in (2, FORMAT):
-        raise _bad(f"format {content['format']!r}, expected {FORMAT}")
-    unknown = [name for name in content if name not in KEYS]
+    if content["format"] not in (2, FORMAT, FORMAT_WITH_POLICY):
+        raise _bad(f"format {content['format']!r}, expected {FORMAT} or {FORMAT_WITH_POLICY}")
+    keys = (*KEYS, "policy") if content["format"] == FORMAT_WITH_POLICY else KEYS
+    unknown = [name for name in content if name not in keys]
     if unknown:
         raise _bad(f"unknown key {unknown[0]!r}")
     if content["format"] == 2:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from mexica_ai.arena import statistics
 from mexica_ai.arena.outcomes import Outcome
-from mexica_ai.arena.report import format_sprt, outcome_of, sprt_json
+from mexica_ai.arena.report import describe_failure, format_sprt, outcome_of, sprt_json
 from mexica_ai.arena.runner import Progress
 from mexica_ai.terminal import Lines, format_duration
 
@@ -23,17 +23,21 @@ class Display:
     """Shows the progress of a tournament on a console; if it is no terminal, a line now and then.
 
     With more than two engines the table shows openskill's ratings, updated after each game; the final report
-    fits strengths to all games.
+    fits strengths to all games. The first failure of each engine is printed at once.
     """
 
     def __init__(self, console: Console, sprt: statistics.Sprt | None = None) -> None:
         self._live: Live | None = None
+        self._console = console
         if console.is_terminal:
             self._live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=False)
         self._sprt = sprt
         self._ratings: statistics.LiveRatings | None = None
         self._outcomes: list[Outcome] = []
         self._forfeits = 0
+        self._points: list[float] = []
+        self._num_noted = 0  # records whose failures have been looked at
+        self._failed: set[int] = set()  # engines
         self._next_s = 0.0
         self._lines = Lines()
 
@@ -53,6 +57,7 @@ class Display:
 
     def show(self, progress: Progress) -> None:
         """Add the new games, and redraw if the last redraw was long enough ago."""
+        self._note_failures(progress)
         if not self._live:
             self._lines.show(self._line(progress))
             return
@@ -63,6 +68,9 @@ class Display:
             arena = record["arena"]
             outcome = outcome_of(record, arena["block"], tuple(arena["seating"]))
             self._outcomes.append(outcome)
+            self._points = self._points or [0.0] * len(tournament.engines)
+            for engine, share in zip(outcome.engines, outcome.shares, strict=True):
+                self._points[engine] += share
             self._forfeits += outcome.forfeit is not None
             if self._ratings:
                 self._ratings.update(outcome)
@@ -73,13 +81,26 @@ class Display:
         cost_s = time.monotonic() - began_s
         self._next_s = began_s + max(REFRESH_S, 50 * cost_s)  # drawing takes longer the more games there are
 
+    def _note_failures(self, progress: Progress) -> None:
+        """Print the first failure of each engine, so that nobody has to wait for the end to see what is wrong."""
+        for record in progress.records[self._num_noted :]:
+            arena = record["arena"]
+            for failure in arena["failures"]:
+                engine = arena["seating"][failure["seat"]]
+                if engine not in self._failed:
+                    self._failed.add(engine)
+                    place = {"block": arena["block"], "number": arena["number"]}
+                    text = describe_failure(progress.tournament.names[engine], {**place, **failure})
+                    self._console.print(Text(f"mexica-ai: {text}"), soft_wrap=True)
+        self._num_noted = len(progress.records)
+
     def _draw(self, progress: Progress) -> Group:
         line = self._line(progress)
         if self._forfeits:
             line += f"; {self._forfeits:,} forfeits"
         parts = [Text(line), self._table(progress)]
         if self._sprt:
-            games = len(progress.tournament.block(0))
+            games = progress.tournament.games_per_block
             state = self._sprt.state(self._outcomes, games_per_block=games)
             parts.append(Text(format_sprt(sprt_json(self._sprt, state))))
         return Group(*parts)
@@ -99,7 +120,7 @@ class Display:
         if self._ratings:
             table.add_column("rating", justify="right")
         ratings = self._ratings.table() if self._ratings else [None] * len(names)
-        games = len(progress.tournament.block(0))  # of any block
+        games = progress.tournament.games_per_block  # of any block
         summaries = statistics.summarize(self._outcomes, len(names), games_per_block=games)
         order = range(len(names))
         if self._ratings:
@@ -113,6 +134,8 @@ class Display:
                 row[3] = f"{summary.rank.mean:.2f}"
                 if share.low is not None:
                     row[2] += f" [{share.low:.1%}, {share.high:.1%}]"
+            elif self._points:
+                row[2] = f"{self._points[engine]:.3g} of {summary.games}"
             if ratings[engine] is not None:
                 mu, sigma = ratings[engine]
                 row.append(f"{mu:.1f} ± {2 * sigma:.1f}")

@@ -8,6 +8,7 @@ journal is rejected. Each record contains its tournament, so journals can be con
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
 import json
 import os
@@ -90,7 +91,8 @@ class JournalWriter:
     games : list of dict
         The records that were already in the file.
     tournament : Tournament
-        As the file's records state it, if it has any: `names` and the order of keys in specs may differ.
+        As the file's records state it, if it has any: `names` and the order of keys in specs may differ, and the
+        key of the seeds is that of the file.
     was_torn : bool
         Whether an incomplete last line was cut off.
 
@@ -196,9 +198,13 @@ def _is_torn_start(rest: bytes, start: bytes) -> bool:
 
 
 def _line_start(tournament: Tournament) -> bytes:
-    """Return the bytes that all lines of a tournament begin with: `play_game` puts the keys in this order."""
-    record = {"game": tournament.game, "version": VERSION, "arena": {"tournament": tournament.to_json()}}
-    return _encode(record).removesuffix(b"}}")
+    """Return the bytes that all lines of a tournament begin with: `play_game` puts the keys in this order.
+
+    Without the key of the seeds, since the tournament that is resumed may have another.
+    """
+    data = dataclasses.replace(tournament, key=None).to_json()
+    record = {"game": tournament.game, "version": VERSION, "arena": {"tournament": data}}
+    return _encode(record).removesuffix(b"}}}")
 
 
 def _encode(record: dict[str, Any]) -> bytes:
@@ -228,7 +234,10 @@ def _parse_line(line: bytes, where: str, seen: dict[str, Tournament]) -> tuple[T
         seen[text] = Tournament.from_json(arena["tournament"], f"{where}.arena.tournament")
     tournament = seen[text]
     seating = tuple(arena["seating"])
-    games = tournament.block(arena["block"]) if arena["block"] >= 0 else []
+    is_lineup = len(seating) == len(set(seating)) and set(seating) <= set(range(len(tournament.engines)))
+    games = []
+    if arena["block"] >= 0 and (tournament.format != "swiss" or is_lineup):
+        games = tournament.block(arena["block"], tuple(sorted(seating)))
     expected = {game.number: game.seating for game in games}
     if expected.get(arena["number"]) != seating or len(arena["seats"]) != tournament.players:
         raise NotationError(
@@ -242,10 +251,13 @@ def _parse_line(line: bytes, where: str, seen: dict[str, Tournament]) -> tuple[T
 
 def _difference(theirs: Tournament, ours: Tournament) -> str:
     """Return the first difference that affects play, "" if there is none; names of engines do not matter."""
+    if theirs.key is not None and theirs.is_reproducible != ours.is_reproducible:
+        how = "is" if theirs.is_reproducible else "is not"
+        return f"it {how} --reproducible, expected the opposite"
     theirs, ours = theirs.to_json(), ours.to_json()
-    for key in ours:
-        if key not in ("names", "engines", "weights") and ours[key] != theirs[key]:
-            return f"its {key} is {_show(theirs[key])}, expected {_show(ours[key])}"
+    for key in ours | theirs:
+        if key not in ("names", "engines", "weights", "key") and ours.get(key) != theirs.get(key):
+            return f"its {key} is {_show(theirs.get(key))}, expected {_show(ours.get(key))}"
     if list(map(canonical_spec, theirs["engines"])) != list(map(canonical_spec, ours["engines"])):
         return f"its engines are {_show(theirs['engines'])}, expected {_show(ours['engines'])}"
     for spec, known, asked in zip(

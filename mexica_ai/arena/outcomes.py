@@ -23,7 +23,8 @@ class Outcome:
     ranks : tuple of float
         Rank of each seat, from 1; ties get the mean of their places.
     margins : tuple of float or None
-        Score of each seat minus the best score of the others, in points; None after a forfeit.
+        Score of each seat minus the best score of the others, in points; None after a forfeit or
+        an adjudication.
     forfeit : int, optional
         The seat that forfeited.
     """

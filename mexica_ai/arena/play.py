@@ -25,6 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from mexica_ai import registry
+from mexica_ai.arena.adjudication import Adjudicator
+from mexica_ai.arena.log import Log
 from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.engines.process import ProcessEngine
@@ -32,6 +35,7 @@ from mexica_ai.errors import MexicaAIError, SearchError
 from mexica_ai.limits import Limits, time_from_clock
 from mexica_ai.position import Position, new_game
 from mexica_ai.records import VERSION
+from mexica_ai.results import Result
 
 RETRIES = 2  # further attempts with on_failure="retry"
 TICK_S = 0.05  # longest delay between the end of an engine's time and its stop flag
@@ -55,11 +59,25 @@ _OUTER_KEYS = ("time", "iterations", "name")  # keys of the outer spec, of the p
 
 @dataclass(frozen=True)
 class Task:
-    """A game to play; `isolated` puts every engine into a process of its own."""
+    """A game to play.
+
+    Parameters
+    ----------
+    tournament : Tournament
+    game : Game
+    isolated : bool
+        Put every engine into a process of its own.
+    opening : str, optional
+        The position from which it begins, in its compact form; by default a new deal.
+    log : str, optional
+        The file of the log, on the machine that plays.
+    """
 
     tournament: Tournament
     game: Game
     isolated: bool = False
+    opening: str | None = None
+    log: str | None = None
 
 
 class _EngineFailure(Exception):  # noqa: N818
@@ -82,14 +100,14 @@ def play_game(task: Task) -> dict[str, Any]:
     attempts = 1 + (RETRIES if task.tournament.on_failure == "retry" else 0)
     for _ in range(attempts):
         record = _play_once(task, failures)
-        if record["termination"] == "finished":
+        if record["termination"] != "forfeit":
             break
     record["arena"]["failures"] = failures
     return record
 
 
-def check_engines(tournament: Tournament) -> None:
-    """Start each engine once, and end it, to find engines that would forfeit every game.
+def check_engines(tournament: Tournament, log: str | None = None) -> None:
+    """Start each engine once, and end it, to find engines that would forfeit every game; note it in the log.
 
     A program must answer the greeting and play the game; a server must answer one turn.
 
@@ -102,7 +120,12 @@ def check_engines(tournament: Tournament) -> None:
     for text in dict.fromkeys(tournament.engines):
         spec = parse_spec(text)
         options = {key: value for key, value in spec.options.items() if key not in ("time", "iterations")}
-        with _start(dataclasses.replace(spec, options=options)) as engine:
+        name = dict(zip(tournament.engines, tournament.names, strict=True))[text]
+        with contextlib.ExitStack() as stack:
+            writer = None
+            if log and spec.kind == "cmd":
+                writer = stack.enter_context(contextlib.closing(Log(log, f"check ({name})")))
+            engine = stack.enter_context(_start(dataclasses.replace(spec, options=options), writer))
             if isinstance(engine, ProcessEngine) and tournament.game not in engine.games:
                 raise SearchError(
                     f"engine {engine.name} does not play {tournament.game}; it plays "
@@ -116,7 +139,10 @@ def check_engines(tournament: Tournament) -> None:
 
 def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
     tournament, game = task.tournament, task.game
-    position = new_game(tournament.game, players=tournament.players, seed=tournament.deal_seed(game.block))
+    if task.opening is None:
+        position = new_game(tournament.game, players=tournament.players, seed=tournament.deal_seed(game.block))
+    else:
+        position = Position.from_compact(task.opening)
     record: dict[str, Any] = {
         "game": tournament.game,
         "version": VERSION,
@@ -141,6 +167,8 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
         "termination": "finished",
     }
     seats = [_Seat(task, seat) for seat in range(tournament.players)]
+    adjudicator = Adjudicator(tournament, game, seen_by)
+    decision = None
     try:
         with contextlib.ExitStack() as stack:
             try:
@@ -151,12 +179,22 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
                         # From the block's seed: after the same turns, all its games draw the same outcomes.
                         seed = turn_seed(tournament.deal_seed(game.block), len(record["turns"]))
                         record["turns"].append(position.draw(seed))
-                    else:
-                        record["turns"].append(seats[position.to_move].play(position))
+                        continue
+                    if decision := adjudicator.decide(position):
+                        break
+                    seat, before = position.to_move, position.copy()
+                    result = seats[seat].play(position)
+                    record["turns"].append(result.turn)
+                    adjudicator.add(before, seat, result.value)
             finally:
                 for seat in seats:  # tell all of them before waiting for the first
                     seat.end_input()
-        record["scores"], record["winners"] = position.scores, position.winners
+        if decision is None:
+            record["scores"], record["winners"] = position.scores, position.winners
+        else:
+            record["termination"] = "adjudicated"
+            record["adjudication"] = decision.to_json()
+            record["winners"] = decision.winners
     except _EngineFailure as failure:
         record["termination"] = "forfeit"
         record["forfeit"] = {"seat": failure.seat, "reason": failure.reason, "detail": failure.detail}
@@ -216,12 +254,17 @@ class _Seat:
         }
         self._spec = _prepared(spec, tournament, task.isolated)
         self._engine: Engine | None = None
+        self._log: Log | None = None
+        if task.log and self._spec.kind == "cmd":
+            name = tournament.names[task.game.seating[seat]]
+            self._log = Log(task.log, f"block {task.game.block} game {task.game.number} seat {seat} ({name})")
         self.used = {"turns": 0, "iterations": 0, "seconds": 0.0, "late_s": 0.0, "late_max_s": 0.0}
 
     def __enter__(self) -> _Seat:
         try:
-            self._engine = _start(self._spec)
+            self._engine = _start(self._spec, self._log)
         except Exception as error:
+            self._close_log()
             if getattr(error, "reason", "") == "BAD_WEIGHTS":
                 raise  # the file is bad on this machine: not a fault of the engine
             raise self._failure(error) from error
@@ -238,6 +281,11 @@ class _Seat:
         # A failure to close the engine does not change the game.
         with contextlib.suppress(Exception):
             self._engine.close()
+        self._close_log()
+
+    def _close_log(self) -> None:
+        if self._log:
+            self._log.close()
 
     def end_input(self) -> None:
         """Tell a program to end, without waiting for it; `__exit__` waits."""
@@ -245,7 +293,7 @@ class _Seat:
             with contextlib.suppress(Exception):
                 self._engine.end_input()
 
-    def play(self, position: Position) -> list[str]:
+    def play(self, position: Position) -> Result:
         """Ask the engine for its turn and play it; raise `_EngineFailure` if it fails or answers too late."""
         limits = self._limits()
         seed = turn_seed(self._seed, self.used["turns"])
@@ -258,7 +306,7 @@ class _Seat:
         try:
             with _watchdog.watch(allowed_s, self._margin_s) as stop:
                 result = self._engine.best_turn(
-                    position.view(self._seat), limits, seed=seed, candidates=1, stop=stop
+                    seen_by(position, self._seat), limits, seed=seed, candidates=1, stop=stop
                 )
         except Exception as error:
             self._add_usage(time.perf_counter() - began, limits)
@@ -270,7 +318,7 @@ class _Seat:
                 self._seat,
                 "no answer in time",
                 f"engine {self._engine.name} answered after {elapsed_s:.3f} s; expected within "
-                f"{allowed_s:g} s",
+                f"{allowed_s:g} s ({self._explain(limits)})",
             )
         self._stop_clock(elapsed_s)
         try:
@@ -278,7 +326,7 @@ class _Seat:
         except MexicaAIError as error:
             detail = f"engine {self._engine.name} plays the turn {'; '.join(result.turn)!r}: {error}"
             raise _EngineFailure(self._seat, "illegal turn", detail) from error
-        return result.turn
+        return result
 
     def _limits(self) -> Limits:
         time_s = self._time_s
@@ -286,6 +334,13 @@ class _Seat:
             share_s = time_from_clock(self._remaining_s, self._clock[1])
             time_s = share_s if time_s is None else min(time_s, share_s)
         return Limits(time_s, self._iterations, **self._others)
+
+    def _explain(self, limits: Limits) -> str:
+        """Return what the time that a turn may take is made of."""
+        margin = f"and the margin, {self._margin_s:g} s"
+        if self._clock and self._time_s is None:
+            return f"what is left on its clock, {self._remaining_s:g} s, {margin}"
+        return "--patience" if limits.time_s is None else f"its time, {limits.time_s:g} s, {margin}"
 
     def _stop_clock(self, elapsed_s: float) -> None:
         if not self._clock:
@@ -311,9 +366,19 @@ class _Seat:
         return _EngineFailure(self._seat, reason, " ".join(detail.split()))
 
 
-def _start(spec: EngineSpec) -> Engine:
+def seen_by(position: Position, seat: int) -> Position:
+    """Return what the engine of the seat to move may know of a position."""
+    view = position.view(seat)
+    if view.viewer is not None:
+        return view
+    data = view.to_json()
+    shown = registry.get(view.game).codec.redact(view.to_json())  # what is hidden from all seats
+    return view if shown == data else Position.from_json(shown)
+
+
+def _start(spec: EngineSpec, log: Log | None = None) -> Engine:
     """Make the engine of a seat. Programs are killed if this thread, which plays the game, dies."""
-    return ProcessEngine(spec, dies_with_thread=True) if spec.kind == "cmd" else make_engine(spec)
+    return ProcessEngine(spec, dies_with_thread=True, log=log) if spec.kind == "cmd" else make_engine(spec)
 
 
 def _prepared(spec: EngineSpec, tournament: Tournament, isolated: bool) -> EngineSpec:

@@ -1,4 +1,4 @@
-"""Plots of a tournament (extra `plot`): strengths of the engines, and final scores by seat."""
+"""Plots of a tournament (extra `plot`): strengths and shares by seat of the engines, with intervals, and scores."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def draw(found: dict[str, Any], collected: Collected, path: str) -> None:
     OSError
         The file cannot be written.
     """
-    figure = Figure(figsize=(11, 1.6 + 0.4 * max(6, len(found["engines"]))), layout="constrained")
-    ratings, scores = figure.subplots(1, 2)
+    figure = Figure(figsize=(16, 1.6 + 0.4 * max(6, len(found["engines"]))), layout="constrained")
+    ratings, seats, scores = figure.subplots(1, 3)
     _draw_ratings(ratings, found)
+    _draw_seats(seats, found)
     _draw_scores(scores, collected)
     save(figure, path)
 
@@ -34,10 +35,7 @@ def _draw_ratings(axes, found):
     known = [engine for engine in found["engines"] if engine[key][0] is not None]
     known.sort(key=lambda engine: engine[key][0])
     for row, engine in enumerate(known):
-        mean, low, high = engine[key]
-        if low is not None and high is not None:
-            axes.plot([low, high], [row, row], color=COLOR)
-        axes.plot([mean], [row], "o", color=COLOR)
+        _draw_interval(axes, engine[key], row, COLOR)
     axes.set_yticks(range(len(known)), [engine["name"] for engine in known])
     if key == "share":
         if found["expected_share"] is not None:
@@ -47,6 +45,35 @@ def _draw_ratings(axes, found):
         axes.set_xlabel("rating (400 points: ten times the strength), 95 % interval")
     what = {"share": "shares of the win", "rating": "ratings"}[key]
     axes.set_title(f"{what}: {found['games_counted']:,} games in {found['blocks']:,} blocks")
+    axes.grid(axis="x", color="0.9")
+
+
+def _draw_interval(axes, estimate, row, color, label=None):
+    """Draw a mean, and its interval if it has one."""
+    mean, low, high = estimate
+    if low is not None and high is not None:
+        axes.plot([low, high], [row, row], color=color)
+    axes.plot([mean], [row], "o", color=color, label=label)
+
+
+def _draw_seats(axes, found):
+    """Draw the share of the win of each engine on each seat; an engine's row has a line a seat."""
+    engines = [engine for engine in reversed(found["engines"]) if engine["seat_shares"]]
+    for seat in range(found["players"]):
+        label = f"seat {seat}"
+        for row, engine in enumerate(engines):
+            if engine["seat_shares"][seat][0] is None:
+                continue
+            height = row + 0.6 * (0.5 - (seat + 0.5) / found["players"])
+            _draw_interval(axes, engine["seat_shares"][seat], height, f"C{seat}", label)
+            label = None  # once in the legend
+    axes.set_yticks(range(len(engines)), [engine["name"] for engine in engines])
+    if found["expected_share"] is not None:
+        axes.axvline(float(found["expected_share"]), color="0.7", linewidth=1, zorder=0)
+    if any(engine["seat_shares"][seat][0] is not None for engine in engines for seat in range(found["players"])):
+        axes.legend(loc="best", fontsize="small")
+    axes.set_title("shares of the win by seat")
+    axes.set_xlabel("share of the win on the seat, 95 % interval; the line: equal engines and seats")
     axes.grid(axis="x", color="0.9")
 
 

@@ -37,11 +37,12 @@ def fit_plackett_luce(
     bootstrap: int = 200,
     seed: int = 0,
     games_per_block: int | None = None,
+    anchor: tuple[int, float] | None = None,
 ) -> list[Estimate]:
     """Return the strengths of the engines by maximum likelihood, with 95 % intervals.
 
-    On the Elo scale (400 points are a factor of ten in strength), with mean 0. The difference of two engines
-    says how often one ranks above the other, for any number of seats.
+    On the Elo scale (400 points are a factor of ten in strength), with mean 0 or one engine's given rating.
+    The difference of two engines says how often one ranks above the other, for any number of seats.
 
     Parameters
     ----------
@@ -55,6 +56,9 @@ def fit_plackett_luce(
         Seed of the resamples.
     games_per_block : int, optional
         Blocks with fewer games are left out. By default every block counts as complete.
+    anchor : tuple of (int, float), optional
+        An engine and its rating, which is taken as exact: the other intervals are those of the differences from
+        it. By default the mean of all is 0.
 
     Notes
     -----
@@ -89,14 +93,14 @@ def fit_plackett_luce(
         method="trust-exact",
         options={"gtol": 1e-8 * max(1.0, total_counts.sum())},
     )
-    strengths = ELO * (fit.x - fit.x.mean())
+    strengths = _placed(ELO * fit.x[None], anchor)[0]
     num_blocks = games.num_blocks
     if num_blocks < 2 or bootstrap < 2 or not played:
         return [Estimate(float(strength)) for strength in strengths]
 
     weights = np.random.default_rng(seed).standard_exponential((bootstrap, num_blocks + 1))
     resampled = _maximize(fit.x, weights @ block_wins, weights @ block_counts, choices)
-    resampled = ELO * (resampled - resampled.mean(axis=1, keepdims=True))
+    resampled = _placed(ELO * resampled, anchor)
     # The variance of these resamples is too small by (B - 1) / (B + 1); also use t instead of z.
     tail = ndtr(-math.sqrt((num_blocks + 1) / (num_blocks - 1)) * stdtrit(num_blocks - 1, 0.975))
     lows, highs = np.quantile(resampled, [tail, 1 - tail], axis=0, method="weibull")
@@ -105,6 +109,14 @@ def fit_plackett_luce(
         Estimate(float(mean), float(low), float(high)) if known else Estimate(float(mean))
         for mean, low, high, known in zip(strengths, lows, highs, has_played, strict=True)
     ]
+
+
+def _placed(strengths, anchor):
+    """Return strengths (R, E) with mean 0, or with the anchor's rating."""
+    if anchor is None:
+        return strengths - strengths.mean(axis=1, keepdims=True)
+    engine, rating = anchor
+    return strengths - strengths[:, engine, None] + rating
 
 
 def _sufficient(games: Games, num_engines: int):

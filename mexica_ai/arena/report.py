@@ -19,10 +19,12 @@ from mexica_ai.arena import statistics
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern
 from mexica_ai.errors import NotationError
+from mexica_ai.strict import quote
 from mexica_ai.terminal import wrap
 
 MAX_PATTERNS = 12  # with more, the table does not list them; JSON has all
 BOOTSTRAP = 1000
+USAGE_HEAD = ("forfeits", "s/turn", "iterations/turn", "late, mean and max")
 
 
 @dataclass
@@ -42,11 +44,13 @@ class Collected:
     usage : list of dict
         Time, iterations and failures of each engine over all games.
     seat_scores : list of list of float
-        Final scores on each seat, of games without a forfeit.
-    num_games, num_repeated : int
-        Number of games, and of repeated records of the same game, which do not count.
+        Final scores on each seat, of games that were played to the end.
+    num_games, num_repeated, num_adjudicated : int
+        Number of games, of repeated records of the same game, which do not count, and of adjudicated games.
     builds : dict
         Number of games played by each build.
+    first_failures : list of (dict or None)
+        Each engine's first failure: `block`, `number`, `seat`, `turn`, `reason` and `detail`.
     """
 
     game: str = ""
@@ -59,7 +63,9 @@ class Collected:
     seat_scores: list[list[float]] = field(default_factory=list)
     num_games: int = 0
     num_repeated: int = 0
+    num_adjudicated: int = 0
     builds: dict[str, int] = field(default_factory=dict)
+    first_failures: list[dict[str, Any] | None] = field(default_factory=list)
 
 
 def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
@@ -103,9 +109,10 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
         build = record.get("build", "")
         collected.builds[build] = collected.builds.get(build, 0) + 1
         seating = tuple(engines[engine] for engine in arena["seating"])
-        _count_usage(collected, seating, record)
         block = blocks.setdefault(key[:2], len(blocks))
-        pending.append((block, len(tournament.block(arena["block"])), outcome_of(record, block, seating)))
+        outcome = outcome_of(record, block, seating)
+        _count_usage(collected, seating, record, outcome)
+        pending.append((block, tournament.games_per_block, outcome))
     played = collections.Counter(block for block, _, _ in pending)
     collected.outcomes = [outcome for block, total, outcome in pending if played[block] == total]
     return collected
@@ -114,9 +121,16 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
 def outcome_of(record: dict[str, Any], block: int, seating: tuple[int, ...]) -> Outcome:
     """Return the outcome of a record.
 
-    After a forfeit, the seat that forfeited is last; the others share the win and the other places equally.
+    After a forfeit, the seat that forfeited is last; the others share the win and the other places equally. After an
+    adjudication, all but the winners share the other places.
     """
     seats = len(seating)
+    if record["termination"] == "adjudicated":
+        winners = record["winners"]
+        shares = [(seat in winners) / len(winners) for seat in range(seats)]
+        first, others = (len(winners) + 1) / 2, (len(winners) + 1 + seats) / 2
+        ranks = [first if seat in winners else others for seat in range(seats)]
+        return Outcome(block, pattern(seating), seating, tuple(shares), tuple(ranks), None)
     if record["termination"] == "forfeit":
         loser = record["forfeit"]["seat"]
         shares = [0.0 if seat == loser else 1 / (seats - 1) for seat in range(seats)]
@@ -152,15 +166,20 @@ def _number_engines(tournament: Tournament, numbers: dict, collected: Collected)
             collected.specs.append(spec + clock)
             collected.weights.append(weights)
             collected.usage.append(
-                {"games": 0, "forfeits": 0, "failures": 0, "turns": 0, "iterations": 0, "seconds": 0.0}
-                | {"late_s": 0.0, "late_max_s": 0.0}
+                {"games": 0, "points": 0.0, "forfeits": 0, "failures": 0, "turns": 0, "iterations": 0}
+                | {"seconds": 0.0, "late_s": 0.0, "late_max_s": 0.0}
             )
+            collected.first_failures.append(None)
         found.append(numbers[key])
     return found
 
 
-def _count_usage(collected: Collected, seating: tuple[int, ...], record: dict[str, Any]) -> None:
+def _count_usage(
+    collected: Collected, seating: tuple[int, ...], record: dict[str, Any], outcome: Outcome
+) -> None:
     arena = record["arena"]
+    for engine, share in zip(seating, outcome.shares, strict=True):
+        collected.usage[engine]["points"] += share
     for engine in set(seating):
         collected.usage[engine]["games"] += 1
     for engine, used in zip(seating, arena["seats"], strict=True):
@@ -169,9 +188,18 @@ def _count_usage(collected: Collected, seating: tuple[int, ...], record: dict[st
             usage[key] += used[key]
         usage["late_max_s"] = max(usage["late_max_s"], used["late_max_s"])
     for failure in arena["failures"]:
-        collected.usage[seating[failure["seat"]]]["failures"] += 1
+        engine = seating[failure["seat"]]
+        collected.usage[engine]["failures"] += 1
+        if collected.first_failures[engine] is None:
+            collected.first_failures[engine] = {
+                "block": arena["block"],
+                "number": arena["number"],
+                **{key: failure[key] for key in ("seat", "turn", "reason", "detail")},
+            }
     if record["termination"] == "forfeit":
         collected.usage[seating[record["forfeit"]["seat"]]]["forfeits"] += 1
+    elif record["termination"] == "adjudicated":
+        collected.num_adjudicated += 1
     else:
         if not collected.seat_scores:
             collected.seat_scores = [[] for _ in range(collected.players)]
@@ -179,8 +207,26 @@ def _count_usage(collected: Collected, seating: tuple[int, ...], record: dict[st
             scores.append(score)
 
 
-def evaluate(collected: Collected, sprt: statistics.Sprt | None = None) -> dict[str, Any]:
-    """Return all figures as one JSON object; docs/arena.md describes it. Estimates are [mean, low, high]."""
+def evaluate(
+    collected: Collected,
+    sprt: statistics.Sprt | None = None,
+    anchor: tuple[str, float] | None = None,
+) -> dict[str, Any]:
+    """Return all figures as one JSON object; docs/arena.md describes it. Estimates are [mean, low, high].
+
+    Parameters
+    ----------
+    collected : Collected
+    sprt : Sprt, optional
+        A sequential test of the two engines.
+    anchor : tuple of (str, float), optional
+        The name of an engine and its rating, from which the others are counted.
+
+    Raises
+    ------
+    NotationError
+        There is no engine of the anchor's name.
+    """
     outcomes, num_engines = collected.outcomes, len(collected.names)
     summaries = statistics.summarize(outcomes, num_engines)
     engines = []
@@ -192,6 +238,7 @@ def evaluate(collected: Collected, sprt: statistics.Sprt | None = None) -> dict[
             "spec": collected.specs[summary.engine],
             "weights": collected.weights[summary.engine],
             "games": usage["games"],
+            "points": round(usage["points"], 6),
             "blocks": summary.blocks,
             "share": _list(summary.share),
             "rank": _list(summary.rank),
@@ -204,13 +251,18 @@ def evaluate(collected: Collected, sprt: statistics.Sprt | None = None) -> dict[
             "iterations_per_turn": round(usage["iterations"] / turns, 1),
             "late_mean_s": round(usage["late_s"] / turns, 6),
             "late_max_s": usage["late_max_s"],
+            "first_failure": collected.first_failures[summary.engine],
         }
         if collected.players == 2 and num_engines == 2:
             engine["elo"] = _list(statistics.elo(summary.share))
             engine["superiority"] = statistics.likelihood_of_superiority(outcomes, summary.engine)
         engines.append(engine)
-    if num_engines > 2 and outcomes:
-        fitted = statistics.fit_plackett_luce(outcomes, num_engines, bootstrap=BOOTSTRAP)
+    place = None
+    if anchor is not None and num_engines:
+        check_anchor(anchor, collected.names)
+        place = collected.names.index(anchor[0]), anchor[1]
+    if (num_engines > 2 or place is not None) and outcomes:
+        fitted = statistics.fit_plackett_luce(outcomes, num_engines, bootstrap=BOOTSTRAP, anchor=place)
         for engine, rating in zip(engines, fitted, strict=True):
             engine["rating"] = _list(rating)
     found: dict[str, Any] = {
@@ -220,6 +272,7 @@ def evaluate(collected: Collected, sprt: statistics.Sprt | None = None) -> dict[
         "games_counted": len(outcomes),
         "blocks": len({outcome.block for outcome in outcomes}),
         "forfeits": sum(usage["forfeits"] for usage in collected.usage),
+        "adjudicated": collected.num_adjudicated,
         "expected_share": 1 / collected.players if collected.players else None,
         "engines": engines,
         "patterns": _patterns(collected) if len({outcome.pattern for outcome in outcomes}) > 1 else {},
@@ -228,7 +281,18 @@ def evaluate(collected: Collected, sprt: statistics.Sprt | None = None) -> dict[
     }
     if sprt is not None:
         found["sprt"] = sprt_json(sprt, sprt.state(outcomes))
+    if anchor is not None:
+        found["anchor"] = {"name": anchor[0], "rating": anchor[1]}
     return found
+
+
+def check_anchor(anchor: tuple[str, float], names: Sequence[str]) -> None:
+    """Raise NotationError if the anchor is none of the engines."""
+    if anchor[0] not in names:
+        raise NotationError(
+            f"--anchor: given the engine {quote(anchor[0])}; expected one of {', '.join(map(quote, names))}",
+            reason="BAD_USAGE",
+        )
 
 
 def sprt_json(sprt: statistics.Sprt, state: statistics.SprtState) -> dict[str, Any]:
@@ -281,7 +345,9 @@ def format_csv(found: dict[str, Any]) -> str:
     for engine in found["engines"]:
         row = {}
         for key, value in engine.items():
-            if key == "seat_shares":
+            if key == "first_failure":
+                row[key] = value["reason"] if value else ""
+            elif key == "seat_shares":
                 row |= {f"share_seat{seat}": share[0] for seat, share in enumerate(value)}
             elif isinstance(value, list):
                 row |= {key: value[0], f"{key}_low": value[1], f"{key}_high": value[2]}
@@ -305,11 +371,22 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
         f"{found['game']}, {found['players']} seats: {_count(found['games_counted'], 'game')} in "
         f"{_count(found['blocks'], 'block')}"
         + f"; {_count(incomplete, 'game')} of incomplete blocks not counted" * bool(incomplete)
+        + f"; {_count(found['adjudicated'], 'game')} adjudicated" * bool(found["adjudicated"])
     ]
     if found["blocks"] == 0:
-        lines.append("no block is complete: there is nothing to tell yet")
+        lines.append(
+            "no block is complete: these are counts of games, in which seats and deals may favour an engine"
+        )
+    elif found["blocks"] == 1:
+        lines.append("only one block: it says nothing yet about how far results vary, so there are no intervals")
     lines.append("")
-    lines += engine_table(found, width)
+    lines += engine_table(found, width) if found["blocks"] else _count_table(found, width)
+    if "anchor" in found and found["blocks"]:
+        lines.append(f"ratings: {found['anchor']['name']} is set to {found['anchor']['rating']:g}")
+    for engine in found["engines"]:
+        if engine["first_failure"]:
+            text = describe_failure(engine["name"], engine["first_failure"])
+            lines.append(wrap(text, width) if width else text)
     weighed = [engine for engine in found["engines"] if engine["weights"]]
     lines += [f"weights of {engine['name']}: {engine['weights']}" for engine in weighed]
     if found["blocks"]:
@@ -327,26 +404,47 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
 def engine_table(found: dict[str, Any], width: int | None = None) -> list[str]:
     """Return the lines of the table of engines; the best first if there are more than two."""
     engines = found["engines"]
-    if any("rating" in engine for engine in engines):
+    if len(engines) > 2 and any("rating" in engine for engine in engines):
         engines = sorted(engines, key=lambda engine: -(engine["rating"][0] or 0.0))
     head = ["engine", "games", "share of the win", "mean rank", "margin"]
     extra = [key for key in ("elo", "rating") if any(key in engine for engine in engines)]
     head += [{"elo": "Elo", "rating": "rating"}[key] for key in extra]
     if any("superiority" in engine for engine in engines):
         head.append("P(better)")
-    head += ["forfeits", "s/turn", "iterations/turn", "late, mean and max"]
-    rows = [head]
+    rows = [[*head, *USAGE_HEAD]]
     for engine in engines:
         row = [engine["name"], str(engine["games"]), _percent(engine["share"])]
         row += [_interval(engine["rank"], ".2f"), _interval(engine["margin"], "+.1f")]
-        row += [_interval(engine[key], "+.0f") for key in extra]
+        forms = {"elo": "+.0f", "rating": ".0f" if "anchor" in found else "+.0f"}
+        row += [_strength(engine[key], forms[key]) for key in extra]
         if "superiority" in engine:
-            row.append(f"{engine['superiority']:.1%}")
-        row += [str(engine["forfeits"]), f"{engine['seconds_per_turn']:.3f}"]
-        row += [f"{engine['iterations_per_turn']:,.0f}"]
-        row.append(f"{1000 * engine['late_mean_s']:.1f} {1000 * engine['late_max_s']:.1f} ms")
-        rows.append(row)
+            row.append(_chance(engine["superiority"]))
+        rows.append(row + _usage_cells(engine))
     return _folded(rows, 1, width)
+
+
+def _count_table(found: dict[str, Any], width: int | None) -> list[str]:
+    """Return the table of engines before the first block is complete: what was counted, nothing estimated."""
+    rows = [["engine", "games", "won", *USAGE_HEAD]]
+    for engine in found["engines"]:
+        won = f"{engine['points']:.3g} of {engine['games']}"
+        rows.append([engine["name"], str(engine["games"]), won, *_usage_cells(engine)])
+    return _folded(rows, 1, width)
+
+
+def _usage_cells(engine: dict[str, Any]) -> list[str]:
+    return [
+        str(engine["forfeits"]),
+        f"{engine['seconds_per_turn']:.3f}",
+        f"{engine['iterations_per_turn']:,.0f}",
+        f"{1000 * engine['late_mean_s']:.1f} {1000 * engine['late_max_s']:.1f} ms",
+    ]
+
+
+def describe_failure(name: str, failure: dict[str, Any]) -> str:
+    """Return one line about the first failure of an engine."""
+    where = f"block {failure['block']}, game {failure['number']}, seat {failure['seat']}, turn {failure['turn']}"
+    return f"first failure of {name} ({where}): {failure['reason']}: {failure['detail']}"
 
 
 def _seat_table(found: dict[str, Any], width: int | None) -> list[str]:
@@ -370,7 +468,7 @@ def _pattern_table(patterns: dict[str, list[dict[str, Any]]], width: int | None)
             row += [_percent(engine["share"]), _interval(engine["rank"], ".2f")]
             row.append(_interval(engine["margin"], "+.1f"))
             if are_pairs:
-                row += [_interval(engine["elo"], "+.0f"), f"{engine['superiority']:.1%}"]
+                row += [_strength(engine["elo"], "+.0f"), _chance(engine["superiority"])]
             rows.append(row)
     return _folded(rows, 2, width)
 
@@ -416,9 +514,20 @@ def _interval(estimate: Sequence[float | None], form: str) -> str:
     return text[0] if low is None and high is None else f"{text[0]} [{text[1]}, {text[2]}]"
 
 
+def _strength(estimate: Sequence[float | None], form: str) -> str:
+    """Return an Elo difference or a rating; without an interval it would only look like one."""
+    return "-" if estimate[1] is None and estimate[2] is None else _interval(estimate, form)
+
+
+def _chance(chance: float | None) -> str:
+    return "-" if chance is None else f"{chance:.1%}"
+
+
 def _percent(estimate: Sequence[float | None]) -> str:
     mean, low, high = (None if number is None else 100 * number for number in estimate)
-    return "-" if mean is None else f"{_interval((mean, low, high), '.1f')} %"
+    if mean is None:
+        return "-"
+    return f"{mean:.0f} %" if low is None and high is None else f"{_interval((mean, low, high), '.1f')} %"
 
 
 def _count(number: int, noun: str) -> str:

@@ -11,13 +11,15 @@ import collections
 import dataclasses
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from dataclasses import dataclass, field
 from typing import Any
 
 from mexica_ai.arena.journal import JournalWriter
 from mexica_ai.arena.play import Task, describe_build, play_game
+from mexica_ai.arena.report import outcome_of
+from mexica_ai.arena.swiss import pair
 from mexica_ai.arena.tournament import Game, Tournament
 from mexica_ai.errors import SearchError
 from mexica_ai.strict import quote
@@ -74,6 +76,8 @@ def run(
     display: Callable[[Progress], None] = lambda progress: None,
     stop: threading.Event | None = None,
     play: Callable[[Task], dict[str, Any]] = play_game,
+    openings: Sequence[str] = (),
+    log: str | None = None,
 ) -> Progress:
     """Play the games of a tournament that are not in its journal yet.
 
@@ -95,6 +99,10 @@ def run(
         Setting it ends the tournament in the same way.
     play : callable
         Plays a `Task` and returns its record; must be picklable.
+    openings : sequence of str
+        Positions in their compact form, those that `tournament.openings` identifies.
+    log : str, optional
+        The file to which the processes that play add what programs are told and say.
 
     Raises
     ------
@@ -104,7 +112,7 @@ def run(
     stop = stop or threading.Event()
     if journal:
         tournament = journal.tournament  # the same tournament, in the form that the journal's lines use
-    games_per_block = len(tournament.block(0))  # the same for all blocks
+    games_per_block = tournament.games_per_block
     progress = Progress(tournament, num_blocks * games_per_block)
     finished: collections.Counter[int] = collections.Counter()  # games of each block
     played = set()
@@ -118,10 +126,13 @@ def run(
         progress.ended_by = "decided"
         return progress
 
-    waiting: Iterator[Task] = (
-        Task(tournament, game)
-        for game in tournament.games(num_blocks)
-        if (game.block, game.number) not in played
+    def task_of(game: Game) -> Task:
+        opening = openings[tournament.opening(game.block) % len(openings)] if openings else None
+        return Task(tournament, game, opening=opening, log=log)
+
+    games = _swiss_games(progress, num_blocks) if tournament.format == "swiss" else tournament.games(num_blocks)
+    waiting: Iterator[Task | None] = (
+        game and task_of(game) for game in games if game is None or (game.block, game.number) not in played
     )
     again: collections.deque[Task] = collections.deque()  # whose workers died
     deaths: collections.Counter[Game] = collections.Counter()
@@ -130,7 +141,7 @@ def run(
         # 1. Submit games until `concurrency` of them run.
         while len(running) < concurrency:
             task = again.popleft() if again else next(waiting, None)
-            if task is None:
+            if task is None:  # no more games, or none before others have ended
                 break
             try:
                 running[executor.submit(play, task)] = task
@@ -169,6 +180,30 @@ def run(
     for future in running:
         future.cancel()
     return progress
+
+
+def _swiss_games(progress: Progress, num_blocks: int) -> Iterator[Game | None]:
+    """Yield the games of a Swiss tournament, and None while those of a round have to end before the next round.
+
+    If a game was given up, there are no further rounds: their pairings would depend on it.
+    """
+    tournament = progress.tournament
+    rounds: list[list[tuple[int, ...]]] = []
+    games_per_round = tournament.blocks_per_round * tournament.games_per_block
+    for first in range(0, num_blocks, tournament.blocks_per_round):
+        while True:
+            before = [record for record in progress.records if record["arena"]["block"] < first]
+            if len(before) == len(rounds) * games_per_round:
+                break
+            if progress.lost:
+                return
+            yield None
+        outcomes = [outcome_of(record, 0, tuple(record["arena"]["seating"])) for record in before]
+        table_games = tournament.round_blocks * tournament.games_per_block
+        rounds.append(pair(outcomes, rounds, len(tournament.engines), tournament.players, table_games))
+        for block in range(first, first + tournament.blocks_per_round):
+            lineup = rounds[-1][(block - first) // tournament.round_blocks]
+            yield from tournament.block(block, lineup)
 
 
 def _error_of(future: Future) -> BaseException | None:

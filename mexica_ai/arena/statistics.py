@@ -177,16 +177,19 @@ def elo(estimate: Estimate) -> Estimate:
 
 def likelihood_of_superiority(
     outcomes: Sequence[Outcome], engine: int = 0, *, games_per_block: int | None = None
-) -> float:
+) -> float | None:
     """Return the likelihood, in [0, 1], that an engine's share per seat is above that of equal engines.
 
     It is 1 minus the p-value of the one-sided test that corresponds to the interval of the share: above
-    97.5 % exactly if the interval lies above 1/seats. 0.5 with fewer than two blocks.
+    97.5 % exactly if the interval lies above 1/seats. None with fewer than two blocks,
+    which say nothing about how far their results may vary.
     """
     games = Games(outcomes, games_per_block)
     means = games.share_means(games.on_seats(engine))
     num_blocks = len(means.values)
-    if num_blocks < 2 or means.low == means.high:
+    if num_blocks < 2:
+        return None
+    if means.low == means.high:
         return 0.5
     mean, size = _effective_size(means.values, means.low, means.high, means.games)
     expected = (1 / games.seats - means.low) / (means.high - means.low)

@@ -4,15 +4,21 @@ A *block* is one deal played on all seatings of one line-up, so that the effects
 A *line-up* is the engines of a game without their seats; it is named by its pattern: "ABB" is one A and two
 B. With two engines and three or four seats, a block has both line-ups. The schedule depends on the tournament
 alone: any game of any block can be computed without those before it.
+
+All seeds are keyed hashes. The key is drawn from the operating system and told to no engine, so that a program
+that knows the tournament's seed and its own seeds cannot find the deal by trying.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import random
+import re
+import secrets
 import string
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, islice, permutations
 from typing import Any
@@ -23,16 +29,20 @@ from mexica_ai.engines.process import DEFAULT_MARGIN_S
 from mexica_ai.engines.specs import EngineSpec, parse_spec
 from mexica_ai.errors import NotationError
 from mexica_ai.limits import DEFAULT_TIME_S
-from mexica_ai.strict import Nullable, check_shape, choice
+from mexica_ai.strict import Nullable, check_shape, choice, quote
 
-FORMATS = ("round-robin", "gauntlet")
+FORMATS = ("round-robin", "gauntlet", "swiss")
 ON_FAILURE = ("forfeit", "retry")
 LETTERS = string.ascii_uppercase  # engine numbers in patterns
 MAX_ENGINES = len(LETTERS)
 DEFAULT_PATIENCE_S = 600.0
 
 # Streams of the tournament's seed, so that draws for one purpose do not affect draws for another.
-_DEAL, _SEATINGS, _ENGINE = range(3)
+_DEAL, _SEATINGS, _ENGINE, _JUDGE = range(4)
+KEY_BYTES = 16  # more than can be tried
+
+# Keys that journals of early versions lack; left out where they are None.
+_NEW_KEYS = ("weights", "openings", "resign", "max_turns", "round_blocks", "key")
 
 _SHAPE = {
     "game": str,
@@ -47,7 +57,22 @@ _SHAPE = {
     "patience_s": float,
     "on_failure": choice(*ON_FAILURE),
     "weights?": [Nullable(str)],
+    "openings?": str,
+    "resign?": [float],
+    "max_turns?": int,
+    "round_blocks?": int,
+    "key?": str,
 }
+
+
+def draw_key() -> str:
+    """Return a new key for the seeds of a tournament, in hexadecimal digits."""
+    return secrets.token_hex(KEY_BYTES)
+
+
+def reproducible_key(seed: int) -> str:
+    """Return the key that follows from a tournament's seed: not a secret, but the same games again."""
+    return hashlib.blake2b(b"%d" % seed, digest_size=KEY_BYTES, person=b"mexica-ai key").hexdigest()
 
 
 @dataclass(frozen=True)
@@ -75,7 +100,8 @@ class Tournament:
     seed : int
         0 <= seed < 2**63.
     format : str
-        "round-robin", or "gauntlet": only line-ups with engine 0.
+        "round-robin"; "gauntlet": only line-ups with engine 0; or "swiss": the results decide who plays whom,
+        see `swiss`. Then `lineups` is empty, and `block` needs the line-up.
     sample : int, optional
         With more than two engines: the number of seatings of each line-up to play; all if None.
     clock : tuple of (float, float), optional
@@ -89,6 +115,18 @@ class Tournament:
     weights : tuple of (str or None), optional
         The weights of each engine, see `Engine.weights_id`; None if they are not known, as in journals of
         early versions.
+    openings : str, optional
+        What identifies the positions from which the games begin, see `openings.openings_id`; None for new deals.
+    resign : tuple of (float, int), optional
+        When a game is adjudicated as won, see `adjudication`: the largest share of the others, and for how many
+        turns of each seat.
+    max_turns : int, optional
+        After how many turns of all seats a game is adjudicated.
+    round_blocks : int, optional
+        Blocks of each line-up of a round; in the format "swiss" and no other.
+    key : str, optional
+        The key of all seeds, in hexadecimal digits; drawn by default. None in journals of early versions: their
+        seeds follow from `seed` alone.
     """
 
     game: str
@@ -103,19 +141,37 @@ class Tournament:
     patience_s: float = DEFAULT_PATIENCE_S
     on_failure: str = "forfeit"
     weights: tuple[str | None, ...] | None = None
+    openings: str | None = None
+    resign: tuple[float, int] | None = None
+    max_turns: int | None = None
+    round_blocks: int | None = None
+    key: str | None = field(default_factory=draw_key, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON object that each record of a journal contains."""
+        """Return the JSON object that each record of a journal contains; its last key is `key`, if it has one."""
         data = dataclasses.asdict(self)
-        if self.weights is None:
-            del data["weights"]
+        for key in _NEW_KEYS:
+            if data[key] is None:
+                del data[key]
         return {key: list(value) if isinstance(value, tuple) else value for key, value in data.items()}
+
+    @property
+    def is_reproducible(self) -> bool:
+        """Whether all seeds follow from `seed` alone."""
+        return self.key in (None, reproducible_key(self.seed))
 
     @classmethod
     def from_json(cls, data: dict[str, Any], path: str = "$") -> Tournament:
         """Read an object of `to_json`; raise NotationError if it is not one."""
         check_shape(data, _SHAPE, path)
         values = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+        values.setdefault("key", None)
+        if values["key"] is not None and not re.fullmatch(f"[0-9a-f]{{{2 * KEY_BYTES}}}", values["key"]):
+            raise NotationError(
+                f"{path}.key: given {quote(values['key'])}; expected {2 * KEY_BYTES} hexadecimal digits",
+                reason="BAD_VALUE",
+                path=f"{path}.key",
+            )
         if not 2 <= len(data["engines"]) == len(data["names"]) <= MAX_ENGINES:
             raise NotationError(
                 f"{path}.engines: expected 2 to {MAX_ENGINES} engines, each with a name",
@@ -128,12 +184,17 @@ class Tournament:
                 reason="OUT_OF_RANGE",
                 path=f"{path}.weights",
             )
+        _check_more(data, path)
+        if "resign" in data:
+            values["resign"] = data["resign"][0], int(data["resign"][1])
         return cls(**values)
 
     @cached_property
     def lineups(self) -> tuple[tuple[int, ...], ...]:
         """The line-ups: engine numbers in ascending order. With more than two engines, a block plays one."""
         num_engines, seats = len(self.engines), self.players
+        if self.format == "swiss":
+            return ()
         if num_engines == 2 and seats == 2:
             return ((0, 1),)
         if num_engines == 2:
@@ -150,15 +211,38 @@ class Tournament:
 
     @property
     def num_lineups(self) -> int:
-        """Number of blocks after which every line-up has played; 1 with two engines."""
+        """Number of blocks after which every line-up has played; 1 with two engines. Not of a Swiss tournament."""
         return 1 if len(self.engines) == 2 else len(self.lineups)
 
-    def block(self, block: int) -> list[Game]:
-        """Return the games of a block."""
-        if len(self.engines) == 2:
+    @property
+    def num_tables(self) -> int:
+        """Number of line-ups of a round of a Swiss tournament."""
+        return len(self.engines) // self.players
+
+    @property
+    def blocks_per_round(self) -> int:
+        """Number of blocks of a round of a Swiss tournament."""
+        return self.num_tables * (self.round_blocks or 1)
+
+    @cached_property
+    def games_per_block(self) -> int:
+        """Number of games of any block."""
+        return len(self.block(0, tuple(range(self.players)) if self.format == "swiss" else None))
+
+    def opening(self, block: int) -> int:
+        """Return the number of a block's opening, not yet wrapped at their number: all line-ups have the same ones."""
+        if self.format == "swiss":
+            which_round, rest = divmod(block, self.blocks_per_round)
+            return which_round * (self.round_blocks or 1) + rest % (self.round_blocks or 1)
+        return block // self.num_lineups
+
+    def block(self, block: int, lineup: tuple[int, ...] | None = None) -> list[Game]:
+        """Return the games of a block; of a Swiss tournament, in which the line-up depends on results, with it."""
+        if self.format != "swiss" and len(self.engines) == 2:
             seatings = [seating for lineup in self.lineups for seating in _rotations(lineup)]
         else:
-            lineup = self.lineups[block % len(self.lineups)]
+            if self.format != "swiss":
+                lineup = self.lineups[block % len(self.lineups)]
             rng = random.Random(self._derive(_SEATINGS, block))
             every = _all_seatings(lineup) if self.sample is None else _drawn_seatings(lineup, rng)
             seatings = list(islice(every, self.sample))
@@ -177,8 +261,37 @@ class Tournament:
         """Return the seed of the engine on a seat of a game; `turn_seed` derives those of its turns."""
         return self._derive(_ENGINE, game.block, game.number, seat)
 
-    def _derive(self, *key: int) -> int:
-        return _first_number(self.seed, key)
+    def judge_seed(self, game: Game, turn: int) -> int:
+        """Return the seed of the default engine where it adjudicates a game after so many turns."""
+        return self._derive(_JUDGE, game.block, game.number, turn)
+
+    def _derive(self, *what: int) -> int:
+        if self.key is None:
+            return _first_number(self.seed, what)
+        text = ",".join(map(str, (self.seed, *what))).encode()
+        digest = hashlib.blake2b(text, digest_size=8, key=bytes.fromhex(self.key), person=b"mexica-ai seed")
+        return int.from_bytes(digest.digest(), "little") >> 1
+
+
+def _check_more(data: dict[str, Any], path: str) -> None:
+    """Raise NotationError if a key that only some tournaments have does not fit."""
+
+    def refuse(key: str, expected: str) -> NotationError:
+        where = f"{path}.{key}"
+        return NotationError(
+            f"{where}: given {quote(data.get(key))}; expected {expected}", reason="OUT_OF_RANGE", path=where
+        )
+
+    resign = data.get("resign", [0.1, 1])
+    if not (len(resign) == 2 and 0 < resign[0] < 0.5 and resign[1] >= 1 and resign[1] == int(resign[1])):
+        raise refuse("resign", "a share above 0 and below 0.5, and a number of turns")
+    if data.get("max_turns", 1) < 1:
+        raise refuse("max_turns", "at least 1")
+    is_swiss = data["format"] == "swiss"
+    if is_swiss != ("round_blocks" in data) or data.get("round_blocks", 1) < 1:
+        raise refuse("round_blocks", "a number from 1 on, in the format swiss and no other")
+    if is_swiss and len(data["engines"]) <= data["players"]:
+        raise refuse("format", "another with no more engines than seats")
 
 
 def turn_seed(engine_seed: int, turn: int) -> int:

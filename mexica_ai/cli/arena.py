@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
+import json
+import math
+import os
 import re
 import sys
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai import registry, terminal
+from mexica_ai.arena.config import NOT_IN_FILES, read_config
 from mexica_ai.cli import common
-from mexica_ai.engines.specs import KEYS, seconds, weights_id, whole_number
+from mexica_ai.engines.specs import KEYS, parse_spec, seconds, weights_id, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.position import new_game
 
@@ -22,6 +27,8 @@ if TYPE_CHECKING:
 
 EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_INTERRUPTED = 1, 3, 4, 130
 
+DEFAULT_BLOCKS = 10
+RESIGN_TURNS = 3
 MAX_NOTES = 10  # about games that could not be played
 
 SUMMARY = "play a tournament between engines"
@@ -38,7 +45,9 @@ An engine that crashes, hangs, sends an unreadable answer or plays an illegal
 turn forfeits that game; the tournament goes on. With --journal every finished
 game is saved at once, and the same command with --resume plays the missing
 games, also after a crash or Ctrl-C. `mexica-ai arena report JOURNAL...` prints
-the figures of journals again.
+the figures of journals again. `mexica-ai arena check 'cmd:...'` checks whether a
+program keeps to the protocol. No program can find the deal from the seed, unless
+--reproducible is given.
 
 Examples:
   mexica-ai arena --engine mcts --engine uct --time 0.2 --blocks 50 --concurrency 2
@@ -65,11 +74,24 @@ Example:
 """
 
 
+CHECK_SUMMARY = "check whether a program keeps to the protocol"
+CHECK_DESCRIPTION = """\
+Start a program and check, one by one, what the stdio protocol asks for: the
+greeting, output that is flushed, legal turns in a whole game, time, stop, the end
+of the input. One line for each check: ok, FAILED, or note (the arena can do
+without it). Exit code: 0 if none failed, 1 if one did, 2 for bad input.
+
+Example:
+  mexica-ai arena check 'cmd:python examples/engine_random.py' --time 0.5
+"""
+CHECK_TIME_S = 0.2
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from mexica_ai.arena.tournament import DEFAULT_MARGIN_S, DEFAULT_PATIENCE_S
 
-    commands = parser.add_subparsers(title="commands", metavar="report", dest="action")
+    commands = parser.add_subparsers(title="commands", metavar="report, check", dest="action")
     report = commands.add_parser(
         "report",
         help=REPORT_SUMMARY,
@@ -78,9 +100,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         allow_abbrev=False,
     )
     report.add_argument("journals", nargs="+", metavar="JOURNAL", help="a file written with --journal")
+    check = commands.add_parser(
+        "check",
+        help=CHECK_SUMMARY,
+        description=CHECK_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    check.add_argument("program", metavar="SPEC", help="the program, cmd:COMMAND")
+    check.add_argument(
+        "--game",
+        dest="check_games",
+        action="append",
+        choices=registry.names(),
+        help="a game that it must play; may be repeated (default: all that it says it plays)",
+    )
+    for name, destination, default, text in (
+        ("--time", "check_time", CHECK_TIME_S, "limit of each turn"),
+        ("--margin", "check_margin", DEFAULT_MARGIN_S, "how much later an answer may come"),
+    ):
+        check.add_argument(
+            name,
+            dest=destination,
+            type=common.argument(seconds),
+            default=default,
+            metavar="SECONDS",
+            help=f"{text} (default: {default:g})",
+        )
+    check.add_argument(
+        "--format",
+        dest="check_format",
+        choices=("table", "json"),
+        default="table",
+        help="of the result (default: table)",
+    )
     # Without defaults, which would override options given before `report`.
     _add_output_options(report, argument_default=argparse.SUPPRESS)
 
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="read options from a TOML file; a key is the name of an option, such as blocks = 50. Options of the "
+        "command line override it",
+    )
     who = parser.add_argument_group("engines and games")
     who.add_argument(
         "--engine", action="append", metavar="SPEC", help="an engine, see above; at least two: A, B, ..."
@@ -101,15 +163,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     who.add_argument(
         "--blocks",
         type=common.argument(whole_number(1, 10**9)),
-        default=10,
         metavar="N",
-        help="number of blocks; with more than two engines: of each combination (default: 10)",
+        help="number of blocks; with more than two engines: of each combination, or with swiss of each table of a "
+        "round (default: 10, or as many as there are openings)",
     )
     who.add_argument(
         "--tournament",
-        choices=("round-robin", "gauntlet"),
+        choices=("round-robin", "gauntlet", "swiss"),
         default="round-robin",
-        help="gauntlet: only combinations with the first engine (default: round-robin)",
+        help="gauntlet: only combinations with the first engine; swiss: in each round, engines with about equally "
+        "many points play each other (default: round-robin)",
+    )
+    who.add_argument(
+        "--rounds",
+        type=common.argument(whole_number(1, 10**6)),
+        metavar="N",
+        help="rounds of a swiss tournament (default: enough to find the best of so many engines)",
+    )
+    who.add_argument(
+        "--openings",
+        metavar="FILE",
+        help="begin the games at these positions, a line each, or at those of records; each on all seatings",
+    )
+    who.add_argument(
+        "--opening-turns",
+        type=common.argument(whole_number(0, 10**6)),
+        metavar="N",
+        help="how many turns of a record of --openings are played (random events count as turns)",
+    )
+    who.add_argument(
+        "--resign",
+        type=common.argument(_resign),
+        metavar="SHARE[,TURNS]",
+        help="give a game to a seat when the forecasts of all seats, in their last TURNS turns (default: 3), leave "
+        "the others at most this share of the win",
+    )
+    who.add_argument(
+        "--max-turns",
+        type=common.argument(whole_number(1, 10**9)),
+        metavar="N",
+        help="end a game after N turns of all seats; the last forecasts decide it if they agree, else the default "
+        "engine does",
     )
     who.add_argument(
         "--sample",
@@ -124,6 +218,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=1,
         metavar="N",
         help="seed of the deals and of all engines, 0 to 2**63 - 1 (default: 1)",
+    )
+    who.add_argument(
+        "--reproducible",
+        action="store_true",
+        help="let the deals and the engines' seeds follow from --seed alone, so that the command plays the same "
+        "games again; then a program can compute the deal (default: from --seed and a secret key)",
     )
     limits = parser.add_argument_group("time")
     limits.add_argument(
@@ -176,10 +276,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_cluster_option(how)
     how.add_argument("--journal", metavar="FILE", help="add each finished game to this file, a line each")
     how.add_argument(
+        "--log", metavar="FILE", help="add all that programs (cmd:) are told and say to this file, with times"
+    )
+    how.add_argument(
         "--resume", action="store_true", help="if the journal exists, play only the games that it lacks"
     )
     _add_output_options(parser)
     parser.set_defaults(format="table")
+    # Without defaults the arguments are those that were typed, and override those of a file.
+    actions = {
+        option.removeprefix("--"): action
+        for action in parser._actions
+        for option in action.option_strings
+        if option.startswith("--") and action.dest not in NOT_IN_FILES
+    }
+    defaults = {action.dest: parser.get_default(action.dest) for action in actions.values()}
+    for action in actions.values():
+        action.default = argparse.SUPPRESS
+        parser._defaults.pop(action.dest, None)
+    parser.set_defaults(actions=actions, defaults=defaults)
 
 
 def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None:
@@ -194,7 +309,18 @@ def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None
         "tournament ends at the decision",
     )
     output.add_argument(
+        "--anchor",
+        type=common.argument(_anchor),
+        metavar="NAME=RATING",
+        help="give this engine this rating, and the others theirs by their difference from it",
+    )
+    output.add_argument(
         "--format", choices=("table", "json", "csv"), help="of the result (default: table)"
+    )
+    output.add_argument(
+        "--text",
+        metavar="FOLDER",
+        help="write each game as a text file for people to this folder: the engines, the board and all turns",
     )
     output.add_argument(
         "--plot",
@@ -205,11 +331,34 @@ def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    if args.action == "check":
+        return _run_check(args)
+    given = read_config(args.config, args.actions) if args.config else {}
+    args = argparse.Namespace(**{**args.defaults, **given, **vars(args)})
     with common.needing("arena"):
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
     if args.plot:
         common.check_picture(args.plot)
     return _run_report(args) if args.action == "report" else _run_tournament(args)
+
+
+def _run_check(args: argparse.Namespace) -> int:
+    from mexica_ai.arena.check import FAILED, NOTE, check_program
+
+    found = []
+    for finding in check_program(
+        parse_spec(args.program), games=args.check_games, time_s=args.check_time, margin_s=args.check_margin
+    ):
+        found.append(finding)
+        if args.check_format == "table":
+            print(f"{finding.status:7} {finding.name}: {' '.join(finding.detail.split())}", flush=True)
+    failed = sum(finding.status == FAILED for finding in found)
+    if args.check_format == "json":
+        print(json.dumps([dataclasses.asdict(finding) for finding in found]))
+    else:
+        notes = sum(finding.status == NOTE for finding in found)
+        print(f"{len(found)} checks: {len(found) - failed - notes} ok, {failed} failed, {notes} noted")
+    return EXIT_LOST if failed else 0
 
 
 def _run_report(args: argparse.Namespace) -> int:
@@ -223,6 +372,8 @@ def _run_report(args: argparse.Namespace) -> int:
     games = [game for journal in journals for game in journal.games]
     collected = collect(games)
     sprt = _sprt(args, games[0][0], len(collected.names)) if games else None
+    if args.text:
+        _write_texts(args.text, games)
     if collected.num_repeated:
         _note(f"{collected.num_repeated} games occur more than once and are counted once")
     _print_report(args, collected, sprt)
@@ -234,18 +385,34 @@ def _run_tournament(args: argparse.Namespace) -> int:
 
     from mexica_ai.arena.display import Display
     from mexica_ai.arena.journal import JournalWriter
+    from mexica_ai.arena.log import check_log
     from mexica_ai.arena.play import check_engines
-    from mexica_ai.arena.report import collect
+    from mexica_ai.arena.report import check_anchor, collect
     from mexica_ai.arena.runner import describe_build, describe_lost
     from mexica_ai.arena.runner import run as run_tournament
+    from mexica_ai.arena.text import TextFolder
 
-    tournament = make_tournament(args)
+    openings = _openings(args)
+    tournament = make_tournament(args, openings)
     sprt = _sprt(args, tournament, len(tournament.engines))
+    if args.anchor:
+        check_anchor(args.anchor, tournament.names)
     watch = _Test(sprt, tournament)
     if args.resume and not args.journal:
         raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
+    log = os.path.abspath(args.log) if args.log else None
+    if log:
+        check_log(log)
+    texts = TextFolder(args.text) if args.text else None
+
+    def show(progress: Progress) -> None:
+        display.show(progress)
+        if texts:
+            texts.write_new(progress.tournament, progress.records)
+
+    num_blocks = _num_blocks(args, tournament, openings)
     if args.cluster is None:  # a cluster starts programs on its workers, not here
-        check_engines(tournament)
+        check_engines(tournament, log)
     with contextlib.ExitStack() as stack:
         journal = None
         if args.journal:
@@ -255,20 +422,30 @@ def _run_tournament(args: argparse.Namespace) -> int:
                 _note(f"{args.journal}: the last line was incomplete; its game is played again")
             if {record.get("build") for record in journal.games} - {describe_build()}:
                 _note(f"{args.journal}: started with another build of mexica-ai")
+            tournament = journal.tournament
+            if tournament.key is None:
+                _note(
+                    f"{args.journal}: started by an early version, whose seeds have no secret key; a program can "
+                    "compute the deals from them"
+                )
         # Before the executor, so that it is there until that is shut down.
         stop = stack.enter_context(common.stop_on_interrupt())
         executor, concurrency = stack.enter_context(common.executor(args.cluster, args.concurrency))
         display = stack.enter_context(Display(Console(stderr=True, highlight=False), sprt))
         progress = run_tournament(
             tournament,
-            args.blocks * tournament.num_lineups,
+            num_blocks,
             executor,
             concurrency=concurrency,
             journal=journal,
             is_decided=watch.is_decided,
-            display=display.show,
+            display=show,
             stop=stop,
+            openings=openings,
+            log=log,
         )
+        if texts:
+            texts.write_new(progress.tournament, progress.records)
     collected = collect((tournament, record) for record in progress.records)
     found = _print_report(args, collected, sprt)
     if found["forfeits"]:
@@ -293,9 +470,38 @@ def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
     return EXIT_UNDECIDED if "sprt" in found else 0
 
 
-def make_tournament(args: argparse.Namespace) -> Tournament:
+def _openings(args: argparse.Namespace) -> tuple[str, ...]:
+    from mexica_ai.arena.openings import read_openings
+
+    if args.openings is None:
+        if args.opening_turns is not None:
+            raise NotationError("--opening-turns needs --openings", reason="BAD_USAGE")
+        return ()
+    return read_openings(args.openings, args.game, args.players, args.opening_turns)
+
+
+def _num_blocks(args: argparse.Namespace, tournament: Tournament, openings: tuple[str, ...]) -> int:
+    """Return the number of blocks of the whole tournament."""
+    if tournament.format == "swiss":
+        rounds = args.rounds or max(1, math.ceil(math.log(len(tournament.engines), tournament.players)))
+        return rounds * tournament.blocks_per_round
+    blocks = args.blocks or len(openings) or DEFAULT_BLOCKS
+    if openings and blocks > len(openings):
+        _note(f"{blocks} blocks with {len(openings)} openings: each is used more than once")
+    return blocks * tournament.num_lineups
+
+
+def make_tournament(args: argparse.Namespace, openings: tuple[str, ...] = ()) -> Tournament:
     """Return the tournament that the arguments describe; raise NotationError if they are invalid."""
-    from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, complete_spec, unique_names
+    from mexica_ai.arena.openings import openings_id
+    from mexica_ai.arena.tournament import (
+        MAX_ENGINES,
+        Tournament,
+        complete_spec,
+        draw_key,
+        reproducible_key,
+        unique_names,
+    )
 
     typed = args.engine or []
     if not 2 <= len(typed) <= MAX_ENGINES:
@@ -306,6 +512,14 @@ def make_tournament(args: argparse.Namespace) -> Tournament:
     if args.sample is not None and len(typed) == 2:
         raise NotationError(
             "--sample is for more than two engines: a block of two has all its seatings", reason="BAD_USAGE"
+        )
+    is_swiss = args.tournament == "swiss"
+    if args.rounds is not None and not is_swiss:
+        raise NotationError("--rounds is for --tournament swiss", reason="BAD_USAGE")
+    if is_swiss and len(typed) <= args.players:
+        raise NotationError(
+            f"--tournament swiss: {len(typed)} engines for {args.players} seats; expected more engines than seats",
+            reason="BAD_USAGE",
         )
     completed = [complete_spec(text, args.time, args.iterations, args.clock is not None) for text in typed]
     new_game(args.game, players=args.players, seed=0)  # raises if the game does not allow this number
@@ -322,6 +536,11 @@ def make_tournament(args: argparse.Namespace) -> Tournament:
         patience_s=args.patience,
         on_failure=args.on_failure,
         weights=tuple(weights_id(spec, args.game) for spec in completed),
+        openings=openings_id(openings) if openings else None,
+        resign=args.resign,
+        max_turns=args.max_turns,
+        round_blocks=(args.blocks or DEFAULT_BLOCKS) if is_swiss else None,
+        key=reproducible_key(args.seed) if args.reproducible else draw_key(),
     )
 
 
@@ -330,7 +549,7 @@ class _Test:
 
     def __init__(self, sprt: Sprt | None, tournament: Tournament) -> None:
         self._sprt = sprt
-        self._games_per_block = len(tournament.block(0))
+        self._games_per_block = tournament.games_per_block
         self._outcomes: list = []
 
     def is_decided(self, progress: Progress) -> bool:
@@ -363,10 +582,23 @@ def _sprt(args: argparse.Namespace, tournament: Tournament, num_engines: int) ->
         raise NotationError(f"--sprt: {error}", reason="BAD_USAGE") from None
 
 
+def _write_texts(path: str, games: list[tuple[Tournament, dict[str, Any]]]) -> None:
+    """Write all games of journals; those of several tournaments are told apart by the names of their files."""
+    from mexica_ai.arena.text import TextFolder
+
+    folder = TextFolder(path)
+    numbers: dict[str, int] = {}
+    for tournament, _ in games:
+        numbers.setdefault(json.dumps(tournament.to_json()), len(numbers) + 1)
+    for tournament, record in games:
+        number = numbers[json.dumps(tournament.to_json())]
+        folder.write(tournament, record, f"tournament-{number}-" if len(numbers) > 1 else "")
+
+
 def _print_report(args: argparse.Namespace, collected: Collected, sprt: Sprt | None) -> dict[str, Any]:
     from mexica_ai.arena.report import evaluate, format_report
 
-    found = evaluate(collected, sprt)
+    found = evaluate(collected, sprt, args.anchor)
     print(format_report(found, args.format, terminal.width()), end="", flush=True)
     if args.plot:
         from mexica_ai.arena import plot
@@ -384,6 +616,29 @@ def _clock(text: str) -> tuple[float, float]:
         return seconds(bank), float(seconds(increment))
     except (ValueError, MexicaAIError):
         raise ValueError("seconds, or seconds+seconds such as 60+0.5") from None
+
+
+def _resign(text: str) -> tuple[float, int]:
+    """Read SHARE[,TURNS]."""
+    share, comma, turns = text.partition(",")
+    try:
+        found = float(share), whole_number(1, 10**6)(turns) if comma else RESIGN_TURNS
+        if 0 < found[0] < 0.5:
+            return found
+    except ValueError:
+        pass
+    raise ValueError("a share above 0 and below 0.5, and perhaps a number of turns, such as 0.02 or 0.02,5")
+
+
+def _anchor(text: str) -> tuple[str, float]:
+    """Read NAME=RATING; a name may contain "=", as a spec does."""
+    name, equals, rating = text.rpartition("=")
+    try:
+        if name and equals and math.isfinite(number := float(rating)):
+            return name, number
+    except ValueError:
+        pass
+    raise ValueError("an engine's name and its rating, such as uct=1500")
 
 
 def _note(text: str) -> None:

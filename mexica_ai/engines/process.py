@@ -60,6 +60,9 @@ class ProcessEngine(Engine):
     dies_with_thread : bool
         Let the kernel kill the program (on Linux; not its children) as soon as the thread that makes this
         engine ends, for whatever reason. Use it in a thread that outlives the engine unless it is killed.
+    log : callable, optional
+        Called with ``>`` and each line that the program is told, ``<`` and each that it says, ``!`` and each on
+        its stderr, and ``#`` and what happens to it.
 
     Raises
     ------
@@ -71,9 +74,15 @@ class ProcessEngine(Engine):
     """
 
     def __init__(
-        self, spec, defaults: Mapping[str, Any] | None = None, *, dies_with_thread: bool = False
+        self,
+        spec,
+        defaults: Mapping[str, Any] | None = None,
+        *,
+        dies_with_thread: bool = False,
+        log: Callable[[str, str], None] | None = None,
     ) -> None:
         super().__init__(spec, defaults)
+        self._log = log or (lambda sign, text: None)
         self._dies_with_thread = dies_with_thread
         self._end_by_s: float | None = None  # monotonic time at which it is killed, once its input is closed
         try:
@@ -95,6 +104,7 @@ class ProcessEngine(Engine):
         """Close the program's input without waiting, so that several programs can end at the same time."""
         if self._process is not None and self._end_by_s is None:
             self._end_by_s = time.monotonic() + EXIT_TIMEOUT_S
+            self._log("#", "end of input")
             self._process.stdin.close()
 
     def close(self) -> None:
@@ -125,8 +135,10 @@ class ProcessEngine(Engine):
         time_s = math.inf if limits.time_s is None else limits.time_s
         if self.clock is not None:
             time_s = self.clock["remaining_s"]  # the program decides how much of it this turn takes
-        timeout_s = time_s + self._margin_s
-        answer = self._exchange(request, timeout_s, stop)
+        what = "its time" if self.clock is None else "what is left on its clock"
+        allowed = f"{time_s + self._margin_s:g} s ({what}, {time_s:g} s, and the margin, {self._margin_s:g} s)"
+        answer = self._exchange(request, time_s + self._margin_s, stop, f"did not answer within {allowed}")
+        self._has_answered = True
         seconds = time.monotonic() - started
         if answer.get("id") != self._last_id:
             raise self._failure(
@@ -148,6 +160,7 @@ class ProcessEngine(Engine):
         self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
         self._buffer = b""
         self._end_by_s = None
+        self._has_answered = False  # a request, since this process began
         try:
             process = subprocess.Popen(
                 self._command,
@@ -160,10 +173,12 @@ class ProcessEngine(Engine):
             )
         except (OSError, ValueError) as error:
             raise self._error(f"cannot be started: {error}", "ENGINE_START") from None
+        self._log("#", f"started as process {process.pid}: {self.spec.target}")
         for pipe in (process.stdin, process.stdout, process.stderr):
             os.set_blocking(pipe.fileno(), False)
         self._process = process
-        answer = self._exchange({"hello": PROTOCOL_VERSION}, HELLO_TIMEOUT_S, threading.Event())
+        late = f"did not answer the greeting within {HELLO_TIMEOUT_S:g} s"
+        answer = self._exchange({"hello": PROTOCOL_VERSION}, HELLO_TIMEOUT_S, threading.Event(), late)
         games = answer.get("games")
         if answer.get("hello") != PROTOCOL_VERSION or not isinstance(games, list):
             raise self._failure(
@@ -173,17 +188,22 @@ class ProcessEngine(Engine):
             )
         self.games = [game for game in games if isinstance(game, str)]
 
-    def _exchange(self, request: dict, timeout_s: float, stop: threading.Event) -> dict:
-        """Send one request and return the answer; if that fails or is interrupted, end the process."""
+    def _exchange(self, request: dict, timeout_s: float, stop: threading.Event, late: str) -> dict:
+        """Send one request and return the answer; if that fails or is interrupted, end the process.
+
+        `late` is what the error says if there is no answer within `timeout_s`.
+        """
+        self._log(">", json.dumps(request))
         try:
-            return self._exchange_lines(json.dumps(request).encode() + b"\n", timeout_s, stop)
+            return self._exchange_lines(json.dumps(request).encode() + b"\n", timeout_s, stop, late)
         except BaseException:
             self._end(0)
             raise
 
-    def _exchange_lines(self, outgoing: bytes, timeout_s: float, stop: threading.Event) -> dict:
+    def _exchange_lines(self, outgoing: bytes, timeout_s: float, stop: threading.Event, late: str) -> dict:
         process = self._process
-        deadline = time.monotonic() + timeout_s
+        began = time.monotonic()
+        deadline = began + timeout_s
         is_stopped = False
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdin, selectors.EVENT_WRITE)
@@ -192,16 +212,19 @@ class ProcessEngine(Engine):
             while True:
                 now = time.monotonic()
                 if now >= deadline:
-                    raise self._failure(
-                        f"did not answer within {_seconds(timeout_s, is_stopped, self._margin_s)}",
-                        "ENGINE_TIMEOUT",
-                    )
+                    raise self._failure(late + self._output_so_far(), "ENGINE_TIMEOUT")
                 if stop.is_set() and not is_stopped:
                     is_stopped = True
-                    deadline = min(deadline, now + self._margin_s)
+                    if now + self._margin_s < deadline:
+                        deadline = now + self._margin_s
+                        late = (
+                            f"did not answer within {self._margin_s:g} s (the margin) after it was stopped, "
+                            f"{now - began:.1f} s after the request"
+                        )
                     if process.stdin not in selector.get_map():
                         selector.register(process.stdin, selectors.EVENT_WRITE)
                     outgoing += b'{"stop": 1}\n'
+                    self._log(">", '{"stop": 1}')
                 for key, _ in selector.select(min(deadline - now, STOP_POLL_S)):
                     if key.fileobj is process.stdin:
                         try:
@@ -220,6 +243,14 @@ class ProcessEngine(Engine):
                         if line is not None:
                             return self._parse(line)
 
+    def _output_so_far(self) -> str:
+        """Return what to say about the output of a program that has not answered in time."""
+        if self._buffer:
+            self._log("<", self._buffer.decode(errors="replace"))
+            return f"; it has sent {len(self._buffer)} bytes without a newline at the end"
+        # One that has answered a request knows how to.
+        return "" if self._has_answered else "; no output at all: does it flush its output after every line?"
+
     def _read_line(self) -> bytes | None:
         """Read what is available on stdout; return the first complete line, or None if there is none yet."""
         chunk = os.read(self._process.stdout.fileno(), 65536)
@@ -228,11 +259,14 @@ class ProcessEngine(Engine):
             raise self._error(f"closed its output and {how}", "ENGINE_DIED")
         self._buffer += chunk
         line, newline, rest = self._buffer.partition(b"\n")
-        if not newline:
+        if newline:
+            self._log("<", line.decode(errors="replace"))
+        else:
             if len(line) > MAX_LINE:
                 raise self._failure(f"answered a line of more than {MAX_LINE} bytes", "ENGINE_PROTOCOL")
             return None
         if rest:
+            self._log("<", rest.decode(errors="replace"))
             raise self._failure(
                 f"answered more than one line: {_one_line(rest.decode(errors='replace'))!r}",
                 "ENGINE_PROTOCOL",
@@ -246,6 +280,7 @@ class ProcessEngine(Engine):
             chunk = os.read(self._process.stderr.fileno(), 65536)
         except BlockingIOError:
             return True
+        self._log("!", chunk.decode(errors="replace"))
         self._stderr.extend(line for line in chunk.decode(errors="replace").splitlines() if line.strip())
         return bool(chunk)
 
@@ -265,6 +300,7 @@ class ProcessEngine(Engine):
         return self._error(problem, reason)
 
     def _error(self, problem: str, reason: str) -> SearchError:
+        self._log("#", f"{reason}: {problem}")
         last = f"; last line on stderr: {_one_line(self._stderr[-1])!r}" if self._stderr else ""
         return SearchError(f"engine {self.name} {problem}{last}", reason=reason, path="engine")
 
@@ -288,10 +324,13 @@ class ProcessEngine(Engine):
             process.stdout.close()
             process.stderr.close()
         if not has_exited:
-            return "did not end by itself"
-        if status < 0:
-            return f"was ended by signal {-status} ({signal.strsignal(-status)})"
-        return f"ended with exit status {status}"
+            how = "did not end by itself"
+        elif status < 0:
+            how = f"was ended by signal {-status} ({signal.strsignal(-status)})"
+        else:
+            how = f"ended with exit status {status}"
+        self._log("#", how if has_exited else f"{how} and was killed")
+        return how
 
 
 def _prepare_to_die_with(parent: int) -> Callable[[], None] | None:
@@ -342,10 +381,6 @@ def _result(
         threads=field("threads", int, 1),
         weights=field("weights", str, None),
     )
-
-
-def _seconds(timeout_s: float, is_stopped: bool, margin_s: float) -> str:
-    return f"{margin_s:g} s of being stopped" if is_stopped else f"{timeout_s:g} s (its time and the margin)"
 
 
 def _one_line(text: object, width: int = 200) -> str:

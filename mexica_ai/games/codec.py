@@ -36,6 +36,7 @@ from mexica_ai.strict import parse_json, quote
 
 if TYPE_CHECKING:
     from mexica_ai.games.edit import Editor
+    from mexica_ai.games.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -327,6 +328,12 @@ class GameCodec(Protocol):
         """
         module = self._beside("edit")
         return None if module is None else module.EDITOR
+
+    @property
+    def schema(self) -> Schema | None:
+        """The layout of `GameOps.observe`; ``SCHEMA`` of the module ``tensor`` beside the codec, None without one."""
+        module = self._beside("tensor")
+        return None if module is None else module.SCHEMA
 
     def _beside(self, name: str) -> ModuleType | None:
         """Return a module of the game's package; None if it has none of this name."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,7 +107,7 @@ def complete(
         raise NotationError(f"cannot write {path}: {error.strerror or error}", reason="UNREADABLE_FILE") from None
     with file:
         known, versions = _known(file, path, series)
-        missing = deque(index for index in range(count) if index not in known)
+        missing = [index for index in range(count) if index not in known]
         others = sorted(versions - {series.weights.version})
         if missing and others:
             settings = " and ".join(
@@ -122,35 +122,78 @@ def complete(
             )
         done = count - len(missing)
         on_progress(done)
-        failures: Counter[int] = Counter()
-        running: dict[Future, int] = {}
-        try:
-            while missing or running:
-                while missing and len(running) < concurrency:
-                    index = missing.popleft()
-                    running[_submit(executor, job(index))] = index
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    index = running.pop(future)
-                    error = CancelledError("cancelled") if future.cancelled() else future.exception()
-                    if error is None:
-                        file.write(json.dumps(future.result()).encode() + b"\n")
-                        file.flush()
-                        done += 1
-                        on_progress(done)
-                        continue
-                    if not _is_lost_worker(error):
-                        raise error  # the job itself failed, and would fail again
-                    failures[index] += 1
-                    if failures[index] == TRIES:
-                        raise SearchError(
-                            f"{series.number} {index} failed {TRIES} times: {type(error).__name__}: {error}; what was "
-                            "finished is kept",
-                            reason="WORKER_DIED",
-                        ) from error
-                    missing.appendleft(index)
-        finally:
-            for future in running:
-                future.cancel()
+
+        def write(_index: int, result: dict[str, Any]) -> None:
+            nonlocal done
+            file.write(json.dumps(result).encode() + b"\n")
+            file.flush()
+            done += 1
+            on_progress(done)
+
+        run_jobs(missing, job, write, executor, concurrency=concurrency, name=series.number)
+
+
+def run_jobs(
+    missing: Iterable[int],
+    job: Callable[[int], Callable[[], Any]],
+    on_result: Callable[[int, Any], None],
+    executor: Executor,
+    *,
+    concurrency: int,
+    name: str,
+) -> None:
+    """Run numbered jobs and pass on each result, in the order in which they end.
+
+    Parameters
+    ----------
+    missing : iterable of int
+        The jobs' numbers.
+    job : callable
+        From a job's number to a call that returns its result. Pickle must be able to carry both.
+    on_result : callable
+        Called in this thread with a number and a result.
+    executor : Executor
+        Not shut down.
+    concurrency : int
+        Jobs at a time.
+    name : str
+        What errors call a job.
+
+    Raises
+    ------
+    SearchError
+        The workers of one job died `TRIES` times (reason WORKER_DIED), or the executor takes no more jobs
+        (EXECUTOR_FAILED).
+    Exception
+        Any other error of a job, at once.
+    """
+    missing = deque(missing)
+    failures: Counter[int] = Counter()
+    running: dict[Future, int] = {}
+    try:
+        while missing or running:
+            while missing and len(running) < concurrency:
+                index = missing.popleft()
+                running[_submit(executor, job(index))] = index
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                index = running.pop(future)
+                error = CancelledError("cancelled") if future.cancelled() else future.exception()
+                if error is None:
+                    on_result(index, future.result())
+                    continue
+                if not _is_lost_worker(error):
+                    raise error  # the job itself failed, and would fail again
+                failures[index] += 1
+                if failures[index] == TRIES:
+                    raise SearchError(
+                        f"{name} {index} failed {TRIES} times: {type(error).__name__}: {error}; what was finished is "
+                        "kept",
+                        reason="WORKER_DIED",
+                    ) from error
+                missing.appendleft(index)
+    finally:
+        for future in running:
+            future.cancel()
 
 
 def _submit(executor: Executor, call: Callable[[], dict[str, Any]]) -> Future:

@@ -74,13 +74,9 @@ def play_game(
     players = random_.choice(PLAYERS)
     position = new_game(game, players=players, seed=random_.getrandbits(63))
     if equal:
-        if random_.random() < FORK_SHARE:
-            position = _fork(position, random_, max(2, iterations // QUICK), weights)
-        varied = registry.get(game).training.varied
-        if varied is not None and random_.random() < VARIED_SHARE:
-            position = Position.from_json(varied(position.to_json(), random_))
+        position = equal_start(position, random_, iterations, weights)
         budgets, deviations, odd_share = [iterations] * players, [0.0] * players, 0.0
-        specs = [_small_search(iterations)] * players
+        specs = [small_search(iterations)] * players
     else:
         budgets = [round(iterations * random_.choice(SPREAD)) for _ in range(players)]
         specs = [f"mcts,iterations={budget}" for budget in budgets]
@@ -127,14 +123,24 @@ def play_game(
     }
 
 
-def _small_search(iterations: int) -> str:
+def equal_start(position: Position, random_: random.Random, iterations: int, weights: Weights) -> Position:
+    """Return where an equal game begins that was to begin at `position`."""
+    if random_.random() < FORK_SHARE:
+        position = _fork(position, random_, max(2, iterations // QUICK), weights)
+    varied = registry.get(position.game).training.varied
+    if varied is not None and random_.random() < VARIED_SHARE:
+        position = Position.from_json(varied(position.to_json(), random_))
+    return position
+
+
+def small_search(iterations: int) -> str:
     """Return the spec of a search with no more memory than it needs: reserving much takes longer than such a search."""
     return f"mcts,iterations={iterations},memory={8 + iterations // 25}"
 
 
 def _fork(position: Position, random_: random.Random, iterations: int, weights: Weights) -> Position:
     """Return a position of a quick game after an odd turn, from which the game can go on."""
-    engine = make_engine(_small_search(iterations), weights=weights)
+    engine = make_engine(small_search(iterations), weights=weights)
     before = []  # each turn
     while not position.is_over:
         if position.is_chance:

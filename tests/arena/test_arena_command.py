@@ -134,7 +134,7 @@ def test_a_server_plays_and_one_that_is_gone_forfeits(cli, tmp_path, monkeypatch
         server.terminate()
     assert [record["termination"] for record in records(journal)] == ["finished"] * 2
     journal.unlink()
-    monkeypatch.setattr(play, "check_engines", lambda tournament: None)  # as if it had disappeared then
+    monkeypatch.setattr(play, "check_engines", lambda tournament, log: None)  # as if it had disappeared then
     assert cli(*args, spec, "--time", 0.2, "--journal", journal) == 0
     assert [record["forfeit"]["reason"] for record in records(journal)] == ["no connection"] * 2
 
@@ -159,6 +159,7 @@ def test_a_tournament_killed_at_any_moment_resumes(seed, tmp_path):
     journal = tmp_path / "games.jsonl"
     match = ["--engine", "mcts,iterations=30", "--engine", "random,iterations=1"]
     args = [*COMMAND, *match, "--blocks", "6", "--concurrency", "2", "--seed", str(seed)]
+    args.append("--reproducible")
     whole = tmp_path / "whole.jsonl"
     done = subprocess.run([*args, "--journal", whole], capture_output=True, text=True, check=True)
 

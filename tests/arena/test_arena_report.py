@@ -1,5 +1,6 @@
 """Errors of `mexica-ai arena` before the first game, its output, and its reports on journals."""
 
+import csv
 import json
 import sys
 from pathlib import Path
@@ -94,7 +95,61 @@ def test_forfeits_are_noted(cli, tmp_path):
     program = f"{sys.executable} {Path(__file__).parents[1] / 'nim_engine.py'} illegal"
     args = ["--game", "nim", "--engine", "greedy", "--engine", f'cmd:"{program}"', "--time", 1]
     assert cli(*args, "--blocks", 1, "--journal", tmp_path / "games.jsonl") == 0
-    assert cli.err == "mexica-ai: 2 of 2 games were forfeited; the journal says why\n"
+    first, last = cli.err.splitlines()  # the first reason at once
+    assert first.startswith(f"mexica-ai: first failure of cmd:\"{program}\" (block 0, game ")
+    assert "turn 0): illegal turn: engine" in first or "turn 1): illegal turn: engine" in first
+    assert last == "mexica-ai: 2 of 2 games were forfeited; the journal says why"
+    assert f"first failure of cmd:\"{program}\" (block 0" in " ".join(cli.out.split())
+    assert cli("report", tmp_path / "games.jsonl", "--format", "json") == 0
+    failures = [engine["first_failure"] for engine in json.loads(cli.out)["engines"]]
+    assert failures[0] is None
+    assert failures[1]["reason"] == "illegal turn"
+    assert cli("report", tmp_path / "games.jsonl", "--format", "csv") == 0
+    assert [row["first_failure"] for row in csv.DictReader(cli.out.splitlines())] == ["", "illegal turn"]
+
+
+# Few games, and ratings
+
+
+def test_one_block_and_half_a_block_are_told_without_false_precision(cli, tmp_path):
+    journal = tmp_path / "games.jsonl"
+    strong = ["--game", "nim", "--engine", "mcts,iterations=300", "--engine", "random,iterations=1", "--reproducible"]
+    assert cli(*strong, "--blocks", 1, "--journal", journal) == 0
+    assert "only one block" in cli.out
+    rows = {line.split()[0]: line for line in cli.out.splitlines() if line.startswith(("mcts", "random"))}
+    assert "50.0%" not in cli.out
+    assert "[" not in rows["mcts,iterations=300"]
+    assert cli("report", journal, "--format", "json") == 0
+    assert [engine["superiority"] for engine in json.loads(cli.out)["engines"]] == [None, None]
+    journal.write_text(journal.read_text().splitlines()[0] + "\n")
+    assert cli("report", journal) == 0
+    assert "no block is complete: these are counts" in cli.out
+    cells = [line.split() for line in cli.out.splitlines() if " of 1 " in line]
+    assert [cell[1] + cell[3] + cell[4] for cell in cells] == ["1of1"] * 2
+    assert sorted(cell[2] for cell in cells) == ["0", "1"]
+
+
+def test_ratings_are_counted_from_an_anchor(cli, tmp_path):
+    journal = tmp_path / "games.jsonl"
+    args = [*NIM, "--engine", "uct,iterations=20,name=uct", "--blocks", 3, "--journal", journal, "--format", "json"]
+    assert cli(*args) == 0
+    free = {engine["name"]: engine["rating"] for engine in json.loads(cli.out)["engines"]}
+    assert cli("report", journal, "--format", "json", "--anchor", "uct=1500") == 0
+    found = json.loads(cli.out)
+    assert found["anchor"] == {"name": "uct", "rating": 1500}
+    anchored = {engine["name"]: engine["rating"] for engine in found["engines"]}
+    assert anchored["uct"] == [1500, 1500, 1500]
+    for name, rating in free.items():
+        assert anchored[name][0] - 1500 == pytest.approx(rating[0] - free["uct"][0], abs=1e-3)
+    assert cli("report", journal, "--anchor", "uct=1500") == 0
+    assert "ratings: uct is set to 1500" in cli.out
+    assert cli("report", journal, "--anchor", "utc=1500") == 2
+    assert 'given the engine "utc"; expected one of' in cli.err
+    assert cli(*NIM, "--anchor", "uct") == 2
+    assert "such as uct=1500" in cli.err
+    # Two engines have a rating with an anchor alone.
+    assert cli(*NIM, "--blocks", 2, "--anchor", "random=0", "--format", "json") == 0
+    assert [engine["rating"][0] for engine in json.loads(cli.out)["engines"]][1] == 0
 
 
 # Reports

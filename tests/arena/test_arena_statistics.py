@@ -170,7 +170,7 @@ def test_without_games_there_is_nothing_to_tell():
             assert summary.blocks == 0
             assert summary.share == summary.rank == summary.margin == Estimate(None)
         assert all(estimate == Estimate(None) for estimate in seat_advantage(outcomes, **options))
-        assert likelihood_of_superiority(outcomes, **options) == 0.5
+        assert likelihood_of_superiority(outcomes, **options) is None
         assert Sprt(0.5, 0.6, 0.05, 0.05).state(outcomes, **options).blocks == 0
         assert [estimate.mean for estimate in fit_plackett_luce(outcomes, 3, **options)] == pytest.approx(
             [0, 0, 0]

@@ -24,6 +24,9 @@ OPTIONAL = {
     "cluster": ["distributed"],
     "plot": ["matplotlib"],
     "web": ["starlette", "uvicorn", "sse_starlette"],
+    "data": ["pyarrow"],
+    "rl": ["pettingzoo", "gymnasium"],
+    "onnx": ["onnxruntime"],
 }
 POSITION = str(ROOT / "examples" / "nim.json")
 
@@ -73,6 +76,7 @@ def test_numpy_and_rich_are_enough(args, tmp_path):
         ("arena", ("train", "games.jsonl", "--weights", "w.json", "--match", 2)),
         ("plot", ("arena", "--engine", "random", "--engine", "random", "--plot", "x.png")),
         ("web", ("web", "--no-open")),
+        ("data", ("export", "games.jsonl", "--out", "data")),
     ],
 )
 def test_a_command_says_which_extra_it_needs(extra, args, tmp_path):

@@ -23,7 +23,7 @@ from mexica_ai import registry
 from mexica_ai.errors import IllegalActionError, PositionError, SearchError
 from mexica_ai.games.codec import GameCodec
 from mexica_ai.position import Position
-from test_games.trick.ops import create_without_functions
+from test_games.trick.ops import create_for_another_interface, create_without_functions
 
 SEED = int(os.environ.get("MEXICA_AI_SEED", "2015"))
 LARGE_POOL = [3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 13]
@@ -134,6 +134,12 @@ def test_a_table_without_a_function_is_refused():
         create_without_functions()
 
 
+@pytest.mark.parametrize(("abi", "more_bytes"), [(1, 0), (0, 8)])
+def test_a_table_that_was_compiled_for_another_interface_is_not_read(abi, more_bytes):
+    with pytest.raises(ImportError, match=r"compiled for another version of mexica-ai: interface [0-9a-f]{16},"):
+        create_for_another_interface(abi, more_bytes)
+
+
 @pytest.mark.parametrize("owner", [Game, State])
 def test_owners_are_made_by_the_game_only(owner):
     with pytest.raises(TypeError, match="made by"):
@@ -154,9 +160,9 @@ def test_owners_are_made_by_the_game_only(owner):
         lambda: copies(None, 1),
         lambda: legal_lists(None, 1),
         *(functools.partial(importlib.import_module(f"cext.games.{name}.ops").state_from_fields, None)
-          for name in registry.names()),
+          for name in registry.BUILT_IN),
         *(functools.partial(importlib.import_module(f"cext.games.{name}.ops").state_to_fields, None)
-          for name in registry.names()),
+          for name in registry.BUILT_IN),
     ],
 )  # fmt: skip
 def test_nothing_is_no_state(call):

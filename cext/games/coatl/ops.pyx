@@ -18,6 +18,7 @@ from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts
                                      rules_draw_outcome, rules_legal_actions, rules_returns, rules_score)
 from cext.games.coatl.state cimport (NONE, OVER, CoatlStateC, state_check, state_check_name, state_describe,
                                      state_fill, state_hash)
+from cext.games.coatl.tensor cimport OBSERVATION_SIZE, tensor_observe
 from cext.games.coatl.weights cimport CoatlWeightsC
 
 
@@ -82,6 +83,8 @@ _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy
 _ops.policy = <void (*)(const void*, void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
 _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
 _ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
+_ops.observation_size = OBSERVATION_SIZE
+_ops.observe = tensor_observe
 
 # A random event follows nearly every turn. The value was found by matches (benchmarks/STRENGTH.md).
 GAME = game_create(&_ops, {"events_exponent": 0.25})

@@ -1,17 +1,21 @@
 """Heuristics of Coatl: random players, playouts, priors; contracts in ``policy.pxd``. They never change the rules."""
 
-from libc.math cimport expf
+from libc.math cimport expf, logf
 from libc.stdint cimport uint8_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from cext.core.game cimport State
-from cext.core.priors cimport priors_categorize, priors_find_t
+from cext.core.priors cimport priors_categorize, priors_find_t, priors_inputs
 from cext.core.rng cimport rng_below
+from cext.core.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
+from cext.games.coatl.cards cimport NUM_COLORS, NUM_PAIRS, PAIR_A, PAIR_B
 from cext.games.coatl.evaluation cimport CoatlCacheC, evaluation_outlook
 from cext.games.coatl.rules cimport (MAX_ACTIONS, rules_apply_action, rules_candidates, rules_is_legal,
                                      rules_legal_actions, rules_verbs)
-from cext.games.coatl.state cimport (ADD, BODY, CLOSE, DRAW, END, KEEP, PLAY, START, TAKE, TEMPLE,
-                                     CoatlStateC, action_card, action_kind, action_verb, set_member, set_size)
+from cext.games.coatl.state cimport (ADD, BODY, CLOSE, COATLS, DISCARD, DRAW, END, HEAD, KEEP, NO_CARD, PERFECT_PICK,
+                                     PLAY, PRIESTS_PROMISE, SEE_THE_FUTURE, START, TAIL, TAKE, TEMPLE, CoatlC,
+                                     CoatlStateC, TableC, action_a, action_b, action_card, action_coatl, action_kind,
+                                     action_verb, set_member, set_size, state_coatl, state_num_stored)
 from cext.games.coatl.weights cimport *
 
 
@@ -99,37 +103,188 @@ cdef inline int _gap(float behind) noexcept nogil:
 
 
 cdef int _categorize(const CoatlStateC* state, CoatlCacheC* cache, const action_t* actions, int n, int* categories,
-                     float* shares) noexcept nogil:
-    """Find the category of each legal action and its share of the category's weight; return the row of the weights."""
+                     float* shares, float* outlooks) noexcept nogil:
+    """Find the category of each legal action and its share of the category's weight; return the row of the weights.
+
+    `outlooks`: of the seat after each action.
+    """
     cdef CoatlStateC after
     cdef int i, seat = state.table.to_move
     cdef float best = -1e9
     for i in range(n):
         memcpy(&after, state, sizeof(CoatlStateC))
         rules_apply_action(&after, actions[i])
-        shares[i] = evaluation_outlook(&after, seat, cache)
+        outlooks[i] = evaluation_outlook(&after, seat, cache)
         if action_verb(actions[i]) == DRAW:
-            shares[i] += DRAWING_VALUE
-        best = max(best, shares[i])
+            outlooks[i] += DRAWING_VALUE
+        best = max(best, outlooks[i])
     for i in range(n):
-        categories[i] = _kind(actions[i]) * NUM_GAPS + _gap(best - shares[i])
-        shares[i] = expf((shares[i] - best) / TEMPERATURE)
+        categories[i] = _kind(actions[i]) * NUM_GAPS + _gap(best - outlooks[i])
+        shares[i] = expf((outlooks[i] - best) / TEMPERATURE)
     return state.table.phase
+
+
+cdef void _look(const void* weights, CoatlCacheC* cache, const CoatlStateC* state, const action_t* actions, int n,
+                float* priors, ScorerInputsC* inputs) noexcept nogil:
+    """Find the priors without a learnt policy, and what a policy reads unless `inputs` is NULL."""
+    cdef int categories[MAX_ACTIONS]
+    cdef float outlooks[MAX_ACTIONS]
+    cdef int i, group = _categorize(state, cache, actions, n, categories, priors, outlooks)
+    cdef const float* row = (<const CoatlWeightsC*>weights).priors[group]
+    for i in range(n):
+        priors[i] *= row[categories[i]]
+    if inputs != NULL:
+        scorer_choose(categories, priors, n, NUM_FEATURES, inputs)
+        _describe(state, cache, actions, n, outlooks, inputs)
 
 
 cdef void policy_priors(const void* weights, CoatlCacheC* cache, const CoatlStateC* state, const action_t* actions,
                         int n, float* priors) noexcept nogil:
-    cdef int categories[MAX_ACTIONS]
-    cdef int i, group = _categorize(state, cache, actions, n, categories, priors)
-    cdef const float* row = (<const CoatlWeightsC*>weights).priors[group]
+    cdef ScorerInputsC inputs
+    cdef bint is_learnt = (<const CoatlWeightsC*>weights).has_policy != 0
+    _look(weights, cache, state, actions, n, priors, &inputs if is_learnt else NULL)
+    if is_learnt:
+        scorer_apply((<const CoatlWeightsC*>weights).policy, NUM_SUMMARY, NUM_CATEGORIES, NUM_FEATURES, &inputs,
+                     priors)
+
+
+# --- what a learnt policy reads
+
+cdef inline int _total(const uint8_t* counts) noexcept nogil:
+    """Return the sum of the counts of all colours."""
+    cdef int color, total = 0
+    for color in range(NUM_COLORS):
+        total += counts[color]
+    return total
+
+
+cdef void _describe_coatls(const CoatlStateC* state, int seat, float* summary) noexcept nogil:
+    """Describe the Coatls of the seat to move."""
+    cdef const CoatlC* coatl
+    cdef const CoatlC* longest[2]
+    cdef float* out
+    cdef int number, k, count = 0, closed = 0
+    for number in range(COATLS):
+        coatl = state_coatl(state, seat, number)
+        if coatl.closed:
+            closed += 1
+        elif coatl.length > 0 and count < 2:
+            longest[count] = coatl
+            count += 1
+    if count == 2 and longest[0].length < longest[1].length:
+        longest[0], longest[1] = longest[1], longest[0]
+    summary[SUMMARY_CLOSED] = closed / <float>3
+    summary[SUMMARY_UNFINISHED] = count / <float>2
+    for k in range(count):
+        out = summary + (SUMMARY_FIRST_LENGTH if k == 0 else SUMMARY_SECOND_LENGTH)
+        out[0] = longest[k].length / <float>8
+        out[1] = longest[k].has_head
+        out[2] = longest[k].has_tail
+        out[3] = longest[k].num_cards / <float>4
+        out[4] = longest[k].temple != NO_CARD
+
+
+cdef void _describe_rivals(const CoatlStateC* state, int seat, float* summary) noexcept nogil:
+    """Describe the rivals by what all seats see of them."""
+    cdef const CoatlC* coatl
+    cdef int rival, number, closed
+    for rival in range(state.table.num_players):
+        if rival == seat:
+            continue
+        closed = 0
+        for number in range(COATLS):
+            coatl = state_coatl(state, rival, number)
+            closed += coatl.closed
+            if not coatl.closed:
+                summary[SUMMARY_RIVALS_LENGTH] = max(summary[SUMMARY_RIVALS_LENGTH], coatl.length / <float>8)
+        summary[SUMMARY_RIVALS_CLOSED] = max(summary[SUMMARY_RIVALS_CLOSED], closed / <float>3)
+        summary[SUMMARY_RIVALS_STORED] = max(summary[SUMMARY_RIVALS_STORED],
+                                             state_num_stored(state, rival) / <float>8)
+
+
+cdef void _describe(const CoatlStateC* state, CoatlCacheC* cache, const action_t* actions, int n, const float* outlooks,
+                    ScorerInputsC* inputs) noexcept nogil:
+    """Describe the decision and the chosen actions."""
+    cdef const TableC* table = &state.table
+    cdef int i, seat = table.to_move, tokens = table.tokens[seat]
+    cdef float* summary = inputs.summary
+    cdef float best = -1e9, now = evaluation_outlook(state, seat, cache)
+    memset(summary, 0, NUM_SUMMARY * sizeof(float))
     for i in range(n):
-        priors[i] *= row[categories[i]]
+        best = max(best, outlooks[i])
+    summary[SUMMARY_KEEPING + table.phase] = 1
+    summary[SUMMARY_THREE_SEATS] = table.num_players == 3
+    summary[SUMMARY_FOUR_SEATS] = table.num_players == 4
+    summary[SUMMARY_ROUND] = table.round / <float>20
+    summary[SUMMARY_ENDING] = table.ending != 0
+    summary[SUMMARY_TWO_ACTIONS] = table.actions_left == 2
+    summary[SUMMARY_DECK] = state.num_deck / <float>40
+    summary[SUMMARY_BODIES] = _total(state.bag[BODY]) / <float>60
+    summary[SUMMARY_SUPPLY_HEADS] = _total(table.supply[HEAD]) / <float>2
+    summary[SUMMARY_SUPPLY_TAILS] = _total(table.supply[TAIL]) / <float>2
+    for i in range(NUM_PAIRS):
+        summary[SUMMARY_SUPPLY_PAIRS] += table.pairs[i] / <float>6
+    summary[SUMMARY_HAND] = table.num_hand[seat] / <float>5
+    summary[SUMMARY_TEMPLES] = table.num_temples[seat] / <float>2
+    summary[SUMMARY_STORED_HEADS] = _total(table.stored[seat][HEAD]) / <float>2
+    summary[SUMMARY_STORED_TAILS] = _total(table.stored[seat][TAIL]) / <float>2
+    summary[SUMMARY_STORED_BODIES] = _total(table.stored[seat][BODY]) / <float>8
+    summary[SUMMARY_PERFECT_PICK] = tokens & PERFECT_PICK != 0
+    summary[SUMMARY_SEE_THE_FUTURE] = tokens & SEE_THE_FUTURE != 0
+    summary[SUMMARY_PRIESTS_PROMISE] = tokens & PRIESTS_PROMISE != 0
+    _describe_coatls(state, seat, summary)
+    _describe_rivals(state, seat, summary)
+    summary[SUMMARY_OUTLOOK] = now / 20
+    summary[SUMMARY_GAIN] = (best - now) / 4
+    summary[SUMMARY_ACTIONS] = logf(n) / 4
+    for i in range(inputs.count):
+        _describe_action(state, actions[inputs.chosen[i]], inputs.features + i * NUM_FEATURES + SCORER_OWN)
+        inputs.features[i * NUM_FEATURES + SCORER_OWN + ACTION_GAIN] = (outlooks[inputs.chosen[i]] - now) / 4
+        inputs.features[i * NUM_FEATURES + SCORER_OWN + ACTION_LOSS] = (best - outlooks[inputs.chosen[i]]) / 4
+
+
+cdef void _describe_action(const CoatlStateC* state, action_t action, float* out) noexcept nogil:
+    """Write the features of an action that do not depend on the outlook."""
+    cdef const TableC* table = &state.table
+    cdef const CoatlC* coatl
+    cdef int pair, seat = table.to_move, verb = action_verb(action)
+    cdef int a = action_a(action), b = action_b(action), stored = state_num_stored(state, seat)
+    cdef int hand = table.num_hand[seat]
+    memset(out, 0, (NUM_FEATURES - SCORER_OWN) * sizeof(float))
+    if verb == TAKE and action_kind(action) == BODY:
+        out[ACTION_STORED] = (table.stored[seat][BODY][a] + table.stored[seat][BODY][b]) / <float>4
+        for pair in range(NUM_PAIRS):
+            out[ACTION_SUPPLIED] += table.pairs[pair] * ((PAIR_A[pair] == a) + (PAIR_B[pair] == a)
+                                                         + (PAIR_A[pair] == b) + (PAIR_B[pair] == b)) / <float>4
+    elif verb == TAKE:
+        out[ACTION_STORED] = table.stored[seat][action_kind(action)][a] / <float>4
+        out[ACTION_SUPPLIED] = table.supply[action_kind(action)][a] / <float>4
+    elif verb == ADD or verb == PLAY or verb == TEMPLE or verb == CLOSE:
+        coatl = state_coatl(state, seat, action_coatl(action))
+        out[ACTION_LENGTH] = coatl.length / <float>8
+        out[ACTION_HEAD] = coatl.has_head
+        out[ACTION_TAIL] = coatl.has_tail
+        out[ACTION_CARDS] = coatl.num_cards / <float>4
+    if verb == TAKE:
+        stored += 2 if action_kind(action) == BODY else 1
+    elif verb == START or verb == ADD:
+        stored -= 1
+    hand += (verb == DRAW) - (verb == PLAY or verb == DISCARD)
+    out[ACTION_STORED_AFTER] = stored / <float>8
+    out[ACTION_HAND_AFTER] = hand / <float>5
 
 
 cdef int _categorize_anew(const void* weights, const CoatlStateC* state, const action_t* actions, int n,
                           int* categories, float* shares) noexcept nogil:
-    """Do the same without a cache; the weights do not matter."""
-    return _categorize(state, NULL, actions, n, categories, shares)
+    """Find the categories without a cache; the weights do not matter."""
+    cdef float outlooks[MAX_ACTIONS]
+    return _categorize(state, NULL, actions, n, categories, shares, outlooks)
+
+
+cdef void _look_anew(const void* weights, const CoatlStateC* state, const action_t* actions, int n, float* priors,
+                     ScorerInputsC* inputs) noexcept nogil:
+    """Find the inputs of a policy without a cache."""
+    _look(weights, NULL, state, actions, n, priors, inputs)
 
 
 def categorize(State owner not None, weights not None):
@@ -157,3 +312,28 @@ def categorize(State owner not None, weights not None):
 
 
 NUM_ROWS = NUM_GROUPS       # of the weights of the categories
+
+
+def policy_inputs(State owner not None, weights not None):
+    """Return what a learnt policy reads of a decision.
+
+    Parameters
+    ----------
+    owner : State
+        Of Coatl.
+    weights : Weights
+        Of Coatl.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        The summary (float32, `SUMMARY_...` of ``weights.pxd``); and of each action that would be scored: the action
+        (uint64), the index of its category (int32), its prior without a policy (float32, above 0), and its features
+        (float32, one row an action: `SCORER_...` of ``scorer.pxd``, then `ACTION_...` of ``weights.pxd``).
+
+    Raises
+    ------
+    TypeError
+        If the state or the weights are of another game.
+    """
+    return priors_inputs(owner, weights, "coatl", NUM_SUMMARY, NUM_FEATURES, <scorer_find_t>_look_anew)

@@ -18,6 +18,7 @@ from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_
                                       rules_scoring)
 from cext.games.mexica.state cimport (OVER, MexicaStateC, state_check, state_check_name, state_describe,
                                       state_fill, state_hash)
+from cext.games.mexica.tensor cimport OBSERVATION_SIZE, tensor_observe
 from cext.games.mexica.weights cimport MexicaWeightsC
 
 
@@ -77,6 +78,8 @@ _ops.begin_search = <void (*)(void*) noexcept nogil>policy_begin_search
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
 _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
 _ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
+_ops.observation_size = OBSERVATION_SIZE
+_ops.observe = tensor_observe
 
 GAME = game_create(&_ops)
 

@@ -1,10 +1,13 @@
 """Heuristics of Mexica: random players, playouts, priors; contracts in ``policy.pxd``."""
 
+from libc.math cimport logf
+from libc.stdlib cimport abs
 from libc.string cimport memset
 
 from cext.core.game cimport State
-from cext.core.priors cimport priors_categorize, priors_find_t
+from cext.core.priors cimport priors_categorize, priors_find_t, priors_inputs
 from cext.core.rng cimport rng_below, rng_uniform
+from cext.core.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
 from cext.games.mexica.board cimport STARTS
 from cext.games.mexica.evaluation cimport WIDE_SIZE, evaluation_levels_needed, evaluation_takeable
 from cext.games.mexica.plans cimport PlanC, plans_find
@@ -254,6 +257,7 @@ cdef float HOME_SHARE = 0.15
 
 # What the categories of all actions in a position depend on.
 cdef struct PriorsC:
+    bint is_found
     rows_t dry
     rows_t touching                 # spaces next to water, corners included
     rows_t foundable                # unfounded districts of a size on display that have room
@@ -574,6 +578,7 @@ cdef inline int _categorize_ending(const MexicaStateC* state, action_t action, i
 cdef void _find_facts(const MexicaStateC* state, const int* count, PriorsC* facts) noexcept nogil:
     """Find what the categories depend on. `count`: number of legal actions by verb."""
     cdef rows_t water
+    facts.is_found = True
     facts.dry = state_dry(state)
     facts.ramps = state_ramps(state)
     water = ~facts.dry
@@ -596,14 +601,17 @@ cdef void _find_facts(const MexicaStateC* state, const int* count, PriorsC* fact
 
 
 cdef int _categorize(const void* data, const MexicaStateC* state, const action_t* actions, int n, int* categories,
-                     float* shares) noexcept nogil:
-    """Find the category of each legal action and its share of the category's weight; return the row of the weights."""
-    cdef PriorsC facts
-    cdef int count[16]
+                     float* shares, int* count, PriorsC* facts) noexcept nogil:
+    """Find the category of each legal action and its share of the category's weight; return the row of the weights.
+
+    `count` (16 of them): number of legal actions by verb. `facts`: left alone, `is_found` apart, if nothing depends on
+    them.
+    """
     cdef int i, verb, category
     cdef int group = min(<int>state.action_points, <int>TURN_AP)
     cdef const float* weights = (<const MexicaWeightsC*>data).priors[group]
-    memset(count, 0, sizeof(count))
+    memset(count, 0, 16 * sizeof(int))
+    facts.is_found = False
     for i in range(n):
         count[action_verb(actions[i])] += 1
         shares[i] = 1
@@ -617,25 +625,25 @@ cdef int _categorize(const void* data, const MexicaStateC* state, const action_t
         for i in range(n):
             categories[i] = CATEGORY_PLACE
         return group
-    _find_facts(state, count, &facts)
+    _find_facts(state, count, facts)
     for i in range(n):
         verb = action_verb(actions[i])
         if verb == CANAL:
-            category = _categorize_canal(state, &facts, actions[i], weights, &shares[i])
+            category = _categorize_canal(state, facts, actions[i], weights, &shares[i])
         elif verb == BRIDGE:
-            category = _categorize_bridge(&facts, actions[i], count[BRIDGE], &shares[i])
+            category = _categorize_bridge(facts, actions[i], count[BRIDGE], &shares[i])
         elif verb == RELOCATE:
-            category = _categorize_relocation(&facts, actions[i], count[RELOCATE], &shares[i])
+            category = _categorize_relocation(facts, actions[i], count[RELOCATE], &shares[i])
         elif verb == FOUND:
-            category = _categorize_founding(&facts, actions[i], &shares[i])
+            category = _categorize_founding(facts, actions[i], &shares[i])
         elif verb == TEMPLE:
-            category = _categorize_temple(&facts, actions[i], &shares[i])
+            category = _categorize_temple(facts, actions[i], &shares[i])
         elif verb == WALK:
-            category = _categorize_walk(state, &facts, actions[i])
+            category = _categorize_walk(state, facts, actions[i])
         elif verb == SAIL:
-            category = CATEGORY_SAIL_GOOD + _quality(&facts, action_first(actions[i]))
+            category = CATEGORY_SAIL_GOOD + _quality(facts, action_first(actions[i]))
         elif verb == TELEPORT:
-            category = _categorize_teleport(&facts, actions[i], &shares[i])
+            category = _categorize_teleport(facts, actions[i], &shares[i])
         else:
             category = _categorize_ending(state, actions[i], count[TOKEN], False, &shares[i])
         categories[i] = category
@@ -675,16 +683,145 @@ cdef void policy_begin_search(MexicaStateC* state) noexcept nogil:
     state.tokens_before = state.tokens_taken
 
 
-cdef void policy_priors(const void* weights, void* cache, const MexicaStateC* state, const action_t* actions, int n,
-                        float* priors) noexcept nogil:
+cdef void _look(const void* weights, const MexicaStateC* state, const action_t* actions, int n, float* priors,
+                ScorerInputsC* inputs) noexcept nogil:
+    """Find the priors without a learnt policy, and what a policy reads unless `inputs` is NULL."""
+    cdef PriorsC facts
+    cdef int count[16]
     cdef int categories[MAX_ACTIONS]
-    cdef int i, group = _categorize(weights, state, actions, n, categories, priors)
+    cdef int i, group = _categorize(weights, state, actions, n, categories, priors, count, &facts)
     cdef const float* row = (<const MexicaWeightsC*>weights).priors[group]
     for i in range(n):
         priors[i] *= row[categories[i]]
     if (_is_due(state) and state.tokens_taken == state.tokens_before
             and not rows_has(&STARTS, state.pilli[state.to_move])):
         _raise_homecoming(actions, n, priors)
+    if inputs != NULL:
+        scorer_choose(categories, priors, n, NUM_FEATURES, inputs)
+        _describe(state, actions, count, &facts, inputs)
+
+
+cdef void policy_priors(const void* weights, void* cache, const MexicaStateC* state, const action_t* actions, int n,
+                        float* priors) noexcept nogil:
+    cdef ScorerInputsC inputs
+    cdef bint is_learnt = (<const MexicaWeightsC*>weights).has_policy != 0
+    _look(weights, state, actions, n, priors, &inputs if is_learnt else NULL)
+    if is_learnt:
+        scorer_apply((<const MexicaWeightsC*>weights).policy, NUM_SUMMARY, NUM_CATEGORIES, NUM_FEATURES, &inputs,
+                     priors)
+
+
+# --- what a learnt policy reads
+
+cdef void _describe_position(const MexicaStateC* state, const int* count, float* summary) noexcept nogil:
+    """Describe what does not depend on the facts."""
+    cdef int i, seat = state.to_move, best = -1
+    memset(summary, 0, NUM_SUMMARY * sizeof(float))
+    summary[SUMMARY_POINTS_0 + min(<int>state.action_points, <int>TURN_AP)] = 1
+    summary[SUMMARY_THREE_SEATS] = state.num_players == 3
+    summary[SUMMARY_FOUR_SEATS] = state.num_players == 4
+    summary[SUMMARY_PERIOD_2] = state.period == 2
+    summary[SUMMARY_ROUND] = state.round / <float>10
+    summary[SUMMARY_IS_DUE] = _is_due(state)
+    summary[SUMMARY_AT_HOME] = rows_has(&STARTS, state.pilli[seat])
+    summary[SUMMARY_ON_BRIDGE] = state.district_size == 0
+    summary[SUMMARY_TOKENS] = state.action_tokens[seat] / <float>3
+    summary[SUMMARY_TOKENS_TAKEN] = state.tokens_taken / <float>2
+    for i in range(4):
+        summary[SUMMARY_STOCK_1 + i] = state.stock[seat][i] / <float>3
+    summary[SUMMARY_DISPLAY] = state.num_display / <float>8
+    summary[SUMMARY_BRIDGES] = state.bridges_left / <float>11
+    summary[SUMMARY_DOUBLES] = state.doubles / <float>35
+    summary[SUMMARY_SINGLES] = state.singles / <float>6
+    summary[SUMMARY_DISTRICT] = state.district_size / <float>30
+    summary[SUMMARY_IN_FOUNDED] = rows_any(state.district & state.founded)
+    summary[SUMMARY_CANALS] = logf(1 + count[CANAL]) / 4
+    summary[SUMMARY_FOUNDINGS] = logf(1 + count[FOUND]) / 4
+    summary[SUMMARY_TEMPLES] = logf(1 + count[TEMPLE]) / 4
+    summary[SUMMARY_WALKS] = logf(1 + count[WALK]) / 4
+    summary[SUMMARY_SAILS] = logf(1 + count[SAIL]) / 4
+    summary[SUMMARY_TELEPORTS] = logf(1 + count[TELEPORT]) / 4
+    for i in range(state.num_players):
+        if i != seat:
+            best = max(best, <int>state.score[i])
+    summary[SUMMARY_BEHIND] = (best - <int>state.score[seat]) / <float>20
+
+
+cdef void _describe(const MexicaStateC* state, const action_t* actions, const int* count, const PriorsC* facts,
+                    ScorerInputsC* inputs) noexcept nogil:
+    """Describe the decision and the chosen actions."""
+    cdef rows_t water = state.canals & ~state_bridges(state)
+    cdef float* summary = inputs.summary
+    cdef int i
+    _describe_position(state, count, summary)
+    if facts.is_found:
+        summary[SUMMARY_SETTLED] = facts.is_settled
+        if count[TEMPLE] > 0:
+            summary[SUMMARY_FIRST_LEVEL] = facts.first_level / <float>4
+            summary[SUMMARY_SECOND_LEVEL] = facts.second_level / <float>4
+        summary[SUMMARY_PLANS] = facts.num_plans / <float>3
+        if facts.num_plans > 0:
+            summary[SUMMARY_PLAN_SIZE] = facts.plans[0].size / <float>13
+            summary[SUMMARY_PLAN_COST] = facts.plans[0].cost / <float>6
+            summary[SUMMARY_PLAN_WORTH] = <float>facts.plans[0].worth / 10
+        if facts.num_plans > 1:
+            summary[SUMMARY_PLAN_2_COST] = facts.plans[1].cost / <float>6
+            summary[SUMMARY_PLAN_2_WORTH] = <float>facts.plans[1].worth / 10
+        summary[SUMMARY_GOOD] = rows_count(facts.good) / <float>20
+        summary[SUMMARY_FAIR] = rows_count(facts.fair) / <float>20
+        summary[SUMMARY_FOUNDABLE] = rows_count(facts.foundable) / <float>20
+    for i in range(inputs.count):
+        _describe_action(state, actions[inputs.chosen[i]], facts, &water,
+                         inputs.features + i * NUM_FEATURES + SCORER_OWN)
+
+
+cdef inline int _num_beside(const rows_t* set, int cell) noexcept nogil:
+    """Return how many of the four spaces next to a space are in a set."""
+    return (rows_has(set, cell - 32) + rows_has(set, cell + 32) + rows_has(set, cell - 1) + rows_has(set, cell + 1))
+
+
+cdef void _describe_action(const MexicaStateC* state, action_t action, const PriorsC* facts, const rows_t* water,
+                           float* out) noexcept nogil:
+    """Write the features of an action."""
+    cdef int i, tile, verb = action_verb(action), cell = action_first(action), pilli = state.pilli[state.to_move]
+    cdef const PlanC* plan
+    memset(out, 0, (NUM_FEATURES - SCORER_OWN) * sizeof(float))
+    if cell == 0:
+        return
+    if verb == TEMPLE:
+        out[ACTION_LEVEL] = action_argument(action) / <float>4
+    elif verb == FOUND:
+        out[ACTION_SIZE] = action_argument(action) / <float>13
+    if pilli != 0:
+        out[ACTION_DISTANCE] = (abs((cell >> 5) - (pilli >> 5)) + abs((cell & 31) - (pilli & 31))) / <float>8
+    out[ACTION_IN_DISTRICT] = rows_has(&state.district, cell)
+    out[ACTION_IN_FOUNDED] = rows_has(&state.founded, cell)
+    out[ACTION_WATER] = _num_beside(water, cell) / <float>4
+    out[ACTION_BUILDINGS] = _num_beside(&state.buildings, cell) / <float>4
+    out[ACTION_HOME] = rows_has(&STARTS, cell)
+    if not facts.is_found:
+        return
+    out[ACTION_RAMP] = rows_has(&facts.ramps, cell)
+    if verb != CANAL and verb != BRIDGE:
+        return
+    out[ACTION_DOUBLE] = verb == CANAL and action_argument(action) == 1
+    for i in range(facts.num_plans):
+        plan = &facts.plans[i]
+        tile = 0
+        while tile < plan.num_tiles and plan.tiles[tile] != action:
+            tile += 1
+        if tile < plan.num_tiles or plan.bridge == action:
+            out[ACTION_PLAN_WORTH] = <float>plan.worth / 10
+            out[ACTION_PLAN_COST] = plan.cost / <float>6
+            return
+
+
+cdef int _categorize_only(const void* weights, const MexicaStateC* state, const action_t* actions, int n,
+                          int* categories, float* shares) noexcept nogil:
+    """Find the categories and shares alone."""
+    cdef PriorsC facts
+    cdef int count[16]
+    return _categorize(weights, state, actions, n, categories, shares, count, &facts)
 
 
 def categorize(State owner not None, weights not None):
@@ -708,7 +845,32 @@ def categorize(State owner not None, weights not None):
     TypeError
         If the state or the weights are of another game.
     """
-    return priors_categorize(owner, weights, "mexica", <priors_find_t>_categorize)
+    return priors_categorize(owner, weights, "mexica", <priors_find_t>_categorize_only)
 
 
 NUM_ROWS = NUM_GROUPS       # of the weights of the categories
+
+
+def policy_inputs(State owner not None, weights not None):
+    """Return what a learnt policy reads of a decision.
+
+    Parameters
+    ----------
+    owner : State
+        Of Mexica.
+    weights : Weights
+        Of Mexica.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        The summary (float32, `SUMMARY_...` of ``weights.pxd``); and of each action that would be scored: the action
+        (uint64), the index of its category (int32), its prior without a policy (float32, above 0), and its features
+        (float32, one row an action: `SCORER_...` of ``scorer.pxd``, then `ACTION_...` of ``weights.pxd``).
+
+    Raises
+    ------
+    TypeError
+        If the state or the weights are of another game.
+    """
+    return priors_inputs(owner, weights, "mexica", NUM_SUMMARY, NUM_FEATURES, <scorer_find_t>_look)

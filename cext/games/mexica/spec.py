@@ -15,4 +15,7 @@ SPEC = WeightsSpec(
     categories=enum_names(weights, "CATEGORY_"),
     prior_rows=policy.NUM_ROWS,
     categorize=policy.categorize,
+    summary=enum_names(weights, "SUMMARY_"),
+    action_features=enum_names(weights, "ACTION_"),
+    policy_inputs=policy.policy_inputs,
 )

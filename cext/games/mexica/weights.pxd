@@ -1,5 +1,6 @@
 """Features and categories of Mexica, and the layout of its weights in memory."""
 
+from cext.core.scorer cimport SCORER_OWN
 from cext.games.mexica.state cimport TURN_AP
 
 # Features of a seat and of the position, in the order of the network's inputs. Files have the names in lower case. The
@@ -110,8 +111,64 @@ cdef enum:
     NUM_CATEGORIES = CATEGORY_END_SPENT + 1
     NUM_GROUPS = TURN_AP + 1    # rows of the weights: by the action points left
 
+# What a learnt policy sees of a decision; "own" is the seat to move. The divisors bring each to about 1.
+cpdef enum:
+    SUMMARY_POINTS_0, SUMMARY_POINTS_1, SUMMARY_POINTS_2, SUMMARY_POINTS_3, SUMMARY_POINTS_4, SUMMARY_POINTS_5
+    SUMMARY_POINTS_6            # action points left
+    SUMMARY_THREE_SEATS, SUMMARY_FOUR_SEATS
+    SUMMARY_PERIOD_2
+    SUMMARY_ROUND               # / 10
+    SUMMARY_IS_DUE              # the period ends with this round
+    SUMMARY_AT_HOME             # on a starting space
+    SUMMARY_ON_BRIDGE
+    SUMMARY_TOKENS              # own action tokens / 3
+    SUMMARY_TOKENS_TAKEN        # / 2
+    SUMMARY_STOCK_1, SUMMARY_STOCK_2, SUMMARY_STOCK_3, SUMMARY_STOCK_4      # own temples left, by level / 3
+    SUMMARY_DISPLAY             # tokens on display / 8
+    SUMMARY_BRIDGES             # in the supply / 11
+    SUMMARY_DOUBLES             # canal tiles left / 35
+    SUMMARY_SINGLES             # / 6
+    SUMMARY_DISTRICT            # spaces of the district of the pilli / 30
+    SUMMARY_IN_FOUNDED
+    SUMMARY_SETTLED             # no canal can divide that district any more
+    SUMMARY_FIRST_LEVEL         # level of the smallest temple that takes its first place / 4
+    SUMMARY_SECOND_LEVEL        # second place / 4
+    SUMMARY_PLANS               # founding plans / 3
+    SUMMARY_PLAN_SIZE           # of the best one: spaces / 13
+    SUMMARY_PLAN_COST           # action points / 6
+    SUMMARY_PLAN_WORTH          # / 10
+    SUMMARY_PLAN_2_COST, SUMMARY_PLAN_2_WORTH
+    SUMMARY_GOOD                # other districts where a place can be taken that pays much more: spaces / 20
+    SUMMARY_FAIR                # something more
+    SUMMARY_FOUNDABLE           # that could be founded
+    SUMMARY_CANALS              # logarithm of 1 + the number of legal actions of a verb / 4
+    SUMMARY_FOUNDINGS, SUMMARY_TEMPLES, SUMMARY_WALKS, SUMMARY_SAILS, SUMMARY_TELEPORTS
+    SUMMARY_BEHIND              # points behind the best rival / 20
+
+# What it sees of an action, besides `SCORER_SHARE` and `SCORER_BEHIND`.
+cpdef enum:
+    ACTION_LEVEL                # temple / 4
+    ACTION_SIZE                 # founding / 13
+    ACTION_DISTANCE             # of its first space from the pilli, in rows and columns / 8
+    ACTION_IN_DISTRICT          # in the district of the pilli
+    ACTION_IN_FOUNDED
+    ACTION_WATER                # spaces next to it under water / 4
+    ACTION_BUILDINGS            # next to it / 4
+    ACTION_HOME                 # a starting space
+    ACTION_RAMP                 # next to a bridge
+    ACTION_DOUBLE               # canal
+    ACTION_PLAN_WORTH           # of the best founding plan with this canal or bridge / 10
+    ACTION_PLAN_COST            # / 6
+
+cdef enum:
+    NUM_SUMMARY = SUMMARY_BEHIND + 1
+    NUM_FEATURES = SCORER_OWN + ACTION_PLAN_COST + 1
+    NUM_POLICY = 4864           # weights of a learnt policy
+
 
 # What GameOps.policy and GameOps.evaluate read.
 ctypedef struct MexicaWeightsC:
     float[NUM_WEIGHTS] network                  # layer after layer, see cext/core/network.pxd
     float[NUM_GROUPS][NUM_CATEGORIES] priors    # weights of the categories
+    float[NUM_POLICY] policy                    # layer after layer, see cext/core/scorer.pxd
+    float has_policy                            # 0: none

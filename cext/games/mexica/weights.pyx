@@ -1,5 +1,8 @@
 """The enumerations of ``weights.pxd``, for Python."""
 
 from cext.core.network cimport network_size
+from cext.core.scorer cimport SCORER_FEATURES, SCORER_SUMMARY, scorer_size
 
 assert network_size(NUM_INPUTS) == NUM_WEIGHTS
+assert scorer_size(NUM_SUMMARY, NUM_CATEGORIES, NUM_FEATURES) == NUM_POLICY
+assert NUM_SUMMARY <= SCORER_SUMMARY and NUM_FEATURES <= SCORER_FEATURES

@@ -11,11 +11,13 @@ from libc.string cimport memset
 
 from cext.core.game cimport GameOps, State, game_create, state_wrap
 from cext.core.rng cimport mix_bits
+from cext.core.tensor cimport tensor_bytes, tensor_head, tensor_number
 from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, int32_t, uint8_t, uint64_t
 
 cdef enum:
     MAX_PILES = 8
     MAX_PILE = 63
+    OBSERVATION_SIZE = 1 + MAX_SEATS + MAX_PILES + 2
 
 
 ctypedef struct NimStateC:
@@ -118,6 +120,14 @@ cdef int nim_round(const void* data) noexcept nogil:
     return state.turns // state.num_players
 
 
+cdef void nim_observe(const void* data, int viewer, float* out) noexcept nogil:
+    cdef const NimStateC* state = <const NimStateC*>data
+    out = tensor_head(out, viewer, nim_current_player(data), state.num_players)
+    out = tensor_bytes(out, state.piles, MAX_PILES)
+    out = tensor_number(out, state.plies_left)
+    tensor_number(out, state.plies_per_turn)
+
+
 cdef GameOps _ops
 memset(&_ops, 0, sizeof(GameOps))
 _ops.name = "nim"
@@ -137,6 +147,8 @@ _ops.scores = nim_scores
 _ops.hash = nim_hash
 _ops.turn = nim_turn
 _ops.round = nim_round
+_ops.observation_size = OBSERVATION_SIZE
+_ops.observe = nim_observe
 
 GAME = game_create(&_ops)
 

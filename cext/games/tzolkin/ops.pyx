@@ -18,6 +18,7 @@ from cext.games.tzolkin.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accep
 from cext.games.tzolkin.state cimport (KEEP, KEEPING, OVER, TzolkinStateC, action_second_tile, action_tile, action_verb,
                                        state_check, state_check_name, state_describe, state_fill, state_hash)
 from cext.games.tzolkin.tables cimport NUM_WEALTH
+from cext.games.tzolkin.tensor cimport OBSERVATION_SIZE, tensor_observe
 from cext.games.tzolkin.weights cimport TzolkinWeightsC
 
 
@@ -80,6 +81,8 @@ _ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_acce
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action
 _ops.policy = <void (*)(const void*, void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
 _ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
+_ops.observation_size = OBSERVATION_SIZE
+_ops.observe = tensor_observe
 
 # Random turns to the end of the round cost time and tell little here: most of what a seat gains comes from few good
 # turns. Found by a match (docs/experiments.md).

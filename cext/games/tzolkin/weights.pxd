@@ -1,5 +1,7 @@
 """Features and categories of Tzolk'in, and the layout of its weights in memory."""
 
+from cext.core.scorer cimport SCORER_OWN
+
 # Features of a seat and of the position, in the order of the network's inputs. Files have the names in lower case. The
 # divisors bring each to about 1. Values in points are those of the plans, see ``plans.pxd``.
 cpdef enum:
@@ -138,8 +140,53 @@ cdef enum:
     NUM_CATEGORIES = (KIND_ADVANCE + 1) * NUM_GAPS
     NUM_GROUPS = 4              # rows of the weights: by food days held
 
+# What a learnt policy sees of a decision; "own" is the seat to move. The divisors bring each to about 1.
+cpdef enum:
+    SUMMARY_KEEPING, SUMMARY_TURN, SUMMARY_PLACING, SUMMARY_PICKING, SUMMARY_ADVANCING
+    SUMMARY_THREE_SEATS, SUMMARY_FOUR_SEATS
+    SUMMARY_DAYS                    # left / 27
+    SUMMARY_TO_FOOD                 # days to the next food day / 7
+    SUMMARY_FOOD_DAYS               # held / 4
+    SUMMARY_CORN                    # own / 10
+    SUMMARY_WOOD, SUMMARY_STONE, SUMMARY_GOLD       # / 4
+    SUMMARY_SKULLS                  # / 2
+    SUMMARY_WORKERS                 # in play / 6
+    SUMMARY_WORKERS_OUT             # on the board / 6
+    SUMMARY_ON_PALENQUE, SUMMARY_ON_YAXCHILAN, SUMMARY_ON_TIKAL, SUMMARY_ON_UXMAL, SUMMARY_ON_CHICHEN   # / 3
+    SUMMARY_BEST_PALENQUE, SUMMARY_BEST_YAXCHILAN, SUMMARY_BEST_TIKAL, SUMMARY_BEST_UXMAL   # its furthest tooth / 8
+    SUMMARY_BEST_CHICHEN
+    SUMMARY_AGRICULTURE, SUMMARY_EXTRACTION, SUMMARY_ARCHITECTURE, SUMMARY_THEOLOGY         # levels / 3
+    SUMMARY_TEMPLE_1, SUMMARY_TEMPLE_2, SUMMARY_TEMPLE_3    # steps / 5
+    SUMMARY_LIGHT                   # a double advance is left
+    SUMMARY_PLACED                  # workers in this turn / 6
+    SUMMARY_PENDING                 # decisions that wait / 4
+    SUMMARY_START_TAKEN
+    SUMMARY_TEETH                   # corn for the start space / 5
+    SUMMARY_SPREAD                  # advantage of the best action over that of the worst / 10
+    SUMMARY_ACTIONS                 # logarithm of the number of actions / 4
+
+# What it sees of an action, besides `SCORER_SHARE` and `SCORER_BEHIND`.
+cpdef enum:
+    ACTION_LOSS                     # what it lacks to the best action, in the advantage / 4
+    ACTION_SPACE                    # PICK, PLACE: the space / 8
+    ACTION_USED                     # action of a gear / 6
+    ACTION_TEMPLE_1, ACTION_TEMPLE_2, ACTION_TEMPLE_3       # it is about this temple, or the track of this number
+    ACTION_TRACK_4
+    ACTION_BLOCKS                   # / 3
+    ACTION_GOLD                     # of them / 2
+    ACTION_NUMBER                   # of a trade; days / 4
+    ACTION_MONUMENT                 # builds one
+    ACTION_TILE                     # number of the tile / 32
+
+cdef enum:
+    NUM_SUMMARY = SUMMARY_ACTIONS + 1
+    NUM_FEATURES = SCORER_OWN + ACTION_TILE + 1
+    NUM_POLICY = 6176               # weights of a learnt policy
+
 
 # What GameOps.policy and GameOps.evaluate read.
 ctypedef struct TzolkinWeightsC:
     float[NUM_WEIGHTS] network                  # layer after layer, see cext/core/network.pxd
     float[NUM_GROUPS][NUM_CATEGORIES] priors    # weights of the categories
+    float[NUM_POLICY] policy                    # layer after layer, see cext/core/scorer.pxd
+    float has_policy                            # 0: none

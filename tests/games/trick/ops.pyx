@@ -11,7 +11,7 @@ from libc.string cimport memset
 
 from numpy.random cimport bitgen_t
 
-from cext.core.game cimport GameOps, State, game_create, state_wrap
+from cext.core.game cimport CEXT_ABI, GameOps, State, game_create, game_create_compiled, state_wrap
 from cext.core.rng cimport mix_bits, rng_below
 from cext.core.types cimport ALL_SEEING, MAX_SEATS, TERMINAL, action_t
 
@@ -195,3 +195,8 @@ def create_without_functions():
     incomplete.hash = NULL
     incomplete.round = NULL
     return game_create(&incomplete)
+
+
+def create_for_another_interface(int abi, int more_bytes):
+    """Offer the core a table, at no readable address, whose interface or size differs from the core's by so much."""
+    return game_create_compiled(<const GameOps*>1, None, CEXT_ABI + abi, sizeof(GameOps) + more_bytes)

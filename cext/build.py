@@ -1,0 +1,93 @@
+"""How compiled games are built: `game_extensions` for the setup.py of a game in a package of its own.
+
+The build of mexica-ai itself uses the same flags and directives. They matter: a game inlines functions of the core.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension
+
+CORE = Path(__file__).parent / "core"
+# What games are compiled against: the declarations that they import, and the headers of those.
+INTERFACE = ("types.pxd", "game.pxd", "rng.pxd", "mix.h", "network.pxd", "network.h", "priors.pxd")
+
+# -Wno-psabi: warnings about passing 64-byte vectors by value do not apply, since these functions are inlined.
+# -ffp-contract=off: without contracted multiply-adds, all builds compute the same numbers.
+COMPILE_ARGS = ("-std=gnu11", "-Wno-psabi", "-pthread", "-ffp-contract=off")
+LINK_ARGS = ("-pthread",)
+MACROS = (("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"),)
+DIRECTIVES = {
+    "language_level": 3,
+    "embedsignature": True,
+    "boundscheck": False,
+    "wraparound": False,
+    "initializedcheck": False,
+    "cdivision": True,
+}
+
+
+def abi() -> str:
+    """Return the number of the interface between the core and compiled games, as a constant of C.
+
+    It changes with every change of the declarations, and not with their comments. The core refuses the table of a game
+    that was compiled with another number, since that table may have another layout.
+    """
+    declarations = sha256()
+    for name in INTERFACE:
+        text = re.sub(r'\A""".*?"""', "", (CORE / name).read_text(), flags=re.DOTALL)
+        lines = (re.sub(r"#( .*|)$", "", line).rstrip() for line in text.splitlines())
+        declarations.update("\n".join(filter(None, lines)).encode())
+    return f"0x{declarations.hexdigest()[:16]}ULL"
+
+
+def game_extensions(
+    modules: Sequence[str], *, compile_args: Sequence[str] = ("-O3",), annotate: bool = False, **options: Any
+) -> list[Extension]:
+    """Return the extension modules of a game, translated to C, for `ext_modules` of `setuptools.setup`.
+
+    Parameters
+    ----------
+    modules : sequence of str
+        Dotted names of compiled modules, such as ``my_game.ops``. Each has its source at that path under the working
+        directory: ``my_game/ops.pyx``.
+    compile_args : sequence of str
+        Further arguments of the C compiler. Default: ``-O3``. With ``MEXICA_AI_NATIVE=1`` in the environment,
+        ``-march=native`` is added.
+    annotate : bool
+        Whether Cython writes its report beside each module. Default: False.
+    **options
+        Of `setuptools.Extension`, such as `include_dirs` or `depends`; added to those that the core needs.
+
+    Returns
+    -------
+    list of setuptools.Extension
+    """
+    native = ["-march=native"] if os.environ.get("MEXICA_AI_NATIVE") == "1" else []
+    extensions = [
+        Extension(
+            name,
+            [name.replace(".", "/") + ".pyx"],
+            include_dirs=[numpy.get_include(), str(CORE), *options.get("include_dirs", ())],
+            define_macros=[*MACROS, ("CEXT_ABI", abi()), *options.get("define_macros", ())],
+            extra_compile_args=[*COMPILE_ARGS, *compile_args, *native],
+            extra_link_args=list(LINK_ARGS),
+            **{key: value for key, value in options.items() if key not in ("include_dirs", "define_macros")},
+        )
+        for name in modules
+    ]
+    return cythonize(
+        extensions,
+        include_path=[str(CORE.parents[1])],  # an editable install is not in Python's path
+        build_dir="build/cython",
+        compiler_directives=DIRECTIVES,
+        annotate=annotate,
+    )

@@ -1,0 +1,7 @@
+"""Shut the Box for mexica-ai."""
+
+from mexica_ai.registry import GameEntry
+from mexica_ai_shutbox.codec import CODEC
+from mexica_ai_shutbox.ops import GAME
+
+ENTRY = GameEntry("shutbox", GAME, CODEC)

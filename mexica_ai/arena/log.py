@@ -1,0 +1,54 @@
+"""The log of a tournament: what every program was told and said, and when.
+
+All processes add to one file. A line is written at once, so that lines of different games do not mix, and what a
+program said last is there even if its process was killed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+
+from mexica_ai.errors import NotationError
+
+MAX_LINE = 1 << 16  # characters; the rest of a longer one is left out
+
+
+class Log:
+    """Writes the lines of one program.
+
+    Parameters
+    ----------
+    path : str
+        Appended to.
+    where : str
+        Which game and seat, the beginning of each line after the time.
+    """
+
+    def __init__(self, path: str, where: str) -> None:
+        self._fd = _open(path)
+        self._where = where
+
+    def __call__(self, sign: str, text: str) -> None:
+        """Write a line. `sign` is ``>`` told, ``<`` said, ``!`` said on standard error, or ``#`` an event."""
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").removesuffix("+00:00")
+        for line in text.splitlines():
+            os.write(self._fd, f"{now}Z {self._where} {sign} {line[:MAX_LINE]}\n".encode())
+
+    def close(self) -> None:
+        """Close the file; may be called twice."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def check_log(path: str) -> None:
+    """Raise NotationError if nothing can be written to a path; an empty file is made if there is none."""
+    os.close(_open(path))
+
+
+def _open(path: str) -> int:
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise NotationError(f"cannot write the log {path}: {error.strerror}", reason="UNREADABLE_FILE") from None

@@ -1,0 +1,143 @@
+"""A game by PettingZoo's AEC interface (extra `rl`); `mexica_ai.env.aec` makes one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+
+from cext.core.game import CHANCE
+from cext.core.tensor import observation
+from mexica_ai import registry
+from mexica_ai.env.observations import BOUND, schema
+from mexica_ai.errors import IllegalActionError
+from mexica_ai.limits import resolve_seed
+from mexica_ai.position import Position, new_game
+
+
+class GameEnv(AECEnv):
+    """One game. Agents are the seats, an action is an index into the list of legal actions of the state.
+
+    An observation is a dictionary: ``observation`` (float32, see `mexica_ai.env.schema`) and ``action_mask`` (int8,
+    1 for the indexes of legal actions; all 0 for a seat that is not to move). The reward is a seat's share of the win,
+    when the game is over. Random events are drawn by the environment.
+    """
+
+    metadata = {"name": "mexica_ai_v1", "render_modes": ["ansi"], "is_parallelizable": False}  # noqa: RUF012
+
+    def __init__(
+        self, game: str, players: int, seed: int | None, render_mode: str | None, options: dict[str, Any]
+    ) -> None:
+        super().__init__()
+        self.schema = schema(game)
+        self.render_mode = render_mode
+        self._game, self._players, self._options = game, players, options
+        self._codec = registry.get(game).codec
+        self._max_actions = max_actions = registry.get(game).game.max_actions
+        self._rng = np.random.default_rng(resolve_seed(seed))
+        self._state = self._deal()
+        self.possible_agents = [f"seat_{seat}" for seat in range(self._state.num_players)]
+        self.agents = []
+        self._observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(-BOUND, BOUND, (self.schema.size,), np.float32),
+                    "action_mask": spaces.Box(0, 1, (max_actions,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self._action_spaces = {agent: spaces.Discrete(max_actions) for agent in self.possible_agents}
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """Return the space of an agent's observations."""
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """Return the space of an agent's actions: indexes into the list of legal actions."""
+        return self._action_spaces[agent]
+
+    @property
+    def position(self) -> Position:
+        """A copy of the position, everything that is hidden included."""
+        return Position(self._game, self._state.copy())
+
+    @property
+    def legal(self) -> list[str]:
+        """The legal actions as text, in the order of their indexes."""
+        return [self._codec.format_action(action) for action in self._legal]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new game."""
+        if seed is not None:
+            self._rng = np.random.default_rng(resolve_seed(seed))
+        self._state = self._deal()
+        self._settle()
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self.agent_selection = self.agents[self._state.current_player]
+
+    def step(self, action: int | None) -> None:
+        """Play an action of the agent to move.
+
+        Raises
+        ------
+        IllegalActionError
+            There is no action with this index. Nothing is changed then.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        if action is None or not 0 <= action < len(self._legal):
+            raise IllegalActionError(f"action: given {action}; expected an index from 0 to {len(self._legal) - 1}")
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        self._state.apply(self._legal[action])
+        self._settle()
+        if self._state.is_terminal:
+            for name, share in zip(self.possible_agents, self._state.returns(), strict=True):
+                self.rewards[name] = share
+                self.terminations[name] = True
+        else:
+            self.agent_selection = self.possible_agents[self._state.current_player]
+        self._accumulate_rewards()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """Return what an agent sees."""
+        seat = self.possible_agents.index(agent)
+        mask = np.zeros(self._max_actions, np.int8)
+        if seat == self._state.current_player:
+            mask[: len(self._legal)] = 1
+        return {"observation": observation(self._state, seat), "action_mask": mask}
+
+    def render(self) -> str | None:
+        """Return the board as text; None without a render mode."""
+        return str(self.position) if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Do nothing: nothing is open."""
+
+    def _deal(self):
+        seed = int(self._rng.integers(2**63))
+        return new_game(self._game, players=self._players, seed=seed, **self._options).state
+
+    def _settle(self):
+        """Draw random events until a seat is to move or the game is over, and list the legal actions."""
+        while self._state.current_player == CHANCE:
+            self._state.resolve_chance(int(self._rng.integers(2**63)))
+        self._legal = self._state.legal_actions()
+
+
+def wrapped(
+    game: str, players: int, seed: int | None, render_mode: str | None, options: dict[str, Any]
+) -> OrderEnforcingWrapper:
+    """Return the environment in the wrapper that checks the order of calls."""
+    return OrderEnforcingWrapper(GameEnv(game, players, seed, render_mode, options))

@@ -1,0 +1,98 @@
+"""Many games of one kind, stepped together by compiled calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cext.core.batch import Batch
+from mexica_ai import registry
+from mexica_ai.errors import SearchError
+from mexica_ai.limits import resolve_seed
+from mexica_ai.position import Position, new_game
+from mexica_ai.strict import quote
+
+DEFAULT_STARTS = 256
+MAX_STARTS = 1 << 20
+
+
+class VectorEnv(Batch):
+    """Games that are stepped together; `vector` makes one. `cext.core.batch.Batch` explains the arrays."""
+
+    @property
+    def max_actions(self) -> int:
+        """The length of a row of `legal` and `masks`."""
+        return self.game.max_actions
+
+    def position(self, index: int) -> Position:
+        """Return a copy of a running game's position, everything that is hidden included."""
+        return Position(self.game.name, self.state(index))
+
+    def action_text(self, action: int) -> str:
+        """Return the text of an action of `legal` or `actions`."""
+        return registry.get(self.game.name).codec.format_action(int(action))
+
+
+def vector(
+    game: str = registry.DEFAULT,
+    num_games: int = 256,
+    players: int = 2,
+    seed: int | None = None,
+    *,
+    legal: bool = True,
+    masks: bool = False,
+    observations: bool = False,
+    starts: int | Sequence[Position] = DEFAULT_STARTS,
+    **options: Any,
+) -> VectorEnv:
+    """Return games that are stepped together by compiled calls without the GIL.
+
+    Parameters
+    ----------
+    game : str
+        The game's name.
+    num_games : int
+        How many games run at a time, 1 to 2**20.
+    players : int
+        Number of seats.
+    seed : int, optional
+        0 <= seed < 2**63; with the same seed and the same actions everything is the same. Drawn from the operating
+        system if None.
+    legal : bool
+        Whether to list the legal actions. `step` needs them, `step_random` does not.
+    masks : bool
+        Whether to keep masks over the lists.
+    observations : bool
+        Whether to keep what each seat to move sees.
+    starts : int or sequence of Position
+        How many new games are dealt beforehand, 1 to 2**20, or positions to begin from. A game that is over starts
+        anew from one of them, drawn uniformly.
+    **options
+        The game's own, as `mexica_ai.new_game` takes them.
+
+    Raises
+    ------
+    UnknownGameError, NotationError, PositionError
+        As `mexica_ai.new_game`.
+    SearchError
+        An argument is out of range (reason INVALID_OPTION or INVALID_SEED), or the game has no observations
+        (NO_OBSERVATIONS).
+    """
+    seed = resolve_seed(seed)
+    if isinstance(starts, int):
+        if not 1 <= starts <= MAX_STARTS:
+            raise SearchError(
+                f"starts: given {quote(starts)}; expected 1 to {MAX_STARTS}, or positions",
+                reason="INVALID_OPTION",
+                path="starts",
+            )
+        deals = np.random.default_rng(seed).integers(2**63, size=starts)
+        starts = [new_game(game, players=players, seed=int(deal), **options) for deal in deals]
+    elif any(position.game != game for position in starts):
+        raise SearchError(
+            f"starts: given positions of another game; expected {game}", reason="INVALID_OPTION", path="starts"
+        )
+    states = [position.state for position in starts]
+    return VectorEnv(states, num_games, seed=seed, legal=legal, masks=masks, observations=observations)

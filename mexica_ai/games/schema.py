@@ -1,0 +1,120 @@
+"""The layout of a game's observations: named fields, one after the other, in one row of float32 numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+SEATS = 4  # every observation has room for so many seats
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of an observation.
+
+    Parameters
+    ----------
+    name : str
+    shape : tuple of int
+        () for a single number.
+    help : str
+        What its numbers are, and what each axis counts.
+    scale : float
+        About the largest number in play: dividing by it gives numbers of about 1.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    help: str
+    scale: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """How many numbers the field has."""
+        return prod(self.shape)
+
+
+# What every observation begins with.
+HEAD = (
+    Field("players", (), "number of seats", 4),
+    Field("to_move", (SEATS,), "1 for the seat to move; all 0 if a random event is due or the game is over"),
+)
+
+
+class Schema:
+    """The fields of a game's observations.
+
+    Seats are counted from the viewer: seat 0 is the viewer, seat 1 plays after it. What belongs to seats that do
+    not take part is 0.
+
+    Parameters
+    ----------
+    game : str
+    version : int
+        Goes up with every change of a field. Networks and data of another version do not fit.
+    fields : sequence of Field
+        Those after `HEAD`.
+    """
+
+    def __init__(self, game: str, version: int, fields: Sequence[Field]) -> None:
+        self.game = game
+        self.version = version
+        self.fields = (*HEAD, *fields)
+
+    @cached_property
+    def size(self) -> int:
+        """How many numbers an observation has."""
+        return sum(field.size for field in self.fields)
+
+    @cached_property
+    def offsets(self) -> dict[str, int]:
+        """Where each field begins, by name."""
+        offsets, at = {}, 0
+        for field in self.fields:
+            offsets[field.name] = at
+            at += field.size
+        return offsets
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        """The scale of each number, float32 [size]."""
+        return np.concatenate([np.full(field.size, field.scale, np.float32) for field in self.fields])
+
+    def split(self, observations: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the fields of observations by name.
+
+        Parameters
+        ----------
+        observations : numpy.ndarray
+            [..., size]
+
+        Returns
+        -------
+        dict of str to numpy.ndarray
+            [..., *shape]; views where numpy can make them.
+
+        Raises
+        ------
+        ValueError
+            The last axis has another length.
+        """
+        if observations.shape[-1:] != (self.size,):
+            raise ValueError(f"observations of shape {observations.shape}; expected [..., {self.size}]")
+        lead = observations.shape[:-1]
+        return {
+            field.name: observations[..., at : at + field.size].reshape(lead + field.shape)
+            for field, at in zip(self.fields, self.offsets.values(), strict=True)
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the schema as a JSON object, for files of data."""
+        fields = [
+            {"name": field.name, "shape": list(field.shape), "scale": field.scale, "help": field.help}
+            for field in self.fields
+        ]
+        return {"game": self.game, "version": self.version, "size": self.size, "fields": fields}

@@ -1,0 +1,137 @@
+"""The environments: PettingZoo's own tests, the games that are stepped together, OpenSpiel's own test."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+import mexica_ai as ai
+from cext.core.game import CHANCE
+from mexica_ai import env, registry
+from mexica_ai.errors import IllegalActionError, SearchError
+
+GAMES = registry.names()
+needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo"), reason="needs the extra rl")
+
+
+@needs_pettingzoo
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("game", GAMES)
+def test_pettingzoos_own_tests(game):
+    from pettingzoo.test import api_test, seed_test
+
+    api_test(env.aec(game, players=3, seed=1), num_cycles=100)
+    seed_test(lambda: env.aec(game, players=2), num_cycles=50)
+
+
+@needs_pettingzoo
+def test_a_game_by_pettingzoos_interface():
+    one = env.aec("nim", players=2, piles=[3], render_mode="ansi")
+    one.reset(seed=1)
+    assert one.unwrapped.legal == ["take 1 1", "take 2 1", "take 3 1"]
+    observation = one.last()[0]
+    assert observation["action_mask"].sum() == 3
+    assert not one.observe("seat_1")["action_mask"].any()
+    assert one.render() == str(ai.new_game("nim", piles=[3]))
+    with pytest.raises(IllegalActionError, match="expected an index from 0 to 2"):
+        one.step(3)
+    one.step(1)
+    assert one.agent_selection == "seat_1"
+    one.step(0)
+    assert one.rewards == {"seat_0": 0.0, "seat_1": 1.0}
+    assert one.terminations == {"seat_0": True, "seat_1": True}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_games_stepped_together_are_games(game):
+    games = env.vector(game, 3, players=2, seed=5, masks=True, observations=True, starts=2)
+    rng = np.random.default_rng(1)
+    states = [games.state(i) for i in range(3)]
+    for _ in range(60):
+        for i, state in enumerate(states):
+            legal = games.legal[i, : games.num_legal[i]].tolist()
+            assert legal == state.legal_actions()
+            assert games.to_move[i] == state.current_player
+            assert games.masks[i].sum() == games.masks[i, : games.num_legal[i]].sum() == len(legal)
+            np.testing.assert_array_equal(games.observations[i], env.observe(ai.Position(game, state)))
+        chosen = rng.integers(games.num_legal)
+        played = [int(games.legal[i, chosen[i]]) for i in range(3)]
+        ended = games.step(chosen)
+        assert games.actions.tolist() == played
+        assert ended == games.done.sum()
+        for i, state in enumerate(states):
+            state.apply(played[i])
+            had_event = state.current_player == CHANCE
+            if had_event or state.is_terminal:
+                assert games.done[i] or had_event
+                if state.is_terminal:
+                    assert games.rewards[i].tolist() == [np.float32(share) for share in state.returns()]
+                    assert games.scores[i].tolist() == state.scores()
+                states[i] = games.state(i)
+            else:
+                assert games.state(i) == state
+                assert not games.done[i]
+                assert not games.rewards[i].any()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_random_play_ends_and_begins_anew(game):
+    games = env.vector(game, 8, players=3, seed=2, legal=False, starts=3)
+    assert games.legal is games.masks is games.observations is None
+    ended = longest = 0
+    for _ in range(40):
+        ended += games.step_random(100)
+        longest = max(longest, games.lengths.max())
+        assert (games.rewards.sum(axis=1) == games.done).all()
+    assert ended > 8
+    assert longest <= registry.get(game).game.max_game_length
+    again = env.vector(game, 8, players=3, seed=2, legal=False, starts=3)
+    for _ in range(40):
+        again.step_random(100)
+    assert [again.state(i) for i in range(8)] == [games.state(i) for i in range(8)]
+
+
+def test_what_games_stepped_together_refuse():
+    games = env.vector("nim", 2, seed=1, piles=[2, 2], starts=1)
+    before = games.state(0)
+    for actions, message in (
+        ([0], "expected integers of shape"),
+        ([0.0, 0.0], "expected integers of shape"),
+        ([0, 4], r"actions\[1\]: given 4; expected 0 to 3"),
+        ([-1, 0], r"actions\[0\]: given -1; expected 0 to 3"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            games.step(np.array(actions))
+    assert games.state(0) == before
+    with pytest.raises(IndexError):
+        games.state(2)
+    with pytest.raises(ValueError, match="expected 2 seats from 0 to 1"):
+        games.observe(np.array([0, 2]))
+    with pytest.raises(SearchError, match="expected legal=True"):
+        env.vector("nim", 2, legal=False).step([0, 0])
+    with pytest.raises(SearchError, match="num_games"):
+        env.vector("nim", 0)
+    with pytest.raises(SearchError, match="positions of another game"):
+        env.vector("nim", 1, starts=[ai.new_game("mexica")])
+    over = ai.new_game("nim", piles=[1])
+    over.push("take 1 1")
+    with pytest.raises(SearchError, match=r"starts\[1\]: is over"):
+        env.vector("nim", 1, starts=[ai.new_game("nim"), over])
+
+
+def test_observations_of_chosen_seats():
+    games = env.vector("coatl", 3, players=3, seed=4, starts=3)
+    seen = games.observe([0, 1, 2])
+    for i in range(3):
+        np.testing.assert_array_equal(seen[i], env.observe(games.position(i), i))
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("pyspiel"), reason="needs open_spiel")
+@pytest.mark.parametrize("game", GAMES)
+def test_openspiels_own_test(game):
+    import pyspiel
+
+    importlib.import_module("mexica_ai.env.openspiel")  # registers the game
+
+    loaded = pyspiel.load_game(f"mexica_ai(game={game},players=3)")
+    pyspiel.random_sim_test(loaded, num_sims=1, serialize=False, verbose=False)

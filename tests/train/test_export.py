@@ -1,0 +1,177 @@
+"""Data from records, and the tree of a search: what is written is what was played and searched."""
+
+import io
+import json
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+
+import mexica_ai as ai
+from cext.core.search import Search
+from mexica_ai import env, registry
+from mexica_ai.cli.main import main
+from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.export import MANIFEST, Settings, export, make_shard
+from mexica_ai.limits import Limits
+from mexica_ai.tree import search_tree
+
+
+class Here:
+    """An executor that runs each call at once, and can be told to fail."""
+
+    def __init__(self, fails=()):
+        self.fails = set(fails)
+        self.calls = 0
+
+    def submit(self, call):
+        future = Future()
+        self.calls += 1
+        if self.calls in self.fails:
+            future.set_exception(RuntimeError("no power"))
+        else:
+            try:
+                future.set_result(call())
+            except Exception as error:
+                future.set_exception(error)
+        return future
+
+
+def nim_record(seed, *, finished=True):
+    position = ai.new_game("nim", piles=[2, 1 + seed % 3], plies_per_turn=2)
+    while not position.is_over and (finished or not position.history):
+        position.push(ai.best_turn(position, iterations=2, seed=seed).turn)
+    return json.dumps(ai.make_record(position)).encode()
+
+
+def records(count):
+    return [(f"games:{number + 1}", nim_record(number)) for number in range(count)]
+
+
+def load(folder, number):
+    return np.load(folder / f"shard-{number:05}.npz")
+
+
+def test_rows_are_what_was_played(tmp_path):
+    given = [*records(3), ("games:4", nim_record(1, finished=False))]
+    summary = export(given, tmp_path, Here(), format="npz", records_per_shard=2, iterations=40, positions=True)
+    assert (summary.shards, summary.written, summary.records, summary.unfinished) == (2, 2, 4, 1)
+    rows, codec = 0, registry.get("nim").codec
+    for shard in range(2):
+        data = load(tmp_path, shard)
+        for i, number in enumerate(data["record"]):
+            record = json.loads(given[number][1])
+            turn, action = data["turn"][i], data["action"][i]
+            position = ai.position_at(record, int(turn))
+            for text in record["turns"][turn][:action]:
+                position.push_action(text)
+            seat = position.to_move
+            np.testing.assert_array_equal(data["observation"][i], env.observe(position))
+            legal = data["legal"][data["legal_offsets"][i] : data["legal_offsets"][i + 1]]
+            assert legal.tolist() == position.state.legal_actions()
+            assert codec.format_action(int(legal[data["played"][i]])) == record["turns"][turn][action]
+            visits = data["visits"][data["legal_offsets"][i] : data["legal_offsets"][i + 1]]
+            assert visits.any() == data["searched"][i]
+            if action == 0 and len(legal) > 1:
+                assert visits.sum() >= 1
+                assert abs(data["value"][i].sum() - 1) < 1e-6
+            returns = ai.replay(record).state.returns()
+            assert data["returns"][i].tolist() == [*returns[seat:], *returns[:seat], 0, 0]
+            assert ai.Position.from_json(json.loads(str(data["position"][i]))) == position
+            rows += 1
+    assert rows == summary.rows == sum(len(turn) for _, text in given[:3] for turn in json.loads(text)["turns"])
+
+
+def test_an_export_goes_on_where_it_stopped(tmp_path):
+    given = records(5)
+    with pytest.raises(RuntimeError, match="no power"):
+        export(given, tmp_path, Here(fails=[2]), format="npz", records_per_shard=2)
+    assert load(tmp_path, 0)["record"].max() == 1
+    progress = []
+    summary = export(
+        given, tmp_path, Here(), format="npz", records_per_shard=2, on_progress=lambda *done: progress.append(done)
+    )
+    assert (summary.shards, summary.written) == (3, 2)
+    assert progress == [(1, 3), (2, 3), (3, 3)]
+    assert load(tmp_path, 2)["record"].tolist() == [4] * len(load(tmp_path, 2)["record"])
+    with pytest.raises(SearchError, match="other records or settings"):
+        export(given[:4], tmp_path, Here(), format="npz", records_per_shard=2)
+    with pytest.raises(SearchError, match="other records or settings"):
+        export(given, tmp_path, Here(), format="npz", records_per_shard=2, iterations=5)
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert manifest["observation"] == env.schema("nim").to_json()
+
+
+def test_both_formats_hold_the_same():
+    parquet = pytest.importorskip("pyarrow.parquet")
+    found = {}
+    for format in ("npz", "parquet"):
+        data, found[format], _ = make_shard(records(2), 0, Settings("nim", format, 20, 3, True))
+        found[format] = np.load(io.BytesIO(data)) if format == "npz" else parquet.read_table(io.BytesIO(data))
+    table, arrays = found["parquet"], found["npz"]
+    for name in ("record", "turn", "action", "seat", "played", "searched", "observation", "value", "returns", "scores"):
+        assert table[name].to_pylist() == arrays[name].tolist()
+    for name in ("legal", "visits"):
+        assert [one for row in table[name].to_pylist() for one in row] == arrays[name].tolist()
+    assert table["position"].to_pylist() == arrays["position"].tolist()
+
+
+def test_what_is_refused(tmp_path):
+    mixed = [*records(1), ("games:2", b'{"game": "mexica"}')]
+    with pytest.raises(NotationError, match="games:2: a record of mexica, after records of nim"):
+        export(mixed, tmp_path, Here())
+    with pytest.raises(NotationError, match="no records"):
+        export([], tmp_path, Here())
+    bad = [("games:1", records(1)[0][1].replace(b"take", b"give"))]
+    with pytest.raises(NotationError, match=r"^games:1: "):
+        export(bad, tmp_path, Here(), format="npz")
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_a_tree_adds_up(game):
+    position = ai.new_game(game, players=2, seed=1)
+    nodes = search_tree(position, Limits(None, 300), visits=1, seed=1)
+    assert nodes[0]["visits"] == 300
+    assert nodes[0]["turn"] == 0
+    legal = set(position.legal_actions())
+    assert {edge["action"] for edge in nodes[0]["edges"]} <= legal
+    assert sum(edge["visits"] for edge in nodes[0]["edges"]) in (299, 300)
+    for number, node in enumerate(nodes):
+        assert node["id"] == number
+        for edge in node["edges"]:
+            if edge["node"] is not None:
+                assert nodes[edge["node"]]["visits"] >= edge["visits"]
+                assert nodes[edge["node"]]["turn"] - node["turn"] in (0, 1)
+    few = search_tree(position, Limits(None, 300), visits=30, seed=1)
+    assert [node["visits"] for node in few] == [node["visits"] for node in nodes if node["visits"] >= 30]
+    assert all(edge["visits"] >= 30 for node in few for edge in node["edges"])
+
+
+def test_visits_at_a_state():
+    position = ai.new_game("nim", piles=[2, 1], plies_per_turn=2)
+    search = Search(position.state, seed=1)
+    search.run(iterations=50)
+    visits = search.visits_at(position.state)
+    assert sum(visits.values()) in (49, 50)
+    after = position.state.copy()
+    after.apply(max(visits, key=visits.get))
+    assert search.visits_at(after)
+    fresh = Search(position.state, seed=1)
+    fresh.run(iterations=1)
+    later = position.state.copy()
+    later.apply(later.legal_actions()[1])
+    later.apply(later.legal_actions()[-1])
+    assert fresh.visits_at(later) is None
+    with pytest.raises(TypeError, match="expected a state of nim"):
+        search.visits_at(ai.new_game("mexica").state)
+
+
+def test_a_tree_as_dot(tmp_path, capsys):
+    path = tmp_path / "tree.dot"
+    assert main(["tree", "examples/nim.json", "--iterations", "200", "--seed", "1", "--out", str(path)]) == 0
+    text = path.read_text()
+    assert text.startswith("digraph search {\n")
+    assert text.endswith("}\n")
+    nodes = [line for line in text.splitlines() if "visits" in line]
+    assert capsys.readouterr().out.startswith(f"{len(nodes)} nodes with at least 10 visits of 200")
+    assert main(["tree", "examples/nim.json", "--out", str(tmp_path / "no" / "tree.dot")]) == 2
