@@ -409,8 +409,8 @@ cdef void* _work(void* argument) noexcept nogil:
                 atomic_cas_u32(&search.limits.stop, RUNNING, BY_TIME)
             elif (worker.iterations % max(<uint32_t>SETTLED_EVERY, atomic_load_u32(&search.graph.num_ends) // 4) == 0
                   and search.limits.max_iterations == UNLIMITED
-                  and search.options.early_stop > 0 and search.options.halving < 2 and atomic_load_u32(&search.is_confirming)
-                  and _is_settled(search, now_s)):
+                  and search.options.early_stop > 0 and search.options.halving < 2
+                  and atomic_load_u32(&search.is_confirming) and _is_settled(search, now_s)):
                 atomic_cas_u32(&search.limits.stop, RUNNING, SETTLED)
     if atomic_add_u32(&search.workers_running, <uint32_t>-1) == 1:
         semaphore_post(&search.ended)
