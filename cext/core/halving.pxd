@@ -1,8 +1,7 @@
-"""Sequential halving: which of a few candidates for the turn is best, with the iterations that there are.
+"""Sequential halving: which of a few first actions of the turn is best, with the iterations that there are.
 
-The iterations, or the time, are divided into log2(number of candidates) equal phases. In a phase each candidate left
-gets as many descents as any other; at its end the worse half is dropped. A candidate is a node within or at the end of
-the root's turn: see the option `halving`.
+The candidates are drawn from the priors. The iterations, or the time, are divided into log2(number of candidates) equal
+phases. In a phase each candidate left gets as many descents as any other; at its end the worse half is dropped.
 
 Sources
 * Sequential halving: Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits" (ICML 2013).
@@ -12,16 +11,17 @@ Sources
 from libc.stdint cimport uint32_t
 
 from cext.core.search cimport SearchC, WorkerC
+from cext.core.types cimport action_t
 
-# Makes the root's first actions the candidates, if `halving` asks for it: those with the best priors after noise.
-# Returns 0, or -1 if there is no memory.
+# Draws the candidates, as many as the option `halving` says, with the memory of a worker. Returns 0, or -1 if there is
+# no memory for the graph. Without candidates the other functions do nothing.
 cdef int halving_begin(WorkerC* worker) noexcept nogil
 
-# Starts, and moves on to the phase that a share of the budget, [0, 1], has reached; does nothing without `halving`.
+# Drops candidates if a share of the budget, in [0, 1], has reached the next phase.
 cdef void halving_advance(SearchC* search, double used) noexcept nogil
 
-# Writes the actions that lead to the next candidate to worker.guide, none before the start.
-cdef void halving_guide(WorkerC* worker) noexcept nogil
+# Writes the next candidate and counts a descent to it. Returns 0 without candidates.
+cdef bint halving_next(SearchC* search, action_t* action) noexcept nogil
 
-# The best candidate's node, NO_NODE if there are no candidates.
+# The node of the best candidate with visits so far, NO_NODE without one.
 cdef uint32_t halving_best(SearchC* search) noexcept nogil

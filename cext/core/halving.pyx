@@ -7,12 +7,10 @@ from cext.core.atomics cimport atomic_load_u32, atomic_store_u32, spin_lock, spi
 from cext.core.game cimport game_apply
 from cext.core.graph cimport NO_NODE, EdgeC, NodeC, graph_add_end, graph_edges, graph_find_or_add
 from cext.core.ranking cimport ranking_widen
-from cext.core.search cimport CandidateC, HalvingC, MAX_HALVING, search_key, search_node_utility
-from cext.core.turns cimport MAX_TURN
-from cext.core.types cimport action_t
+from cext.core.search cimport CandidateC, HalvingC, search_key, search_node_utility
 
-# How much a difference in utility counts against one in the logarithm of the prior: (FIRST_VISITS + most visits of a
-# candidate) times `halving_scale`, the sigma of Danihelka et al.
+# A difference in utility counts (FIRST_VISITS + most visits of a candidate) * `halving_scale` times as much as one in
+# the logarithm of the prior: the sigma of Danihelka et al.
 cdef double FIRST_VISITS = 50.0
 
 
@@ -25,11 +23,11 @@ cdef int halving_begin(WorkerC* worker) noexcept nogil:
     cdef uint32_t child
     cdef bint is_new
     cdef int i, n
-    if search.options.halving < 2 or search.options.halving_turns > 0:
+    if search.options.halving < 2:
         return 0
     memcpy(worker.state, search.root_state, search.ops.state_size)
     worker.path_length = 0
-    n = ranking_widen(worker, root)
+    n = ranking_widen(worker, root)     # `ranking_list` adds the Gumbel noise
     if n < 0:
         return -1
     edges = graph_edges(&search.graph, root)
@@ -41,91 +39,21 @@ cdef int halving_begin(WorkerC* worker) noexcept nogil:
                                   edges[i].action, &is_new)
         if child == NO_NODE:
             return -1
-        if is_new:
-            if search.graph.nodes[child].turn != search.root_turn:
-                graph_add_end(&search.graph, child)
-            candidate = &halving.candidates[halving.num_left]
-            candidate.node = child
-            candidate.log_prior = log(edges[i].prior)
-            halving.num_left += 1
-    _start(halving)
-    return 0
-
-
-cdef void _start(HalvingC* halving) noexcept nogil:
-    """Set the number of phases for the candidates; a single one needs none."""
+        if not is_new:
+            continue        # two actions with the same effect
+        if search.graph.nodes[child].turn != search.root_turn:
+            graph_add_end(&search.graph, child)
+        candidate = &halving.candidates[halving.num_left]
+        candidate.node = child
+        candidate.log_prior = log(edges[i].prior)
+        halving.num_left += 1
     halving.num_phases = <int>ceil(log2(<double>max(1, halving.num_left)))
-    if halving.num_phases == 0:
-        halving.num_left = 0
-    atomic_store_u32(&halving.has_started, 1)
-
-
-cdef void _collect_ends(SearchC* search) noexcept nogil:
-    """Make the most visited ends of the root's turn the candidates, of equals those with the best utility."""
-    cdef HalvingC* halving = &search.halving
-    cdef uint32_t index = atomic_load_u32(&search.graph.first_end)
-    cdef int i, most = <int>search.options.halving
-    cdef CandidateC candidate
-    while index != NO_NODE:
-        candidate.node = index
-        candidate.visits = atomic_load_u32(&search.graph.nodes[index].finished)
-        candidate.log_prior = 0.0
-        candidate.score = search_node_utility(&search.graph.nodes[index], search.viewer)
-        index = atomic_load_u32(&search.graph.nodes[index].next_end)
-        if candidate.visits == 0 or _path(search, candidate.node, NULL) < 0:
-            continue
-        i = halving.num_left
-        if i == most:
-            if not _is_more_visited(&candidate, &halving.candidates[i - 1]):
-                continue
-            i -= 1
-        else:
-            halving.num_left += 1
-        while i > 0 and _is_more_visited(&candidate, &halving.candidates[i - 1]):
-            halving.candidates[i] = halving.candidates[i - 1]
-            i -= 1
-        halving.candidates[i] = candidate
-    _start(halving)
-
-
-cdef inline bint _is_more_visited(const CandidateC* one, const CandidateC* other) noexcept nogil:
-    """Return whether a candidate has more visits than another, or as many and a better utility."""
-    return one.visits > other.visits or (one.visits == other.visits and one.score > other.score)
-
-
-cdef int _path(SearchC* search, uint32_t index, action_t* actions) noexcept nogil:
-    """Write the actions by which a node was first reached, unless NULL. Return their number, -1 if too many."""
-    cdef NodeC* nodes = search.graph.nodes
-    cdef uint32_t node = index
-    cdef int n = 0, i
-    while nodes[node].parent != NO_NODE:
-        n += 1
-        node = nodes[node].parent
-        if n > MAX_TURN:
-            return -1
-    if actions != NULL:
-        node = index
-        for i in range(n - 1, -1, -1):
-            actions[i] = nodes[node].from_action
-            node = nodes[node].parent
-    return n
+    return 0
 
 
 cdef void halving_advance(SearchC* search, double used) noexcept nogil:
     cdef HalvingC* halving = &search.halving
-    cdef double first
-    cdef uint32_t phase
-    if search.options.halving < 2:
-        return
-    first = 1.0 - search.options.confirming_share if search.options.halving_turns > 0 else 0.0
-    if used < first or first >= 1.0:
-        return
-    if not atomic_load_u32(&halving.has_started):
-        spin_lock(&halving.lock)
-        if not halving.has_started:
-            _collect_ends(search)
-        spin_unlock(&halving.lock)
-    phase = <uint32_t>((used - first) / (1.0 - first) * halving.num_phases)
+    cdef uint32_t phase = <uint32_t>(used * halving.num_phases)
     if phase <= atomic_load_u32(&halving.phase) or phase >= <uint32_t>halving.num_phases:
         return
     spin_lock(&halving.lock)
@@ -141,8 +69,8 @@ cdef void _sort(SearchC* search) noexcept nogil:
     cdef HalvingC* halving = &search.halving
     cdef CandidateC candidate
     cdef NodeC* node
-    cdef double factor, utility
     cdef uint32_t most = 0
+    cdef double factor
     cdef int i, j
     for i in range(halving.num_left):
         most = max(most, atomic_load_u32(&search.graph.nodes[halving.candidates[i].node].finished))
@@ -150,11 +78,9 @@ cdef void _sort(SearchC* search) noexcept nogil:
     for i in range(halving.num_left):
         candidate = halving.candidates[i]
         node = search.graph.nodes + candidate.node
-        # The value of a candidate without visits is that of the root ("completed").
         if atomic_load_u32(&node.finished) == 0:
-            node = search.graph.nodes + search.root
-        utility = search_node_utility(node, search.viewer)
-        candidate.score = candidate.log_prior + factor * utility
+            node = search.graph.nodes + search.root     # the completed value of an action without visits
+        candidate.score = candidate.log_prior + factor * search_node_utility(node, search.viewer)
         j = i
         while j > 0 and candidate.score > halving.candidates[j - 1].score:
             halving.candidates[j] = halving.candidates[j - 1]
@@ -162,28 +88,31 @@ cdef void _sort(SearchC* search) noexcept nogil:
         halving.candidates[j] = candidate
 
 
-cdef void halving_guide(WorkerC* worker) noexcept nogil:
-    cdef SearchC* search = worker.search
+cdef bint halving_next(SearchC* search, action_t* action) noexcept nogil:
     cdef HalvingC* halving = &search.halving
     cdef int i, least = 0
-    worker.guide_length = 0
-    if not atomic_load_u32(&halving.has_started) or halving.num_phases == 0:
-        return
+    if halving.num_phases == 0:
+        return False
     spin_lock(&halving.lock)
     for i in range(1, halving.num_left):
         if halving.candidates[i].visits < halving.candidates[least].visits:
             least = i
     halving.candidates[least].visits += 1
-    worker.guide_length = _path(search, halving.candidates[least].node, worker.guide)
+    action[0] = search.graph.nodes[halving.candidates[least].node].from_action
     spin_unlock(&halving.lock)
+    return True
 
 
 cdef uint32_t halving_best(SearchC* search) noexcept nogil:
     cdef HalvingC* halving = &search.halving
     cdef uint32_t node = NO_NODE
+    cdef int i
+    if halving.num_phases == 0:
+        return NO_NODE
     spin_lock(&halving.lock)
-    if halving.num_left > 0:
-        _sort(search)
-        node = halving.candidates[0].node
+    _sort(search)
+    for i in range(halving.num_left - 1, -1, -1):
+        if atomic_load_u32(&search.graph.nodes[halving.candidates[i].node].finished) > 0:
+            node = halving.candidates[i].node
     spin_unlock(&halving.lock)
     return node

@@ -43,9 +43,9 @@ OPTIONS = {
     # Above 0: a search with only a time limit ends, in that last share of it, once no other turn can get as many visits
     # as the best one in the time left. 0: it uses all of its time.
     "early_stop": (1.0, 0.0, 1.0),
-    # Number of candidates of the sequential halving, see `halving.pxd`. Below 2: none, PUCT alone chooses.
+    # Number of first actions that sequential halving compares, see `halving.pxd`. Below 2: PUCT chooses them, too.
     "halving": (0.0, 0.0, 256.0),
-    "halving_turns": (0.0, 0.0, 1.0),
+    # There: weight of the mean utility against the logarithm of the prior, and scale of the Gumbel noise on the latter.
     "halving_scale": (1.0, 0.0, 1000.0),
     "gumbel_scale": (1.0, 0.0, 10.0),
 }

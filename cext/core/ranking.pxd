@@ -8,7 +8,7 @@ from libc.math cimport pow
 from cext.core.atomics cimport atomic_load_u32
 from cext.core.graph cimport NO_NODE, NodeC
 from cext.core.options cimport OptionsC
-from cext.core.search cimport SearchC, WorkerC, search_halves_actions
+from cext.core.search cimport SearchC, WorkerC
 from cext.core.types cimport action_t
 
 # Writes the legal actions of the worker's state with a prior above 0 to worker.actions, and their priors, which sum to
@@ -31,6 +31,6 @@ cdef inline int ranking_width(SearchC* search, NodeC* node, int num_legal) noexc
     cdef OptionsC* options = &search.options
     cdef double width = (options.widening_base
                          + options.widening_factor * pow(atomic_load_u32(&node.visits), options.widening_exponent))
-    if node.parent == NO_NODE and search_halves_actions(search):
-        width = max(width, search.options.halving)
+    if node.parent == NO_NODE:
+        width = max(width, options.halving)     # they all need edges
     return num_legal if width >= num_legal else <int>width

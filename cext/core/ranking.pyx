@@ -9,7 +9,7 @@ from cext.core.game cimport GameOps
 from cext.core.graph cimport EdgeC, graph_edges, graph_grow_edges, graph_num_edges
 from cext.core.history cimport history_advantage, history_slot
 from cext.core.rng cimport mix_bits
-from cext.core.search cimport search_halves_actions, search_key, search_key_from_root
+from cext.core.search cimport search_key, search_key_from_root
 
 # The smallest prior after noise and history.
 cdef float LEAST_PRIOR = 1e-30
@@ -31,7 +31,7 @@ cdef int ranking_list(WorkerC* worker, bint is_corrected) noexcept nogil:
             worker.actions[n] = worker.actions[i]
             worker.priors[n] = worker.priors[i]
             n += 1
-    if worker.path_length == 0 and search_halves_actions(worker.search):
+    if worker.path_length == 0 and worker.search.options.halving >= 2:
         _add_noise(worker, n, worker.search.options.gumbel_scale)
     elif worker.search.options.prior_noise > 0 and ops.turn(worker.state) == worker.search.root_turn:
         _add_noise(worker, n, worker.search.options.prior_noise)

@@ -11,7 +11,6 @@ from cext.core.history cimport history_t
 from cext.core.options cimport OptionsC
 from cext.core.rng cimport MIX_STEP
 from cext.core.turn_search cimport LimitsC
-from cext.core.turns cimport MAX_TURN
 from cext.core.types cimport action_t
 
 cdef enum:
@@ -22,18 +21,17 @@ cdef enum:
 
 # A candidate of the sequential halving.
 ctypedef struct CandidateC:
-    uint32_t node
+    uint32_t node               # after the action
     uint32_t visits             # descents to it, including those not finished
-    double log_prior            # with Gumbel noise; 0 for whole turns
+    double log_prior            # with Gumbel noise
     double score                # by which candidates are compared
 
 
 # The state of the sequential halving, see ``halving.pxd``; written under its lock.
 ctypedef struct HalvingC:
     uint32_t lock
-    uint32_t has_started
     uint32_t phase
-    int num_phases
+    int num_phases              # 0 without candidates
     int num_left                # candidates that are left, the first ones
     CandidateC candidates[MAX_HALVING]
 
@@ -75,8 +73,6 @@ ctypedef struct WorkerC:
     float* priors               # their priors
     void* cache                 # of `policy` and `evaluate`; NULL for a game without
     uint64_t iterations         # that this thread has backed up
-    int guide_length            # actions with which the descent begins, not chosen by PUCT
-    action_t guide[MAX_TURN]
     int path_length             # edges
     uint32_t path_nodes[MAX_PATH + 1]
     int path_edges[MAX_PATH]    # index of the edge taken within its node's block, or NO_EDGE
@@ -97,11 +93,6 @@ cdef inline uint64_t search_key_from_root(SearchC* search, uint64_t key) noexcep
 # (`whole_turns`). The evaluation of half a turn says little about its value.
 cdef inline bint search_goes_on(SearchC* search, uint32_t index) noexcept nogil:
     return search.options.whole_turns > (1 if search.graph.nodes[index].turn != search.root_turn else 0)
-
-
-# Whether the candidates of the sequential halving are the first actions of the root's turn.
-cdef inline bint search_halves_actions(SearchC* search) noexcept nogil:
-    return search.options.halving >= 2 and search.options.halving_turns == 0
 
 
 # The mean utility of a seat over the descents through a node that are backed up; 0.5 if there are none.

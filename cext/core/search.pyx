@@ -12,6 +12,7 @@ Sources
 * Statistics on a graph, value of the child and visits of the edge: Childs, Brodeur, Kocsis (2008), UCT2.
 * History: Schaeffer, "The history heuristic" (1983); Nijssen and Winands, "Enhancements for multi-player Monte-Carlo
   tree search" (2010), progressive history.
+* Sequential halving at the root (`halving`): see ``halving.pxd``.
 * Virtual loss: Chaslot, Winands, van den Herik, "Parallel Monte-Carlo tree search" (2008).
 """
 
@@ -27,7 +28,7 @@ from cext.core.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_ad
 from cext.core.game cimport State, game_apply
 from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, graph_add_end, graph_edges, graph_find_or_add, graph_free,
                               graph_init, graph_memory, graph_num_edges)
-from cext.core.halving cimport halving_advance, halving_begin, halving_guide
+from cext.core.halving cimport halving_advance, halving_begin, halving_next
 from cext.core.history cimport HISTORY_SLOTS, history_add, history_slot
 from cext.core.leaf cimport leaf_evaluate, leaf_utilities
 from cext.core.memory cimport memory_release, memory_reserve
@@ -81,8 +82,6 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
     worker.path_length = 0
     worker.path_nodes[0] = index
     is_leaf = _enter(search, index) and not search_goes_on(search, index)
-    if not is_leaf:
-        halving_guide(worker)
 
     # Step 2. Select: descend by PUCT to a new node (and on to the end of its turn, see `whole_turns`), or to the end of
     # the game.
@@ -179,8 +178,8 @@ cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nog
     cdef NodeC* node = search.graph.nodes + index
     cdef EdgeC* edge
     cdef int chosen, n, width
-    if worker.path_length < worker.guide_length:
-        chosen = _select_guided(worker, node)
+    if worker.path_length == 0 and halving_next(search, action):
+        chosen = _find_edge(search, node, action[0])
         spin_lock(&node.lock)
     elif search.several_worlds and not _shares_view(search, worker.state, node.player):
         # Rank before taking the lock: other threads may wait for it. This happens at each visit, so without the
@@ -201,10 +200,11 @@ cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nog
     return chosen
 
 
-cdef int _select_guided(WorkerC* worker, NodeC* node) noexcept nogil:
-    """Return the edge of the next action of the worker's guide. The candidate was found by it, so it exists."""
+cdef int _find_edge(SearchC* search, NodeC* node, action_t action) noexcept nogil:
+    """Return the index of an action's edge, which exists."""
+    cdef EdgeC* edges = graph_edges(&search.graph, node)
     cdef int i = 0
-    while graph_edges(&worker.search.graph, node)[i].action != worker.guide[worker.path_length]:
+    while edges[i].action != action:
         i += 1
     return i
 
@@ -409,8 +409,8 @@ cdef void* _work(void* argument) noexcept nogil:
                 atomic_cas_u32(&search.limits.stop, RUNNING, BY_TIME)
             elif (worker.iterations % max(<uint32_t>SETTLED_EVERY, atomic_load_u32(&search.graph.num_ends) // 4) == 0
                   and search.limits.max_iterations == UNLIMITED
-                  and search.options.early_stop > 0 and search.options.halving < 2 and atomic_load_u32(&search.is_confirming)
-                  and _is_settled(search, now_s)):
+                  and search.options.early_stop > 0 and search.options.halving < 2
+                  and atomic_load_u32(&search.is_confirming) and _is_settled(search, now_s)):
                 atomic_cas_u32(&search.limits.stop, RUNNING, SETTLED)
     if atomic_add_u32(&search.workers_running, <uint32_t>-1) == 1:
         semaphore_post(&search.ended)
@@ -591,8 +591,9 @@ cdef class Search(TurnSearch):
             # One iteration, for the values.
             _iterate(&self._workers[0])
             self._workers[0].iterations = 1
-        elif ((limits.deadline_s < NEVER_S or limits.max_iterations < UNLIMITED)
-                and halving_begin(&self._workers[0]) < 0):
+        elif limits.deadline_s == NEVER_S and limits.max_iterations == UNLIMITED:
+            self.search.options.halving = 0.0
+        elif halving_begin(&self._workers[0]) < 0:
             return BY_MEMORY
         self._start_threads()
         try:

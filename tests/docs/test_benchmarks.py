@@ -137,6 +137,20 @@ def test_decisions_that_cannot_be_made_or_measured(tmp_path, decisions, capsys):
         decisions("measure", "mexica", "--data", tmp_path / "x.jsonl", "--weights", "ships")
 
 
+def test_levels(tmp_path):
+    args = ("--game", "nim", "--blocks", 2, "--pairs", 1, 2, "--journals", tmp_path)
+    greedy, second = figures("levels.py", *args)
+    assert [greedy["level"], second["level"]] == [1, 2]
+    assert greedy["games"] == second["games"] == 4
+    assert 0 <= greedy["share"][1] <= greedy["share"][0] <= greedy["share"][2] <= 1
+    assert second["fits"] == (70 <= second["elo"][0] <= 210)
+    # What is in the journals is not played again.
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert len(before) == 2
+    assert figures("levels.py", *args) == [greedy, second]
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+
+
 def test_bench_rules_prints_the_budgets():
     done = run("bench_rules.py", "--seconds", 0.001, "--repeats", 1, "--deals", 1)
     assert done.returncode == 0, done.stderr

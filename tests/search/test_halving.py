@@ -24,17 +24,15 @@ MIDGAME = Position.from_json(
     )
 ).state
 COATL = mexica_ai.load("examples/coatl_midgame.json").state
-ACTIONS = {"halving": 8}
-TURNS = {"halving": 8, "halving_turns": 1, "confirming_share": 0.5}
 
 
 def nim(*piles, plies=1):
     return mexica_ai.new_game("nim", players=2, piles=list(piles), plies_per_turn=plies).state
 
 
-def run(state, *, iterations=None, time_s=None, num_candidates=500, seed=1, **options):
+def run(state, *, iterations=None, time_s=None, num_candidates=500, seed=1, memory_mb=16, **options):
     """Search, check that the visits add up, and return the result."""
-    search = Search(state, seed=seed, **options)
+    search = Search(state, seed=seed, memory_mb=memory_mb, **options)
     search.run(iterations=iterations, time_s=time_s)
     search.check_visits()
     return search.result(num_candidates)
@@ -49,7 +47,7 @@ def visits(result):
 
 def test_each_phase_gives_the_candidates_left_equally_many_descents():
     # The first iteration ends at the root. Three phases of 32 follow, for 8, 4 and 2 of the nine first actions.
-    assert visits(run(nim(3, 3, 3), iterations=97, **ACTIONS)) == [28, 28, 12, 12, 4, 4, 4, 4]
+    assert visits(run(nim(3, 3, 3), iterations=97, halving=8)) == [28, 28, 12, 12, 4, 4, 4, 4]
     # Two phases of 30 iterations for 3 and 2 candidates.
     assert visits(run(nim(3, 3, 3), iterations=61, halving=3)) == [25, 25, 10]
 
@@ -65,27 +63,17 @@ def test_more_candidates_than_actions():
 
 
 def test_fewer_iterations_than_candidates():
-    assert visits(run(nim(5, 5), iterations=4, **ACTIONS)) == [1, 1, 1]
+    assert visits(run(nim(5, 5), iterations=4, halving=8)) == [1, 1, 1]
+    for seed in range(5):
+        found = run(MIDGAME, iterations=3, seed=seed, halving=200, gumbel_scale=10)
+        assert all(candidate["visits"] > 0 for candidate in found["candidates"])
 
 
 def test_the_candidates_left_are_the_best_ones():
-    found = run(nim(3, 3, 3), iterations=3000, **ACTIONS)["candidates"]
+    found = run(nim(3, 3, 3), iterations=3000, halving=8)["candidates"]
     # Whoever leaves two equal piles wins, the only winning move of the first seat.
     best = {tuple(each["actions"]) for each in found[:1]}
     assert all(winning(state_after(nim(3, 3, 3), turn)) is False for turn in best)
-
-
-def test_whole_turns_are_compared_at_the_end():
-    state = MIDGAME
-    plain = run(state, iterations=300, confirming_share=0.0)
-    found = run(state, iterations=600, **TURNS)
-    before = Counter({tuple(each["actions"]): each["visits"] for each in plain["candidates"]})
-    after = Counter({tuple(each["actions"]): each["visits"] for each in found["candidates"]})
-    gained = sorted((after - before).values(), reverse=True)
-    # The first 300 iterations are those of PUCT; three phases of 100 follow, for the same visits of those left.
-    assert len(after) == len(before)
-    assert sum(gained) == 300
-    assert len(gained) <= 8
 
 
 # The improvement
@@ -139,31 +127,27 @@ def test_it_plays_better_than_the_priors_with_few_iterations(piles, iterations):
 # Repeatable results, threads and limits
 
 
-@pytest.mark.parametrize("options", [ACTIONS, TURNS])
 @pytest.mark.parametrize("state", [MIDGAME, COATL])
-def test_one_thread_repeats_its_result(state, options):
-    first, second = (run(state, iterations=300, seed=7, **options) for _ in range(2))
+def test_one_thread_repeats_its_result(state):
+    first, second = (run(state, iterations=300, seed=7, halving=8) for _ in range(2))
     assert first | {"seconds": 0} == second | {"seconds": 0}
 
 
-@pytest.mark.parametrize("options", [ACTIONS, TURNS])
-def test_many_threads_keep_to_the_iterations(options):
+def test_many_threads_keep_to_the_iterations():
     for state in (MIDGAME, COATL, nim(3, 4, 5, plies=2)):
-        found = run(state, iterations=2000, threads=4, **options)
-        assert found["iterations"] == 2000
+        found = run(state, iterations=800, threads=4, halving=8)
+        assert found["iterations"] == 800
         assert len(found["candidates"][0]["actions"]) > 0
 
 
-@pytest.mark.parametrize("options", [ACTIONS, TURNS])
-def test_a_search_limited_by_time_uses_it(options):
-    found = run(MIDGAME, time_s=0.05, **options)
-    assert found["stop_reason"] == "time"
-    most = visits(found)
-    assert most[0] > 2 * most[min(8, len(most) - 1)]
+def test_a_search_limited_by_time_uses_all_of_it():
+    found = run(MIDGAME, time_s=0.05, halving=8)
+    assert found["stop_reason"] == "time"  # not "settled", although `early_stop` is on
+    assert sum(visits(found)) <= found["iterations"]
 
 
 def test_a_search_without_limit_is_that_of_puct():
-    search = Search(nim(3, 3, 3), seed=1, **ACTIONS)
+    search = Search(nim(3, 3, 3), seed=1, halving=8)
     timer = threading.Timer(0.05, search.stop)
     timer.start()
     search.run()
@@ -173,7 +157,7 @@ def test_a_search_without_limit_is_that_of_puct():
 
 
 def test_a_result_during_the_search_has_candidates():
-    search = Search(MIDGAME, seed=1, **ACTIONS)
+    search = Search(MIDGAME, seed=1, halving=8)
     thread = threading.Thread(target=search.run, kwargs={"time_s": 0.3})
     thread.start()
     while search.result(5)["iterations"] < 50:

@@ -4,6 +4,8 @@ If the pool has more than fifteen tokens, those of the second period are hidden.
 seats, so there are no views. A full position contains them, and the end of period 1 deals them from it.
 """
 
+from typing import ClassVar
+
 from mexica_ai.errors import PositionError
 from mexica_ai.games.codec import GameCodec, Option
 from mexica_ai.games.mexica import compact, legality, notation, render
@@ -14,6 +16,7 @@ class MexicaCodec(GameCodec):
 
     name = "mexica"
     spends = ("action_points", "action_tokens")
+    level_errors: ClassVar = {2: (0.128, 2.7), 3: (0.1, 1.75), 4: (0.09, 1.1), 5: (0.08, 0.8)}
     options = (
         Option(
             "pool",
