@@ -15,7 +15,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "train_network.py"
 def test_it_trains_and_plays_a_match(tmp_path):
     pytest.importorskip("torch", reason="needs the extra train")
     pytest.importorskip("onnxruntime")
-    arguments = "--game nim --generations 1 --games 2 --iterations 8 --epochs 1 --match 2".split()
+    arguments = ["--game", "nim", "--generations", "1", "--games", "2", "--iterations", "8", "--match", "2"]
     done = subprocess.run(
         [sys.executable, EXAMPLE, *arguments, "--out", tmp_path], capture_output=True, text=True, timeout=240
     )
