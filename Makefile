@@ -1,5 +1,5 @@
 # The commands of the README. `make install` is the set-up that most others need.
-.PHONY: install demo test test-quick test-web vendor bench lint debug-test sanitize dist wheel-test clean
+.PHONY: install demo test test-quick test-web vendor bench lint debug-test sanitize dist wheel-test wheel-manylinux clean
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
@@ -104,6 +104,11 @@ dist: install
 wheel-test:
 	@sh .ci/check-machine $(PYTHON)
 	.ci/wheel-test $(PYTHON)
+
+# The same, tagged by auditwheel for the Linux systems on which it runs, in dist/.
+wheel-manylinux:
+	@sh .ci/check-machine $(PYTHON)
+	.ci/wheel-test $(PYTHON) manylinux
 
 clean:
 	rm -rf build dist $(VENV) $(DEBUG_VENV) .venv-address .venv-thread *.egg-info

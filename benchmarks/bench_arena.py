@@ -21,7 +21,7 @@ from mexica_ai import new_game
 from mexica_ai.arena.journal import JournalWriter
 from mexica_ai.arena.pool import GamePool
 from mexica_ai.arena.runner import run
-from mexica_ai.arena.tournament import Tournament
+from mexica_ai.arena.tournament import Tournament, reproducible_key
 
 BUDGET_PERCENT = 2.0
 
@@ -55,7 +55,7 @@ def warm_up(tournament):
 def measure(args):
     """Return the figures."""
     spec = f"mcts,time={args.time:g},threads=1"
-    tournament = Tournament(args.game, args.players, (spec, spec), ("A", "B"), seed=1)
+    tournament = Tournament(args.game, args.players, (spec, spec), ("A", "B"), seed=1, key=reproducible_key(1))
     pool = GamePool()
     try:
         began = time.perf_counter()

@@ -1,6 +1,6 @@
 """Measures pictures: time, size and compressed size of a position, a turn and a PNG of each game.
 
-    python benchmarks/bench_draw.py [--repeats 15] [--json]
+python benchmarks/bench_draw.py [--repeats 15] [--json]
 """
 
 import argparse

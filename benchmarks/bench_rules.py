@@ -48,9 +48,7 @@ def measure(game, seconds, repeats, deals):
     seats = range(2, registry.get(game).game.max_players + 1)
     states = {n: [opening(n, seed, game).state for seed in range(1, deals + 1)] for n in seats}
     state = states[2][0]
-    playout_counts = {
-        n: calibrated(lambda count, n=n: play(states[n], count)[1], seconds, deals) for n in seats
-    }
+    playout_counts = {n: calibrated(lambda count, n=n: play(states[n], count)[1], seconds, deals) for n in seats}
     copy_count = calibrated(lambda count: playout.copies(state, count), seconds, 1000)
     list_count = calibrated(lambda count: playout.legal_lists(state, count)[1], seconds, 10)
 
@@ -80,9 +78,7 @@ def measure(game, seconds, repeats, deals):
 
 def play(states, count):
     """Play `count` playouts, the same number from each state; return (actions, seconds)."""
-    results = [
-        playout.random_playouts(state, count // len(states), seed) for seed, state in enumerate(states)
-    ]
+    results = [playout.random_playouts(state, count // len(states), seed) for seed, state in enumerate(states)]
     return sum(actions for actions, _ in results), sum(taken_s for _, taken_s in results)
 
 

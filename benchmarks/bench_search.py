@@ -46,9 +46,7 @@ def main():
     )
     parser.add_argument("--seconds", type=positive(float), default=2.0, help="of a run that measures speed")
     parser.add_argument("--repeats", type=positive(int), default=7, help="repeats; their median is printed")
-    parser.add_argument(
-        "--calls", type=positive(int), default=200, help="short searches for lateness and stopping"
-    )
+    parser.add_argument("--calls", type=positive(int), default=200, help="short searches for lateness and stopping")
     parser.add_argument("--time", type=positive(float), default=0.05, help="seconds of a short search")
     parser.add_argument("--memory", type=positive(int), default=1024, help="MiB per search")
     parser.add_argument("--game", choices=GAMES, default="mexica", help="the game whose example is searched")
@@ -65,9 +63,7 @@ def main():
     figures["late_ms"] = {
         str(n): measure_lateness(position, n, args.calls, args.time, args.memory) for n in args.threads
     }
-    figures["stop_ms"] = {
-        str(n): measure_stopping(position.state, n, args.calls, args.memory) for n in args.threads
-    }
+    figures["stop_ms"] = {str(n): measure_stopping(position.state, n, args.calls, args.memory) for n in args.threads}
     if args.json:
         print(json.dumps(figures))
     else:
@@ -102,14 +98,10 @@ def measure_speed(state, threads, seconds, repeats, memory_mb):
     runs = {n: [run for [run] in done["time", n]] for n in threads}
     every_run = firsts + [run for repeated in done.values() for together in repeated for run in together]
     if any(run["stop_reason"] not in ("time", "iterations") for run in every_run):
-        print(
-            "warning: not every run reached its limit; give more --memory or fewer --seconds", file=sys.stderr
-        )
+        print("warning: not every run reached its limit; give more --memory or fewer --seconds", file=sys.stderr)
 
     def rates(key):
-        return {
-            str(n): round(statistics.median(run[key] / run["seconds"] for run in runs[n]), 1) for n in threads
-        }
+        return {str(n): round(statistics.median(run[key] / run["seconds"] for run in runs[n]), 1) for n in threads}
 
     def ratios(way, one):
         return {str(n): median_ratio(done[way, n], done[one, 1]) for n in threads}
@@ -142,8 +134,7 @@ def new_search(state, **options):
 def run_together(state, count, threads, limit, memory_mb, seed):
     """Return the results of `count` searches of `threads` threads each that run at the same time."""
     searches = [
-        new_search(state, threads=threads, memory_mb=memory_mb, seed=seed + i, early_stop=0)
-        for i in range(count)
+        new_search(state, threads=threads, memory_mb=memory_mb, seed=seed + i, early_stop=0) for i in range(count)
     ]
     runners = [threading.Thread(target=search.run, kwargs=limit) for search in searches]
     for runner in runners:

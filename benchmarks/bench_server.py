@@ -134,9 +134,7 @@ async def load(args, address, pid, game, calls, tally):
     start, turns, places = game
     positions = [wire.position_to_message(place) for place in places]
     # A few connections, as several programs would have.
-    channels = [
-        grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)]) for _ in range(8)
-    ]
+    channels = [grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)]) for _ in range(8)]
     clients = (
         client(channels[i % len(channels)], random.Random(args.seed * 1000 + i), positions, tally)
         for i in range(args.clients)
@@ -145,9 +143,7 @@ async def load(args, address, pid, game, calls, tally):
         tally.start()
         began = time.monotonic()
         heavy = [
-            asyncio.ensure_future(
-                heavy_client(channels[i % len(channels)], i, start, turns, positions, tally)
-            )
+            asyncio.ensure_future(heavy_client(channels[i % len(channels)], i, start, turns, positions, tally))
             for i in range(args.heavy)
         ]
         await asyncio.gather(watch_memory(pid, tally), watch_lag(tally), *clients)
@@ -166,8 +162,7 @@ async def load(args, address, pid, game, calls, tally):
         "slots": args.slots,
         "load_before": load_before,
         "methods": {
-            method: {"calls": len(values), **quantiles(values)}
-            for method, values in sorted(tally.latencies.items())
+            method: {"calls": len(values), **quantiles(values)} for method, values in sorted(tally.latencies.items())
         },
         "outcomes": {method: dict(counts) for method, counts in sorted(tally.outcomes.items())},
         "missed_deadlines": len(tally.missed),

@@ -104,15 +104,13 @@ def measure_calls(address, position, calls):
 
         budget_s = 0.1
         figures["after_the_budget_ms"] = summary(
-            timed(lambda: stub.BestTurn(request(time_s=budget_s))) - 1000 * budget_s
-            for _ in range(calls // 4)
+            timed(lambda: stub.BestTurn(request(time_s=budget_s))) - 1000 * budget_s for _ in range(calls // 4)
         )
         deadline_s, left, missed = 0.2, [], 0
         for _ in range(calls // 4):
             try:
                 left.append(
-                    1000 * deadline_s
-                    - timed(lambda: stub.BestTurn(request(time_s=LONG_S), timeout=deadline_s))
+                    1000 * deadline_s - timed(lambda: stub.BestTurn(request(time_s=LONG_S), timeout=deadline_s))
                 )
             except grpc.RpcError:
                 missed += 1

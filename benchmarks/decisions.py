@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 from common import positive
-from scipy.stats import kendalltau, spearmanr
 
 from mexica_ai import registry
 from mexica_ai.cli.common import executor
@@ -30,6 +29,7 @@ from mexica_ai.train import decisions
 
 DATA = Path(__file__).parent / "data"
 RESAMPLES = 2000  # of a bootstrap
+STATISTICS = ("spearman", "kendall")
 HELP = {
     "players": "seats",
     "play": "iterations of a turn in the games that lead to the positions",
@@ -37,7 +37,7 @@ HELP = {
     "top": "turns that the larger search visited most",
     "below": "others of its candidates",
     "odd": "random turns",
-    "iterations": "of a turn in the rollouts",
+    "iterations": "of a turn in the rollouts; 0: greedy turns",
     "depth": "turns before the outlook of a rollout",
     "rollouts": "of each turn",
     "finished": "rollouts of each turn that go on to the end of the game, at least 2",
@@ -209,8 +209,9 @@ def summary(regrets):
 
 def resampled(regrets):
     """Return the means of as many samples of decisions, drawn with replacement."""
-    random_ = np.random.default_rng(1)
-    return np.array([regrets[random_.integers(len(regrets), size=len(regrets))].mean(axis=0) for _ in range(RESAMPLES)])
+    count = len(regrets)
+    drawn = np.random.default_rng(1).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
+    return np.tensordot(drawn / count, regrets, axes=1)
 
 
 def table(report):
@@ -247,18 +248,20 @@ def correlate(args):
     shares = np.array([matches[name]["share"] for name in names])
     games = [matches[name]["games"] for name in names]
     deviations = np.array([0 if n is None else np.sqrt(s * (1 - s) / n) for s, n in zip(shares, games, strict=True)])
-    random_ = np.random.default_rng(2)
-    drawn = [random_.normal(shares, deviations) for _ in range(RESAMPLES)]
-    samples = resampled(together)
+    drawn = np.random.default_rng(2).normal(shares, deviations, size=(RESAMPLES, len(names)))
+    means, samples = together.mean(axis=0), resampled(together)
     report = {"engines": names, "decisions": len(together)}
     for i, kind in enumerate(decisions.KINDS):
         for j, measure in enumerate(decisions.MEASURES):
-            entry = report.setdefault(kind, {}).setdefault(measure, {})
-            for statistic in (spearmanr, kendalltau):
-                of = [statistic(-sample[:, i, j], match)[0] for sample, match in zip(samples, drawn, strict=True)]
-                low, high = np.nanquantile(of, (0.025, 0.975))
-                value = statistic(-together[:, :, i, j].mean(axis=0), shares)[0]
-                entry[statistic.__name__] = {"value": float(value), "low": float(low), "high": float(high)}
+            values = rank_correlations(-means[None, :, i, j], shares[None])
+            of_samples = rank_correlations(-samples[:, :, i, j], drawn)
+            report.setdefault(kind, {})[measure] = {
+                statistic: {
+                    "value": float(value[0]),
+                    **dict(zip(("low", "high"), map(float, np.nanquantile(each, (0.025, 0.975))), strict=True)),
+                }
+                for statistic, value, each in zip(STATISTICS, values, of_samples, strict=True)
+            }
     if args.json:
         print(json.dumps(report))
         return
@@ -266,10 +269,24 @@ def correlate(args):
     for kind in decisions.KINDS:
         for measure in decisions.MEASURES:
             cells = [
-                f"{statistic.removesuffix('r')} {f['value']:.2f} ({f['low']:.2f} to {f['high']:.2f})"
+                f"{statistic} {f['value']:.2f} ({f['low']:.2f} to {f['high']:.2f})"
                 for statistic, f in report[kind][measure].items()
             ]
             print(f"{kind} {measure}".ljust(16), *cells)
+
+
+def rank_correlations(x, y):
+    """Return Spearman's rho and Kendall's tau-b for each row of two arrays.
+
+    Both are correlations of signs of differences: tau of all of them, rho of their sums for each value, its rank.
+    """
+    signs = [np.sign(each[:, :, None] - each[:, None, :]) for each in (x, y)]
+    ranks = [each.sum(axis=2, keepdims=True) for each in signs]
+    with np.errstate(invalid="ignore"):  # not a number where all are equal
+        return [
+            (a * b).sum(axis=(1, 2)) / np.sqrt((a * a).sum(axis=(1, 2)) * (b * b).sum(axis=(1, 2)))
+            for a, b in (ranks, signs)
+        ]
 
 
 def read_json(path):

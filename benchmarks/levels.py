@@ -47,8 +47,8 @@ def measure(args, level):
     """Play a level against the one below, level 1 against `greedy`; return the share and Elo of the level."""
     rival = "greedy" if level == 1 else describe(args, level - 1)
     specs = [describe(args, level), rival]
-    settings = [levels.LEVELS[each] for each in (level, level - 1) if each > 0]
-    options = [levels.search_options(each) for each in (level, level - 1) if each > 0]
+    settings = [levels.of(each, args.game) for each in (level, level - 1) if each > 0]
+    options = [levels.search_options(each, args.game) for each in (level, level - 1) if each > 0]
     weights = weights_for(args.game, None)
     key = repr((specs, settings, options, getattr(weights, "version", None)))
     checksum = hashlib.sha256(key.encode()).hexdigest()[:8]

@@ -37,9 +37,7 @@ class TreesEngine(MctsEngine):
         seeds = random.Random(seed)
         with ThreadPoolExecutor(n) as executor:
             futures = [
-                executor.submit(
-                    run_search, position, one, seed=seeds.getrandbits(63), candidates=MERGED, stop=stop
-                )
+                executor.submit(run_search, position, one, seed=seeds.getrandbits(63), candidates=MERGED, stop=stop)
                 for _ in range(n)
             ]
         return _merge([future.result() for future in futures], candidates)

@@ -7,6 +7,9 @@ what the search visits first, and do not search to the ends of their turns (`who
 overlooks good turns, but does not lose on purpose. Only the highest level uses `history`: a short search has
 too few visits to learn the values of single actions.
 
+The errors may differ from game to game; the iterations do not, so that the service knows what a level costs
+before it reads a position.
+
 benchmarks/STRENGTH.md says how far apart the levels are.
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
+from mexica_ai import registry
 from mexica_ai.errors import SearchError
 from mexica_ai.limits import Limits
 from mexica_ai.results import Result
@@ -48,6 +52,7 @@ class Level:
     prior_noise: float = 0.0
 
 
+# With these errors where a game has none of its own (`GameCodec.level_errors`).
 LEVELS = {
     1: Level(30, 0.15, 5.0),
     2: Level(32, 0.14, 3.4),
@@ -73,6 +78,12 @@ def check(level: int) -> None:
         )
 
 
+def of(level: int, game: str) -> Level:
+    """Return the settings of a level in a game."""
+    errors = registry.get(game).codec.level_errors.get(level)
+    return LEVELS[level] if errors is None else Level(LEVELS[level].iterations, *errors)
+
+
 def limits_of(level: int, limits: Limits) -> Limits:
     """Return the limits within which a level searches."""
     most = LEVELS[level].iterations
@@ -81,15 +92,15 @@ def limits_of(level: int, limits: Limits) -> Limits:
     return replace(limits, iterations=most if limits.iterations is None else min(most, limits.iterations))
 
 
-def search_options(level: int) -> dict[str, float]:
+def search_options(level: int, game: str) -> dict[str, float]:
     """Return the search options in which a level differs from the default."""
     if level == HIGHEST:
         return {}
-    noise = LEVELS[level].prior_noise
+    noise = of(level, game).prior_noise
     return NARROW | {"prior_noise": noise} if noise else LOWER
 
 
-def choose(level: int, result: Result, seat: int, candidates: int) -> Result:
+def choose(level: int, game: str, result: Result, seat: int, candidates: int) -> Result:
     """Return the result with the turn that the level plays as its first candidate.
 
     The same seed and the same candidates give the same choice.
@@ -98,6 +109,8 @@ def choose(level: int, result: Result, seat: int, candidates: int) -> Result:
     ----------
     level : int
         1 to 10.
+    game : str
+        Its name.
     result : Result
         Of the search; should list `MAX_CHOICES` candidates or more.
     seat : int
@@ -105,7 +118,7 @@ def choose(level: int, result: Result, seat: int, candidates: int) -> Result:
     candidates : int
         How many candidates the returned result lists at most.
     """
-    deviation = LEVELS[level].deviation
+    deviation = of(level, game).deviation
     found = list(result.candidates)
     if deviation > 0 and len(found) > 1:
         random_ = random.Random(f"level {level}, seed {result.seed}")

@@ -270,7 +270,8 @@ def _watch(position, search, limits, candidates, level, interval_s, stop):
 
 def _result(position, search, level, candidates):
     found = search.result(candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES))
-    return levels.choose(level, _to_result(position.game, found, search.weights), position.to_move, candidates)
+    result = _to_result(position.game, found, search.weights)
+    return levels.choose(level, position.game, result, position.to_move, candidates)
 
 
 def _new_search(position, limits, seed, candidates, level, weights, search_class):
@@ -287,7 +288,7 @@ def _new_search(position, limits, seed, candidates, level, weights, search_class
         threads=limits.threads,
         memory_mb=limits.memory_mb,
         seed=resolve_seed(seed),
-        **levels.search_options(level),
+        **levels.search_options(level, position.game),
     )
 
 

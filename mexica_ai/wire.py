@@ -2,7 +2,8 @@
 
 A position's message has the field names of its JSON form, so the two are converted field by field, and the
 strict reader of the JSON form (`Position.from_json`) checks everything. The game's codec corrects what
-protobuf cannot express (`GameCodec.from_message`). A game without a message of its own travels as the text of that form.
+protobuf cannot express (`GameCodec.from_message`). A game without a message of its own travels as the text of that
+form.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from google.protobuf.message import Message
 
 from mexica_ai import Removal, TokenRemoval, registry
 from mexica_ai.annotate import TurnEvaluation
-from mexica_ai.errors import NotationError, UnknownGameError, Violation
+from mexica_ai.errors import NotationError, Violation
 from mexica_ai.limits import resolve_seed
 from mexica_ai.position import Position
 from mexica_ai.records import VERSION
@@ -84,9 +85,8 @@ def _check_entries(value, path):
         value = left.pop()
         if isinstance(value, (list, dict)):
             if len(value) > MAX_ENTRIES:
-                raise NotationError(
-                    f"{path}: given {quote(value)}; expected {MAX_ENTRIES} entries at most", reason="TOO_LONG", path=path
-                )
+                expected = f"{MAX_ENTRIES} entries at most"
+                raise NotationError(f"{path}: given {quote(value)}; expected {expected}", reason="TOO_LONG", path=path)
             left += value.values() if isinstance(value, dict) else value
 
 

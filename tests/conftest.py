@@ -23,6 +23,7 @@ def pytest_configure():
 
 # One worker runs all of such a file: what its tests share takes long to make, or is gathered by all of them.
 UNDIVIDED = (
+    "plugins/test_plugin_game.py",
     "rules/test_coatl_differential.py",
     "rules/test_coatl_observations.py",
     "rules/test_mexica_differential.py",

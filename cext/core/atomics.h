@@ -3,14 +3,18 @@
 #define CEXT_ATOMICS_H
 
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE                     /* sem_clockwait: glibc 2.30 or later */
+#define _GNU_SOURCE                     /* sem_clockwait */
 #endif
 #include <sched.h>
-#include <semaphore.h>
 #include <stdint.h>
 #include <time.h>
 #ifdef __linux__
 #include <sys/resource.h>
+#endif
+#ifdef __APPLE__
+#include <dispatch/dispatch.h>          /* its POSIX semaphores have no sem_init */
+#else
+#include <semaphore.h>
 #endif
 
 /* Bytes between data that different threads write. Closer together, the threads would compete for one cache line. */
@@ -67,14 +71,47 @@ static inline double monotonic_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Sleeps until the semaphore is posted, a signal arrives, or the time is over. Returns 1 if it was posted. */
-static inline int semaphore_wait(sem_t *semaphore, double seconds) {
+/* A semaphore. semaphore_wait sleeps until it is posted, a signal arrives, or the time is over, and returns 1 if it was
+ * posted. (macOS does not wake for signals. A C library without sem_clockwait, which glibc has from 2.30 on, waits on
+ * the clock of the day: if that is set back, the sleep is longer.) */
+#ifdef __APPLE__
+typedef dispatch_semaphore_t semaphore_t;
+static inline int semaphore_init(semaphore_t *semaphore) {
+    *semaphore = dispatch_semaphore_create(0);
+    return *semaphore == NULL ? -1 : 0;
+}
+static inline void semaphore_post(semaphore_t *semaphore) { dispatch_semaphore_signal(*semaphore); }
+static inline void semaphore_destroy(semaphore_t *semaphore) {
+    if (*semaphore != NULL) {
+        dispatch_release(*semaphore);
+    }
+}
+static inline int semaphore_wait(semaphore_t *semaphore, double seconds) {
+    return dispatch_semaphore_wait(*semaphore, dispatch_time(DISPATCH_TIME_NOW, (int64_t)(1e9 * seconds))) == 0;
+}
+#else
+typedef sem_t semaphore_t;
+static inline int semaphore_init(semaphore_t *semaphore) { return sem_init(semaphore, 0, 0); }
+static inline void semaphore_post(semaphore_t *semaphore) { sem_post(semaphore); }
+static inline void semaphore_destroy(semaphore_t *semaphore) { sem_destroy(semaphore); }
+static inline int semaphore_wait(semaphore_t *semaphore, double seconds) {
     struct timespec until;
-    double until_s = monotonic_s() + seconds;
+    double until_s;
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 30)
+    until_s = monotonic_s() + seconds;
+#else
+    clock_gettime(CLOCK_REALTIME, &until);
+    until_s = (double)until.tv_sec + 1e-9 * (double)until.tv_nsec + seconds;
+#endif
     until.tv_sec = (time_t)until_s;
     until.tv_nsec = (long)(1e9 * (until_s - (double)until.tv_sec));
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 30)
     return sem_clockwait(semaphore, CLOCK_MONOTONIC, &until) == 0;
+#else
+    return sem_timedwait(semaphore, &until) == 0;
+#endif
 }
+#endif
 
 /* Raises the niceness of the calling thread by `more`, to 19 at most. Linux only: niceness belongs to a thread there.
  * It cannot be undone. If the system refuses, nothing changes. */

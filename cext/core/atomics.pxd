@@ -20,12 +20,10 @@ cdef extern from "atomics.h" nogil:
     void spin_lock(uint32_t* lock)
     void spin_unlock(uint32_t* lock)
     double monotonic_s()
-    ctypedef struct sem_t:
+    ctypedef struct semaphore_t:
         pass
-    bint semaphore_wait(sem_t* semaphore, double seconds)
+    int semaphore_init(semaphore_t* semaphore)
+    void semaphore_post(semaphore_t* semaphore)
+    void semaphore_destroy(semaphore_t* semaphore)
+    bint semaphore_wait(semaphore_t* semaphore, double seconds)
     void thread_add_niceness(int more)
-
-cdef extern from "<semaphore.h>" nogil:
-    int sem_init(sem_t* semaphore, int is_shared, unsigned int value)
-    int sem_post(sem_t* semaphore)
-    int sem_destroy(sem_t* semaphore)

@@ -16,7 +16,9 @@ static inline void *memory_reserve(size_t size) {
     if (block == MAP_FAILED) {
         return NULL;
     }
+#ifdef MADV_HUGEPAGE
     madvise(block, size, MADV_HUGEPAGE);
+#endif
     return block;
 }
 

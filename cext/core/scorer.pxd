@@ -5,17 +5,16 @@ its category (`cext.core.priors`) and a few features. The prior of a scored acti
 its score; the sum over the scored actions stays, and the other actions keep theirs. So scores of 0 change nothing.
 
 The weights are one array of floats, as `scorer_shapes` lists them: a layer over the summary (`policy_state`,
-`policy_state_bias`), which is computed once a decision; the first layer of an action, which adds up what comes from
-there (`policy_node`), the row of its category (`policy_category`) and its features (`policy_action`); and a second
-layer (`policy_w2`, `policy_b2`, `policy_w3`). All layers but the last output are rectified.
+`policy_state_bias`), which is computed once a decision; a layer over an action, which adds up what comes from there
+(`policy_node`), the row of its category (`policy_category`) and its features (`policy_action`); and the weights of
+these units in the score (`policy_out`). Units are rectified.
 """
 
 from cext.core.types cimport action_t
 
 cdef enum:
     SCORER_MOST = 48            # actions that are scored
-    SCORER_HIDDEN = 32          # units of the layer over the summary, and of the first layer: two vectors
-    SCORER_HIDDEN_2 = 16        # units of the second layer: one vector
+    SCORER_HIDDEN = 32          # units of each layer
     SCORER_SUMMARY = 64         # longest summary
     SCORER_FEATURES = 16        # most features of an action
     # The first features of an action, which are the same in all games; a game's own follow.
@@ -26,8 +25,7 @@ cdef enum:
 
 # The number of weights.
 cdef inline int scorer_size(int summary, int categories, int features) noexcept nogil:
-    return ((summary + 1 + SCORER_HIDDEN + categories + features) * SCORER_HIDDEN
-            + (SCORER_HIDDEN + 2) * SCORER_HIDDEN_2)
+    return (summary + 1 + SCORER_HIDDEN + categories + features + 1) * SCORER_HIDDEN
 
 
 # What the network reads of a decision.

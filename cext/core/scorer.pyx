@@ -1,9 +1,11 @@
 """The learnt policy; contracts in ``scorer.pxd``."""
 
 from libc.math cimport expf, logf
-from libc.string cimport memset
 
-from cext.core.network cimport network_dot, network_layers
+
+cdef extern from "scorer.h" nogil:
+    void scorer_scores(const float* weights, int n_summary, int num_categories, int n_features, const float* summary,
+                       const int* categories, const float* features, int count, float* scores)
 
 cdef float LEAST_LOG = -16.0    # of a share
 
@@ -61,36 +63,14 @@ cdef void scorer_choose(const int* categories, const float* priors, int n, int f
 
 cdef void scorer_apply(const float* weights, int summary, int categories, int features, const ScorerInputsC* inputs,
                        float* priors) noexcept nogil:
-    cdef const float* state_bias = weights + summary * SCORER_HIDDEN
-    cdef const float* node = state_bias + SCORER_HIDDEN
-    cdef const float* category = node + SCORER_HIDDEN * SCORER_HIDDEN
-    cdef const float* action = category + categories * SCORER_HIDDEN
-    cdef const float* w2 = action + features * SCORER_HIDDEN
-    cdef const float* b2 = w2 + SCORER_HIDDEN * SCORER_HIDDEN_2
-    cdef const float* w3 = b2 + SCORER_HIDDEN_2
-    cdef const float* row
-    cdef float state[SCORER_HIDDEN]
-    cdef float bias[SCORER_HIDDEN]
-    cdef float first[SCORER_MOST * SCORER_HIDDEN]
-    cdef float second[SCORER_MOST * SCORER_HIDDEN_2]
     cdef float scores[SCORER_MOST]
     cdef float best = -1e30, before = 0, after = 0
-    cdef int i, j, count = inputs.count
+    cdef int i, count = inputs.count
     if count < 2:
         return
-    network_layers(weights, state_bias, summary, inputs.summary, 1, 2, False, state)
-    memset(bias, 0, sizeof(bias))
-    network_layers(node, bias, SCORER_HIDDEN, state, 1, 2, True, bias)
-    network_layers(action, bias, features, inputs.features, count, 2, False, first)
+    scorer_scores(weights, summary, categories, features, inputs.summary, inputs.categories, inputs.features, count,
+                  scores)
     for i in range(count):
-        row = category + inputs.categories[i] * SCORER_HIDDEN
-        for j in range(SCORER_HIDDEN):
-            first[i * SCORER_HIDDEN + j] += row[j]
-    network_layers(w2, b2, SCORER_HIDDEN, first, count, 1, True, second)
-    for i in range(count):
-        for j in range(SCORER_HIDDEN_2):
-            second[i * SCORER_HIDDEN_2 + j] = max(second[i * SCORER_HIDDEN_2 + j], <float>0)
-        scores[i] = network_dot(second + i * SCORER_HIDDEN_2, w3, SCORER_HIDDEN_2)
         best = max(best, scores[i])
         before += priors[inputs.chosen[i]]
     for i in range(count):
@@ -115,8 +95,7 @@ def scorer_shapes(int summary, int categories, int features):
     """
     return {"policy_state": (summary, SCORER_HIDDEN), "policy_state_bias": (SCORER_HIDDEN,),
             "policy_node": (SCORER_HIDDEN, SCORER_HIDDEN), "policy_category": (categories, SCORER_HIDDEN),
-            "policy_action": (features, SCORER_HIDDEN), "policy_w2": (SCORER_HIDDEN, SCORER_HIDDEN_2),
-            "policy_b2": (SCORER_HIDDEN_2,), "policy_w3": (SCORER_HIDDEN_2,)}
+            "policy_action": (features, SCORER_HIDDEN), "policy_out": (SCORER_HIDDEN,)}
 
 
 def scorer_features():

@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from numpy.random cimport bitgen_t
 
-from cext.core.atomics cimport CACHE_LINE, atomic_load_f64, atomic_load_u32, sem_t
+from cext.core.atomics cimport CACHE_LINE, atomic_load_f64, atomic_load_u32, semaphore_t
 from cext.core.game cimport GameOps
 from cext.core.graph cimport GraphC, NodeC
 from cext.core.history cimport history_t
@@ -59,7 +59,7 @@ ctypedef struct SearchC:
     uint32_t is_confirming
     uint32_t workers_running
     HalvingC halving
-    sem_t ended                 # posted when the last worker ends
+    semaphore_t ended           # posted when the last worker ends
     # The fields above hardly change and are read all the time, so `started` has its own cache line.
     uint8_t padding_before[CACHE_LINE]
     uint64_t started            # iterations begun; counted only if they are limited

@@ -22,8 +22,8 @@ from libc.string cimport memcpy, memset
 
 from cext.core.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_add_u64, atomic_cas_u32,
                                 atomic_load_f64, atomic_load_u32, atomic_load_u64, atomic_store_u32,
-                                atomic_store_u64, monotonic_s, prefetch, sem_destroy, sem_init, sem_post,
-                                semaphore_wait, spin_lock, spin_unlock, thread_add_niceness)
+                                atomic_store_u64, monotonic_s, prefetch, semaphore_destroy, semaphore_init,
+                                semaphore_post, semaphore_wait, spin_lock, spin_unlock, thread_add_niceness)
 from cext.core.evaluator cimport evaluator_search
 from cext.core.game cimport State, game_apply
 from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, graph_add_end, graph_edges, graph_find_or_add, graph_free,
@@ -426,7 +426,7 @@ cdef void* _work(void* argument) noexcept nogil:
                   and _is_settled(search, now_s)):
                 atomic_cas_u32(&search.limits.stop, RUNNING, SETTLED)
     if atomic_add_u32(&search.workers_running, <uint32_t>-1) == 1:
-        sem_post(&search.ended)
+        semaphore_post(&search.ended)
     return NULL
 
 
@@ -507,7 +507,7 @@ cdef class Search(TurnSearch):
                   seed=0, int niceness=0, evaluator=None, int batch_size=16, **options):
         cdef const GameOps* ops = state.game.ops
         memset(&self.search, 0, sizeof(SearchC))
-        sem_init(&self.search.ended, 0, 0)
+        semaphore_init(&self.search.ended)
         self._prepare(state, threads, MAX_THREADS, memory_mb, seed)
         self._use_weights(weights)
         if not 0 <= niceness <= 19:
@@ -591,7 +591,7 @@ cdef class Search(TurnSearch):
             free(self._workers)
         free(self.search.history)
         graph_free(&self.search.graph)
-        sem_destroy(&self.search.ended)
+        semaphore_destroy(&self.search.ended)
 
     def run(self, time_s=None, iterations=None, *, late_s=None):
         """Search until a limit is reached or `stop` is called; see `TurnSearch.run`.

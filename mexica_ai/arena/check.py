@@ -247,13 +247,14 @@ class _Checker:
 
     def _end_of_input(self) -> str:
         program = self._started()
-        seconds, status = program.end(EXIT_TIMEOUT_S)
+        seconds, status = program.end(EXIT_TIMEOUT_S + self._margin_s)
         if status is None:
-            raise _Violation(f"did not end within {EXIT_TIMEOUT_S:g} s; the arena kills it then")
+            raise _Violation(f"did not end within {EXIT_TIMEOUT_S + self._margin_s:g} s")
         self._program = None
         if status:
             raise _Violation(f"ended with exit status {status}; expected 0")
-        return f"ended in {seconds:.2f} s"
+        late = f"; the arena kills a program after {EXIT_TIMEOUT_S:g} s" if seconds > EXIT_TIMEOUT_S else ""
+        return f"ended in {seconds:.2f} s{late}"
 
     def _end_while_searching(self) -> str:
         program = self._started()
@@ -263,9 +264,9 @@ class _Checker:
         if line is None:
             raise _Violation(program.why_silent(f"{self._margin_s:g} s (the margin)"))
         self._check_answer(line, 1)
-        _, status = program.end(EXIT_TIMEOUT_S)
+        _, status = program.end(EXIT_TIMEOUT_S + self._margin_s)
         if status is None:
-            raise _Violation(f"answered, but did not end within {EXIT_TIMEOUT_S:g} s")
+            raise _Violation(f"answered, but did not end within {EXIT_TIMEOUT_S + self._margin_s:g} s")
         self._program = None
         return "answered, and ended"
 

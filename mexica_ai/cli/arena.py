@@ -45,7 +45,9 @@ An engine that crashes, hangs, sends an unreadable answer or plays an illegal
 turn forfeits that game; the tournament goes on. With --journal every finished
 game is saved at once, and the same command with --resume plays the missing
 games, also after a crash or Ctrl-C. `mexica-ai arena report JOURNAL...` prints
-the figures of journals again.
+the figures of journals again. `mexica-ai arena check 'cmd:...'` checks whether a
+program keeps to the protocol. No program can find the deal from the seed, unless
+--reproducible is given.
 
 Examples:
   mexica-ai arena --engine mcts --engine uct --time 0.2 --blocks 50 --concurrency 2
@@ -80,7 +82,7 @@ of the input. One line for each check: ok, FAILED, or note (the arena can do
 without it). Exit code: 0 if none failed, 1 if one did, 2 for bad input.
 
 Example:
-  mexica-ai arena check 'cmd:python examples/engine_random.py' --game mexica
+  mexica-ai arena check 'cmd:python examples/engine_random.py' --time 0.5
 """
 CHECK_TIME_S = 0.2
 

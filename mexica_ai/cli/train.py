@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mexica_ai import registry
-from mexica_ai.cli import common
+from mexica_ai.cli import common, train_recipe
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import SearchError
 from mexica_ai.train import recipe
@@ -50,8 +50,12 @@ Examples:
     --weights w.json
   mexica-ai train games.jsonl --cluster tcp://host:8786 --weights new.json
   mexica-ai train unseen.jsonl --games 100 --seed 2 --evaluate
+
+`mexica-ai train recipe GAME --out FOLDER` does all of it, and more, in one
+command; see `mexica-ai train recipe --help`.
 """
 EXIT_LOST = 1
+VARIANTS = {"recipe": train_recipe}  # by the first argument
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from cext.core.game import State
 from mexica_ai.errors import NotationError, PositionError
@@ -91,6 +91,9 @@ class GameCodec(Protocol):
         Whether seats see different things, so that the game overrides `view` and `viewer`. Default: False.
     spends : tuple of str
         Keys of what actions cost, in the JSON position or in that of a seat, each a number. Default: none.
+    level_errors : dict
+        How levels err where they do not err as `mexica_ai.levels.LEVELS` says: by level, the deviation and the
+        prior noise of `mexica_ai.levels.Level`. Default: none.
     """
 
     name: str
@@ -98,6 +101,7 @@ class GameCodec(Protocol):
     examples: tuple[str, ...] = ()
     has_views: bool = False
     spends: tuple[str, ...] = ()
+    level_errors: ClassVar[dict[int, tuple[float, float]]] = {}
 
     @property
     def title(self) -> str:

@@ -11,6 +11,7 @@ Main functions: `fit`, `report`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ LEARNING_RATE = 1e-3
 WARM_UP = 200  # steps, and at most a fifth of all
 WEIGHT_DECAY = 0.1
 SCORE_WEIGHT = 0.5  # of the squared error, in the loss
+PATIENCE = 3  # epochs
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ def fit(
     epochs: int,
     seed: int,
     learning_rate: float = LEARNING_RATE,
+    unseen: Positions | None = None,
     on_epoch: Callable[[int, Arrays], None] = lambda epoch, weights: None,
 ) -> Arrays:
     """Return weights fitted on positions.
@@ -92,6 +95,9 @@ def fit(
         Of the order of the positions.
     learning_rate : float
         The highest of the schedule.
+    unseen : Positions, optional
+        Of other games. The weights after the epoch with the least `loss` on them are returned, or those of the start,
+        and the fit ends once it has not fallen for `PATIENCE` epochs.
     on_epoch : callable
         Called with the number of epochs done and the weights.
     """
@@ -101,6 +107,9 @@ def fit(
     batch = min(BATCH, len(positions.games))
     steps, step = epochs * (len(positions.games) // batch), 0
     warm_up = max(1, min(WARM_UP, steps // 5))
+    best, best_loss, best_epoch = weights, math.inf if unseen is None else loss(unseen, weights), 0
+    if unseen is not None:
+        best = {name: array.copy() for name, array in weights.items()}
     for epoch in range(epochs):
         order = generator.permutation(len(positions.games))
         for first in range(0, len(order) - batch + 1, batch):
@@ -115,7 +124,22 @@ def fit(
                 if name.startswith("w"):
                     array *= 1 - rate * WEIGHT_DECAY
         on_epoch(epoch + 1, weights)
-    return weights
+        if unseen is None:
+            continue
+        found = loss(unseen, weights)
+        if found < best_loss:
+            best, best_loss, best_epoch = {name: array.copy() for name, array in weights.items()}, found, epoch + 1
+        elif epoch + 1 - best_epoch >= PATIENCE:
+            break
+    return best
+
+
+def loss(positions: Positions, weights: Arrays) -> float:
+    """Return the mean loss that a fit makes small: of the shares of the win and, with its weight, of the scores."""
+    shares, scores = predict(positions, weights)
+    cross_entropy = -(positions.shares * np.log(np.clip(shares, 1e-9, 1))).sum(1).mean()
+    errors = (scores - positions.scores)[positions.seats]
+    return float(cross_entropy + SCORE_WEIGHT * (errors**2).mean())
 
 
 def predict(positions: Positions, weights: Arrays) -> tuple[np.ndarray, np.ndarray]:

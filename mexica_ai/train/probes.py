@@ -3,7 +3,9 @@
 A search also evaluates positions that good players never reach, and positions within turns. How games between good
 players ended says little about these, but a search that looks a turn further knows more about a position than the
 evaluation alone. So a *walk* follows a played game, leaves it now and then for some odd turns (see `selfplay`),
-searches the position it reaches, and records the result: a *probe*.
+searches the position it reaches, and records the result: a *probe*. Instead of one search, a few *rollouts* can tell
+what a position is worth: games from there to the end, by small searches. They are not biased by the evaluation that
+the search believes in.
 
 Main functions: `walk` (one walk), `make` (a file of walks), `load` (the probes of a file).
 
@@ -30,6 +32,7 @@ from mexica_ai.search import weights_for
 from mexica_ai.strict import check_shape, parse_json
 from mexica_ai.train.job_file import Series, complete
 from mexica_ai.train.positions import MAX_SEATS, SCORE_SCALE, Positions, fingerprint, held_out
+from mexica_ai.train.selfplay import small_search
 
 MAX_PROBES = 8  # of a walk
 ODD_TURNS, ODD_TURNS_WEIGHTS = (0, 1, 2, 3), (1, 5, 3, 1)  # odd turns before a probe, and how often
@@ -45,13 +48,19 @@ REDRAWN_SHARE = 0.4  # of the draws of a game with more than two seats are drawn
 
 _SHAPE = {
     "game": str,
-    "walk": {"seed": int, "iterations": int, "walk": int, "weights": str, "along": str},
+    "walk": {"seed": int, "iterations": int, "rollouts?": int, "walk": int, "weights": str, "along": str},
     "probes": [{"position": dict, "value": [float], "scores": [float]}],
 }
 
 
 def walk(
-    records: Sequence[dict[str, Any]], seed: int, index: int, iterations: int, weights: Weights | None = None
+    records: Sequence[dict[str, Any]],
+    seed: int,
+    index: int,
+    iterations: int,
+    weights: Weights | None = None,
+    *,
+    rollouts: int = 0,
 ) -> dict[str, Any]:
     """Walk along one of some games and return the probes.
 
@@ -65,15 +74,18 @@ def walk(
         Of a search.
     weights : Weights, optional
         What it searches with; by default those that ship.
+    rollouts : int
+        How many rollouts value a position, with `iterations` for each of their turns; 0: a search values it.
 
     Returns
     -------
     dict
-        A JSON object. `game`: its name. `walk`: seed, iterations, number (`walk`), version of the weights
-        (`weights`), fingerprint of the game in hexadecimal (`along`). `probes`: a list of positions, each with the
-        `value` (share of the win of each seat) and the final `scores` that a search of its best turn expects.
+        A JSON object. `game`: its name. `walk`: seed, iterations, rollouts (if any), number (`walk`), version of the
+        weights (`weights`), fingerprint of the game in hexadecimal (`along`). `probes`: a list of positions, each with the
+        `value` (share of the win of each seat) and the final `scores` that a search of its best turn expects, or
+        their means over the rollouts.
     """
-    return _walk(*_draw_record(records, seed, index), seed, index, iterations, weights)
+    return _walk(*_draw_record(records, seed, index), seed, index, iterations, rollouts, weights)
 
 
 def _draw_record(
@@ -96,6 +108,7 @@ def _walk(
     seed: int,
     index: int,
     iterations: int,
+    rollouts: int,
     weights: Weights | None,
 ) -> dict[str, Any]:
     random_ = random.Random()
@@ -103,7 +116,7 @@ def _walk(
     game, turns = record["game"], record["turns"]
     weights = weights_for(game, weights)
     players = {make_engine(spec, weights=weights): share for spec, share in ODD_PLAYERS.items()}
-    searcher = make_engine(f"mcts,iterations={iterations}", weights=weights)
+    searcher = make_engine(small_search(iterations) if rollouts else f"mcts,iterations={iterations}", weights=weights)
     position, played, found = Position.from_json(record["start"]), 0, []
     for stop in sorted(random_.sample(range(len(turns)), min(MAX_PROBES, len(turns)))):
         for turn in turns[played:stop]:
@@ -111,17 +124,37 @@ def _walk(
         played = stop
         probed = _deviate(position.copy(), players, random_)
         if probed is not None:
-            result = searcher.best_turn(probed, seed=random_.getrandbits(63), candidates=1)
+            if rollouts:
+                value, scores = _roll_out(probed, searcher, rollouts, random_)
+            else:
+                result = searcher.best_turn(probed, seed=random_.getrandbits(63), candidates=1)
+                value, scores = result.value, result.expected_scores
             found.append(
                 {
                     "position": probed.to_json(),
-                    "value": [round(share, 4) for share in result.value],
-                    "scores": [round(score, 2) for score in result.expected_scores],
+                    "value": [round(share, 4) for share in value],
+                    "scores": [round(score, 2) for score in scores],
                 }
             )
-    made = {"seed": seed, "iterations": iterations, "walk": index}
+    made = {"seed": seed, "iterations": iterations} | ({"rollouts": rollouts} if rollouts else {}) | {"walk": index}
     made |= {"weights": weights.version, "along": fingerprint(record).hex()}
     return {"game": game, "walk": made, "probes": found}
+
+
+def _roll_out(
+    position: Position, player: Engine, count: int, random_: random.Random
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean share of the win and the mean final score of each seat over games from a position."""
+    shares, scores = np.zeros((2, position.players))
+    for _ in range(count):
+        end = position.copy()
+        while not end.is_over:
+            _draw_events(end, random_)
+            end.push(player.best_turn(end, seed=random_.getrandbits(63), candidates=1).turn)
+            _draw_events(end, random_)
+        shares[end.winners] += 1 / len(end.winners)
+        scores += end.scores
+    return shares / count, scores / count
 
 
 def _deviate(position: Position, players: dict[Engine, int], random_: random.Random) -> Position | None:
@@ -164,6 +197,7 @@ def make(
     iterations: int,
     seed: int,
     weights: Weights | None = None,
+    rollouts: int = 0,
     concurrency: int = 1,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> None:
@@ -180,14 +214,15 @@ def make(
         noun="walks",
         key="walk",
         number="walk",
-        settings={"seed": seed, "iterations": iterations},
+        settings={"seed": seed, "iterations": iterations, "rollouts": rollouts},
+        defaults={"rollouts": 0},
         advice="another file, another seed, or --walks 0 to take the file as it is",
     )
     complete(
         path,
         series,
         walks,
-        lambda index: partial(_walk, *_draw_record(records, seed, index), seed, index, iterations, weights),
+        lambda index: partial(_walk, *_draw_record(records, seed, index), seed, index, iterations, rollouts, weights),
         executor,
         concurrency=concurrency,
         on_progress=on_progress,

@@ -394,8 +394,9 @@ def fit(plan: Plan, samples: Samples, *, on_epoch: OnProgress = lambda epoch: No
     if spec.categories and probed is None:
         arrays["priors"], choices = _fit_priors(plan, samples)
     elif spec.categories:
-        arrays["priors"] = plan.weights.arrays()["priors"]
-    arrays = {name: _rounded(array) for name, array in arrays.items()}
+        kept = ("priors", *(spec.policy if plan.weights.has_policy else ()))
+        arrays |= {name: plan.weights.arrays()[name] for name in kept}
+    arrays = {name: rounded(array) for name, array in arrays.items()}
     reports = _reports(plan, samples.positions.take(held_out), arrays)
     probe_reports = {} if probed is None else _reports(plan, probed.take(probed.held_out), arrays)
     provenance = _provenance(plan, samples, reports["after"])
@@ -562,7 +563,7 @@ def _fit_priors(plan: Plan, samples: Samples) -> tuple[np.ndarray, Choices]:
         raise SearchError("no decisions of the search itself to fit the priors to", reason="INVALID_LIMITS")
     unseen = decisions.take(decisions.held_out)
     found = priors.fit(decisions.take(~decisions.held_out), spec.shapes["priors"][0])
-    flattened = _rounded(priors.tempered(found, spec.categories, plan.entry.training.FACTORS))
+    flattened = rounded(priors.tempered(found, spec.categories, plan.entry.training.FACTORS))
     return flattened, {
         "alike": priors.log_loss(unseen, np.ones_like(found)),
         "before": priors.log_loss(unseen, plan.weights.arrays()["priors"]),
@@ -573,7 +574,7 @@ def _fit_priors(plan: Plan, samples: Samples) -> tuple[np.ndarray, Choices]:
     }
 
 
-def _rounded(array: np.ndarray) -> np.ndarray:
+def rounded(array: np.ndarray) -> np.ndarray:
     """Return the array with five significant digits, which keeps the files small."""
     return np.vectorize(lambda x: np.float32(f"{x:.5g}"), otypes=[np.float32])(array)
 

@@ -32,7 +32,7 @@ from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.review import graph_turns
 from mexica_ai.strict import Nullable, check_shape, parse_json, quote
-from mexica_ai.web import editor, starts
+from mexica_ai.web import boards, editor, starts
 from mexica_ai.web.errors import Refusal, refusal_of
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import DEFAULT_LEVEL, MAX_GAMES, MAX_SECONDS, MAX_TURNS, Game, learn_samples
@@ -569,7 +569,7 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
         "title": codec.title,
         "players": list(range(2, entry.game.max_players + 1)),
         "has_views": codec.has_views,
-        "parts": list(codec.parts),
+        "parts": list(boards.parts_of(codec)),
         "options": [
             {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": None}
             for option in codec.options
@@ -586,7 +586,7 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
         ],
         "grid": codec.grid,
         "editor": codec.editor is not None,
-        "removal": find_spec(f"mexica_ai.games.{name}.removal") is not None,
+        "removal": name in registry.BUILT_IN and find_spec(f"mexica_ai.games.{name}.removal") is not None,
         "examples": [
             {"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples
         ],

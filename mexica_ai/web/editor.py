@@ -16,6 +16,7 @@ from mexica_ai import registry
 from mexica_ai.errors import MexicaAIError, NotationError, Violation
 from mexica_ai.position import Position, position_data
 from mexica_ai.strict import Nullable, check_shape, parse_json, quote
+from mexica_ai.web import boards
 
 _PATH = "$"  # of a position, in faults
 _MAX_PARTS = 8
@@ -124,7 +125,7 @@ def _shown(given, data):
         return shown
     options: dict[str, Any] = {"theme": "page", "targets": True, "viewer": data.get("viewer")}
     for part in data.get("parts", ["all"])[:_MAX_PARTS]:
-        shown["parts"][part] = codec.draw(given, **({} if part == "all" else {"parts": [part]}), **options)
+        shown["parts"][part] = boards.draw(codec, given, **({} if part == "all" else {"parts": [part]}), **options)
     if (editor := codec.editor) is not None:
         shown["palette"] = editor.palette(given)
         shown["targets"] = codec.describe_targets(editor.drawable(given))

@@ -18,6 +18,7 @@ from mexica_ai.position import TURN_SEPARATOR, Position
 from mexica_ai.session import Session
 from mexica_ai.steps import play_steps, spent
 from mexica_ai.strict import quote
+from mexica_ai.web import boards
 from mexica_ai.web.errors import Refusal
 from mexica_ai.web.journal import Journal
 
@@ -798,8 +799,7 @@ class Game:
         theme : str
             page, light or dark.
         """
-        codec = self.codec
-        parts = list(codec.parts)
+        parts = list(boards.parts_of(self.codec))
         chosen = parts if part == "all" else part.split("+")
         if not set(chosen) <= set(parts):
             raise Refusal(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
@@ -812,7 +812,8 @@ class Game:
             if actions:
                 self._settle(base, 0)
             marked = self._marks_of(base, list(actions))
-        return codec.draw(
+        return boards.draw(
+            self.codec,
             base.to_json(),
             viewer=base.viewer,
             turn=marked,

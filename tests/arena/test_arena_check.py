@@ -91,7 +91,7 @@ def test_a_program_that_keeps_to_the_protocol_passes(run, kind):
         ("talks", "stop", 'wrote "{\\"stopped\\": true}" after the answer; expected nothing'),
         ("deaf", "stop", "did not answer within 0.5 s (the margin) after it was stopped"),
         ("clock", "clock", "did not answer within 1 s (its time, 0.5 s, and the margin, 0.5 s)"),
-        ("stays", "end of input", "did not end within 0.3 s; the arena kills it then"),
+        ("stays", "end of input", "did not end within 0.8 s"),
     ],
 )
 def test_a_violation_is_found_by_its_check(run, kind, name, mentions, monkeypatch):

@@ -134,7 +134,7 @@ def test_a_server_plays_and_one_that_is_gone_forfeits(cli, tmp_path, monkeypatch
         server.terminate()
     assert [record["termination"] for record in records(journal)] == ["finished"] * 2
     journal.unlink()
-    monkeypatch.setattr(play, "check_engines", lambda tournament: None)  # as if it had disappeared then
+    monkeypatch.setattr(play, "check_engines", lambda tournament, log: None)  # as if it had disappeared then
     assert cli(*args, spec, "--time", 0.2, "--journal", journal) == 0
     assert [record["forfeit"]["reason"] for record in records(journal)] == ["no connection"] * 2
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import scipy.stats
 
 import mexica_ai
 from mexica_ai import registry
@@ -76,6 +77,70 @@ def test_match_varied():
     assert games == f"4 games, {version} against {version}"
     assert re.fullmatch(r"share of the win [0-9.]+ % \([0-9.]+ to [0-9.]+ %\)", share)
     assert re.fullmatch(r"margin [+-][0-9.]+ \([+-][0-9.]+ to [+-][0-9.]+\)", margin)
+
+
+@pytest.fixture
+def decisions(monkeypatch, capsys):
+    """Return a function that runs decisions.py in this process and returns what it prints."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    script = runpy.run_path(str(BENCHMARKS / "decisions.py"))
+
+    def run_here(*args):
+        monkeypatch.setattr(sys, "argv", ["decisions.py", *map(str, args)])
+        script["main"]()
+        return capsys.readouterr().out
+
+    return run_here
+
+
+def test_decisions(tmp_path):
+    data = tmp_path / "mexica.jsonl"
+    sizes = {"play": 2, "search": 30, "top": 2, "iterations": 2, "depth": 2, "rollouts": 2, "finished": 2}
+    options = [text for name, value in sizes.items() for text in (f"--{name}", value)]
+    done = run("decisions.py", "make", "mexica", "--out", data, "--positions", 3, *options)
+    assert done.returncode == 0, done.stderr
+    made = data.read_bytes()
+    assert len(made.splitlines()) == 3
+    engines = ["--weights", "ships", "--engine", "random,seed=1", "--iterations", 10]
+    found = figures("decisions.py", "measure", "mexica", "--data", data, *engines)
+    assert (found["decisions"], list(found["engines"])) == (3, ["ships", "random,seed=1"])
+    ships = found["engines"]["ships"]
+    assert ships["version"] == registry.get("mexica").weights().version
+    outlook = ships["all"]["outlook"]["share"]
+    assert outlook["low"] <= outlook["mean"] <= outlook["high"]
+    assert outlook["mean"] == pytest.approx(sum(each[1][0] for each in ships["regrets"]) / 3, abs=1e-4)
+    assert ships["less_than_first"]["outcome"]["points"] == {"mean": 0, "low": 0, "high": 0}
+    assert len(data.read_bytes()) > len(made)  # the rollouts of new choices are kept
+
+
+def test_correlations_of_regrets_with_results(tmp_path, decisions):
+    measured, matches = tmp_path / "measured.json", tmp_path / "matches.json"
+    names = "abcd"
+    regrets = {name: {"regrets": [[[i, -i], [i % 2, 0.1 * i]]] * 4} for i, name in enumerate(names)}
+    measured.write_text(json.dumps({"engines": regrets}))
+    results = {name: {"share": 0.9 - 0.2 * i, "games": None} for i, name in enumerate(names)}
+    matches.write_text(json.dumps(results))
+    found = json.loads(decisions("correlate", measured, "--matches", matches, "--json"))
+    assert found["engines"] == list(names)
+    for statistic in ("spearman", "kendall"):
+        assert found["outcome"]["share"][statistic] == pytest.approx({"value": 1, "low": 1, "high": 1})
+        assert found["outcome"]["points"][statistic] == pytest.approx({"value": -1, "low": -1, "high": -1})
+        assert found["outlook"]["points"][statistic] == pytest.approx({"value": 1, "low": 1, "high": 1})
+    ties, order = [0, 1, 0, 1], [0, 1, 2, 3]
+    share = found["outlook"]["share"]
+    assert share["spearman"]["value"] == pytest.approx(scipy.stats.spearmanr(ties, order).statistic)
+    assert share["kendall"]["value"] == pytest.approx(scipy.stats.kendalltau(ties, order).statistic)
+    matches.write_text(json.dumps({name: results[name] for name in "ab"}))
+    with pytest.raises(SystemExit, match="2 engines have regrets and results of matches; expected 3 or more"):
+        decisions("correlate", measured, "--matches", matches)
+
+
+def test_decisions_that_cannot_be_made_or_measured(tmp_path, decisions, capsys):
+    with pytest.raises(SystemExit):
+        decisions("make", "mexica", "--out", tmp_path / "x.jsonl", "--rollouts", 4, "--finished", 1)
+    assert "--finished 1: expected 2 to the number of rollouts, 4" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match=r"cannot read .*x\.jsonl: No such file"):
+        decisions("measure", "mexica", "--data", tmp_path / "x.jsonl", "--weights", "ships")
 
 
 def test_bench_rules_prints_the_budgets():

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from cext.build import INTERFACE
 from mexica_ai import registry
 
 ROOT = Path(__file__).parents[2]
-GAMES = registry.names()
+GAMES = registry.BUILT_IN
 
 
 def module_name(path):
@@ -77,6 +78,23 @@ def test_the_core_knows_no_game_and_nothing_above_it(path):
     text = path.read_text().lower()
     for game in GAMES:
         assert not re.search(rf"\b{game}\b(?!-ai|_ai)", text), f"names the game {game}"
+
+
+def test_the_number_of_the_interface_covers_what_games_are_compiled_against():
+    games = {module for path in sources("cext/games", ".pyx", ".pxd") for module in cython_imports(path)}
+    covered = {name: (ROOT / "cext" / "core" / name).read_text() for name in INTERFACE}
+    declared = [name for name in covered if name.endswith(".pxd")]
+    used = {f"{module.removeprefix('cext.core.')}.pxd" for module in games if is_within(module, "cext.core")}
+    used = {name for name in used if (ROOT / "cext" / "core" / name).exists()}
+    used |= {name for text in covered.values() for name in re.findall(r'extern from "([\w.]+)"', text)}
+    used |= {
+        f"{module.removeprefix('cext.core.')}.pxd"
+        for name in declared
+        for module in cython_imports(ROOT / "cext" / "core" / name)
+        if is_within(module, "cext.core")
+    }
+    assert used
+    assert used - set(INTERFACE) <= {"weights.pxd"}, "only a class, whose size Cython checks"
 
 
 @pytest.mark.parametrize("path", sources("cext/games", ".py", ".pyx", ".pxd"), ids=relative)

@@ -14,7 +14,7 @@ from mexica_ai import Position, wire
 from mexica_ai.annotate import evaluate_record, seat_turns
 from mexica_ai.arena import play
 from mexica_ai.arena.play import Task, play_game
-from mexica_ai.arena.tournament import Tournament, complete_spec
+from mexica_ai.arena.tournament import Tournament, complete_spec, reproducible_key
 from mexica_ai.cli.main import main
 from mexica_ai.client import Client
 from mexica_ai.search import run_search
@@ -52,7 +52,7 @@ def pending(index=0):
 def tournament(*engines, **options):
     engines = tuple(str(complete_spec(engine, None, 9, False)) for engine in engines)
     names = tuple(f"e{index}" for index in range(len(engines)))
-    return Tournament(**{"game": "coatl", "players": 2, "seed": 7, "margin_s": 5.0,
+    return Tournament(**{"game": "coatl", "players": 2, "seed": 7, "key": reproducible_key(7), "margin_s": 5.0,
                          "engines": engines, "names": names, **options})  # fmt: skip
 
 

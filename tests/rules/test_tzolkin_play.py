@@ -13,7 +13,7 @@ import mexica_ai as ai
 from mexica_ai import Position, wire
 from mexica_ai.annotate import evaluate_record, seat_turns
 from mexica_ai.arena.play import Task, play_game
-from mexica_ai.arena.tournament import Tournament, complete_spec
+from mexica_ai.arena.tournament import Tournament, complete_spec, reproducible_key
 from mexica_ai.cli.main import main
 from mexica_ai.client import Client
 from mexica_ai.v1 import engine_pb2
@@ -58,7 +58,15 @@ def play(*engines, players):
     """Return the first game of a tournament."""
     specs = tuple(str(complete_spec(engine, None, 9, False)) for engine in engines)
     names = tuple(f"e{index}" for index in range(len(engines)))
-    matches = Tournament(game="tzolkin", players=players, seed=7, margin_s=5.0, engines=specs, names=names)
+    matches = Tournament(
+        game="tzolkin",
+        players=players,
+        seed=7,
+        key=reproducible_key(7),
+        margin_s=5.0,
+        engines=specs,
+        names=names,
+    )
     return play_game(Task(matches, matches.block(0)[0], isolated=False))
 
 

@@ -189,7 +189,7 @@ def test_specs_have_the_options():
         assert engine.best_turn(position, seed=1).iterations == 60
     with pytest.raises(NotationError, match="halving=500 is not a number from 0 to 256"):
         make_engine("mcts,halving=500,iterations=60")
-    with pytest.raises(SearchError, match="halving: 257, expected 0.0 to 256.0"):
+    with pytest.raises(SearchError, match=r"halving: 257, expected 0\.0 to 256\.0"):
         Search(position.state, halving=257)
     with pytest.raises(NotationError, match="halvings"):
         make_engine("mcts,halvings=8")

@@ -7,7 +7,7 @@ import pytest
 
 import mexica_ai as ai
 from cext.core.search import Search
-from mexica_ai import levels
+from mexica_ai import levels, registry
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
 from mexica_ai.errors import NotationError, SearchError
@@ -30,20 +30,21 @@ def result(*values, seed=1, visits=(10, 9, 8, 7, 6)):
     return Result(candidates, 10, 10, 3, 0.1, "iterations", seed)
 
 
-def test_there_are_ten_and_each_is_stronger_than_the_one_below():
+@pytest.mark.parametrize("game", registry.names())
+def test_there_are_ten_and_each_is_stronger_than_the_one_below(game):
     assert list(levels.LEVELS) == list(range(1, 11))
     for lower, higher in zip(range(1, 9), range(2, 10), strict=True):
         assert levels.LEVELS[lower].iterations < levels.LEVELS[higher].iterations
-        assert levels.LEVELS[lower].deviation >= levels.LEVELS[higher].deviation
-        assert levels.LEVELS[lower].prior_noise >= levels.LEVELS[higher].prior_noise
-    assert levels.LEVELS[10] == levels.Level(None, 0.0)
+        assert levels.of(lower, game).deviation >= levels.of(higher, game).deviation
+        assert levels.of(lower, game).prior_noise >= levels.of(higher, game).prior_noise
+    assert levels.of(10, game) == levels.LEVELS[10] == levels.Level(None, 0.0)
 
 
 def test_the_highest_level_is_the_default_engine(position):
     default = ai.best_turn(position, iterations=400, seed=3)
     highest = ai.best_turn(position, iterations=400, seed=3, level=10)
     assert dataclasses.replace(highest, seconds=0) == dataclasses.replace(default, seconds=0)
-    assert levels.choose(10, result(0.5, 0.6), 0, 5) == result(0.5, 0.6)
+    assert levels.choose(10, "mexica", result(0.5, 0.6), 0, 5) == result(0.5, 0.6)
 
 
 @pytest.mark.parametrize("level", range(1, 10))
@@ -58,11 +59,11 @@ def test_a_level_is_reproducible_and_limited(position, level):
 
 
 def test_a_level_wavers_among_turns_that_are_nearly_as_good_only():
-    deviation = levels.LEVELS[1].deviation
+    deviation = levels.of(1, "mexica").deviation
     chosen = set()
     for seed in range(300):
         values = (0.5, 0.5 - deviation / 2, 0.5 - 2.01 * deviation, 0.5 - 1.9 * deviation, 0.9)
-        played = levels.choose(1, result(*values, seed=seed), 0, 2)
+        played = levels.choose(1, "mexica", result(*values, seed=seed), 0, 2)
         assert len(played.candidates) == 2
         assert played.turn == played.candidates[0].turn
         assert played.value == played.candidates[0].value
@@ -73,9 +74,9 @@ def test_a_level_wavers_among_turns_that_are_nearly_as_good_only():
 
 def test_a_turn_that_was_hardly_looked_at_is_not_played():
     for seed in range(50):
-        assert levels.choose(1, result(0.5, 0.9, seed=seed, visits=(100, 4)), 0, 5).turn == ["turn 0"]
+        assert levels.choose(1, "mexica", result(0.5, 0.9, seed=seed, visits=(100, 4)), 0, 5).turn == ["turn 0"]
     results = (result(0.5, 0.9, seed=seed, visits=(100, 5)) for seed in range(50))
-    assert {levels.choose(1, each, 0, 5).turn[0] for each in results} == {"turn 0", "turn 1"}
+    assert {levels.choose(1, "mexica", each, 0, 5).turn[0] for each in results} == {"turn 0", "turn 1"}
 
 
 def test_low_levels_err_on_priors(position):
@@ -87,7 +88,7 @@ def test_low_levels_err_on_priors(position):
 
     for level in (1, 5, 6, 10):
         run_search(position, Limits(iterations=5), seed=1, level=level, search_class=make)
-    assert given == [levels.LEVELS[1].prior_noise, levels.LEVELS[5].prior_noise, None, None]
+    assert given == [levels.of(1, "mexica").prior_noise, levels.of(5, "mexica").prior_noise, None, None]
 
 
 def test_only_the_highest_level_learns_of_actions(position):
@@ -119,7 +120,7 @@ def test_the_share_of_the_seat_to_move_counts():
     found = result(0.5, 0.2)  # for seat 1: 0.5 and 0.8
     for seat, expected in ((0, {"turn 0"}), (1, {"turn 0", "turn 1"})):
         results = (dataclasses.replace(found, seed=seed) for seed in range(50))
-        assert {levels.choose(9, each, seat, 5).turn[0] for each in results} == expected
+        assert {levels.choose(9, "mexica", each, seat, 5).turn[0] for each in results} == expected
 
 
 @pytest.mark.parametrize("level", [0, 11, -1, 2.0, True, "3", None])

@@ -1,5 +1,6 @@
 """Decisions: positions with turns that were rolled out, and what choices are worth in them."""
 
+import dataclasses
 import gzip
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -54,13 +55,24 @@ def test_rollouts_do_not_use_what_the_seat_cannot_see(coatl):
     position, weights = Position.from_compact(coatl["position"]), registry.get("coatl").weights()
     rolled = coatl["policies"][0]["turns"][0]
     seen = position.view(position.to_move)
-    others = [seen.world(seed=seed) for seed in range(8)]
+    others = [seen.guess(seed=seed) for seed in range(8)]
     assert any(other != position for other in others)
     actions = [registry.get("coatl").codec.parse_action(text) for text in rolled["turn"].split("; ")]
     seeds = [f"3/2/{number}" for number in range(4)]
     for other in [position, *others[:2]]:
         found = decisions.roll_out(other.state, actions, seeds, SIZES, weights)
         assert found == (rolled["outlook"], rolled["outcome"])
+
+
+def test_greedy_turns_can_play_the_rollouts(coatl):
+    position, weights = Position.from_compact(coatl["position"]), registry.get("coatl").weights()
+    sizes = dataclasses.replace(SIZES, iterations=0, finished=4)
+    actions = [registry.get("coatl").codec.parse_action(text) for text in decisions.anchor(coatl).split("; ")]
+    outlooks, outcomes = decisions.roll_out(position.state, actions, "abcd", sizes, weights)
+    assert len(outlooks) == len(outcomes) == 4
+    assert (outlooks, outcomes) == decisions.roll_out(position.state, actions, "abcd", sizes, weights)
+    assert len({margin for _, margin in outcomes}) > 1
+    assert decisions.policy_name(0, weights) == f"greedy,weights={weights.version}"
 
 
 def made_up(values):

@@ -19,7 +19,7 @@ import pytest
 from mexica_ai import registry
 from mexica_ai.arena.play import Task
 from mexica_ai.arena.pool import GamePool
-from mexica_ai.arena.tournament import Game, Tournament
+from mexica_ai.arena.tournament import Game, Tournament, reproducible_key
 from mexica_ai.cli.main import main
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.train import job_file, positions, probes, recipe, selfplay
@@ -406,7 +406,8 @@ def test_weights_also_reach_engines_in_processes_of_their_own():
     arrays["linear"] *= -1
     other = spec.make(arrays)
     engines = ("mcts,iterations=5,name=a", "mcts,iterations=5,name=b")
-    tournament = Tournament("mexica", 2, engines, ("a", "b"), seed=1, weights=(other.version, in_use.version))
+    weights = (other.version, in_use.version)
+    tournament = Tournament("mexica", 2, engines, ("a", "b"), seed=1, weights=weights, key=reproducible_key(1))
     task = Task(tournament, Game(0, 0, (0, 1)))
     turns = [
         recipe._play_with(weights, dataclasses.replace(task, isolated=isolated))["turns"]

@@ -95,7 +95,7 @@ cpdef enum:
 cdef enum:
     NUM_SUMMARY = SUMMARY_ACTIONS + 1
     NUM_FEATURES = SCORER_OWN + ACTION_HAND_AFTER + 1
-    NUM_POLICY = 5504               # weights of a learnt policy
+    NUM_POLICY = 4992               # weights of a learnt policy
 
 
 # What GameOps.policy and GameOps.evaluate read.

@@ -3,7 +3,7 @@
  * Bit c of row r is the space in column c (1 = A .. 21 = U) of row r (1..14). Rows 0 and 15 and columns 0 and 22
  * are a rim of lake around the printed grid, so neighbours need no bounds check. A *cell* is r * 32 + c.
  *
- * It uses GCC's vector extensions: & | ^ ~ work on rows_t.
+ * It uses vector extensions of gcc and clang: & | ^ ~ work on rows_t. Versions for processors are gcc's.
  */
 #ifndef MEXICA_ROWS_H
 #define MEXICA_ROWS_H
@@ -34,7 +34,7 @@ ROWS_INLINE void rows_add(rows_t *set, int cell) { ((uint32_t *)set)[cell >> 5] 
 ROWS_INLINE void rows_remove(rows_t *set, int cell) { ((uint32_t *)set)[cell >> 5] &= ~(1u << (cell & 31)); }
 
 ROWS_INLINE int rows_any(rows_t set) {
-#ifdef __AVX512F__
+#if defined(__AVX512F__) && !defined(__clang__)
     typedef long long v8 __attribute__((vector_size(64)));
     return __builtin_ia32_ptestmq512((v8)set, (v8)set, 0xff) != 0;
 #else
@@ -48,7 +48,7 @@ ROWS_INLINE int rows_any(rows_t set) {
 
 /* Number of cells. Without a vector popcount: the bit-parallel count in each lane, then the sum of the lanes. */
 ROWS_INLINE int rows_count(rows_t set) {
-#ifdef __AVX512VPOPCNTDQ__
+#if defined(__AVX512VPOPCNTDQ__) && !defined(__clang__)
     rows_t n = (rows_t)__builtin_ia32_vpopcountd_v16si((__attribute__((vector_size(64))) int)set);
 #else
     rows_t n = set - ((set >> 1) & 0x55555555u);
@@ -69,14 +69,20 @@ ROWS_INLINE int rows_count(rows_t set) {
 /* Moves every cell by one; cells that leave the grid are lost. */
 ROWS_INLINE rows_t rows_east(rows_t set) { return set << 1; }
 ROWS_INLINE rows_t rows_west(rows_t set) { return set >> 1; }
-ROWS_INLINE rows_t rows_south(rows_t set) {
-    return __builtin_shuffle(set, rows_none(),
-                             (rows_t){16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
-}
-ROWS_INLINE rows_t rows_north(rows_t set) {
-    return __builtin_shuffle(set, rows_none(),
-                             (rows_t){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
-}
+/* Macros, as the body of the flood is one. */
+#ifdef __clang__
+#define ROWS_SOUTH(set, none) \
+    __builtin_shufflevector(set, none, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)
+#define ROWS_NORTH(set, none) \
+    __builtin_shufflevector(set, none, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
+#else
+#define ROWS_SOUTH(set, none) \
+    __builtin_shuffle(set, none, (rows_t){16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
+#define ROWS_NORTH(set, none) \
+    __builtin_shuffle(set, none, (rows_t){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
+#endif
+ROWS_INLINE rows_t rows_south(rows_t set) { return ROWS_SOUTH(set, rows_none()); }
+ROWS_INLINE rows_t rows_north(rows_t set) { return ROWS_NORTH(set, rows_none()); }
 
 /* The cells next to a cell of the set, which may be in the set themselves. */
 ROWS_INLINE rows_t rows_beside(rows_t set) {
@@ -85,15 +91,13 @@ ROWS_INLINE rows_t rows_beside(rows_t set) {
 
 /* All cells of `mask` that are joined to `seed` edge to edge within it.
  *
- * This loop gains most from wide registers. A build for a processor with AVX-512 inlines it; other builds choose among
+ * This loop gains most from wide registers. A build for a processor with AVX-512 inlines it; others by gcc choose among
  * three versions when the program starts. (The body is a macro: the compiler splits vectors for the target of the
  * function that has the operators, so an inline helper would lose the target.)
  */
 #define ROWS_STEP(set, mask)                                                                              \
     set |= ((set << 1) | (set >> 1)) & mask;                                                              \
-    set |= (__builtin_shuffle(set, none, (rows_t){16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}) | \
-            __builtin_shuffle(set, none, (rows_t){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})) \
-           & mask
+    set |= (ROWS_SOUTH(set, none) | ROWS_NORTH(set, none)) & mask
 #define ROWS_FLOOD_BODY(seed, mask, changed)                                                              \
     const rows_t none = {0};                                                                              \
     rows_t set = (seed) & (mask), before;                                                                 \
@@ -104,7 +108,7 @@ ROWS_INLINE rows_t rows_beside(rows_t set) {
         before ^= set;                                                                                    \
     } while (changed)
 
-#if defined(__AVX512F__) || !defined(__x86_64__)
+#if defined(__AVX512F__) || !defined(__x86_64__) || defined(__clang__)
 ROWS_INLINE rows_t rows_flood(rows_t seed, rows_t mask) {
     ROWS_FLOOD_BODY(seed, mask, rows_any(before));
     return set;

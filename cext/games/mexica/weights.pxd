@@ -163,7 +163,7 @@ cpdef enum:
 cdef enum:
     NUM_SUMMARY = SUMMARY_BEHIND + 1
     NUM_FEATURES = SCORER_OWN + ACTION_PLAN_COST + 1
-    NUM_POLICY = 5376           # weights of a learnt policy
+    NUM_POLICY = 4864           # weights of a learnt policy
 
 
 # What GameOps.policy and GameOps.evaluate read.

@@ -181,7 +181,7 @@ cpdef enum:
 cdef enum:
     NUM_SUMMARY = SUMMARY_ACTIONS + 1
     NUM_FEATURES = SCORER_OWN + ACTION_TILE + 1
-    NUM_POLICY = 6688               # weights of a learnt policy
+    NUM_POLICY = 6176               # weights of a learnt policy
 
 
 # What GameOps.policy and GameOps.evaluate read.

@@ -113,7 +113,7 @@ def test_a_position_that_breaks_the_rules_is_refused(changes, reason):
 
 
 def test_the_search_finds_the_better_of_two_turns():
-    """With 3 left a roll of 3 wins: 1/6. With 1 and 2 left a 3 wins, 1 and then 2 wins, 2 wins with a 1 and else ties."""
+    """With 3 left a 3 wins: 1/6. With 1 and 2 left a 3 wins, 1 wins with 2 next, 2 wins with 1 next and else ties."""
     result = ai.best_turn(ai.Position.from_json(LAST), iterations=4000, seed=1)
     assert result.turn == ["shut 3"]
     assert result.candidates[0].value[1] == pytest.approx(1 / 6 + 1 / 36 + (1 / 6 + 5 / 6 / 2) / 6, abs=0.04)

@@ -1,0 +1,301 @@
+"""Fitting a learnt policy (`cext.core.scorer`) to the decisions of searches, in numpy.
+
+The target of a decision is the improved policy of Gumbel AlphaZero: the softmax of the logarithm of the prior that the
+search used plus the value that it found. The value of an action is its mean advantage over the decision's, in utility,
+shrunk towards 0 by `DOUBT` visits and times `VALUE`; an action that the search did not try has the advantage 0. The
+network adds its scores to the logarithms of the priors, so it begins as the priors without it. The loss is the
+cross-entropy of the targets; the optimizer is AdamW. The fit stops when the loss on held-out games has not fallen for
+`PATIENCE` epochs, and the best epoch counts.
+
+Main functions: `sample`, `fit`, `log_loss`.
+
+Source: Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel" (2022).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cext.core.weights import Weights, WeightsSpec
+from mexica_ai import registry
+from mexica_ai.errors import NotationError
+from mexica_ai.position import Position
+from mexica_ai.strict import check_shape, parse_json
+from mexica_ai.train.corrections import Arrays
+from mexica_ai.train.positions import fingerprint, held_out
+
+VALUE = 150.0  # weight of an advantage of 1 in the target's logarithms
+DOUBT = 16.0  # visits without advantage that are added to those of an action
+BATCH = 256  # decisions
+LEARNING_RATE = 2e-3
+WEIGHT_DECAY = 0.05
+MAX_EPOCHS = 40
+PATIENCE = 3
+
+_SHAPE = {
+    "game": str,
+    "made": {"seed": int, "iterations": int, "deep": int, "game": int, "weights": str},
+    "record": dict,
+    "searches": [{"turn": int, "decisions": [{"actions": [int], "utility": float, "edges": [list]}]}],
+}
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Decisions with their targets: n decisions with m scored actions together.
+
+    Attributes
+    ----------
+    summaries : ndarray of float32, shape (n, summary)
+    starts : ndarray of int, shape (n,)
+        Index of the first action of each decision. Its actions follow one another.
+    categories : ndarray of int, shape (m,)
+    features : ndarray of float32, shape (m, features)
+    logs : ndarray of float32, shape (m,)
+        Logarithms of the priors without a policy.
+    targets : ndarray of float32, shape (m,)
+        Probabilities that sum to 1 in each decision.
+    held_out : ndarray of bool, shape (n,)
+        Whether a fit leaves the game out, see `positions.held_out`.
+    """
+
+    summaries: np.ndarray
+    starts: np.ndarray
+    categories: np.ndarray
+    features: np.ndarray
+    logs: np.ndarray
+    targets: np.ndarray
+    held_out: np.ndarray
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Return the number of actions of each decision."""
+        return np.diff(np.append(self.starts, len(self.logs)))
+
+    def take(self, chosen: np.ndarray) -> Decisions:
+        """Return the decisions that an index array or a mask selects."""
+        if chosen.dtype == bool:
+            chosen = np.flatnonzero(chosen)
+        counts = self.counts[chosen]
+        starts = np.cumsum(counts) - counts
+        rows = np.repeat(self.starts[chosen] - starts, counts) + np.arange(counts.sum())
+        return Decisions(
+            self.summaries[chosen],
+            starts,
+            self.categories[rows],
+            self.features[rows],
+            self.logs[rows],
+            self.targets[rows],
+            self.held_out[chosen],
+        )
+
+
+def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
+    """Read the decisions of files that `mexica_ai.train.searches` wrote.
+
+    Parameters
+    ----------
+    lines : iterable of (str, bytes)
+        For each game: what errors call it, and its text.
+    weights : Weights
+        With which the games were played.
+
+    Returns
+    -------
+    Decisions
+        In an order that depends on the games alone.
+
+    Raises
+    ------
+    NotationError, PositionError, IllegalActionError
+        A line is not such a game.
+    """
+    spec = registry.get(weights.game).weights_spec
+    rows, fingerprints = [], []
+    for path, text in sorted(lines, key=lambda entry: entry[1]):
+        content = parse_json(text, path)
+        check_shape(content, _SHAPE, path)
+        if content["game"] != weights.game:
+            problem = f'{path}.game: given "{content["game"]}"; expected "{weights.game}"'
+            raise NotationError(problem, reason="GAME_MISMATCH", path=f"{path}.game")
+        found = [_row(spec, weights, state, decision) for state, decision in _decisions(content)]
+        found = [(*row, len(fingerprints)) for row in found if row is not None]
+        if found:
+            rows += found
+            fingerprints.append(fingerprint(content["record"]))
+    if not rows:
+        raise NotationError("no decisions: expected at least one", reason="NO_DECISIONS", path="$")
+    summaries, categories, features, logs, targets, games = zip(*rows, strict=True)
+    counts = np.array([len(part) for part in logs])
+    return Decisions(
+        np.stack(summaries),
+        np.cumsum(counts) - counts,
+        np.concatenate(categories),
+        np.concatenate(features),
+        np.concatenate(logs),
+        np.concatenate(targets),
+        held_out(fingerprints)[np.array(games)],
+    )
+
+
+def _decisions(content: dict[str, Any]):
+    """Yield (compiled state, decision) for the decisions of a game."""
+    record = content["record"]
+    position = Position.from_json(record["start"])
+    searches = {search["turn"]: search["decisions"] for search in content["searches"]}
+    for number, turn in enumerate(record["turns"]):
+        for decision in searches.get(number, ()):
+            state = position.state.copy()
+            for action in decision["actions"]:
+                state.apply(action)
+            yield state, decision
+        position.push(turn)
+
+
+def _row(spec: WeightsSpec, weights: Weights, state: Any, decision: dict[str, Any]) -> tuple[np.ndarray, ...] | None:
+    """Return a decision's summary, categories, features, logarithms of the priors and targets; None if nothing is to be
+    chosen there."""
+    summary, actions, categories, priors, features = spec.policy_inputs(state, weights)
+    if len(actions) < 2:
+        return None
+    places = {int(action): place for place, action in enumerate(actions)}
+    logs = np.log(priors)
+    values = np.zeros(len(actions), np.float32)
+    for action, visits, utility in decision["edges"]:
+        if action in places:
+            values[places[action]] = VALUE * (utility - decision["utility"]) * visits / (visits + DOUBT)
+    improved = logs + values
+    if weights.has_policy:  # the prior that the search used
+        alone = Decisions(summary[None], np.zeros(1, int), categories, features, logs, logs, np.zeros(1, bool))
+        improved += scores(alone, weights.arrays())
+    improved = np.exp(improved - improved.max())
+    return summary, categories, features, logs, improved / improved.sum()
+
+
+def initial_weights(shapes: dict[str, tuple[int, ...]], seed: int) -> Arrays:
+    """Return weights of a policy whose scores are 0, with random hidden layers."""
+    generator = np.random.default_rng(seed)
+    arrays = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    for name in ("policy_state", "policy_node", "policy_category", "policy_action"):
+        # What a unit of an action sees adds up from three sources, of which one is a single row of the categories.
+        size = 4 if name == "policy_category" else shapes[name][0]
+        arrays[name] = (generator.standard_normal(shapes[name]) * np.sqrt(1 / size)).astype(np.float32)
+    return arrays
+
+
+def fit(
+    decisions: Decisions,
+    arrays: Arrays,
+    *,
+    seed: int,
+    max_epochs: int = MAX_EPOCHS,
+    on_epoch: Callable[[int], None] = lambda epoch: None,
+) -> tuple[Arrays, dict[str, float]]:
+    """Return weights of a policy fitted to the decisions of games that are not held out, and its figures.
+
+    Parameters
+    ----------
+    decisions : Decisions
+    arrays : dict of str to ndarray
+        Where to start; not changed.
+    seed : int
+        Of the order of the decisions.
+    max_epochs : int
+    on_epoch : callable
+        Called with the number of epochs done.
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+    figures : dict of str to float
+        `log_loss` on held-out games "before" (scores of 0) and "after", the least possible one ("entropy" of the
+        targets), the number of `epochs` of the best fit, and how many decisions it was "fitted_on" and "held_out".
+    """
+    generator = np.random.default_rng(seed)
+    fitted_on, unseen = decisions.take(~decisions.held_out), decisions.take(decisions.held_out)
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    moments = {name: (np.zeros_like(array), np.zeros_like(array)) for name, array in arrays.items()}
+    best, best_loss, best_epoch, step = arrays, log_loss(unseen, arrays), 0, 0
+    count = len(fitted_on.starts)
+    batch = min(BATCH, count)
+    for epoch in range(1, max_epochs + 1):
+        order = generator.permutation(count)
+        for first in range(0, count - batch + 1, batch):
+            step += 1
+            rate = LEARNING_RATE * min(1, step / 100) / (1 + epoch / 10)
+            gradients = _gradients(fitted_on.take(order[first : first + batch]), arrays)
+            for name, array in arrays.items():
+                mean, square = moments[name]
+                mean += 0.1 * (gradients[name] - mean)
+                square += 0.001 * (gradients[name] ** 2 - square)
+                array -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+                array *= 1 - rate * WEIGHT_DECAY
+        loss = log_loss(unseen, arrays)
+        if loss < best_loss:
+            best, best_loss, best_epoch = {name: array.copy() for name, array in arrays.items()}, loss, epoch
+        on_epoch(epoch)
+        if epoch - best_epoch >= PATIENCE:
+            break
+    return best, {
+        "before": log_loss(unseen, None),
+        "after": best_loss,
+        "entropy": _entropy(unseen),
+        "epochs": best_epoch,
+        "fitted_on": count,
+        "held_out": len(unseen.starts),
+    }
+
+
+def log_loss(decisions: Decisions, arrays: Arrays | None) -> float:
+    """Return the mean cross-entropy of the targets in nats; without arrays, that of the priors alone."""
+    logits = decisions.logs if arrays is None else decisions.logs + scores(decisions, arrays)
+    logs = _log_softmax(logits, decisions.starts, decisions.counts)
+    return float(-(decisions.targets * logs).sum() / len(decisions.starts))
+
+
+def scores(decisions: Decisions, arrays: Arrays) -> np.ndarray:
+    """Return the score of each action."""
+    return _forward(decisions, arrays)[-1]
+
+
+def _entropy(decisions: Decisions) -> float:
+    targets = decisions.targets
+    return float(-(targets * np.log(np.maximum(targets, 1e-30))).sum() / len(decisions.starts))
+
+
+def _log_softmax(logits: np.ndarray, starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    shifted = logits - np.repeat(np.maximum.reduceat(logits, starts), counts)
+    return shifted - np.repeat(np.log(np.add.reduceat(np.exp(shifted), starts)), counts)
+
+
+def _forward(decisions: Decisions, arrays: Arrays) -> tuple[np.ndarray, ...]:
+    """Return the units over the summaries, and the units and the score of each action."""
+    state = np.maximum(decisions.summaries @ arrays["policy_state"] + arrays["policy_state_bias"], 0)
+    node = np.repeat(state @ arrays["policy_node"], decisions.counts, axis=0)
+    category = arrays["policy_category"][decisions.categories]
+    units = np.maximum(decisions.features @ arrays["policy_action"] + node + category, 0)
+    return state, units, units @ arrays["policy_out"]
+
+
+def _gradients(part: Decisions, arrays: Arrays) -> Arrays:
+    """Return the gradient of the mean cross-entropy by each array."""
+    state, units, found = _forward(part, arrays)
+    chances = np.exp(_log_softmax(part.logs + found, part.starts, part.counts))
+    slopes = (chances - part.targets) / np.float32(len(part.starts))
+    of_units = np.outer(slopes, arrays["policy_out"]) * (units > 0)
+    of_nodes = np.add.reduceat(of_units, part.starts)
+    of_states = (of_nodes @ arrays["policy_node"].T) * (state > 0)
+    one_hot = (np.arange(len(arrays["policy_category"]))[:, None] == part.categories).astype(np.float32)
+    return {
+        "policy_state": part.summaries.T @ of_states,
+        "policy_state_bias": of_states.sum(0),
+        "policy_node": state.T @ of_nodes,
+        "policy_category": one_hot @ of_units,
+        "policy_action": part.features.T @ of_units,
+        "policy_out": units.T @ slopes,
+    }

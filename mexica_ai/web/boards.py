@@ -1,0 +1,43 @@
+"""The picture of a position: that of its game or, if the game draws none, its text board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mexica_ai.draw.palette import Paint
+from mexica_ai.draw.svg import document, element, text
+from mexica_ai.errors import MexicaAIError
+from mexica_ai.games.codec import GameCodec
+
+_SIZE, _LINE, _MARGIN = 15, 22, 16  # of the text board, in pixels
+
+
+def parts_of(codec: GameCodec) -> tuple[str, ...]:
+    """Return the parts of the pictures of a game; a text board is one."""
+    return codec.parts or ("board",)
+
+
+def draw(
+    codec: GameCodec,
+    fields: dict[str, Any],
+    *,
+    turn: Sequence[tuple[str, dict[str, Any]]] = (),
+    theme: str = "page",
+    **options: Any,
+) -> str:
+    """Return a picture of a position; see `GameCodec.draw`. A text board shows nothing of a faulty position."""
+    if codec.parts:
+        return codec.draw(fields, turn=turn, theme=theme, **options)
+    try:
+        lines = codec.render(codec.parse_position(turn[-1][1] if turn else fields)).splitlines()
+    except MexicaAIError:
+        lines = []
+    paint = Paint(theme)
+    width = 2 * _MARGIN + 0.62 * _SIZE * max([40, *map(len, lines)])
+    height = 2 * _MARGIN + _LINE * max(len(lines), 4)
+    body = [element("rect", width=float(width), height=float(height), **paint("paper"))]
+    for number, line in enumerate(lines, 1):
+        kept = line.replace(" ", "\N{NO-BREAK SPACE}")  # else blanks in a row would be one
+        body.append(text(_MARGIN, _LINE * number, kept, _SIZE, font_family="monospace", **paint("ink")))
+    return document(width, height, "".join(body), lines[0] if lines else codec.title)

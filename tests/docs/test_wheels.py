@@ -1,0 +1,56 @@
+"""The configurations of wheels: cibuildwheel reads its own, the workflow is read as YAML. Nothing is built here."""
+
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+WORKFLOW = ROOT / ".github" / "workflows" / "wheels.yml"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+@pytest.mark.parametrize(
+    ("platform", "systems"),
+    [("linux", ["manylinux_x86_64", "musllinux_x86_64"]), ("macos", ["macosx_arm64"])],
+)
+def test_cibuildwheel_reads_its_configuration(platform, systems):
+    options = ["--print-build-identifiers", "--platform", platform, "--archs", systems[0].split("_", 1)[1]]
+    done = subprocess.run(
+        [sys.executable, "-m", "cibuildwheel", *options, ROOT], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr.lower()
+    expected = {f"cp3{minor}-{system}" for minor in range(11, 15) for system in systems}
+    assert set(done.stdout.split()) == expected
+
+
+def test_the_workflow_is_well_formed():
+    workflow = yaml.safe_load(WORKFLOW.read_text())
+    triggers = workflow[True]  # YAML reads `on` as true
+    assert set(triggers) == {"workflow_dispatch", "push"}
+    assert workflow["permissions"] == {"contents": "read"}
+    ((_, job),) = workflow["jobs"].items()
+    assert job["runs-on"] == "${{ matrix.os }}"
+    assert {system.split("-")[0] for system in job["strategy"]["matrix"]["os"]} == {"ubuntu", "macos"}
+    for step in job["steps"]:
+        assert ("uses" in step) != ("run" in step), step
+        if "uses" in step:
+            assert step["uses"].partition("@")[2].startswith("v"), step
+    commands = [shlex.split(step["run"]) for step in job["steps"] if "run" in step]
+    (installed,) = [words[-1] for words in commands if "install" in words]
+    assert installed in PROJECT["project"]["optional-dependencies"]["test"]
+    assert ["python", "-m", "cibuildwheel", "--output-dir", "wheelhouse"] in commands
+
+
+def test_the_script_of_the_wheels_is_a_shell_script():
+    assert subprocess.run(["sh", "-n", ROOT / ".ci" / "wheel-test"]).returncode == 0
+
+
+def test_the_workflow_says_where_it_has_run():
+    head = WORKFLOW.read_text().partition("\nname:")[0]
+    assert "Where this has run: " in head

@@ -1,0 +1,104 @@
+"""The registry with games of other packages: what it finds, and what it says of packages that cannot be used.
+
+In these tests nim is not built in, so that a package may bring it.
+"""
+
+import sys
+
+import pytest
+
+import mexica_ai as ai
+from mexica_ai import registry
+
+NIM = """
+from cext.games.nim.ops import GAME
+from mexica_ai.games.nim.codec import CODEC, NimCodec, Option
+from mexica_ai.registry import GameEntry
+ENTRY = GameEntry("nim", GAME, CODEC)
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Return a function that installs a package with an entry point."""
+    monkeypatch.setattr(registry, "BUILT_IN", tuple(name for name in registry.BUILT_IN if name != "nim"))
+    monkeypatch.syspath_prepend(tmp_path)
+    registry._plugins.cache_clear()
+
+    def install(name, code, game="nim", target="ENTRY"):
+        sys.modules.pop(name, None)  # that of another test
+        (tmp_path / f"{name}.py").write_text(code)
+        info = tmp_path / f"{name}-1.5.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.5\n")
+        (info / "entry_points.txt").write_text(f"[mexica_ai.games]\n{game} = {name}:{target}\n")
+
+    yield install
+    registry._plugins.cache_clear()
+
+
+def test_without_packages_there_are_the_games_built_in(package):
+    assert registry.names() == registry.BUILT_IN
+    with pytest.raises(ai.UnknownGameError, match=r'no game "nim"; expected one of coatl, mexica, tzolkin$'):
+        registry.get("nim")
+
+
+def test_a_package_adds_a_game(package):
+    package("plug_good", NIM)
+    assert registry.names() == (*registry.BUILT_IN, "nim")
+    assert registry.get("nim").weights() is None
+    assert ai.best_turn(ai.new_game("nim"), iterations=20_000, seed=1).turn == ["take 2 1"]
+
+
+@pytest.mark.parametrize(
+    ("code", "options", "expected"),
+    [
+        ("import no_such_module", {}, "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("raise ValueError('broken')", {}, "ValueError: broken"),
+        ("raise ImportError('compiled for another version of mexica-ai: ...')", {}, "ImportError: compiled for"),
+        (NIM, {"target": "NONE"}, "AttributeError: module 'plug_bad' has no attribute 'NONE'"),
+        (NIM, {"target": "CODEC"}, "plug_bad:CODEC is a Python NimCodec; expected a GameEntry with a Game and a"),
+        (NIM + "ENTRY = GameEntry('nim', GAME, GAME)", {}, "plug_bad:ENTRY is a Python GameEntry; expected a"),
+        (NIM, {"game": "nimm"}, 'the entry is named "nim"; expected "nimm", as its entry point'),
+        (NIM + "ENTRY = GameEntry('nimm', GAME, CODEC)", {"game": "nimm"}, 'its game is named "nim"; expected "nimm"'),
+        (NIM, {"game": "Nim"}, 'its entry point is named "Nim"; expected a word in lower case'),
+        (NIM, {"game": "mexica"}, "mexica-ai has a game of this name; expected another name"),
+        (
+            NIM + "NimCodec.options = (Option('pool', list, 'piles'),)",
+            {},
+            "its option --pool is one of the game mexica; expected another name",
+        ),
+        (
+            NIM + "NimCodec.options = (Option('players', int, 'seats'),)",
+            {},
+            "its option --players is one of the command line; expected another name",
+        ),
+        (NIM + "NimCodec.options = 3", {}, "TypeError: 'int' object is not iterable"),
+    ],
+)
+def test_a_package_that_cannot_be_used_is_left_out_and_named(package, monkeypatch, code, options, expected):
+    from mexica_ai.games.nim.codec import NimCodec
+
+    monkeypatch.setattr(NimCodec, "options", NimCodec.options)  # the packages change it
+    package("plug_bad", code, **options)
+    with pytest.warns(RuntimeWarning) as caught:
+        names = registry.names()
+    assert names == registry.BUILT_IN
+    game = options.get("game", "nim")
+    (said,) = [str(warning.message) for warning in caught]
+    assert said.startswith(f'game "{game}": the package plug_bad 1.5 cannot be used: {expected}')
+    assert ai.new_game("coatl", seed=1).game == "coatl"
+    if game not in registry.BUILT_IN:
+        with pytest.raises(ai.UnknownGameError) as error:
+            registry.get(game)
+        assert said.partition(": ")[2] in str(error.value)
+
+
+def test_two_packages_with_one_game_are_both_left_out_and_a_third_one_goes_on(package, monkeypatch):
+    monkeypatch.setattr(registry, "BUILT_IN", ("mexica",))
+    package("plug_one", NIM)
+    package("plug_two", NIM)
+    package("plug_three", "from mexica_ai.registry import _load\nENTRY = _load('coatl')", game="coatl")
+    expected = r'"nim": the package plug_one 1.5 and plug_two 1.5 cannot be used: each has a game "nim"; expected one'
+    with pytest.warns(RuntimeWarning, match=expected):
+        assert registry.names() == ("mexica", "coatl")
