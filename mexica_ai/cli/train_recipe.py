@@ -26,9 +26,9 @@ to try the command with. The same command, weights in use and build give the
 same weights, with any number of jobs.
 
 Examples:
-  mexica-ai train recipe coatl --out new --jobs 2
-  mexica-ai train recipe mexica --out new --networks 0 --games 2000
-  mexica-ai train recipe tzolkin --out new --cluster tcp://host:8786
+  mexica-ai train recipe GAME --out new --jobs 2
+  mexica-ai train recipe GAME --out new --networks 0 --games 2000
+  mexica-ai train recipe GAME --out new --cluster tcp://host:8786
 """
 HELP = {
     "games": "games of self-play",
