@@ -12,9 +12,9 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from mexica_ai import levels, terminal
+from mexica_ai import levels, registry, terminal
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.errors import MexicaAIError, NotationError, SearchError, UnknownGameError
 from mexica_ai.games import compact
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
 from mexica_ai.position import Position, position_data
@@ -28,9 +28,7 @@ CONNECT_S = 10.0  # to a scheduler
 TICK_S = 0.1  # how often progress is shown while something runs
 ENGINES_HELP = (
     "Engines (--engine KIND[:TARGET][,KEY=VALUE]...):\n"
-    + "\n".join(
-        f"  {kind + ':TARGET' * bool(entry.target):12} {entry.summary}" for kind, entry in KINDS.items()
-    )
+    + "\n".join(f"  {kind + ':TARGET' * bool(entry.target):12} {entry.summary}" for kind, entry in KINDS.items())
     + "\nKeys such as time=2 or threads=2 override the options below; name= is a label."
 )
 
@@ -110,9 +108,7 @@ def add_candidates_option(parser: argparse.ArgumentParser) -> None:
 
 def add_engine_option(parser: argparse.ArgumentParser) -> None:
     """Add `--engine` and `--weights`."""
-    parser.add_argument(
-        "--engine", default="mcts", metavar="SPEC", help="the engine, see below (default: mcts)"
-    )
+    parser.add_argument("--engine", default="mcts", metavar="SPEC", help="the engine, see below (default: mcts)")
     parser.add_argument(
         "--weights",
         type=argument(KEYS["weights"]),
@@ -192,6 +188,14 @@ def argument(parse: Callable[[str], T]) -> Callable[[str], T]:
             raise argparse.ArgumentTypeError(f"{text!r} is not {expected}") from None
 
     return convert
+
+
+def game(text: str) -> str:
+    """Return the name of a game, as an argparse type; if there is none, the error says why."""
+    try:
+        return registry.get(text).name
+    except UnknownGameError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def source_name(path: str) -> str:
@@ -311,9 +315,14 @@ def needing(extra: str) -> Iterator[None]:
         ) from None
 
 
+def warning(message: str) -> str:
+    """Return the line of a warning."""
+    return f"mexica-ai: warning: {' '.join(message.split())}"
+
+
 def warn(message: str) -> None:
     """Print a warning to standard error, in one line."""
-    print(f"mexica-ai: warning: {' '.join(message.split())}", file=sys.stderr)
+    print(warning(message), file=sys.stderr)
 
 
 def check_picture(path: str) -> None:

@@ -3,6 +3,8 @@
 In these tests nim is not built in, so that a package may bring it.
 """
 
+import os
+import subprocess
 import sys
 
 import pytest
@@ -76,7 +78,11 @@ def test_a_package_adds_a_game(package):
             {},
             "its option --players is one of the command line; expected another name",
         ),
-        (NIM + "ENTRY = ENTRY._replace(training=registry)", {}, "the game has no weights; expected its entry to have no tr"),
+        (
+            NIM + "ENTRY = ENTRY._replace(training=registry)",
+            {},
+            "the game has no weights; expected its entry to have no tr",
+        ),
         (NIM + "NimCodec.options = 3", {}, "TypeError: 'int' object is not iterable"),
     ],
 )
@@ -132,3 +138,16 @@ def test_a_package_without_metadata_is_named_by_its_entry_point(package, tmp_pat
     (tmp_path / "plug_bad-1.5.dist-info" / "METADATA").unlink()
     with pytest.warns(RuntimeWarning, match='the package of "plug_bad:ENTRY" cannot be used: ValueError: broken'):
         registry.names()
+
+
+def test_a_command_says_once_and_in_one_line_why_a_game_is_missing(package, tmp_path):
+    package("plug_bad", "import no_such_module", game="foo")
+    command = [sys.executable, "-m", "mexica_ai", "new", "--game", "foo"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    cause = "the package plug_bad 1.5 cannot be used: ModuleNotFoundError: No module named 'no_such_module'"
+    assert done.stderr.splitlines() == [
+        f'mexica-ai: warning: game "foo": {cause}',
+        f'mexica-ai: error: argument --game: no game "foo": {cause} (see `mexica-ai new --help`)',
+    ]
+    assert (done.returncode, done.stdout) == (2, "")
