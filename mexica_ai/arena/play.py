@@ -162,7 +162,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
         **_weights_of_seats(task),
         "seeds": [tournament.engine_seed(game, seat) for seat in range(tournament.players)],
         "times": [],
-        "build": describe_build(),  # of the worker, perhaps on another machine
+        "build": describe_build(tournament.game),  # of the worker, perhaps on another machine
         "started_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "termination": "finished",
     }
@@ -214,21 +214,24 @@ def _weights_of_seats(task: Task) -> dict[str, Any]:
 
 
 @functools.cache
-def describe_build() -> str:
-    """Return the version of this package and a digest of its code (compiled and Python) and weights.
+def describe_build(game: str) -> str:
+    """Return the version of this package and a digest of the code (compiled and Python) and weights that play a game.
 
-    Cached, since the process does not reload its code.
+    If another package adds the game, its files count, too. Cached, since the process does not reload its code.
     """
-    import cext
-    import mexica_ai
-
     digest = hashlib.sha256()
-    for package in (cext, mexica_ai):
-        folder = Path(package.__file__).parent
-        for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".so", ".json"):
-                digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    for path in _code(game):
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.suffix in (".py", ".so", ".json"):
+                digest.update(file.relative_to(path.parent).as_posix().encode() + b"\0" + file.read_bytes())
     return f"mexica-ai {importlib.metadata.version('mexica-ai')}, code {digest.hexdigest()[:12]}"
+
+
+def _code(game: str) -> list[Path]:
+    """Return the folders and files of the packages that play a game."""
+    package = type(registry.get(game).codec).__module__.partition(".")[0]
+    modules = [sys.modules[name] for name in dict.fromkeys(["cext", "mexica_ai", package])]
+    return [Path(path) for module in modules for path in getattr(module, "__path__", None) or [module.__file__]]
 
 
 class _Seat:

@@ -422,7 +422,7 @@ def _run_tournament(args: argparse.Namespace) -> int:
             stack.enter_context(journal)
             if journal.was_torn:
                 _note(f"{args.journal}: the last line was incomplete; its game is played again")
-            if {record.get("build") for record in journal.games} - {describe_build()}:
+            if {record.get("build") for record in journal.games} - {describe_build(tournament.game)}:
                 _note(f"{args.journal}: started with another build of mexica-ai")
             tournament = journal.tournament
             if tournament.key is None:

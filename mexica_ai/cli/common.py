@@ -28,7 +28,9 @@ CONNECT_S = 10.0  # to a scheduler
 TICK_S = 0.1  # how often progress is shown while something runs
 ENGINES_HELP = (
     "Engines (--engine KIND[:TARGET][,KEY=VALUE]...):\n"
-    + "\n".join(f"  {kind + ':TARGET' * bool(entry.target):12} {entry.summary}" for kind, entry in KINDS.items())
+    + "\n".join(
+        f"  {kind + ':TARGET' * bool(entry.target):12} {entry.summary}" for kind, entry in KINDS.items()
+    )
     + "\nKeys such as time=2 or threads=2 override the options below; name= is a label."
 )
 
@@ -108,7 +110,9 @@ def add_candidates_option(parser: argparse.ArgumentParser) -> None:
 
 def add_engine_option(parser: argparse.ArgumentParser) -> None:
     """Add `--engine` and `--weights`."""
-    parser.add_argument("--engine", default="mcts", metavar="SPEC", help="the engine, see below (default: mcts)")
+    parser.add_argument(
+        "--engine", default="mcts", metavar="SPEC", help="the engine, see below (default: mcts)"
+    )
     parser.add_argument(
         "--weights",
         type=argument(KEYS["weights"]),

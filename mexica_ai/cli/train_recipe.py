@@ -67,7 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="factor of the fitted scores of the policy (default: 1)",
     )
-    parser.add_argument("--seed", type=common.argument(whole_number(0)), default=1, metavar="N", help="(default: 1)")
+    parser.add_argument(
+        "--seed", type=common.argument(whole_number(0)), default=1, metavar="N", help="(default: 1)"
+    )
     parser.add_argument(
         "--jobs",
         type=common.argument(whole_number(1, 1024)),

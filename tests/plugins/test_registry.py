@@ -11,6 +11,7 @@ import pytest
 
 import mexica_ai as ai
 from mexica_ai import registry
+from mexica_ai.arena import play
 
 NIM = """
 from cext.games.nim.ops import GAME
@@ -151,3 +152,15 @@ def test_a_command_says_once_and_in_one_line_why_a_game_is_missing(package, tmp_
         f'mexica-ai: error: argument --game: no game "foo": {cause} (see `mexica-ai new --help`)',
     ]
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_the_build_of_a_record_covers_the_code_of_the_package(package, tmp_path):
+    code = NIM.replace("CODEC)", "Own())").replace("ENTRY", "class Own(NimCodec): pass\nENTRY")
+    package("plug_good", code)
+    before = play.describe_build.__wrapped__("nim")
+    assert play.describe_build.__wrapped__("nim") == before
+    assert play.describe_build.__wrapped__("mexica") != before
+    (tmp_path / "plug_other.py").write_text("")  # another package beside it
+    assert play.describe_build.__wrapped__("nim") == before
+    (tmp_path / "plug_good.py").write_text(code + "\n")
+    assert play.describe_build.__wrapped__("nim") != before
