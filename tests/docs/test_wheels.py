@@ -1,5 +1,6 @@
 """The configurations of wheels: cibuildwheel reads its own, the workflow is read as YAML. Nothing is built here."""
 
+import re
 import shlex
 import subprocess
 import sys
@@ -51,6 +52,14 @@ def test_the_script_of_the_wheels_is_a_shell_script():
     assert subprocess.run(["sh", "-n", ROOT / ".ci" / "wheel-test"]).returncode == 0
 
 
-def test_the_workflow_says_where_it_has_run():
-    head = WORKFLOW.read_text().partition("\nname:")[0]
-    assert "Where this has run: " in head
+def test_the_workflow_says_of_each_system_where_it_has_run():
+    """The note names every system that is built for, and what it refers to is there."""
+    note = WORKFLOW.read_text().partition("\nname:")[0].partition("Where this has run: ")[2]
+    linux = PROJECT["tool"]["cibuildwheel"]["linux"]
+    systems = [word for key in linux if key.endswith("-image") for word in key.split("-")[:2]]
+    assert {"manylinux", "musllinux", "x86_64", "aarch64"} <= set(systems)
+    for system in (*systems, "macOS"):
+        assert re.search(rf"\b{system}\b", note), system
+    assert (ROOT / re.search(r"tests/[\w/]+\.py", note)[0]).samefile(__file__)
+    (target,) = re.findall(r"`make ([\w-]+)`", note)
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
