@@ -63,7 +63,7 @@ bench: install
 
 lint: install
 	$(BIN)/ruff check .
-	PATH="$(BIN):$$PATH" $(BIN)/cython-lint cext tests/games
+	PATH="$(BIN):$$PATH" $(BIN)/cython-lint cext tests/games examples/plugin_game
 	.ci/lint-protos
 
 # The core with bounds checks, overflow checks and check() after every action, in a separate environment.

@@ -78,8 +78,8 @@ cdef class Game:
 
 cdef Game game_create_compiled(const GameOps* ops, dict search_options, uint64_t abi, size_t ops_size):
     if abi != CEXT_ABI or ops_size != sizeof(GameOps):
-        raise ImportError(f"compiled for another version of mexica-ai: interface {abi:016x}, a table of {ops_size} bytes; "
-                          f"expected {CEXT_ABI:016x} and {sizeof(GameOps)} bytes; compile the game again")
+        raise ImportError(f"compiled for another version of mexica-ai: interface {abi:016x}, a table of {ops_size} "
+                          f"bytes; expected {CEXT_ABI:016x} and {sizeof(GameOps)} bytes; compile the game again")
     if not 2 <= ops.max_players <= MAX_SEATS or ops.state_size % 64 != 0 or not 1 <= ops.max_actions <= 65535:
         raise ValueError(f"game table of {ops.name.decode()!r}: seats, state_size or max_actions out of range")
     if (ops.observe == NULL) != (ops.observation_size == 0):

@@ -133,17 +133,16 @@ cdef void shutbox_apply_action(void* data, action_t action) noexcept nogil:
 
 
 cdef bint shutbox_accepts_action(const void* data, action_t action) noexcept nogil:
-    return shutbox_current_player(data) == CHANCE and ROLL < action <= ROLL + _highest_roll(<const ShutboxStateC*>data) \
-        and (action > ROLL + 1 or _has_one_die(<const ShutboxStateC*>data))
+    cdef const ShutboxStateC* state = <const ShutboxStateC*>data
+    cdef bint has_one = _has_one_die(state)
+    if shutbox_current_player(data) != CHANCE:
+        return False
+    return ROLL + (1 if has_one else 2) <= action <= ROLL + (6 if has_one else 12)
 
 
 cdef inline bint _has_one_die(const ShutboxStateC* state) noexcept nogil:
     """Return whether the seat to move rolls one die."""
     return state.one_die and state.open & HIGH_TILES == 0
-
-
-cdef inline int _highest_roll(const ShutboxStateC* state) noexcept nogil:
-    return 6 if _has_one_die(state) else 12
 
 
 cdef void shutbox_chance(void* data, bitgen_t* rng) noexcept nogil:
@@ -178,9 +177,9 @@ cdef uint64_t shutbox_hash(const void* data, int viewer) noexcept nogil:
     cdef int seat
     for seat in range(MAX_SEATS):
         points = points << 8 | state.points[seat]
-    return mix_bits(mix_bits(points + 1) ^ (state.open | <uint64_t>state.num_players << 16 | <uint64_t>state.player << 24
-                                            | <uint64_t>state.rest << 32 | <uint64_t>state.below << 40
-                                            | <uint64_t>state.one_die << 48))
+    cdef uint64_t rest = (state.open | <uint64_t>state.num_players << 16 | <uint64_t>state.player << 24
+                          | <uint64_t>state.rest << 32 | <uint64_t>state.below << 40 | <uint64_t>state.one_die << 48)
+    return mix_bits(mix_bits(points + 1) ^ rest)
 
 
 cdef int shutbox_turn(const void* data) noexcept nogil:
