@@ -48,6 +48,7 @@ MODULES = [
     "cext.core.ranking",
     "cext.core.reading",
     "cext.core.tree",
+    "cext.core.evaluator",
     "cext.core.search",
     "cext.core.uct",
     "cext.core.baselines",

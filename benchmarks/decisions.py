@@ -1,6 +1,6 @@
 """Measures how well searches choose turns: the regret of their choices against rollouts.
 
-    python benchmarks/decisions.py make coatl --out benchmarks/data/coatl.jsonl
+    python benchmarks/decisions.py make coatl --iterations 0 --out benchmarks/data/coatl.jsonl
     python benchmarks/decisions.py measure coatl --weights ships new.json --iterations 1000
     python benchmarks/decisions.py correlate measured.json --matches matches.json
 

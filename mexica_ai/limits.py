@@ -18,6 +18,7 @@ DEFAULT_THREADS = 1
 DEFAULT_CANDIDATES = 5  # a result lists at most
 DEFAULT_INTERVAL_S = 0.5  # between two results of an analysis
 MAX_CANDIDATES = 10_000
+DEFAULT_BATCH, MAX_BATCH = 16, 4096  # leaves that an evaluator gets at a time
 MAX_INT64 = 2**63 - 1
 
 

@@ -10,18 +10,21 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from cext.core.search import Search
 from cext.core.weights import Weights
 from mexica_ai import levels, registry
 from mexica_ai.errors import SearchError
 from mexica_ai.limits import (
+    DEFAULT_BATCH,
     DEFAULT_CANDIDATES,
     DEFAULT_INTERVAL_S,
     DEFAULT_MEMORY_MB,
     DEFAULT_THREADS,
     DEFAULT_TIME_S,
+    MAX_BATCH,
     MAX_CANDIDATES,
     MAX_TIME_S,
     Limits,
@@ -31,6 +34,9 @@ from mexica_ai.limits import (
 from mexica_ai.position import Position, require_seat_to_move
 from mexica_ai.results import Candidate, Forecast, Result
 from mexica_ai.strict import quote
+
+if TYPE_CHECKING:
+    from mexica_ai.evaluators import Evaluator
 
 STOP_POLL_S = 0.002  # longest time after which the thread that waits for a stop notices the search's end
 
@@ -46,6 +52,8 @@ def best_turn(
     candidates: int = DEFAULT_CANDIDATES,
     level: int = levels.HIGHEST,
     weights: Weights | str | os.PathLike[str] | None = None,
+    evaluator: Evaluator | None = None,
+    batch_size: int = DEFAULT_BATCH,
 ) -> Result:
     """Search for the best turn of the seat to move.
 
@@ -72,6 +80,11 @@ def best_turn(
     weights : Weights or path-like, optional
         Weights of the evaluation and the policy: a file that `mexica-ai train` wrote, or the value that
         `mexica_ai.registry.load_weights_file` returns for one. By default those that ship.
+    evaluator : callable, optional
+        Evaluates the leaves of the search instead of the game's evaluation and playouts: from observations,
+        float32 [N, size], to the seats' shares of the win [N, 4]; see ``docs/evaluators.md``.
+    batch_size : int
+        How many leaves the evaluator gets at a time, 1-4096.
 
     Returns
     -------
@@ -93,7 +106,15 @@ def best_turn(
     if time_s is None and iterations is None:
         time_s = DEFAULT_TIME_S
     limits = Limits(time_s, iterations, memory_mb, threads)
-    return run_search(position, limits, seed=seed, candidates=candidates, level=level, weights=weights)
+    return run_search(
+        position,
+        limits,
+        seed=seed,
+        candidates=candidates,
+        level=level,
+        weights=weights,
+        search_class=evaluating(evaluator, batch_size),
+    )
 
 
 def analyze(
@@ -108,6 +129,8 @@ def analyze(
     level: int = levels.HIGHEST,
     interval_s: float = DEFAULT_INTERVAL_S,
     weights: Weights | str | os.PathLike[str] | None = None,
+    evaluator: Evaluator | None = None,
+    batch_size: int = DEFAULT_BATCH,
 ) -> Iterator[Result]:
     """Search for the best turn and yield the result so far every `interval_s` seconds.
 
@@ -124,7 +147,27 @@ def analyze(
         level=level,
         interval_s=interval_s,
         weights=weights,
+        search_class=evaluating(evaluator, batch_size),
     )
+
+
+def evaluating(
+    evaluator: Evaluator | None, batch_size: int, search_class: Callable[..., Any] = Search
+) -> Callable[..., Any]:
+    """Return what makes searches with an evaluator; `search_class` itself without one.
+
+    Raises
+    ------
+    SearchError
+        The size of a batch is out of range; reason INVALID_LIMITS.
+    """
+    if type(batch_size) is not int or not 1 <= batch_size <= MAX_BATCH:
+        raise SearchError(
+            f"batch_size: given {quote(batch_size)}; expected an integer from 1 to {MAX_BATCH}",
+            reason="INVALID_LIMITS",
+            path="batch_size",
+        )
+    return search_class if evaluator is None else partial(search_class, evaluator=evaluator, batch_size=batch_size)
 
 
 def run_search(

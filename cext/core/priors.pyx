@@ -5,6 +5,7 @@ import numpy as np
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from cext.core.game cimport GameOps
 from cext.core.scorer cimport ScorerInputsC
 from cext.core.weights cimport weights_data
 
@@ -56,6 +57,43 @@ cdef object priors_inputs(State owner, object weights, str game, int summary, in
             np.array([inputs.features[i] for i in range(inputs.count * features)],
                      np.float32).reshape(-1, features),
         )
+    finally:
+        free(actions)
+        free(priors)
+
+
+def policy_of(State owner not None, weights):
+    """Return the priors of a position as a search reads them.
+
+    Parameters
+    ----------
+    owner : State
+        Of a game with priors.
+    weights : Weights or None
+        Of that game.
+
+    Returns
+    -------
+    tuple of list
+        The legal actions, and their priors (0 or more, of any scale).
+
+    Raises
+    ------
+    TypeError
+        If the weights are of another game.
+    """
+    cdef const GameOps* ops = owner.game.ops
+    cdef const void* data = weights_data(ops, weights)
+    cdef action_t* actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
+    cdef float* priors = <float*>malloc(ops.max_actions * sizeof(float))
+    cdef int i, n
+    try:
+        if actions == NULL or priors == NULL:
+            raise MemoryError
+        n = ops.legal_actions(owner.data, actions)
+        if n > 0:
+            ops.policy(data, NULL, owner.data, actions, n, priors)
+        return [actions[i] for i in range(n)], [priors[i] for i in range(n)]
     finally:
         free(actions)
         free(priors)

@@ -79,6 +79,13 @@ ctypedef struct WorkerC:
     uint8_t padding[CACHE_LINE]
 
 
+# The steps of an iteration, for ``evaluator.pyx``, which cannot import them from the module that imports it.
+ctypedef struct StepsC:
+    int (*descend)(WorkerC* worker) noexcept nogil
+    void (*back_up)(WorkerC* worker, const double* values, const double* scores, bint is_over) noexcept nogil
+    void (*leave)(WorkerC* worker) noexcept nogil
+
+
 # The key of a state's node. Equal positions of different turns have different keys, so that a node belongs to one turn.
 cdef inline uint64_t search_key(const GameOps* ops, const void* state, int viewer) noexcept nogil:
     return ops.hash(state, viewer) + <uint64_t>ops.turn(state) * MIX_STEP

@@ -25,6 +25,7 @@ from cext.core.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_ad
                                 atomic_load_f64, atomic_load_u32, atomic_load_u64, atomic_store_u32,
                                 atomic_store_u64, monotonic_s, prefetch, semaphore_destroy, semaphore_init,
                                 semaphore_post, semaphore_wait, spin_lock, spin_unlock, thread_add_niceness)
+from cext.core.evaluator cimport evaluator_search
 from cext.core.game cimport State, game_apply
 from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, graph_add_end, graph_edges, graph_find_or_add, graph_free,
                               graph_init, graph_memory, graph_num_edges)
@@ -44,6 +45,7 @@ from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, aligned_alloc
 import threading
 
 from cext.core.errors import SearchError
+from cext.core.tensor import require_observations
 from cext.core.turn_search import DEFAULT_MEMORY_MB, MAX_THREADS, MAX_TIME_S
 
 cdef extern from "<pthread.h>" nogil:
@@ -54,6 +56,7 @@ cdef extern from "<pthread.h>" nogil:
 cdef enum:
     SETTLED_EVERY = 64          # fewest iterations of a thread between checks whether the turn is settled
     MAX_EVENTS = 1000000000     # different draws at a node
+    MAX_BATCH = 4096            # leaves that an evaluator gets at a time
     PREFETCH = 8                # selection prefetches the child of the edge this far ahead
 
 # Seconds after which a calling thread other than the main one wakes. Python handles signals in the main thread, so
@@ -65,15 +68,31 @@ cdef double LONG_S = 3600.0
 
 cdef int _iterate(WorkerC* worker) noexcept nogil:
     """Run one iteration. Return 0, or -1 if the memory is used up; it is not counted then."""
+    cdef double values[MAX_SEATS]
+    cdef double scores[MAX_SEATS]
+    cdef bint is_over
+
+    # Steps 1 and 2.
+    if _descend(worker) < 0:
+        return -1
+
+    # Step 3. Evaluate.
+    is_over = leaf_evaluate(worker, values, scores)
+
+    # Step 4. Back up.
+    _back_up(worker, values, scores, is_over)
+    return 0
+
+
+cdef int _descend(WorkerC* worker) noexcept nogil:
+    """Go down to a leaf, to be evaluated and backed up. Return 0, or -1 if the memory is used up."""
     cdef SearchC* search = worker.search
     cdef const GameOps* ops = search.ops
     cdef void* state = worker.state
-    cdef double values[MAX_SEATS]
-    cdef double scores[MAX_SEATS]
     cdef uint32_t index = search.root, child
     cdef action_t action
     cdef int edge
-    cdef bint is_leaf, is_over
+    cdef bint is_leaf
 
     # Step 1. Draw a world that agrees with what the searching seat knows.
     memcpy(state, search.root_state, ops.state_size)
@@ -108,12 +127,6 @@ cdef int _iterate(WorkerC* worker) noexcept nogil:
         is_leaf = _enter(search, child) and not (
             search_goes_on(search, child) and search.graph.nodes[child].turn == search.graph.nodes[index].turn)
         index = child
-
-    # Step 3. Evaluate.
-    is_over = leaf_evaluate(worker, values, scores)
-
-    # Step 4. Back up.
-    _back_up(worker, values, scores, is_over)
     return 0
 
 
@@ -460,6 +473,13 @@ cdef class Search(TurnSearch):
     niceness : int
         Added to the niceness of the native threads, 0 to 19 (Linux only; no effect elsewhere). The calling thread,
         which sometimes holds the GIL, keeps its priority.
+    evaluator : callable, optional
+        Evaluates leaves instead of the game's `evaluate` and playouts: called with the observations of `batch_size`
+        leaves or fewer, float32 [N, S] (valid during the call), each as the seat to move sees it. Returns the shares of
+        the win [N, P or more], seats counted from the seat to move, or a tuple of them and the final scores. The
+        calling thread runs it, with the GIL.
+    batch_size : int
+        Leaves that are evaluated together, 1 to 4096; only with an evaluator.
     options : float
         Options by name, see the comments of `cext.core.options.OPTIONS`. Defaults are those of the game
         (`Game.search_options`), else those of `OPTIONS`.
@@ -476,13 +496,15 @@ cdef class Search(TurnSearch):
 
     cdef SearchC search
     cdef list _streams
-    cdef WorkerC* _workers
+    cdef WorkerC* _workers      # one a thread, or with an evaluator one a leaf of a batch
+    cdef int _num_workers
+    cdef object _evaluator
     cdef object _late_s         # the argument of `run`
     cdef pthread_t* _ids        # threads not joined yet, NULL if none
     cdef int _created
 
     def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB,
-                  seed=0, int niceness=0, **options):
+                  seed=0, int niceness=0, evaluator=None, int batch_size=16, **options):
         cdef const GameOps* ops = state.game.ops
         memset(&self.search, 0, sizeof(SearchC))
         semaphore_init(&self.search.ended)
@@ -490,11 +512,17 @@ cdef class Search(TurnSearch):
         self._use_weights(weights)
         if not 0 <= niceness <= 19:
             raise SearchError(f"niceness: {niceness}, expected 0 to 19", reason="INVALID_OPTION")
+        if not 1 <= batch_size <= MAX_BATCH:
+            raise SearchError(f"batch_size: {batch_size}, expected 1 to {MAX_BATCH}", reason="INVALID_OPTION")
+        if evaluator is not None:
+            require_observations(state.game)
+        self._evaluator = evaluator
+        self._num_workers = threads if evaluator is None else max(threads, batch_size)
         self.search.options = options_read(state.game._search_options | options)
         if ops.policy == NULL:
             self.search.options.whole_turns = 0.0
             self.search.options.history = 0.0
-        self._streams = [Stream(seed, i) for i in range(threads + 1)]
+        self._streams = [Stream(seed, i) for i in range(self._num_workers + 1)]
         self.search.ops = ops
         self.search.weights = self.weights_data
         self.search.limits = &self.limits
@@ -514,15 +542,15 @@ cdef class Search(TurnSearch):
         self._open_root()
 
     cdef int _make_workers(self) except -1:
-        """Allocate what each thread owns."""
+        """Allocate what each worker owns; the workers of a thread share its cache."""
         cdef const GameOps* ops = self.ops
         cdef WorkerC* worker
         cdef Stream stream
         cdef int i
-        self._workers = <WorkerC*>calloc(self.threads, sizeof(WorkerC))
+        self._workers = <WorkerC*>calloc(self._num_workers, sizeof(WorkerC))
         if self._workers == NULL:
             raise MemoryError
-        for i in range(self.threads):
+        for i in range(self._num_workers):
             worker = &self._workers[i]
             stream = self._streams[i]
             worker.search = &self.search
@@ -530,7 +558,9 @@ cdef class Search(TurnSearch):
             worker.state = aligned_alloc(64, ops.state_size)
             worker.actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
             worker.priors = <float*>malloc(ops.max_actions * sizeof(float))
-            if ops.cache_size > 0:
+            if i >= self.threads:
+                worker.cache = self._workers[i % self.threads].cache
+            elif ops.cache_size > 0:
                 worker.cache = memory_reserve(ops.cache_size)
             if (worker.state == NULL or worker.actions == NULL or worker.priors == NULL
                     or (ops.cache_size > 0 and worker.cache == NULL)):
@@ -540,7 +570,7 @@ cdef class Search(TurnSearch):
     cdef int _open_root(self) except -1:
         """Add the root to the graph. A first draw shows whether the searching seat must consider several worlds."""
         cdef const GameOps* ops = self.search.ops
-        cdef Stream stream = self._streams[self.threads]
+        cdef Stream stream = self._streams[self._num_workers]
         cdef bint is_new
         if ops.determinize != NULL:
             self.search.several_worlds = ops.determinize(self.state.data, self.search.viewer, stream.bitgen)
@@ -552,11 +582,12 @@ cdef class Search(TurnSearch):
         cdef int i
         self._join()
         if self._workers != NULL:
-            for i in range(self.threads):
+            for i in range(self._num_workers):
                 free(self._workers[i].state)
                 free(self._workers[i].actions)
                 free(self._workers[i].priors)
-                memory_release(self._workers[i].cache, self.search.ops.cache_size)
+                if i < self.threads:
+                    memory_release(self._workers[i].cache, self.search.ops.cache_size)
             free(self._workers)
         free(self.search.history)
         graph_free(&self.search.graph)
@@ -587,6 +618,8 @@ cdef class Search(TurnSearch):
                 until_s = limits.deadline_s + self._late_s
         if limits.max_iterations < UNLIMITED:
             self.search.confirm_iterations = <uint64_t>(share * limits.max_iterations)
+        if self._evaluator is not None:
+            return self._search_in_batches()
         if self._is_forced() and atomic_cas_u32(&limits.stop, RUNNING, FORCED):
             # One iteration, for the values.
             _iterate(&self._workers[0])
@@ -604,6 +637,19 @@ cdef class Search(TurnSearch):
             raise
         self._join()
         return BY_STOP              # unless a thread has set its own reason
+
+    cdef int _search_in_batches(self) except -1:
+        """Search with the evaluator, in this thread, which starts others to gather leaves."""
+        cdef StepsC steps = StepsC(_descend, _back_up, _leave)
+        cdef bint is_forced = self._is_forced()
+        if (not is_forced and (self.limits.deadline_s < NEVER_S or self.limits.max_iterations < UNLIMITED)
+                and halving_begin(&self._workers[0]) < 0):
+            return BY_MEMORY
+        evaluator_search(&self.search, self._workers, self._num_workers, min(self.threads, self._num_workers), &steps,
+                         self._evaluator, 1 if is_forced else UNLIMITED)
+        if is_forced:
+            atomic_cas_u32(&self.limits.stop, BY_ITERATIONS, FORCED)
+        return BY_STOP              # unless another reason is set
 
     cdef int _start_threads(self) except -1:
         """Start all native threads, or none and raise SearchError."""

@@ -26,9 +26,9 @@ to try the command with. The same command, weights in use and build give the
 same weights, with any number of jobs.
 
 Examples:
-  mexica-ai train recipe coatl --out new --jobs 2
-  mexica-ai train recipe mexica --out new --networks 0 --games 2000
-  mexica-ai train recipe tzolkin --out new --cluster tcp://host:8786
+  mexica-ai train recipe GAME --out new --jobs 2
+  mexica-ai train recipe GAME --out new --networks 0 --games 2000
+  mexica-ai train recipe GAME --out new --cluster tcp://host:8786
 """
 HELP = {
     "games": "games of self-play",
@@ -87,19 +87,18 @@ def run(args: argparse.Namespace) -> int:
         generation.SMALL if args.small else generation.Sizes(),
         **{name: value for name, value in given.items() if value is not None},
     )
-    with common.executor(args.cluster, args.jobs) as (executor, concurrency):
-        with common.Progress("starting") as progress:
-            made = generation.run(
-                args.out,
-                executor,
-                game=args.game,
-                sizes=sizes,
-                seed=args.seed,
-                strength=args.strength,
-                weights=None if args.weights is None else registry.load_weights_file(args.weights),
-                concurrency=concurrency,
-                on_progress=lambda step, done, count: progress.count(f"{step}, {done} of {count}", done, count),
-            )
+    with common.executor(args.cluster, args.jobs) as (executor, concurrency), common.Progress("starting") as progress:
+        made = generation.run(
+            args.out,
+            executor,
+            game=args.game,
+            sizes=sizes,
+            seed=args.seed,
+            strength=args.strength,
+            weights=None if args.weights is None else registry.load_weights_file(args.weights),
+            concurrency=concurrency,
+            on_progress=lambda step, done, count: progress.count(f"{step}, {done} of {count}", done, count),
+        )
     provenance = made.provenance
     if args.json:
         print(json.dumps(provenance))

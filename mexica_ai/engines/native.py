@@ -20,11 +20,11 @@ from mexica_ai import registry
 from mexica_ai.engines.base import Engine
 from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.levels import HIGHEST
-from mexica_ai.limits import Limits
+from mexica_ai.limits import DEFAULT_BATCH, Limits
 from mexica_ai.position import Position
 from mexica_ai.registry import load_weights_file
 from mexica_ai.results import Candidate, Result
-from mexica_ai.search import run_search, watch_search, weights_for
+from mexica_ai.search import evaluating, run_search, watch_search, weights_for
 
 DEFAULT_WIDTH = 40  # of the beam
 
@@ -48,15 +48,27 @@ class _WeightedEngine(Engine):
 
 
 class MctsEngine(_WeightedEngine):
-    """The project's search; keys of the spec may set its level of play and its options."""
+    """The project's search; keys of the spec may set its level of play, its evaluator and its options."""
 
-    def _search_class(self):
+    def __init__(self, spec: EngineSpec, defaults: Mapping[str, Any] | None = None) -> None:
+        super().__init__(spec, defaults)
+        file = spec.options.get("evaluator")
+        self._evaluator = None
+        if file is not None:
+            from mexica_ai.evaluators import OnnxEvaluator  # not needed without
+
+            self._evaluator = OnnxEvaluator(file)
+        self._batch_size = spec.options.get("batch", DEFAULT_BATCH)
+
+    def _search_class(self, game):
+        if self._evaluator is not None:
+            self._evaluator.check(game)
         options = {name: value for name, value in self.spec.options.items() if name in OPTIONS}
 
         def make(state, /, **given):
             return Search(state, **(given | options))  # options of the spec override those of the level
 
-        return make
+        return evaluating(self._evaluator, self._batch_size, make)
 
     @property
     def _level(self):
@@ -73,7 +85,7 @@ class MctsEngine(_WeightedEngine):
             level=self._level,
             stop=stop,
             weights=self._weights_for(position.game),
-            search_class=self._search_class(),
+            search_class=self._search_class(position.game),
         )
 
     def _analyze(
@@ -95,7 +107,7 @@ class MctsEngine(_WeightedEngine):
             interval_s=interval_s,
             stop=stop,
             weights=self._weights_for(position.game),
-            search_class=self._search_class(),
+            search_class=self._search_class(position.game),
         )
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from cext.core.options import OPTIONS as SEARCH_OPTIONS
 from mexica_ai import levels
 from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.limits import MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time
+from mexica_ai.limits import MAX_BATCH, MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time
 
 if TYPE_CHECKING:
     from mexica_ai.engines.base import Engine
@@ -120,6 +120,12 @@ def _weights(text: str) -> str:
     return text
 
 
+def _file(text: str) -> str:
+    if not text or not text.isprintable():
+        raise ValueError("a file")
+    return text
+
+
 KEYS: dict[str, Callable[[str], Any]] = {
     "time": seconds,
     "iterations": whole_number(1),
@@ -131,6 +137,8 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "seed": whole_number(0),
     "name": _label,
     "weights": _weights,
+    "evaluator": _file,
+    "batch": whole_number(1, MAX_BATCH),
     # Options of the search, see docs/search.md.
     **{name: _number(low, high) for name, (_, low, high) in SEARCH_OPTIONS.items()},
 }
@@ -155,7 +163,7 @@ KINDS = {
     "mcts": EngineKind(
         "mexica_ai.engines.native:MctsEngine",
         "the search of this project",
-        (*_BUDGET, "level", "weights", *SEARCH_OPTIONS),
+        (*_BUDGET, "level", "weights", "evaluator", "batch", *SEARCH_OPTIONS),
     ),
     "uct": EngineKind(
         "mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions", _ONE_THREAD

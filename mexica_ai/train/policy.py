@@ -14,7 +14,6 @@ Source: Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planni
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any

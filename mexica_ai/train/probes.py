@@ -81,8 +81,8 @@ def walk(
     -------
     dict
         A JSON object. `game`: its name. `walk`: seed, iterations, rollouts (if any), number (`walk`), version of the
-        weights (`weights`), fingerprint of the game in hexadecimal (`along`). `probes`: a list of positions, each with the
-        `value` (share of the win of each seat) and the final `scores` that a search of its best turn expects, or
+        weights (`weights`), fingerprint of the game in hexadecimal (`along`). `probes`: a list of positions, each with
+        the `value` (share of the win of each seat) and the final `scores` that a search of its best turn expects, or
         their means over the rollouts.
     """
     return _walk(*_draw_record(records, seed, index), seed, index, iterations, rollouts, weights)

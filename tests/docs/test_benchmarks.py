@@ -42,6 +42,12 @@ def test_bench_rules():
     assert found["python"]
 
 
+def test_bench_evaluator():
+    found = figures("bench_evaluator.py", "--seconds", 0.01, "--repeats", 1, "--batches", "1,4", "--game", "nim")
+    assert list(found["rows"]) == ["native", "free, 1", "network, 1", "free, 4", "network, 4"]
+    assert min(found["rows"].values()) > 0
+
+
 def test_bench_env():
     found = figures("bench_env.py", "--seconds", 0.01, "--repeats", 1, "--games", 8, "--game", "nim")
     assert len(found["rows"]) == 6

@@ -4,6 +4,7 @@ import dataclasses
 import gzip
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from mexica_ai.train import decisions
 
 SIZES = decisions.Sizes(play=2, search=40, top=2, below=1, odd=1, iterations=2, depth=3, rollouts=4, finished=2)
 GAMES = ["mexica", "coatl", "tzolkin"]
+DATA = sorted((Path(__file__).parents[2] / "benchmarks" / "data").glob("*.jsonl.gz"))
 
 
 @pytest.fixture(scope="module", params=GAMES)
@@ -137,6 +139,19 @@ def test_other_weights_are_compared_with_their_own_rollouts_of_the_anchor(coatl)
     assert [rolled["turn"] for rolled in policy["turns"]] == [decisions.anchor(coatl), choice]
     expected = decisions.estimates(policy["turns"][1]) - decisions.estimates(policy["turns"][0])
     np.testing.assert_array_equal(decisions.advantages(full)[decisions.key_of(full, choice)], expected)
+
+
+@pytest.mark.parametrize("path", DATA, ids=lambda path: path.name)
+def test_the_decisions_that_ship_can_be_used(path):
+    game = path.name.split(".")[0].split("_")[0]
+    found = decisions.read(path, game)
+    assert {decision["phase"] for decision in found} == {0, 1, 2}
+    assert 0.4 < np.mean([decision["odd_turns"] > 0 for decision in found]) < 0.6
+    for decision in found[::10]:
+        assert decisions.advantages(decision)[decisions.key_of(decision, decisions.anchor(decision))].tolist() == [
+            [0, 0],
+            [0, 0],
+        ]
 
 
 def make(path, positions, game="mexica"):

@@ -1,0 +1,195 @@
+"""Searches with an evaluator of the caller: batches, seats, limits, errors, networks as ONNX files."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import mexica_ai as ai
+from cext.core.search import Search
+from mexica_ai import env, registry
+from mexica_ai.engines import make_engine
+from mexica_ai.env import schema
+from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.evaluators import GAME_KEY, SCHEMA_KEY, OnnxEvaluator
+
+GAMES = registry.names()
+
+
+class Counted:
+    """An evaluator that finds all seats equal, and remembers what it was asked."""
+
+    def __init__(self, players):
+        self.players = players
+        self.sizes = []
+        self.threads = set()
+
+    def __call__(self, observations):
+        self.sizes.append(len(observations))
+        self.threads.add(threading.get_ident())
+        assert observations.dtype == np.float32
+        return np.full((len(observations), self.players), 1 / self.players)
+
+
+def nim_solution(observations):
+    """Return nim's exact shares of the win with two seats and one action a turn: by the xor of the piles."""
+    fields = schema("nim").split(observations)
+    xor = np.bitwise_xor.reduce(fields["piles"].astype(int), axis=1)
+    assert (fields["to_move"][:, 0] == 1).all()  # seats are counted from the seat to move
+    return np.stack([xor != 0, xor == 0], axis=1).astype(float)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("game", GAMES)
+def test_every_leaf_is_evaluated_once_and_visits_add_up(game, threads):
+    position = ai.new_game(game, players=3, seed=2)
+    evaluator = Counted(3)
+    weights = registry.get(game).weights()
+    search = Search(position.state, weights=weights, threads=threads, evaluator=evaluator, batch_size=8, seed=1)
+    search.run(iterations=101)
+    found = search.result(3)
+    assert found["iterations"] == 101
+    assert found["stop_reason"] == "iterations"
+    search.check_visits()
+    assert max(evaluator.sizes) <= 8
+    assert sum(evaluator.sizes) <= 101
+    assert evaluator.threads == {threading.get_ident()}
+    assert sum(found["candidates"][0]["value"]) == pytest.approx(1)
+
+
+def test_the_evaluator_sees_the_leaves_and_decides():
+    position = ai.new_game("nim", piles=[3, 5, 6, 1])
+    result = ai.best_turn(position, iterations=400, seed=1, evaluator=nim_solution, batch_size=16)
+    after = position.copy()
+    after.push(result.turn)
+    assert np.bitwise_xor.reduce(after.to_json()["piles"]) == 0  # the one kind of turn that wins
+    assert result.value[0] > 0.5
+
+
+def test_one_thread_is_deterministic():
+    position = ai.new_game("coatl", players=2, seed=3)
+    found = [ai.best_turn(position, iterations=64, seed=5, evaluator=Counted(2)).to_json() for _ in range(2)]
+    for result in found:
+        del result["seconds"]
+    assert found[0] == found[1]
+
+
+def test_scores_and_surplus_columns():
+    position = ai.new_game("mexica", players=2, seed=1)
+
+    def evaluator(observations):
+        n = len(observations)
+        me = env.schema("mexica").split(observations)["to_move"][:, 0]
+        assert (me == 1).all()
+        return np.tile([3.0, 1.0, 9.0, 9.0], (n, 1)), np.tile([70.0, 30.0, 0.0, 0.0], (n, 1))
+
+    search = Search(position.state, weights=registry.get("mexica").weights(), evaluator=evaluator, batch_size=4)
+    search.run(iterations=1)
+    root = search.tree()[0]
+    # Clipped to [0, 1], and made to sum to 1.
+    assert root["value"] == [0.5, 0.5]
+    assert sorted(root["expected_scores"]) == [30, 70]
+
+
+def test_a_forced_turn_takes_one_evaluation():
+    evaluator = Counted(2)
+    result = ai.best_turn(ai.new_game("nim", piles=[1, 0]), iterations=50, evaluator=evaluator)
+    assert (result.stop_reason, result.iterations) == ("forced", 1)
+
+
+def test_limits_and_stops():
+    position = ai.new_game("mexica", players=2, seed=1)
+    assert ai.best_turn(position, time_s=0.05, evaluator=Counted(2)).stop_reason == "time"
+    results = ai.analyze(position, evaluator=Counted(2), interval_s=0.01)
+    assert next(results).iterations >= 0
+    results.close()
+    small = Search(
+        position.state, weights=registry.get("mexica").weights(), evaluator=Counted(2), batch_size=8, memory_mb=1
+    )
+    small.run()
+    assert small.result()["stop_reason"] == "memory"
+    small.check_visits()
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (np.zeros((3, 2)), "expected finite numbers of shape"),
+        (np.full((1, 2), np.nan), "expected finite numbers"),
+        ("no", "expected finite numbers"),
+        ((np.full((1, 2), 0.5), np.zeros((1, 1))), "given scores of shape"),
+    ],
+)
+def test_bad_output_is_an_error(found, message):
+    position = ai.new_game("nim")
+    search = Search(position.state, evaluator=lambda observations: found, batch_size=1)
+    with pytest.raises(SearchError, match=message) as caught:
+        search.run(iterations=10)
+    assert caught.value.reason == "BAD_EVALUATION"
+
+
+def test_an_error_of_the_evaluator_ends_the_search():
+    def fail(observations):
+        raise ZeroDivisionError
+
+    search = Search(ai.new_game("nim").state, evaluator=fail, batch_size=4)
+    with pytest.raises(ZeroDivisionError):
+        search.run(iterations=10)
+    assert all(node["visits"] == 0 for node in search.tree())
+
+
+def test_what_is_refused():
+    position = ai.new_game("nim")
+    for size in (0, 5000, 1.5):
+        with pytest.raises(SearchError, match="batch_size"):
+            ai.best_turn(position, iterations=5, evaluator=nim_solution, batch_size=size)
+
+
+def save_network(path, game, *, size=None, version=None, outputs=("value",)):
+    """Write a network that weighs nothing but the first numbers: all seats are equal to it."""
+    onnx = pytest.importorskip("onnx")
+    size = schema(game).size if size is None else size
+    nodes = [onnx.helper.make_node("MatMul", ["x", "w"], ["logits"])]
+    nodes += [
+        onnx.helper.make_node("Softmax" if name == "value" else "Identity", ["logits"], [name]) for name in outputs
+    ]
+    floats = onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        nodes,
+        "network",
+        [onnx.helper.make_tensor_value_info("x", floats, ["N", size])],
+        [onnx.helper.make_tensor_value_info(name, floats, ["N", 4]) for name in outputs],
+        [onnx.numpy_helper.from_array(np.zeros((size, 4), np.float32), "w")],
+    )
+    opset = onnx.helper.make_opsetid("", 17)
+    model = onnx.helper.make_model(graph, opset_imports=[opset], ir_version=9)
+    entries = {GAME_KEY: game, SCHEMA_KEY: str(schema(game).version if version is None else version)}
+    onnx.helper.set_model_props(model, entries)
+    onnx.save(model, path)
+    return path
+
+
+@pytest.mark.parametrize("outputs", [("value",), ("value", "score")])
+def test_an_engine_with_a_network(tmp_path, outputs):
+    path = save_network(tmp_path / "a.onnx", "coatl", outputs=outputs)
+    pytest.importorskip("onnxruntime")
+    position = ai.new_game("coatl", players=2, seed=1)
+    with make_engine(f"mcts,evaluator={path},batch=8,iterations=40") as engine:
+        result = engine.best_turn(position, seed=1)
+        assert result.iterations == 40
+        assert result.value == pytest.approx([0.5, 0.5])
+        with pytest.raises(NotationError, match="is for coatl, version 1; expected nim, version 1"):
+            engine.best_turn(ai.new_game("nim"))
+
+
+def test_networks_that_do_not_fit(tmp_path):
+    pytest.importorskip("onnxruntime")
+    with pytest.raises(NotationError, match=r"none\.onnx"):
+        OnnxEvaluator(tmp_path / "none.onnx")
+    (tmp_path / "text.onnx").write_text("no network")
+    with pytest.raises(NotationError, match="no ONNX file"):
+        make_engine(f"mcts,evaluator={tmp_path / 'text.onnx'}")
+    with pytest.raises(NotationError, match="version 2; expected nim, version 1"):
+        OnnxEvaluator(save_network(tmp_path / "old.onnx", "nim", version=2)).check("nim")
+    with pytest.raises(NotationError, match=r"takes 7 numbers; expected \d+, those of nim"):
+        OnnxEvaluator(save_network(tmp_path / "small.onnx", "nim", size=7)).check("nim")

@@ -1,0 +1,26 @@
+"""The example that trains a network runs; whether it learns is written down in docs/evaluators.md."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mexica_ai.evaluators import OnnxEvaluator
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "train_network.py"
+
+
+def test_it_trains_and_plays_a_match(tmp_path):
+    pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("onnxruntime")
+    arguments = ["--game", "nim", "--generations", "1", "--games", "2", "--iterations", "8", "--match", "2"]
+    done = subprocess.run(
+        [sys.executable, EXAMPLE, *arguments, "--out", tmp_path], capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^generation 1: 2 games in \d+ s, \d+ positions, loss 0\.\d{4}$", done.stdout, re.MULTILINE)
+    assert re.search(r"^version1\.onnx against version0\.onnx: \d(\.5)? of 2 points$", done.stdout, re.MULTILINE)
+    for number in range(2):
+        OnnxEvaluator(tmp_path / f"version{number}.onnx").check("nim")
