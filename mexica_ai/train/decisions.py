@@ -1,0 +1,467 @@
+"""Decisions: positions with turns that were rolled out, to measure how well an engine chooses.
+
+How well weights foretell results does not tell how well a search plays with them. So a *decision* is a position at
+the start of a turn, some turns, and *rollouts* of each: games from there on by a quick player. An engine's choice is
+worth the mean result of its turn, and what it lacks to the best turn is its *regret*.
+
+* Half of the positions lie on the path of play of equal engines, half after one or two odd turns (`selfplay`).
+* The rollouts of all turns of a position have common seeds: rollout i draws what the seat does not see, random events
+  and the searches' randomness from the same numbers for each turn. So differences between turns have less noise.
+* A small search, or greedy turns, play the rollouts. All rollouts are evaluated after `depth` turns (the *outlook*:
+  little noise, but it does not know what the evaluation does not know); the first `finished` of them go on to the end
+  of the game (the *outcome*). `estimates` joins the two.
+* Turns are compared within one *policy*, which names the search and weights of the rollouts. The first turn of a
+  position, the choice of a larger search, is its *anchor*: each policy rolls it out, and values are differences to it.
+* The mean of the best of several noisy means is too high. So the best turn is chosen by half of the rollouts and valued
+  by the other half, and the other way round (`best`).
+
+Main functions: `make` (a file of decisions), `read`, `choose` (of engines), `advantages`, `best`.
+
+Sources: Heled, GNU Backgammon training notes (choices against rollouts of the best moves, truncated rollouts); Giles,
+"Multilevel Monte Carlo path simulation" (2008), for the sum of many short and few long rollouts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+import random
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cext.core import baselines
+from cext.core.game import CHANCE, State
+from cext.core.search import Search
+from cext.core.weights import Weights
+from mexica_ai import registry
+from mexica_ai.engines import make_engine
+from mexica_ai.errors import NotationError
+from mexica_ai.files import replace
+from mexica_ai.position import TURN_SEPARATOR, Position, new_game
+from mexica_ai.search import weights_for
+from mexica_ai.strict import check_shape, parse_json
+from mexica_ai.train.job_file import Series, complete
+
+PHASES = ("early", "middle", "late")  # thirds of a game's turns
+KINDS = ("outcome", "outlook")  # see `estimates`
+MEASURES = ("share", "points")  # of the win; of the margin to the best rival
+# Of the search that plays the rollouts. Without noise, rollouts of games with few random events would all be alike.
+ROLLOUT_OPTIONS = {"playout_weight": 0.0, "prior_noise": 0.5}
+UNDECIDED = 0.03  # least share of the win that the seat expects and lacks: where the game is decided, nothing is learnt
+ODD_TURNS = (1, 2)  # odd turns before a position off the path
+ODD_CANDIDATES = 12  # number of candidates from which an odd turn is drawn
+MAX_CANDIDATES = 64  # of the larger search
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How decisions are made. With the same sizes, seed, weights and build they are the same.
+
+    Attributes
+    ----------
+    players : int
+        Seats of the games.
+    play : int
+        Iterations of a turn in the games that lead to the positions.
+    search : int
+        Iterations of the larger search.
+    top, below, odd : int
+        How many turns are rolled out: the most visited of the larger search, others that it considered, random ones.
+    iterations : int
+        Of a turn in the rollouts; 0: greedy turns. What plays stronger in less time is better.
+    depth : int
+        Turns of a rollout before its outlook.
+    rollouts, finished : int
+        Rollouts of a turn, and how many of them go on to the end of the game.
+    """
+
+    players: int = 2
+    play: int = 32
+    search: int = 2000
+    top: int = 5
+    below: int = 1
+    odd: int = 1
+    iterations: int = 16
+    depth: int = 8
+    rollouts: int = 16
+    finished: int = 4
+
+
+_SHAPE = {
+    "game": str,
+    "decision": {"seed": int, "number": int, "weights": str} | {field.name: int for field in dataclasses.fields(Sizes)},
+    "phase": int,
+    "odd_turns": int,
+    "position": str,
+    "policies": [
+        {
+            "policy": str,
+            "turns": [{"turn": str, "outlook": [[float]], "outcome": [[float]]}],
+        }
+    ],
+}
+
+
+def policy_name(iterations: int, weights: Weights) -> str:
+    """Return the name of a policy of rollouts: its search and its weights."""
+    options = "".join(f",{name}={value:g}" for name, value in ROLLOUT_OPTIONS.items())
+    player = f"mcts,iterations={iterations}{options}" if iterations else "greedy"
+    return f"{player},weights={weights.version}"
+
+
+# --- one decision
+
+
+def decide(game: str, seed: int, number: int, sizes: Sizes, weights: Weights | None = None) -> dict[str, Any]:
+    """Make one decision and roll out its turns.
+
+    Parameters
+    ----------
+    game : str
+        One that has weights.
+    seed, number : int
+        Everything random derives from these two. Numbers of the same rest by 6 are of the same phase and kind.
+    sizes : Sizes
+    weights : Weights, optional
+        By default those that ship.
+
+    Returns
+    -------
+    dict
+        A JSON object: `game`; `decision` (seed, number, weights, sizes); `phase` (index in `PHASES`); `odd_turns` that
+        were played before; `position`, compact; `policies`, a list of one: its name and `turns`, the anchor first.
+        Each has its `turn`, `outlook` and `outcome`: a pair for each rollout, share of the win and margin of the seat.
+    """
+    weights = weights_for(game, weights)
+    random_ = random.Random(f"{seed}/{number}")
+    num_odd, phase = (number % 2) and random_.choice(ODD_TURNS), number // 2 % len(PHASES)
+    while True:
+        state = _starting_state(game, random_, sizes, weights, phase, num_odd)
+        if state is None:
+            continue
+        search = _search(state, sizes.search, random_.getrandbits(63), weights)
+        candidates = search.result(MAX_CANDIDATES)["candidates"]
+        if not UNDECIDED <= candidates[0]["value"][state.current_player] <= 1 - UNDECIDED:
+            continue
+        found = [candidate["actions"] for candidate in candidates]
+        others = found[sizes.top :]
+        chosen = found[: sizes.top] + random_.sample(others, min(sizes.below, len(others)))
+        chosen += [baselines.random_turn(state, random_.getrandbits(63)) for _ in range(sizes.odd)]
+        turns = {_after(state, actions).hash: actions for actions in reversed(chosen)}
+        if len(turns) > 1:
+            break
+    format_action = registry.get(game).codec.format_action
+    texts = [TURN_SEPARATOR.join(map(format_action, actions)) for actions in reversed(turns.values())]
+    made = {"seed": seed, "number": number, "weights": weights.version}
+    decision = {
+        "game": game,
+        "decision": made | dataclasses.asdict(sizes),
+        "phase": phase,
+        "odd_turns": num_odd,
+        "position": Position(game, state).to_compact(),
+        "policies": [],
+    }
+    return _with_rollouts(decision, texts, weights)
+
+
+def _starting_state(
+    game: str, random_: random.Random, sizes: Sizes, weights: Weights, phase: int, num_odd: int
+) -> State | None:
+    """Play a game, and return a state of it after odd turns; None if these end the game."""
+    state = new_game(game, players=sizes.players, seed=random_.getrandbits(63)).state.copy()
+    before = []  # each turn
+    while not state.is_terminal:
+        if state.current_player == CHANCE:
+            state.resolve_chance(random_.getrandbits(63))
+            continue
+        before.append(state.copy())
+        _play(state, sizes.play, random_, weights)
+    low, high = (len(before) * third // len(PHASES) for third in (phase, phase + 1))
+    if low == high:
+        return None
+    state = before[random_.randrange(low, high)]
+    for _ in range(num_odd):
+        if state.is_terminal:
+            return None
+        if random_.random() < 0.5:
+            actions = baselines.random_turn(state, random_.getrandbits(63))
+        else:
+            found = _search(state, 2 * sizes.play, random_.getrandbits(63), weights).result(ODD_CANDIDATES)
+            actions = random_.choice(found["candidates"])["actions"]
+        state = _after(state, actions)
+        while state.current_player == CHANCE:
+            state.resolve_chance(random_.getrandbits(63))
+    return None if state.is_terminal else state
+
+
+def _search(state: State, iterations: int, seed: int, weights: Weights, **options: float) -> Search:
+    """Return a finished search, with no more memory than it needs: reserving much takes longer than a small search."""
+    search = Search(state, weights=weights, memory_mb=1 + iterations / 25, seed=seed, **options)
+    search.run(iterations=iterations)
+    return search
+
+
+def _play(state: State, iterations: int, random_: random.Random, weights: Weights, **options: float) -> None:
+    """Play a turn of a search, in place."""
+    search = _search(state, iterations, random_.getrandbits(63), weights, **options)
+    for action in search.result(1)["candidates"][0]["actions"]:
+        state.apply(action)
+
+
+def _play_greedily(state: State, random_: random.Random, weights: Weights) -> None:
+    """Play a turn of `baselines.greedy_turn`, in place."""
+    seen = state.copy()
+    seen.determinize(state.current_player, random_.getrandbits(63))  # it must not use what the seat cannot know
+    for action in baselines.greedy_turn(seen, weights=weights):
+        state.apply(action)
+
+
+def _after(state: State, actions: Sequence[int]) -> State:
+    state = state.copy()
+    for action in actions:
+        state.apply(action)
+    return state
+
+
+def _parsed(game: str, turn: str) -> list[int]:
+    parse_action = registry.get(game).codec.parse_action
+    return [parse_action(text) for text in turn.split(TURN_SEPARATOR)]
+
+
+# --- rollouts
+
+
+def roll_out(
+    state: State, actions: Sequence[int], seeds: Iterable[str], sizes: Sizes, weights: Weights
+) -> tuple[list[list[float]], list[list[float]]]:
+    """Roll out a turn of a state, once for each seed; return the outlooks and outcomes."""
+    seat, outlooks, outcomes = state.current_player, [], []
+    for index, seed in enumerate(seeds):
+        random_ = random.Random(seed)
+        now = state.copy()
+        now.determinize(seat, random_.getrandbits(63))
+        for action in actions:
+            now.apply(action)
+        end, outlook = now.turn + sizes.depth, None
+        while not now.is_terminal:
+            if now.current_player == CHANCE:
+                now.resolve_chance(random_.getrandbits(63))
+                continue
+            if outlook is None and now.turn >= end:
+                outlook = _judged(now, seat, weights)
+                if index >= sizes.finished:
+                    break
+            if sizes.iterations:
+                _play(now, sizes.iterations, random_, weights, **ROLLOUT_OPTIONS)
+            else:
+                _play_greedily(now, random_, weights)
+        outlooks.append(outlook or _judged(now, seat, weights))
+        if index < sizes.finished:
+            outcomes.append(_judged(now, seat, weights))
+    return outlooks, outcomes
+
+
+def _judged(state: State, seat: int, weights: Weights) -> list[float]:
+    """Return a seat's share of the win and its margin by the evaluation, exact at the end of the game."""
+    value, scores = baselines.evaluate(state, weights=weights)
+    rivals = scores[:seat] + scores[seat + 1 :]
+    return [round(value[seat], 4), round(scores[seat] - max(rivals), 2)]
+
+
+def _with_rollouts(decision: dict[str, Any], turns: Iterable[str], weights: Weights) -> dict[str, Any]:
+    """Return a decision with rollouts of more turns, by the policy of these weights."""
+    game, made = decision["game"], decision["decision"]
+    sizes = Sizes(**{field.name: made[field.name] for field in dataclasses.fields(Sizes)})
+    state = Position.from_compact(decision["position"]).state
+    seeds = [f"{made['seed']}/{made['number']}/{index}" for index in range(sizes.rollouts)]
+    rolled_out = []
+    for turn in turns:
+        outlooks, outcomes = roll_out(state, _parsed(game, turn), seeds, sizes, weights)
+        rolled_out.append({"turn": turn, "outlook": outlooks, "outcome": outcomes})
+    name = policy_name(sizes.iterations, weights)
+    policies = {policy["policy"]: policy["turns"] for policy in decision["policies"]}
+    policies[name] = policies.get(name, []) + rolled_out
+    return decision | {"policies": [{"policy": name, "turns": turns} for name, turns in policies.items()]}
+
+
+# --- files
+
+
+def make(
+    path: Path,
+    executor: Executor,
+    *,
+    game: str,
+    positions: int,
+    sizes: Sizes,
+    seed: int,
+    weights: Weights | None = None,
+    concurrency: int = 1,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> None:
+    """Make decisions until a file holds those with the numbers 0 to `positions` - 1 of this seed and these sizes.
+
+    A file that a stopped run left is continued. Parameters and errors: `decide`, `job_file.complete`.
+    """
+    weights = weights_for(game, weights)
+    series = Series(
+        game=game,
+        weights=weights,
+        noun="decisions",
+        key="decision",
+        number="number",
+        settings={"seed": seed, **dataclasses.asdict(sizes)},
+        advice="another file or another seed",
+    )
+    complete(
+        path,
+        series,
+        positions,
+        lambda number: partial(decide, game, seed, number, sizes, weights),
+        executor,
+        concurrency=concurrency,
+        on_progress=on_progress,
+    )
+
+
+def read(path: Path, game: str) -> list[dict[str, Any]]:
+    """Read a file of decisions, ``.jsonl`` or ``.jsonl.gz``, in the order of their seeds and numbers.
+
+    Raises
+    ------
+    NotationError
+        The file cannot be read (reason UNREADABLE_FILE) or holds something else.
+    """
+    try:
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+    except (OSError, EOFError) as error:
+        problem = getattr(error, "strerror", None) or error
+        raise NotationError(f"cannot read {path}: {problem}", reason="UNREADABLE_FILE") from None
+    found = []
+    for place, line in enumerate(content.splitlines(), 1):
+        where = f"{path}:{place}"
+        decision = parse_json(line, where)
+        check_shape(decision, _SHAPE, where)
+        if decision["game"] != game:
+            problem = f'{where}.game: given "{decision["game"]}"; expected "{game}"'
+            raise NotationError(problem, reason="GAME_MISMATCH", path=f"{where}.game")
+        if not decision["policies"] or not decision["policies"][0]["turns"]:
+            raise NotationError(f"{where}: no rollouts; expected some", reason="BAD_VALUE", path=where)
+        found.append(decision)
+    if not found:
+        raise NotationError(f"{path}: no decisions; expected at least one", reason="BAD_VALUE", path=str(path))
+    return sorted(found, key=lambda decision: (decision["decision"]["seed"], decision["decision"]["number"]))
+
+
+def write(path: Path, decisions: Iterable[dict[str, Any]]) -> None:
+    """Write a file of decisions, compressed if its name ends with ``.gz``."""
+    content = b"".join(json.dumps(decision).encode() + b"\n" for decision in decisions)
+    replace(str(path), gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+
+
+# --- choices
+
+
+def key_of(decision: dict[str, Any], turn: str) -> int:
+    """Return what is equal for turns that lead to the same position."""
+    state = Position.from_compact(decision["position"]).state
+    return _after(state, _parsed(decision["game"], turn)).hash
+
+
+def anchor(decision: dict[str, Any]) -> str:
+    """Return the choice of the larger search."""
+    return decision["policies"][0]["turns"][0]["turn"]
+
+
+def choose(
+    decision: dict[str, Any], engines: Sequence[tuple[str, dict[str, Any]]], weights: Weights | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """Let engines choose a turn, and roll out those choices that no policy has rolled out.
+
+    Parameters
+    ----------
+    decision : dict
+    engines : sequence of (str, dict)
+        For each its spec and defaults, see `mexica_ai.engines.make_engine`.
+    weights : Weights, optional
+        What plays new rollouts, with the seeds of the others; by default those that ship. If they have not played
+        rollouts of this decision yet, they play its anchor as well.
+
+    Returns
+    -------
+    tuple of (dict, list of str)
+        The decision with all rollouts, and the choices.
+    """
+    position, made = Position.from_compact(decision["position"]), decision["decision"]
+    seen = position.view(position.state.current_player)
+    seed, choices = random.Random(f"{made['seed']}/{made['number']}").getrandbits(63), []
+    for spec, defaults in engines:
+        with make_engine(spec, **defaults) as engine:
+            choices.append(TURN_SEPARATOR.join(engine.best_turn(seen, seed=seed, candidates=1).turn))
+    return _completed(decision, choices, weights_for(decision["game"], weights)), choices
+
+
+def _completed(decision: dict[str, Any], turns: Iterable[str], weights: Weights) -> dict[str, Any]:
+    """Return a decision with rollouts of those of some turns that no policy has rolled out."""
+    known = {key_of(decision, rolled["turn"]) for policy in decision["policies"] for rolled in policy["turns"]}
+    missing = {}
+    for turn in turns:
+        if (key := key_of(decision, turn)) not in known:
+            missing[key] = turn
+    if not missing:
+        return decision
+    name = policy_name(decision["decision"]["iterations"], weights)
+    is_new = all(policy["policy"] != name for policy in decision["policies"])
+    return _with_rollouts(decision, [anchor(decision)] * is_new + list(missing.values()), weights)
+
+
+def estimates(rolled: dict[str, Any], part: slice = slice(None)) -> np.ndarray:
+    """Return estimates of a turn's value by a part of its rollouts.
+
+    Returns
+    -------
+    array
+        Of shape (2, 2). First row: expected share of the win and margin without bias, the mean outlook of all rollouts
+        plus the mean change from outlook to outcome of the finished ones. Second row: the mean outlook alone.
+    """
+    outlook, outcome = np.array(rolled["outlook"], float), np.array(rolled["outcome"], float)
+    change = outcome - outlook[: len(outcome)]
+    mean = outlook[part].mean(axis=0)
+    return np.array([mean + change[part].mean(axis=0), mean])
+
+
+def advantages(decision: dict[str, Any]) -> dict[int, np.ndarray]:
+    """Return how much better each turn is than the anchor, as `estimates`, by its key (`key_of`).
+
+    A turn that several policies rolled out has the value of the first one.
+    """
+    found: dict[int, np.ndarray] = {}
+    for policy in decision["policies"]:
+        base = estimates(policy["turns"][0])
+        for rolled in policy["turns"]:
+            found.setdefault(key_of(decision, rolled["turn"]), estimates(rolled) - base)
+    return found
+
+
+def best(decision: dict[str, Any]) -> np.ndarray:
+    """Return how much better the best turn of the first policy is than the anchor, as `estimates`.
+
+    The outlook of one half of the rollouts chooses it and the other half values it, both ways. It is too low, if
+    anything: what half of the rollouts think best may not be.
+    """
+    turns = decision["policies"][0]["turns"]
+    halves = (slice(0, None, 2), slice(1, None, 2))
+    values = np.array([[estimates(rolled, half) for half in halves] for rolled in turns])  # turn, half, kind, measure
+    values -= values[0]
+    chosen = values[:, :, 1, :].argmax(axis=0)  # half, measure
+    columns = np.arange(len(MEASURES))
+    both = [values[chosen[1 - half], half][columns, :, columns].T for half in (0, 1)]
+    return np.mean(both, axis=0)
