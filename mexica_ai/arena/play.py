@@ -40,6 +40,7 @@ from mexica_ai.results import Result
 RETRIES = 2  # further attempts with on_failure="retry"
 TICK_S = 0.05  # longest delay between the end of an engine's time and its stop flag
 CHECK_S = 0.1  # for the turn that a server must answer before the tournament begins
+CHECK_SEED = 0  # of the deal and the search of that turn
 KILL_AFTER_S = 10.0  # after an engine's time and margin: code that still ignores its stop flag is killed
 # The `reason` of a forfeit, by the reason of the engine's error.
 REASONS = {
@@ -109,14 +110,18 @@ def play_game(task: Task) -> dict[str, Any]:
 def check_engines(tournament: Tournament, log: str | None = None) -> None:
     """Start each engine once, and end it, to find engines that would forfeit every game; note it in the log.
 
-    A program must answer the greeting and play the game; a server must answer one turn.
+    A program must answer the greeting and play the game; a server must answer one turn, of a deal that has nothing
+    to do with those of the tournament.
 
     Raises
     ------
     SearchError, NotationError
         The error of the first engine that cannot play.
     """
-    position = new_game(tournament.game, players=tournament.players, seed=tournament.deal_seed(0))
+    position = new_game(tournament.game, players=tournament.players, seed=CHECK_SEED)
+    while position.is_chance:
+        position.draw(CHECK_SEED)
+    asked = seen_by(position, position.to_move)
     for text in dict.fromkeys(tournament.engines):
         spec = parse_spec(text)
         options = {key: value for key, value in spec.options.items() if key not in ("time", "iterations")}
@@ -134,7 +139,7 @@ def check_engines(tournament: Tournament, log: str | None = None) -> None:
                     path="engine",
                 )
             if spec.kind == "grpc":
-                engine.best_turn(position, Limits(CHECK_S, 1), seed=0, candidates=1)
+                engine.best_turn(asked, Limits(CHECK_S, 1), seed=CHECK_SEED, candidates=1)
 
 
 def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import sys
 import pytest
 from test_arena import Here, game_of, make, played, write
 
-from mexica_ai import NotationError, new_game
+from mexica_ai import NotationError, SearchError, new_game
 from mexica_ai.arena.journal import JournalWriter, read_journal
 from mexica_ai.arena.runner import run
 from mexica_ai.arena.tournament import Tournament, draw_key, reproducible_key, turn_seed
@@ -83,6 +83,28 @@ def test_a_program_is_told_its_view_its_limits_and_its_seed_alone(told):
     seeds = [request["seed"] for request in told["secret"]]
     assert len(set(seeds)) == len(seeds)
     assert [request["id"] for request in told["secret"]] == list(range(1, len(seeds) + 1))
+
+
+def test_the_check_tells_a_server_a_view_of_a_deal_that_is_not_played(monkeypatch):
+    from mexica_ai.arena import play
+    from mexica_ai.client import Client
+
+    asked = []
+
+    def run_search(client, position, *args, **options):
+        asked.append((position, options["seed"]))
+        raise SearchError("asked", reason="UNAVAILABLE")
+
+    monkeypatch.setattr(Client, "run_search", run_search)
+    tournaments = [make("grpc:127.0.0.1:9", "random", game="coatl", key=draw_key()) for _ in range(2)]
+    for tournament in tournaments:
+        with pytest.raises(SearchError, match="asked"):
+            play.check_engines(tournament)
+    assert asked[0] == asked[1]
+    position, _ = asked[0]
+    assert position.viewer == position.to_move
+    deals = [new_game("coatl", players=2, seed=tournament.deal_seed(0)) for tournament in tournaments]
+    assert all(deal.view(0).to_json() != position.to_json() for deal in deals)
 
 
 def test_tokens_that_nobody_can_know_are_not_told():
