@@ -177,7 +177,45 @@ def test_after_the_last_turn_the_forecasts_decide_if_they_agree():
     decision = game.feed([0.3, 0.7], [0.45, 0.55])
     assert (decision.rule, decision.by, decision.winners) == ("max_turns", "engines", [1])
     assert Forecasts(max_turns=2).feed([0.6, 0.4], [0.3, 0.7]).by == "default engine"
-    assert Forecasts(max_turns=2).feed([0.5, 0.5], [0.5, 0.5]).winners == [0, 1]
+    tied = Forecasts(max_turns=3, players=3).feed(*[[0.45, 0.45, 0.1]] * 3)
+    assert (tied.by, tied.winners) == ("engines", [0, 1])
+
+
+def test_equal_shares_are_no_forecast(cli, tmp_path):
+    # Nim has no evaluation, so the baselines know nothing of who wins.
+    openings, journal = tmp_path / "openings.txt", tmp_path / "games.jsonl"
+    openings.write_text("nim/1 30,1 2,0,1,1\n")
+    args = [*NIM, "--engine", "beam", "--openings", openings, "--journal", journal]
+    assert cli(*args, "--max-turns", 2) == 0
+    decided = [record for record in records(journal) if record["termination"] == "adjudicated"]
+    assert decided
+    for record in decided:
+        assert record["adjudication"]["by"] == "default engine"
+        assert len(set(record["adjudication"]["forecast"])) == 2
+        assert len(record["winners"]) == 1
+
+
+def test_the_default_engine_is_asked_only_when_the_game_may_end(monkeypatch):
+    asked = []
+
+    def judge(self, position, number):
+        asked.append(number)
+        return [0.9, 0.1]
+
+    monkeypatch.setattr(Adjudicator, "_judge", judge)
+    game = Forecasts(max_turns=6)
+    assert game.feed([], []) is None
+    assert game.feed([], [0.8, 0.2]) is None
+    assert asked == []
+    decision = game.feed([], [0.8, 0.2])
+    assert (decision.by, decision.winners, decision.forecast) == ("engines", [0], pytest.approx([0.85, 0.15]))
+    assert asked == [5]
+    # Each turn is judged once.
+    asked.clear()
+    game = Forecasts(resign=(0.05, 2))
+    for _ in range(4):
+        assert game.feed([], []) is None
+    assert sorted(asked) == list(range(1, 9))
 
 
 def test_an_adjudicated_game_is_a_record_that_counts(cli, tmp_path):
