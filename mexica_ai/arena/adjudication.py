@@ -79,10 +79,11 @@ class Adjudicator:
             return decision
         if self._tournament.max_turns is None or self._turns < self._tournament.max_turns:
             return None
-        last = [self._forecast(turns[-1]) for turns in self._last if turns]
-        first = [_first(forecast) for forecast in last]
-        if len(last) == self._tournament.players and all(seats == first[0] for seats in first):
-            return Decision("max_turns", self._deciders(), first[0], _mean(last))
+        if all(self._last):
+            last = [self._forecast(turns[-1]) for turns in self._last]
+            first = [_first(forecast) for forecast in last]
+            if all(seats == first[0] for seats in first):
+                return Decision("max_turns", self._deciders(), first[0], _mean(last))
         forecast = self._judge(position, self._turns)
         return Decision("max_turns", "default engine", _first(forecast), forecast)
 

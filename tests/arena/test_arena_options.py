@@ -476,6 +476,16 @@ def test_the_log_has_all_that_a_program_was_told_and_said(cli, tmp_path):
     assert "cannot write the log" in cli.err
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
+def test_a_log_that_cannot_be_written_costs_no_game(cli):
+    engines = ["--engine", program("ok"), "--engine", "greedy"]
+    assert cli("--game", "nim", *engines, "--blocks", 1, "--log", "/dev/full", "--format", "json") == 0
+    assert json.loads(cli.out)["forfeits"] == 0
+    note = "mexica-ai: --log: cannot write /dev/full: No space left on device; the games go on without it"
+    assert cli.err.splitlines().count(note) == 1
+    assert "forfeited" not in cli.err
+
+
 def test_the_log_has_what_a_program_wrote_without_ending_the_line(cli, tmp_path, monkeypatch):
     monkeypatch.setattr("mexica_ai.engines.process.HELLO_TIMEOUT_S", 0.6)
     script, log = tmp_path / "half.py", tmp_path / "log.txt"

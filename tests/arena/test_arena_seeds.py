@@ -182,6 +182,19 @@ def test_a_key_that_is_none_is_refused(tmp_path):
         read_journal(str(path))
 
 
+def test_games_of_two_tournaments_are_not_resumed_as_one(tmp_path):
+    paths, tournament = [tmp_path / f"{number}.jsonl" for number in range(2)], make()
+    for path in paths:
+        write(path, dataclasses.replace(tournament, key=draw_key()), 1)
+    both = "".join(path.read_text() for path in paths)
+    paths[0].write_text(both)
+    mentions = "has games of 2 tournaments, whose seeds have different keys; expected those of one"
+    with pytest.raises(NotationError, match=mentions):
+        JournalWriter(str(paths[0]), dataclasses.replace(tournament, key=draw_key()), resume=True)
+    assert paths[0].read_text() == both
+    assert len(read_journal(str(paths[0])).games) == 4
+
+
 def test_a_worker_that_tries_again_plays_the_same_game(tmp_path):
     tournament = make("random,iterations=1", "greedy,iterations=1", key=draw_key())
     path = tmp_path / "games.jsonl"
