@@ -33,7 +33,14 @@ class Log:
         self._fd = _open(path)
 
     def __call__(self, sign: str, text: str) -> None:
-        """Write a line, unless the log is closed or has failed. `sign` is ``>`` told, ``<`` said, ``!`` said on standard error, or ``#`` an event."""
+        """Write a line, unless the log is closed or has failed.
+
+        Parameters
+        ----------
+        sign : str
+            ``>`` told, ``<`` said, ``!`` said on standard error, or ``#`` an event.
+        text : str
+        """
         if self._fd < 0:
             return
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").removesuffix("+00:00")
