@@ -22,6 +22,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -167,7 +168,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
         **_weights_of_seats(task),
         "seeds": [tournament.engine_seed(game, seat) for seat in range(tournament.players)],
         "times": [],
-        "build": describe_build(),  # of the worker, perhaps on another machine
+        "build": describe_build(tournament.game),  # of the worker, perhaps on another machine
         "started_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "termination": "finished",
     }
@@ -219,20 +220,23 @@ def _weights_of_seats(task: Task) -> dict[str, Any]:
 
 
 @functools.cache
-def describe_build() -> str:
-    """Return the version of this package and a digest of its code (compiled and Python) and weights.
+def describe_build(game: str) -> str:
+    """Return the version of this package and a digest of the code (compiled and Python) and weights that play a game.
 
-    Cached, since the process does not reload its code.
+    The digest covers this package, and that of the game's codec if it is another one. Cached, since the process does
+    not reload its code.
     """
-    import cext
-    import mexica_ai
-
     digest = hashlib.sha256()
-    for package in (cext, mexica_ai):
-        folder = Path(package.__file__).parent
-        for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".so", ".json"):
-                digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    package = type(registry.get(game).codec).__module__.partition(".")[0]
+    for name in dict.fromkeys(("cext", "mexica_ai", package)):
+        module = import_module(name)
+        if not hasattr(module, "__path__"):  # a single file
+            digest.update(Path(module.__file__).read_bytes())
+            continue
+        for folder in map(Path, module.__path__):
+            for path in sorted(folder.rglob("*")):
+                if path.suffix in (".py", ".so", ".json"):
+                    digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     return f"mexica-ai {importlib.metadata.version('mexica-ai')}, code {digest.hexdigest()[:12]}"
 
 

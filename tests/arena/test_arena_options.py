@@ -322,6 +322,18 @@ def test_a_swiss_tournament_is_resumed_with_the_same_pairings(cli, tmp_path):
     assert "its round_blocks is 1, expected 2" in cli.err
 
 
+def test_a_swiss_tournament_plays_each_opening_at_each_table(cli, tmp_path):
+    file, journal = tmp_path / "openings.txt", tmp_path / "games.jsonl"
+    file.write_text(OPENINGS)
+    args = [*FIVE, "--tournament", "swiss", "--rounds", 1, "--openings", file]
+    assert cli(*args, "--journal", journal) == 0
+    assert cli.err == ""
+    starts = Counter((tuple(r["start"]["piles"]), *sorted(r["arena"]["seating"])) for r in records(journal))
+    assert starts == {(piles, *table): 2 for piles in ((3, 5, 7), (1, 2)) for table in ((0, 1), (2, 3))}
+    assert cli(*args, "--blocks", 3) == 0
+    assert "3 blocks with 2 openings: each is used more than once" in cli.err
+
+
 def test_a_swiss_tournament_needs_more_engines_than_seats(cli):
     assert cli(*NIM, "--tournament", "swiss") == 2
     assert "--tournament swiss: 2 engines for 2 seats; expected more engines than seats" in cli.err
@@ -446,6 +458,29 @@ def test_every_game_is_a_text_that_people_can_read(cli, tmp_path):
     assert ", adjudicated (max_turns) by the " in text
     assert cli(*NIM, "--text", journal) == 2
     assert f"--text: cannot make the folder {journal}" in cli.err
+
+
+def test_a_text_that_cannot_be_written_names_the_option(cli, tmp_path):
+    journal, texts = tmp_path / "games.jsonl", tmp_path / "texts"
+    (texts / "block-00000-game-00.txt").mkdir(parents=True)
+    assert cli(*NIM, "--blocks", 1, "--journal", journal, "--text", texts) == 2
+    assert f"--text: cannot write {texts / 'block-00000-game-00.txt'}: Is a directory" in cli.err
+    assert records(journal)
+
+
+def test_the_text_of_a_record_without_its_optional_keys(cli, tmp_path):
+    journal, texts = tmp_path / "games.jsonl", tmp_path / "texts"
+    assert cli(*NIM, "--blocks", 1, "--journal", journal) == 0
+    found = records(journal)
+    lines = {}
+    for missing in (("started_at",), ("build",), ("started_at", "build")):
+        left = [{key: value for key, value in record.items() if key not in missing} for record in found]
+        journal.write_text("".join(json.dumps(record) + "\n" for record in left))
+        assert cli("report", journal, "--text", texts) == 0
+        lines[missing] = (texts / "block-00000-game-00.txt").read_text().splitlines()[3]
+    assert lines["started_at",] == found[0]["build"]
+    assert lines["build",] == f"started {found[0]['started_at']}"
+    assert lines["started_at", "build"].startswith("result: ")
 
 
 def test_the_text_of_a_forfeit_says_why(cli, tmp_path):
