@@ -185,7 +185,7 @@ def test_a_game_is_a_record_that_replays(game, players):
     assert len(record["times"]) == players
     assert min(record["times"]) > 0
     assert sum(used["turns"] for used in record["arena"]["seats"]) == len(record["turns"])
-    assert record["build"] == play.describe_build()
+    assert record["build"] == play.describe_build(game)
     assert Tournament.from_json(record["arena"]["tournament"]) == tournament
     assert record["arena"]["failures"] == []
 

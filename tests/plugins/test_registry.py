@@ -9,6 +9,7 @@ import pytest
 
 import mexica_ai as ai
 from mexica_ai import registry
+from mexica_ai.arena.play import describe_build
 
 NIM = """
 from cext.games.nim.ops import GAME
@@ -102,3 +103,17 @@ def test_two_packages_with_one_game_are_both_left_out_and_a_third_one_goes_on(pa
     expected = r'"nim": the package plug_one 1.5 and plug_two 1.5 cannot be used: each has a game "nim"; expected one'
     with pytest.warns(RuntimeWarning, match=expected):
         assert registry.names() == ("mexica", "coatl")
+
+
+def test_the_build_of_a_record_covers_the_package_of_the_game(package, tmp_path):
+    code = NIM + "class Codec(NimCodec):\n    pass\nENTRY = GameEntry('nim', GAME, Codec())\n"
+    package("plug_code", code)
+    describe_build.cache_clear()
+    try:
+        before = describe_build("nim")
+        assert before != describe_build("mexica")
+        (tmp_path / "plug_code.py").write_text(code + "# changed\n")
+        describe_build.cache_clear()
+        assert describe_build("nim") != before
+    finally:
+        describe_build.cache_clear()
