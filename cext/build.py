@@ -19,16 +19,9 @@ from setuptools import Extension
 CORE = Path(__file__).parent / "core"
 # What games are compiled against: the declarations that they import, and the headers of those.
 INTERFACE = (
-    "types.pxd",
-    "game.pxd",
-    "rng.pxd",
-    "mix.h",
-    "network.pxd",
-    "network.h",
-    "priors.pxd",
-    "scorer.pxd",
+    "types.pxd", "game.pxd", "rng.pxd", "mix.h", "network.pxd", "network.h", "priors.pxd", "scorer.pxd", "scorer.h",
     "tensor.pxd",
-)
+)  # fmt: skip
 
 # -Wno-psabi: warnings about passing 64-byte vectors by value do not apply, since these functions are inlined.
 # -ffp-contract=off: without contracted multiply-adds, all builds compute the same numbers.

@@ -105,7 +105,7 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
     cdef const GameOps* ops = search.ops
     cdef uint64_t started = 0, finished = 0, limit = min(<uint64_t>most, search.limits.max_iterations)
     cdef double now_s
-    cdef int s, t, n
+    cdef int t, n
     cdef PartC* parts = <PartC*>calloc(threads, sizeof(PartC))
     cdef pthread_t* ids = <pthread_t*>calloc(threads, sizeof(pthread_t))
     cdef int* outcomes = <int*>calloc(2 * num_slots, sizeof(int))

@@ -1,7 +1,7 @@
 """Adjudication: games that end before their end, since the engines agree on the winner or the game is too long.
 
 Every turn comes with a *forecast*, the expected share of the win of each seat, from the engine that played it. Where
-an engine gives none, the default engine forecasts in its place.
+an engine gives none, or equal shares for all seats, the default engine forecasts in its place.
 """
 
 from __future__ import annotations
@@ -62,8 +62,7 @@ class Adjudicator:
         self._tournament, self._game, self._seen_by = tournament, game, seen_by
         self._share, kept = tournament.resign or (0.0, 1)
         seats = range(tournament.players)
-        self._forecasts: list[collections.deque[list[float]]] = [collections.deque(maxlen=kept) for _ in seats]
-        self._by_default = [False] * tournament.players  # seats whose engine gives no forecasts
+        self._last: list[collections.deque[_Turn]] = [collections.deque(maxlen=kept) for _ in seats]
         self._turns = 0
 
     def add(self, before: Position, seat: int, value: list[float]) -> None:
@@ -71,8 +70,8 @@ class Adjudicator:
         self._turns += 1
         if self._tournament.resign is None and self._tournament.max_turns is None:
             return
-        self._by_default[seat] = not _is_forecast(value, self._tournament.players)
-        self._forecasts[seat].append(self._judge(before) if self._by_default[seat] else value)
+        forecast = value if _is_forecast(value, self._tournament.players) else None
+        self._last[seat].append(_Turn(before, self._turns, forecast is None, forecast))
 
     def decide(self, position: Position) -> Decision | None:
         """Return how the game ends here, where a seat is to move, or None if it goes on."""
@@ -80,34 +79,59 @@ class Adjudicator:
             return decision
         if self._tournament.max_turns is None or self._turns < self._tournament.max_turns:
             return None
-        last = [forecasts[-1] for forecasts in self._forecasts if forecasts]
-        first = [_first(forecast) for forecast in last]
-        if len(last) == self._tournament.players and all(seats == first[0] for seats in first):
-            return Decision("max_turns", self._deciders(), first[0], _mean(last))
-        forecast = self._judge(position)
+        if all(self._last):
+            last = [self._forecast(turns[-1]) for turns in self._last]
+            first = [_first(forecast) for forecast in last]
+            if all(seats == first[0] for seats in first):
+                return Decision("max_turns", self._deciders(), first[0], _mean(last))
+        forecast = self._judge(position, self._turns)
         return Decision("max_turns", "default engine", _first(forecast), forecast)
 
     def _resign(self) -> Decision | None:
-        if any(len(forecasts) < forecasts.maxlen for forecasts in self._forecasts):
+        if any(len(turns) < turns.maxlen for turns in self._last):
             return None
-        every = [forecast for forecasts in self._forecasts for forecast in forecasts]
+        every = [self._forecast(turn) for turns in self._last for turn in turns]
         for seat in range(self._tournament.players):
             if all(1 - forecast[seat] <= self._share + TIE for forecast in every):
                 return Decision("resign", self._deciders(), [seat], _mean(every))
         return None
 
     def _deciders(self) -> str:
-        return "default engine" if all(self._by_default) else "engines"
+        return "default engine" if all(turns[-1].by_default for turns in self._last) else "engines"
 
-    def _judge(self, position: Position) -> list[float]:
-        """Return the default engine's forecast; the same one whenever the game is played again."""
+    def _forecast(self, turn: _Turn) -> list[float]:
+        if turn.forecast is None:
+            turn.forecast = self._judge(turn.before, turn.number)
+        return turn.forecast
+
+    def _judge(self, position: Position, number: int) -> list[float]:
+        """Return the default engine's forecast after so many turns; the same whenever the game is played again."""
         with make_engine(JUDGE) as engine:
-            seed = self._tournament.judge_seed(self._game, self._turns)
+            seed = self._tournament.judge_seed(self._game, number)
             return engine.best_turn(self._seen_by(position, position.to_move), seed=seed, candidates=1).value
 
 
+@dataclass
+class _Turn:
+    """A turn that a seat has played: the position before it, its number in the game from 1, and its forecast.
+
+    The default engine's forecast is made when it is needed, since it takes a search.
+    """
+
+    before: Position
+    number: int
+    by_default: bool
+    forecast: list[float] | None
+
+
 def _is_forecast(value: list[float], players: int) -> bool:
-    return len(value) == players and all(0 <= share <= 1 for share in value) and abs(sum(value) - 1) < 0.01
+    """Return whether the value of an engine says who will win.
+
+    Equal shares do not: an engine that lives on the game's evaluation answers so where the game has none.
+    """
+    if len(value) != players or not all(0 <= share <= 1 for share in value) or abs(sum(value) - 1) >= 0.01:
+        return False
+    return max(value) - min(value) > TIE
 
 
 def _first(forecast: list[float]) -> list[int]:

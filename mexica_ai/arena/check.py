@@ -23,7 +23,14 @@ from mexica_ai import registry
 from mexica_ai.arena.play import seen_by
 from mexica_ai.engines import EngineSpec, make_engine
 from mexica_ai.engines.base import find_fault
-from mexica_ai.engines.process import DEFAULT_MARGIN_S, EXIT_TIMEOUT_S, HELLO_TIMEOUT_S, PROTOCOL_VERSION
+from mexica_ai.engines.process import (
+    DEFAULT_MARGIN_S,
+    EXIT_TIMEOUT_S,
+    HELLO_TIMEOUT_S,
+    MAX_LINE,
+    PROTOCOL_VERSION,
+    STOP_POLL_S,
+)
 from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.position import Position, new_game
 from mexica_ai.strict import parse_json, quote
@@ -34,6 +41,7 @@ BEFORE_STOP_S = 0.3
 SILENCE_S = 0.2  # after which nothing more is expected
 SEED = 1
 STDERR_BYTES = 1 << 14
+READ_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -221,6 +229,8 @@ class _Checker:
         seconds = time.monotonic() - began
         self._check_answer(line, 1)
         self._expect_silence("the answer")
+        # It may take a moment to end.
+        self._ask({"id": 2, "position": self._position(), "limits": {"time_s": self._time_s}})
         return "answered before it was stopped" if early else f"answered {seconds:.2f} s after it was stopped"
 
     def _idle_stop(self) -> str:
@@ -350,9 +360,12 @@ class _Checker:
         return answer
 
     def _expect_silence(self, after: str) -> None:
-        line = self._started().receive(SILENCE_S)
+        program = self._started()
+        line = program.receive(SILENCE_S)
         if line is not None:
             raise _Violation(f"wrote {quote(line)} after {after}; expected nothing")
+        if program.is_closed:
+            raise _Violation(f"{program.how_closed()} after {after}; expected that it goes on")
 
     def _close(self) -> None:
         if self._program is not None:
@@ -371,7 +384,8 @@ class _Program:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        self._lines: queue.Queue[bytes | None] = queue.Queue()
+        self._lines: queue.Queue[bytes | _Violation | None] = queue.Queue()
+        self._rest = b""  # of its output, after the last newline
         self._errors = b""
         self.is_closed = False  # its output
         self.greeting: dict[str, Any] = {}
@@ -389,22 +403,27 @@ class _Program:
             self._process.stdin.flush()
 
     def receive(self, timeout_s: float) -> str | None:
-        """Return the next line, without its end; None if there is none in time."""
+        """Return the next line, without its end; None if there is none in time, or the output is closed."""
         try:
             line = self._lines.get(timeout=timeout_s)
         except queue.Empty:
             return None
         self.is_closed = self.is_closed or line is None
-        return None if line is None else line.decode(errors="replace").rstrip("\n")
+        if isinstance(line, _Violation):
+            raise line
+        return None if line is None else line.decode(errors="replace")
 
     def why_silent(self, within: str) -> str:
         """Return what to say if there was no answer in this time."""
+        said = f"; it has sent {len(self._rest)} bytes without a newline at the end" if self._rest else ""
         if not self.is_closed:
-            return f"did not answer within {within}"
-        try:
-            return f"ended with exit status {self._process.wait(EXIT_TIMEOUT_S)} before it answered"
-        except subprocess.TimeoutExpired:
-            return "closed its output before it answered"
+            return f"did not answer within {within}{said}"
+        return f"{self.how_closed()} before it answered{said}"
+
+    def how_closed(self) -> str:
+        """Return what became of a program whose output is closed."""
+        status = self._exit_status(EXIT_TIMEOUT_S)
+        return "closed its output" if status is None else f"ended with exit status {status}"
 
     def last_error_line(self) -> str:
         lines = [line for line in self._errors.decode(errors="replace").splitlines() if line.strip()]
@@ -418,16 +437,26 @@ class _Program:
         """Close the input; return how long the program took to end and its exit status, None if it did not."""
         began = time.monotonic()
         self.close_input()
-        try:
-            status = self._process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            return time.monotonic() - began, None
+        status = self._exit_status(timeout_s)
         seconds = time.monotonic() - began
-        self.kill()
+        if status is not None:
+            self.kill()
         return seconds, status
 
+    def _exit_status(self, timeout_s: float) -> int | None:
+        """Return the exit status, or minus the signal that ended the program; None if it does not end in time.
+
+        The program is not reaped, so that no other process can have its number before `kill`.
+        """
+        deadline = time.monotonic() + timeout_s
+        while (ended := os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is None:
+            if time.monotonic() >= deadline:
+                return None
+            time.sleep(STOP_POLL_S)
+        return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+
     def kill(self) -> None:
-        """End the program with its children."""
+        """End the program with its children, once."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -438,8 +467,13 @@ class _Program:
                 pipe.close()
 
     def _read(self) -> None:
-        for line in self._process.stdout:
-            self._lines.put(line)
+        while chunk := self._process.stdout.read1(READ_BYTES):
+            *lines, self._rest = (self._rest + chunk).split(b"\n")
+            for line in lines:
+                self._lines.put(line)
+            if len(self._rest) > MAX_LINE:
+                self._lines.put(_Violation(f"wrote a line of more than {MAX_LINE} bytes"))
+                break
         self._lines.put(None)
 
     def _read_errors(self) -> None:

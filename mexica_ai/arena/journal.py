@@ -100,7 +100,7 @@ class JournalWriter:
     ------
     NotationError
         The file cannot be opened (reason UNREADABLE_FILE), is in use (JOURNAL_IN_USE), is not empty and
-        `resume` is false, or is not a journal (JOURNAL_EXISTS), or belongs to another tournament
+        `resume` is false, or is not a journal (JOURNAL_EXISTS), or belongs to another tournament, or to several
         (OTHER_TOURNAMENT).
     """
 
@@ -140,6 +140,13 @@ class JournalWriter:
                     f"the journal {path} belongs to another tournament: {difference}",
                     reason="OTHER_TOURNAMENT",
                 )
+        # The same block of two tournaments has two deals.
+        if len(keys := {other.key for other, _ in journal.games}) > 1:
+            raise NotationError(
+                f"the journal {path} has games of {len(keys)} tournaments, whose seeds have different keys; expected "
+                "those of one",
+                reason="OTHER_TOURNAMENT",
+            )
         if journal.games:
             self.tournament = journal.games[0][0]
         elif not _is_torn_start(journal.rest, _line_start(tournament)):

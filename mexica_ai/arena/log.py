@@ -1,13 +1,16 @@
 """The log of a tournament: what every program was told and said, and when.
 
 All processes add to one file. A line is written at once, so that lines of different games do not mix, and what a
-program said last is there even if its process was killed.
+program said last is there even if its process was killed. A log that cannot be written ends, with a note on standard
+error, and the games go on without it.
 """
 
 from __future__ import annotations
 
 import datetime
+import functools
 import os
+import sys
 
 from mexica_ai.errors import NotationError
 
@@ -26,20 +29,39 @@ class Log:
     """
 
     def __init__(self, path: str, where: str) -> None:
+        self._path, self._where = path, where
         self._fd = _open(path)
-        self._where = where
 
     def __call__(self, sign: str, text: str) -> None:
-        """Write a line. `sign` is ``>`` told, ``<`` said, ``!`` said on standard error, or ``#`` an event."""
+        """Write a line, unless the log is closed or has failed.
+
+        Parameters
+        ----------
+        sign : str
+            ``>`` told, ``<`` said, ``!`` said on standard error, or ``#`` an event.
+        text : str
+        """
+        if self._fd < 0:
+            return
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").removesuffix("+00:00")
         for line in text.splitlines():
-            os.write(self._fd, f"{now}Z {self._where} {sign} {line[:MAX_LINE]}\n".encode())
+            try:
+                os.write(self._fd, f"{now}Z {self._where} {sign} {line[:MAX_LINE]}\n".encode())
+            except OSError as error:
+                _note_failure(self._path, error.strerror)
+                self.close()
+                return
 
     def close(self) -> None:
         """Close the file; may be called twice."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+@functools.cache  # once in each process
+def _note_failure(path: str, why: str) -> None:
+    print(f"mexica-ai: --log: cannot write {path}: {why}; the games go on without it", file=sys.stderr)
 
 
 def check_log(path: str) -> None:

@@ -22,6 +22,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,6 +41,7 @@ from mexica_ai.results import Result
 RETRIES = 2  # further attempts with on_failure="retry"
 TICK_S = 0.05  # longest delay between the end of an engine's time and its stop flag
 CHECK_S = 0.1  # for the turn that a server must answer before the tournament begins
+CHECK_SEED = 0  # of the deal and the search of that turn
 KILL_AFTER_S = 10.0  # after an engine's time and margin: code that still ignores its stop flag is killed
 # The `reason` of a forfeit, by the reason of the engine's error.
 REASONS = {
@@ -109,14 +111,18 @@ def play_game(task: Task) -> dict[str, Any]:
 def check_engines(tournament: Tournament, log: str | None = None) -> None:
     """Start each engine once, and end it, to find engines that would forfeit every game; note it in the log.
 
-    A program must answer the greeting and play the game; a server must answer one turn.
+    A program must answer the greeting and play the game; a server must answer one turn, of a deal that has nothing
+    to do with those of the tournament.
 
     Raises
     ------
     SearchError, NotationError
         The error of the first engine that cannot play.
     """
-    position = new_game(tournament.game, players=tournament.players, seed=tournament.deal_seed(0))
+    position = new_game(tournament.game, players=tournament.players, seed=CHECK_SEED)
+    while position.is_chance:
+        position.draw(CHECK_SEED)
+    asked = seen_by(position, position.to_move)
     for text in dict.fromkeys(tournament.engines):
         spec = parse_spec(text)
         options = {key: value for key, value in spec.options.items() if key not in ("time", "iterations")}
@@ -134,7 +140,7 @@ def check_engines(tournament: Tournament, log: str | None = None) -> None:
                     path="engine",
                 )
             if spec.kind == "grpc":
-                engine.best_turn(position, Limits(CHECK_S, 1), seed=0, candidates=1)
+                engine.best_turn(asked, Limits(CHECK_S, 1), seed=CHECK_SEED, candidates=1)
 
 
 def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
@@ -217,21 +223,21 @@ def _weights_of_seats(task: Task) -> dict[str, Any]:
 def describe_build(game: str) -> str:
     """Return the version of this package and a digest of the code (compiled and Python) and weights that play a game.
 
-    If another package adds the game, its files count, too. Cached, since the process does not reload its code.
+    The digest covers this package, and that of the game's codec if it is another one. Cached, since the process does
+    not reload its code.
     """
     digest = hashlib.sha256()
-    for path in _code(game):
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.suffix in (".py", ".so", ".json"):
-                digest.update(file.relative_to(path.parent).as_posix().encode() + b"\0" + file.read_bytes())
-    return f"mexica-ai {importlib.metadata.version('mexica-ai')}, code {digest.hexdigest()[:12]}"
-
-
-def _code(game: str) -> list[Path]:
-    """Return the folders and files of the packages that play a game."""
     package = type(registry.get(game).codec).__module__.partition(".")[0]
-    modules = [sys.modules[name] for name in dict.fromkeys(["cext", "mexica_ai", package])]
-    return [Path(path) for module in modules for path in getattr(module, "__path__", None) or [module.__file__]]
+    for name in dict.fromkeys(("cext", "mexica_ai", package)):
+        module = import_module(name)
+        if not hasattr(module, "__path__"):  # a single file
+            digest.update(Path(module.__file__).read_bytes())
+            continue
+        for folder in map(Path, module.__path__):
+            for path in sorted(folder.rglob("*")):
+                if path.suffix in (".py", ".so", ".json"):
+                    digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return f"mexica-ai {importlib.metadata.version('mexica-ai')}, code {digest.hexdigest()[:12]}"
 
 
 class _Seat:

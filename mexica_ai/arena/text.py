@@ -41,12 +41,16 @@ class TextFolder:
         self._num_written = len(records)
 
     def write(self, tournament: Tournament, record: dict[str, Any], prefix: str = "") -> None:
-        """Write the file of one game, whole or not at all."""
+        """Write the file of one game, whole or not at all; raise NotationError if it cannot be written."""
         arena = record["arena"]
         path = self._path / f"{prefix}block-{arena['block']:05}-game-{arena['number']:02}.txt"
         part = path.with_suffix(".part")
-        part.write_text(format_game(tournament, record), encoding="utf-8")
-        os.replace(part, path)
+        text = format_game(tournament, record)
+        try:
+            part.write_text(text, encoding="utf-8")
+            os.replace(part, path)
+        except OSError as error:
+            raise NotationError(f"--text: cannot write {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
 
 
 def format_game(tournament: Tournament, record: dict[str, Any]) -> str:
@@ -59,7 +63,9 @@ def format_game(tournament: Tournament, record: dict[str, Any]) -> str:
         name, spec = tournament.names[engine], tournament.engines[engine]
         which = name if name == spec else f"{name}: {spec}"
         lines.append(f"seat {seat}: {which} ({used['turns']} turns in {used['seconds']:.1f} s)")
-    lines += [f"started {record['started_at']}, {record['build']}"]
+    # Keys that a record may lack.
+    if known := [text + record[key] for key, text in (("started_at", "started "), ("build", "")) if key in record]:
+        lines.append(", ".join(known))
     lines += [f"result: {_result(record)}", "", str(position).rstrip(), ""]
     for number, turn in enumerate(record["turns"], 1):
         who = "event " if position.is_chance else f"seat {position.to_move}"

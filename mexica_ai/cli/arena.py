@@ -422,7 +422,7 @@ def _run_tournament(args: argparse.Namespace) -> int:
             stack.enter_context(journal)
             if journal.was_torn:
                 _note(f"{args.journal}: the last line was incomplete; its game is played again")
-            if {record.get("build") for record in journal.games} - {describe_build(tournament.game)}:
+            if {record.get("build") for record in journal.games} - {describe_build(args.game)}:
                 _note(f"{args.journal}: started with another build of mexica-ai")
             tournament = journal.tournament
             if tournament.key is None:
@@ -484,12 +484,12 @@ def _openings(args: argparse.Namespace) -> tuple[str, ...]:
 
 def _num_blocks(args: argparse.Namespace, tournament: Tournament, openings: tuple[str, ...]) -> int:
     """Return the number of blocks of the whole tournament."""
-    if tournament.format == "swiss":
-        rounds = args.rounds or max(1, math.ceil(math.log(len(tournament.engines), tournament.players)))
-        return rounds * tournament.blocks_per_round
     blocks = args.blocks or len(openings) or DEFAULT_BLOCKS
     if openings and blocks > len(openings):
         _note(f"{blocks} blocks with {len(openings)} openings: each is used more than once")
+    if tournament.format == "swiss":
+        rounds = args.rounds or max(1, math.ceil(math.log(len(tournament.engines), tournament.players)))
+        return rounds * tournament.blocks_per_round
     return blocks * tournament.num_lineups
 
 
@@ -541,7 +541,7 @@ def make_tournament(args: argparse.Namespace, openings: tuple[str, ...] = ()) ->
         openings=openings_id(openings) if openings else None,
         resign=args.resign,
         max_turns=args.max_turns,
-        round_blocks=(args.blocks or DEFAULT_BLOCKS) if is_swiss else None,
+        round_blocks=(args.blocks or len(openings) or DEFAULT_BLOCKS) if is_swiss else None,
         key=reproducible_key(args.seed) if args.reproducible else draw_key(),
     )
 

@@ -138,7 +138,6 @@ class ProcessEngine(Engine):
         what = "its time" if self.clock is None else "what is left on its clock"
         allowed = f"{time_s + self._margin_s:g} s ({what}, {time_s:g} s, and the margin, {self._margin_s:g} s)"
         answer = self._exchange(request, time_s + self._margin_s, stop, f"did not answer within {allowed}")
-        self._has_answered = True
         seconds = time.monotonic() - started
         if answer.get("id") != self._last_id:
             raise self._failure(
@@ -160,7 +159,7 @@ class ProcessEngine(Engine):
         self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
         self._buffer = b""
         self._end_by_s = None
-        self._has_answered = False  # a request, since this process began
+        self._has_answered = False  # the greeting
         try:
             process = subprocess.Popen(
                 self._command,
@@ -179,6 +178,7 @@ class ProcessEngine(Engine):
         self._process = process
         late = f"did not answer the greeting within {HELLO_TIMEOUT_S:g} s"
         answer = self._exchange({"hello": PROTOCOL_VERSION}, HELLO_TIMEOUT_S, threading.Event(), late)
+        self._has_answered = True
         games = answer.get("games")
         if answer.get("hello") != PROTOCOL_VERSION or not isinstance(games, list):
             raise self._failure(
@@ -248,7 +248,7 @@ class ProcessEngine(Engine):
         if self._buffer:
             self._log("<", self._buffer.decode(errors="replace"))
             return f"; it has sent {len(self._buffer)} bytes without a newline at the end"
-        # One that has answered a request knows how to.
+        # One that has answered the greeting flushes its output.
         return "" if self._has_answered else "; no output at all: does it flush its output after every line?"
 
     def _read_line(self) -> bytes | None:

@@ -33,11 +33,19 @@ while line := os.read(0, 1 << 16).decode():
         if "stop" in request:
             if kind == "talks":
                 say({"stopped": True})
+            if kind == "quits":
+                sys.exit()
             continue
         if "piles" not in request["position"]:
             say({"id": request["id"], "error": "no piles"})
             continue
         limits = request.get("limits") or {}
+        if (limits.get("time_s") or 0) > 50 and kind == "endless":
+            while True:
+                os.write(1, b"x" * (1 << 16))
+        if (limits.get("time_s") or 0) > 50 and kind == "half":
+            os.write(1, b"hm")
+            time.sleep(100)
         if (limits.get("time_s") or 0) > 50 and kind in ("patient", "deaf"):  # until there is a stop, or for ever
             if kind == "deaf":
                 time.sleep(100)
@@ -89,7 +97,10 @@ def test_a_program_that_keeps_to_the_protocol_passes(run, kind):
         ("illegal", "a game of nim", 'plays "take 60 '),
         ("forgets", "ids", "expected 9007199254740991"),
         ("talks", "stop", 'wrote "{\\"stopped\\": true}" after the answer; expected nothing'),
+        ("quits", "stop", "ended with exit status 0 "),
         ("deaf", "stop", "did not answer within 0.5 s (the margin) after it was stopped"),
+        ("endless", "stop", "wrote a line of more than 1048576 bytes"),
+        ("half", "stop", "with a limit of 60 s; it has sent 2 bytes without a newline at the end"),
         ("clock", "clock", "did not answer within 1 s (its time, 0.5 s, and the margin, 0.5 s)"),
         ("stays", "end of input", "did not end within 0.8 s"),
     ],

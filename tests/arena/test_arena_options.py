@@ -177,7 +177,45 @@ def test_after_the_last_turn_the_forecasts_decide_if_they_agree():
     decision = game.feed([0.3, 0.7], [0.45, 0.55])
     assert (decision.rule, decision.by, decision.winners) == ("max_turns", "engines", [1])
     assert Forecasts(max_turns=2).feed([0.6, 0.4], [0.3, 0.7]).by == "default engine"
-    assert Forecasts(max_turns=2).feed([0.5, 0.5], [0.5, 0.5]).winners == [0, 1]
+    tied = Forecasts(max_turns=3, players=3).feed(*[[0.45, 0.45, 0.1]] * 3)
+    assert (tied.by, tied.winners) == ("engines", [0, 1])
+
+
+def test_equal_shares_are_no_forecast(cli, tmp_path):
+    # Nim has no evaluation, so the baselines know nothing of who wins.
+    openings, journal = tmp_path / "openings.txt", tmp_path / "games.jsonl"
+    openings.write_text("nim/1 30,1 2,0,1,1\n")
+    args = [*NIM, "--engine", "beam", "--openings", openings, "--journal", journal]
+    assert cli(*args, "--max-turns", 2) == 0
+    decided = [record for record in records(journal) if record["termination"] == "adjudicated"]
+    assert decided
+    for record in decided:
+        assert record["adjudication"]["by"] == "default engine"
+        assert len(set(record["adjudication"]["forecast"])) == 2
+        assert len(record["winners"]) == 1
+
+
+def test_the_default_engine_is_asked_only_when_the_game_may_end(monkeypatch):
+    asked = []
+
+    def judge(self, position, number):
+        asked.append(number)
+        return [0.9, 0.1]
+
+    monkeypatch.setattr(Adjudicator, "_judge", judge)
+    game = Forecasts(max_turns=6)
+    assert game.feed([], []) is None
+    assert game.feed([], [0.8, 0.2]) is None
+    assert asked == []
+    decision = game.feed([], [0.8, 0.2])
+    assert (decision.by, decision.winners, decision.forecast) == ("engines", [0], pytest.approx([0.85, 0.15]))
+    assert asked == [5]
+    # Each turn is judged once.
+    asked.clear()
+    game = Forecasts(resign=(0.05, 2))
+    for _ in range(4):
+        assert game.feed([], []) is None
+    assert sorted(asked) == list(range(1, 9))
 
 
 def test_an_adjudicated_game_is_a_record_that_counts(cli, tmp_path):
@@ -282,6 +320,18 @@ def test_a_swiss_tournament_is_resumed_with_the_same_pairings(cli, tmp_path):
     args[args.index("--blocks") + 1] = 2
     assert cli(*args, "--rounds", 4, "--journal", cut) == 2
     assert "its round_blocks is 1, expected 2" in cli.err
+
+
+def test_a_swiss_tournament_plays_each_opening_at_each_table(cli, tmp_path):
+    file, journal = tmp_path / "openings.txt", tmp_path / "games.jsonl"
+    file.write_text(OPENINGS)
+    args = [*FIVE, "--tournament", "swiss", "--rounds", 1, "--openings", file]
+    assert cli(*args, "--journal", journal) == 0
+    assert cli.err == ""
+    starts = Counter((tuple(r["start"]["piles"]), *sorted(r["arena"]["seating"])) for r in records(journal))
+    assert starts == {(piles, *table): 2 for piles in ((3, 5, 7), (1, 2)) for table in ((0, 1), (2, 3))}
+    assert cli(*args, "--blocks", 3) == 0
+    assert "3 blocks with 2 openings: each is used more than once" in cli.err
 
 
 def test_a_swiss_tournament_needs_more_engines_than_seats(cli):
@@ -410,6 +460,29 @@ def test_every_game_is_a_text_that_people_can_read(cli, tmp_path):
     assert f"--text: cannot make the folder {journal}" in cli.err
 
 
+def test_a_text_that_cannot_be_written_names_the_option(cli, tmp_path):
+    journal, texts = tmp_path / "games.jsonl", tmp_path / "texts"
+    (texts / "block-00000-game-00.txt").mkdir(parents=True)
+    assert cli(*NIM, "--blocks", 1, "--journal", journal, "--text", texts) == 2
+    assert f"--text: cannot write {texts / 'block-00000-game-00.txt'}: Is a directory" in cli.err
+    assert records(journal)
+
+
+def test_the_text_of_a_record_without_its_optional_keys(cli, tmp_path):
+    journal, texts = tmp_path / "games.jsonl", tmp_path / "texts"
+    assert cli(*NIM, "--blocks", 1, "--journal", journal) == 0
+    found = records(journal)
+    lines = {}
+    for missing in (("started_at",), ("build",), ("started_at", "build")):
+        left = [{key: value for key, value in record.items() if key not in missing} for record in found]
+        journal.write_text("".join(json.dumps(record) + "\n" for record in left))
+        assert cli("report", journal, "--text", texts) == 0
+        lines[missing] = (texts / "block-00000-game-00.txt").read_text().splitlines()[3]
+    assert lines["started_at",] == found[0]["build"]
+    assert lines["build",] == f"started {found[0]['started_at']}"
+    assert lines["started_at", "build"].startswith("result: ")
+
+
 def test_the_text_of_a_forfeit_says_why(cli, tmp_path):
     assert cli("--game", "nim", "--engine", program("illegal"), "--engine", "greedy", "--blocks", 1,
                "--text", tmp_path / "texts") == 0  # fmt: skip
@@ -436,6 +509,16 @@ def test_the_log_has_all_that_a_program_was_told_and_said(cli, tmp_path):
     assert game[8:] == ["# end of input", "# ended with exit status 0"]
     assert cli(*NIM, "--log", tmp_path / "no" / "log.txt") == 2
     assert "cannot write the log" in cli.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
+def test_a_log_that_cannot_be_written_costs_no_game(cli):
+    engines = ["--engine", program("ok"), "--engine", "greedy"]
+    assert cli("--game", "nim", *engines, "--blocks", 1, "--log", "/dev/full", "--format", "json") == 0
+    assert json.loads(cli.out)["forfeits"] == 0
+    note = "mexica-ai: --log: cannot write /dev/full: No space left on device; the games go on without it"
+    assert cli.err.splitlines().count(note) == 1
+    assert "forfeited" not in cli.err
 
 
 def test_the_log_has_what_a_program_wrote_without_ending_the_line(cli, tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import sys
 import pytest
 from test_arena import Here, game_of, make, played, write
 
-from mexica_ai import NotationError, new_game
+from mexica_ai import NotationError, SearchError, new_game
 from mexica_ai.arena.journal import JournalWriter, read_journal
 from mexica_ai.arena.runner import run
 from mexica_ai.arena.tournament import Tournament, draw_key, reproducible_key, turn_seed
@@ -85,6 +85,28 @@ def test_a_program_is_told_its_view_its_limits_and_its_seed_alone(told):
     assert [request["id"] for request in told["secret"]] == list(range(1, len(seeds) + 1))
 
 
+def test_the_check_tells_a_server_a_view_of_a_deal_that_is_not_played(monkeypatch):
+    from mexica_ai.arena import play
+    from mexica_ai.client import Client
+
+    asked = []
+
+    def run_search(client, position, *args, **options):
+        asked.append((position, options["seed"]))
+        raise SearchError("asked", reason="UNAVAILABLE")
+
+    monkeypatch.setattr(Client, "run_search", run_search)
+    tournaments = [make("grpc:127.0.0.1:9", "random", game="coatl", key=draw_key()) for _ in range(2)]
+    for tournament in tournaments:
+        with pytest.raises(SearchError, match="asked"):
+            play.check_engines(tournament)
+    assert asked[0] == asked[1]
+    position, _ = asked[0]
+    assert position.viewer == position.to_move
+    deals = [new_game("coatl", players=2, seed=tournament.deal_seed(0)) for tournament in tournaments]
+    assert all(deal.view(0).to_json() != position.to_json() for deal in deals)
+
+
 def test_tokens_that_nobody_can_know_are_not_told():
     from mexica_ai.arena import play
 
@@ -158,6 +180,19 @@ def test_a_key_that_is_none_is_refused(tmp_path):
     path.write_text(path.read_text().replace(tournament.key, "0123"))
     with pytest.raises(NotationError, match=r"tournament\.key: given \"0123\"; expected 32 hexadecimal digits"):
         read_journal(str(path))
+
+
+def test_games_of_two_tournaments_are_not_resumed_as_one(tmp_path):
+    paths, tournament = [tmp_path / f"{number}.jsonl" for number in range(2)], make()
+    for path in paths:
+        write(path, dataclasses.replace(tournament, key=draw_key()), 1)
+    both = "".join(path.read_text() for path in paths)
+    paths[0].write_text(both)
+    mentions = "has games of 2 tournaments, whose seeds have different keys; expected those of one"
+    with pytest.raises(NotationError, match=mentions):
+        JournalWriter(str(paths[0]), dataclasses.replace(tournament, key=draw_key()), resume=True)
+    assert paths[0].read_text() == both
+    assert len(read_journal(str(paths[0])).games) == 4
 
 
 def test_a_worker_that_tries_again_plays_the_same_game(tmp_path):

@@ -293,7 +293,7 @@ REPLY = "sys.stdin.readline(); print({!r}, flush=True); sys.stdin.read()"
         (
             "time.sleep(30)",
             "ENGINE_TIMEOUT",
-            "did not answer within 0.5 s (its time, 0.2 s, and the margin, 0.3 s); no output at all: does it flush",
+            "did not answer within 0.5 s (its time, 0.2 s, and the margin, 0.3 s)",
         ),
         ("while True: pass", "ENGINE_TIMEOUT", "did not answer"),
         (
@@ -346,6 +346,15 @@ def test_a_program_that_greets_badly_is_no_engine(tmp_path, hello, mentions):
     with pytest.raises(SearchError, match=mentions) as caught:
         fake(tmp_path, "time.sleep(30)", hello=hello)
     assert caught.value.reason == "ENGINE_PROTOCOL"
+
+
+def test_only_a_program_that_has_never_answered_may_not_flush_its_output(tmp_path, monkeypatch):
+    with fake(tmp_path, "time.sleep(30)") as engine, pytest.raises(SearchError) as caught:
+        engine.best_turn(POSITION, Limits(0.1))
+    assert "flush" not in str(caught.value)
+    monkeypatch.setattr("mexica_ai.engines.process.HELLO_TIMEOUT_S", 0.2)
+    with pytest.raises(SearchError, match="no output at all: does it flush its output after every line"):
+        make_engine(f"cmd:{sys.executable} -S -c 'import time; time.sleep(30)'")
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 
 import mexica_ai as ai
 from mexica_ai import registry
-from mexica_ai.arena import play
+from mexica_ai.arena.play import describe_build
 
 NIM = """
 from cext.games.nim.ops import GAME
@@ -154,13 +154,15 @@ def test_a_command_says_once_and_in_one_line_why_a_game_is_missing(package, tmp_
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_the_build_of_a_record_covers_the_code_of_the_package(package, tmp_path):
-    code = NIM.replace("CODEC)", "Own())").replace("ENTRY", "class Own(NimCodec): pass\nENTRY")
-    package("plug_good", code)
-    before = play.describe_build.__wrapped__("nim")
-    assert play.describe_build.__wrapped__("nim") == before
-    assert play.describe_build.__wrapped__("mexica") != before
-    (tmp_path / "plug_other.py").write_text("")  # another package beside it
-    assert play.describe_build.__wrapped__("nim") == before
-    (tmp_path / "plug_good.py").write_text(code + "\n")
-    assert play.describe_build.__wrapped__("nim") != before
+def test_the_build_of_a_record_covers_the_package_of_the_game(package, tmp_path):
+    code = NIM + "class Codec(NimCodec):\n    pass\nENTRY = GameEntry('nim', GAME, Codec())\n"
+    package("plug_code", code)
+    describe_build.cache_clear()
+    try:
+        before = describe_build("nim")
+        assert before != describe_build("mexica")
+        (tmp_path / "plug_code.py").write_text(code + "# changed\n")
+        describe_build.cache_clear()
+        assert describe_build("nim") != before
+    finally:
+        describe_build.cache_clear()
