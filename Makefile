@@ -11,7 +11,7 @@ PYTEST := python -P -m pytest --numprocesses logical
 
 # The tests start the command hundreds of times; without bytecode each start compiles all modules.
 unexport PYTHONDONTWRITEBYTECODE
-SOURCES := setup.py \
+SOURCES := setup.py cext/build.py \
     $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
 
 export MEXICA_AI_NATIVE ?= 1

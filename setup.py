@@ -135,7 +135,7 @@ extensions = [
         [name.replace(".", "/").replace("test_games", "tests/games") + ".pyx"],
         include_dirs=[numpy.get_include(), "cext/core", "cext/games/mexica"],
         # Every module holds the number of the interface.
-        depends=[str(path.relative_to(ROOT)) for path in [*sorted(ROOT.glob("cext/**/*.h")),
+        depends=[str(path.relative_to(ROOT)) for path in [ROOT / "cext/build.py", *sorted(ROOT.glob("cext/**/*.h")),
                                                           *(ROOT / "cext/core" / name for name in INTERFACE)]],
         define_macros=[*MACROS, ("CEXT_ABI", abi())],
         extra_compile_args=compile_args,

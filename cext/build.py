@@ -68,25 +68,21 @@ def game_extensions(
     annotate : bool
         Whether Cython writes its report beside each module. Default: False.
     **options
-        Of `setuptools.Extension`, such as `include_dirs` or `depends`; added to those that the core needs.
+        Of `setuptools.Extension`, such as `include_dirs` or `depends`; what the core needs is added to each list.
 
     Returns
     -------
     list of setuptools.Extension
     """
     native = ["-march=native"] if os.environ.get("MEXICA_AI_NATIVE") == "1" else []
-    extensions = [
-        Extension(
-            name,
-            [name.replace(".", "/") + ".pyx"],
-            include_dirs=[numpy.get_include(), str(CORE), *options.get("include_dirs", ())],
-            define_macros=[*MACROS, ("CEXT_ABI", abi()), *options.get("define_macros", ())],
-            extra_compile_args=[*COMPILE_ARGS, *compile_args, *native],
-            extra_link_args=list(LINK_ARGS),
-            **{key: value for key, value in options.items() if key not in ("include_dirs", "define_macros")},
-        )
-        for name in modules
-    ]
+    needed = {
+        "include_dirs": [numpy.get_include(), str(CORE)],
+        "define_macros": [*MACROS, ("CEXT_ABI", abi())],
+        "extra_compile_args": [*COMPILE_ARGS, *compile_args, *native],
+        "extra_link_args": list(LINK_ARGS),
+    }
+    merged = {**options, **{key: [*values, *options.get(key, ())] for key, values in needed.items()}}
+    extensions = [Extension(name, [name.replace(".", "/") + ".pyx"], **merged) for name in modules]
     return cythonize(
         extensions,
         include_path=[str(CORE.parents[1])],  # an editable install is not in Python's path

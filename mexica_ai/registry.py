@@ -108,7 +108,7 @@ def _plugins() -> _Plugins:
     for name, same in sorted(points.items()):
         try:
             found.entries[name] = _load_plugin(name, same, found.entries.values())
-        except Exception as error:  # whatever the package does
+        except (Exception, SystemExit) as error:  # whatever the package does
             cause = str(error) if isinstance(error, _UnusableError) else f"{type(error).__name__}: {error}"
             packages = " and ".join(sorted(_package(point) for point in same))
             found.problems[name] = f"the package {packages} cannot be used: {cause}"
@@ -131,6 +131,8 @@ def _load_plugin(name: str, points: list[EntryPoint], others: Iterable[GameEntry
         raise _UnusableError(f"each has a game {quote(name)}; expected one package with this name")
     if name in BUILT_IN:
         raise _UnusableError("mexica-ai has a game of this name; expected another name")
+    if not re.fullmatch(r"[\w.]+\s*:\s*[\w.]+\s*(\[.*\])?", points[0].value):
+        raise _UnusableError(f"its entry point is {quote(points[0].value)}; expected MODULE:OBJECT")
     entry = points[0].load()
     is_entry = isinstance(entry, GameEntry) and isinstance(entry.game, Game)
     if not is_entry or GameCodec not in type(entry.codec).__mro__:
@@ -138,8 +140,15 @@ def _load_plugin(name: str, points: list[EntryPoint], others: Iterable[GameEntry
     for part, given in (("the entry", entry.name), ("its game", entry.game.name), ("its codec", entry.codec.name)):
         if given != name:
             raise _UnusableError(f"{part} is named {quote(given)}; expected {quote(name)}, as its entry point")
-    if entry.game.weights_size > 0 and entry.weights_spec is None:
-        raise _UnusableError("the game has weights; expected its entry to have a weights_spec")
+    has_weights = entry.game.weights_size > 0
+    for part, given in (("weights_spec", entry.weights_spec), ("training", entry.training)):
+        if has_weights and given is None:
+            raise _UnusableError(f"the game has weights; expected its entry to have {part}")
+        if given is not None and not has_weights:
+            raise _UnusableError(f"the game has no weights; expected its entry to have no {part}")
+    for part in ("PULL", "FACTORS", "varied") if has_weights else ():
+        if not hasattr(entry.training, part):
+            raise _UnusableError(f"its training has no {part}; expected PULL, FACTORS and varied")
     taken = dict.fromkeys(_FLAGS, "the command line")
     for other in (*map(_load, BUILT_IN), *others):
         taken |= {option.flag: f"the game {other.name}" for option in other.codec.options}
@@ -152,7 +161,11 @@ def _load_plugin(name: str, points: list[EntryPoint], others: Iterable[GameEntry
 
 
 def _package(point: EntryPoint) -> str:
-    return f"{point.dist.name} {point.dist.version}" if point.dist else "of an unknown name"
+    """Return the name and version of a package; what its entry point refers to if its metadata cannot be read."""
+    metadata = point.dist.metadata if point.dist else None
+    if not metadata or metadata.get("Name") is None:
+        return f"of {quote(point.value)}"
+    return f"{metadata.get('Name')} {metadata.get('Version', '(no version)')}"
 
 
 @cache

@@ -112,6 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--game",
         dest="check_games",
         action="append",
+        type=common.game,
         choices=registry.names(),
         help="a game that it must play; may be repeated (default: all that it says it plays)",
     )
@@ -150,6 +151,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     who.add_argument(
         "--game",
         default=registry.DEFAULT,
+        type=common.game,
         choices=registry.names(),
         help=f"default: {registry.DEFAULT}",
     )

@@ -381,7 +381,7 @@ _CALLS = {
     ),
     "analyze": ("search and print the candidates as they change", _declare_analyze, _analyze),
     "stop": ("end a running analysis, which then prints its last result", _declare_stop, _stop),
-    "new": ("deal a new game", new.add_arguments, _new),
+    "new": ("deal a new game", new.add_deal_options, _new),
     "apply": (apply.SUMMARY, apply.add_arguments, _apply),
     "legal": ("list the legal actions", _declare_position, _legal),
     "validate": (

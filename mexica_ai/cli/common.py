@@ -12,9 +12,9 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from mexica_ai import levels, terminal
+from mexica_ai import levels, registry, terminal
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.errors import MexicaAIError, NotationError, SearchError, UnknownGameError
 from mexica_ai.games import compact
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
 from mexica_ai.position import Position, position_data
@@ -194,6 +194,14 @@ def argument(parse: Callable[[str], T]) -> Callable[[str], T]:
     return convert
 
 
+def game(text: str) -> str:
+    """Return the name of a game, as an argparse type; if there is none, the error says why."""
+    try:
+        return registry.get(text).name
+    except UnknownGameError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def source_name(path: str) -> str:
     """Return the name of an input in messages."""
     return "standard input" if path == "-" else path
@@ -311,9 +319,14 @@ def needing(extra: str) -> Iterator[None]:
         ) from None
 
 
+def warning(message: str) -> str:
+    """Return the line of a warning."""
+    return f"mexica-ai: warning: {' '.join(message.split())}"
+
+
 def warn(message: str) -> None:
     """Print a warning to standard error, in one line."""
-    print(f"mexica-ai: warning: {' '.join(message.split())}", file=sys.stderr)
+    print(warning(message), file=sys.stderr)
 
 
 def check_picture(path: str) -> None:

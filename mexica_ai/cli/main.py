@@ -8,7 +8,8 @@ import importlib.metadata
 import io
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import NoReturn
 
@@ -20,6 +21,7 @@ from mexica_ai.cli import (
     arena,
     best,
     client,
+    common,
     completion,
     engine,
     export,
@@ -173,8 +175,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             terminal.show_what_it_can(stream)  # not every terminal can show all characters of boards
     try:
-        args = build_parser().parse_args(argv)
-        code = args.run(args)
+        with _short_warnings():
+            args = build_parser().parse_args(argv)
+            code = args.run(args)
         sys.stdout.flush()
         return code
     except SystemExit as stop:  # --help and --version
@@ -194,6 +197,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain(str(error))
         _drop_output()
         return EXIT_FAILURE
+
+
+@contextlib.contextmanager
+def _short_warnings() -> Iterator[None]:
+    """Let Python print warnings in one line, without the line of code that they are from."""
+    before = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_: common.warning(str(message)) + "\n"
+    try:
+        yield
+    finally:
+        warnings.formatwarning = before
 
 
 def _drop_output() -> None:

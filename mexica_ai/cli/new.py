@@ -15,7 +15,7 @@ from mexica_ai.games.codec import Option
 from mexica_ai.position import new_game
 
 SUMMARY = "deal a new game"
-_DESCRIPTION = """\
+DESCRIPTION = """\
 Deal a new game and print its position as JSON on one line, ready for the other
 commands.
 
@@ -24,22 +24,18 @@ Examples:
 """
 
 
-def _examples() -> Iterator[str]:
-    """Yield the help's examples of the games' options, those of the default game first."""
-    for name in sorted(registry.names(), key=lambda name: name != registry.DEFAULT):
-        chosen = "" if name == registry.DEFAULT else f"--game {name} "
-        for example in registry.get(name).codec.examples:
-            yield f"  mexica-ai new {chosen}{example}\n"
-
-
-DESCRIPTION = _DESCRIPTION + "".join(_examples())
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    parser.description = DESCRIPTION + "".join(_examples())  # here, since it loads the games of other packages
+    add_deal_options(parser)
+
+
+def add_deal_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what deals a game."""
     parser.add_argument(
         "--game",
         default=registry.DEFAULT,
+        type=common.game,
         choices=registry.names(),
         help=f"the game (default: {registry.DEFAULT})",
     )
@@ -62,6 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             group = parser.add_argument_group(f"options of {name}")
             for option in codec.options:
                 _add_option(group, option)
+
+
+def _examples() -> Iterator[str]:
+    """Yield the help's examples of the games' options, those of the default game first."""
+    for name in sorted(registry.names(), key=lambda name: name != registry.DEFAULT):
+        chosen = "" if name == registry.DEFAULT else f"--game {name} "
+        for example in registry.get(name).codec.examples:
+            yield f"  mexica-ai new {chosen}{example}\n"
 
 
 def _add_option(group: argparse._ArgumentGroup, option: Option) -> None:

@@ -91,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--record", metavar="FILE", help="file of the record (default: GAME-DATE-TIME.json in the current folder)"
     )
-    new.add_arguments(parser)
+    new.add_deal_options(parser)
 
 
 def _seats(text: str) -> list[int]:

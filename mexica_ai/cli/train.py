@@ -66,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--game",
         default=registry.DEFAULT,
+        type=common.game,
         choices=registry.names(),
         help=f"(default: {registry.DEFAULT})",
     )

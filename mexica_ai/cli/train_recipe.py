@@ -46,7 +46,9 @@ HELP = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("game", choices=registry.names(), metavar="GAME", help=", ".join(registry.names()))
+    parser.add_argument(
+        "game", type=common.game, choices=registry.names(), metavar="GAME", help=", ".join(registry.names())
+    )
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="made if it does not exist")
     parser.add_argument("--weights", metavar="FILE", help="the weights in use (default: those that ship)")
     parser.add_argument("--small", action="store_true", help="tiny defaults of the sizes below")

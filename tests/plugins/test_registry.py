@@ -3,6 +3,8 @@
 In these tests nim is not built in, so that a package may bring it.
 """
 
+import os
+import subprocess
 import sys
 
 import pytest
@@ -13,6 +15,7 @@ from mexica_ai.arena.play import describe_build
 
 NIM = """
 from cext.games.nim.ops import GAME
+from mexica_ai import registry
 from mexica_ai.games.nim.codec import CODEC, NimCodec, Option
 from mexica_ai.registry import GameEntry
 ENTRY = GameEntry("nim", GAME, CODEC)
@@ -56,8 +59,10 @@ def test_a_package_adds_a_game(package):
     [
         ("import no_such_module", {}, "ModuleNotFoundError: No module named 'no_such_module'"),
         ("raise ValueError('broken')", {}, "ValueError: broken"),
+        ("raise SystemExit(3)", {}, "SystemExit: 3"),
         ("raise ImportError('compiled for another version of mexica-ai: ...')", {}, "ImportError: compiled for"),
         (NIM, {"target": "NONE"}, "AttributeError: module 'plug_bad' has no attribute 'NONE'"),
+        (NIM, {"target": "no entry"}, 'its entry point is "plug_bad:no entry"; expected MODULE:OBJECT'),
         (NIM, {"target": "CODEC"}, "plug_bad:CODEC is a Python NimCodec; expected a GameEntry with a Game and a"),
         (NIM + "ENTRY = GameEntry('nim', GAME, GAME)", {}, "plug_bad:ENTRY is a Python GameEntry; expected a"),
         (NIM, {"game": "nimm"}, 'the entry is named "nim"; expected "nimm", as its entry point'),
@@ -73,6 +78,11 @@ def test_a_package_adds_a_game(package):
             NIM + "NimCodec.options = (Option('players', int, 'seats'),)",
             {},
             "its option --players is one of the command line; expected another name",
+        ),
+        (
+            NIM + "ENTRY = ENTRY._replace(training=registry)",
+            {},
+            "the game has no weights; expected its entry to have no tr",
         ),
         (NIM + "NimCodec.options = 3", {}, "TypeError: 'int' object is not iterable"),
     ],
@@ -103,6 +113,45 @@ def test_two_packages_with_one_game_are_both_left_out_and_a_third_one_goes_on(pa
     expected = r'"nim": the package plug_one 1.5 and plug_two 1.5 cannot be used: each has a game "nim"; expected one'
     with pytest.warns(RuntimeWarning, match=expected):
         assert registry.names() == ("mexica", "coatl")
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ("weights_spec=None", "the game has weights; expected its entry to have weights_spec"),
+        ("training=None", "the game has weights; expected its entry to have training"),
+        ("training=ast", "its training has no PULL; expected PULL, FACTORS and varied"),
+    ],
+)
+def test_a_game_with_weights_brings_what_fits_them(package, monkeypatch, changed, expected):
+    monkeypatch.setattr(registry, "BUILT_IN", ("mexica",))
+    package(
+        "plug_bad",
+        f"import ast\nfrom mexica_ai.registry import _load\nENTRY = _load('coatl')._replace({changed})",
+        "coatl",
+    )
+    with pytest.warns(RuntimeWarning, match=f"the package plug_bad 1.5 cannot be used: {expected}"):
+        assert registry.names() == ("mexica",)
+
+
+def test_a_package_without_metadata_is_named_by_its_entry_point(package, tmp_path):
+    package("plug_bad", "raise ValueError('broken')")
+    (tmp_path / "plug_bad-1.5.dist-info" / "METADATA").unlink()
+    with pytest.warns(RuntimeWarning, match='the package of "plug_bad:ENTRY" cannot be used: ValueError: broken'):
+        registry.names()
+
+
+def test_a_command_says_once_and_in_one_line_why_a_game_is_missing(package, tmp_path):
+    package("plug_bad", "import no_such_module", game="foo")
+    command = [sys.executable, "-m", "mexica_ai", "new", "--game", "foo"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    cause = "the package plug_bad 1.5 cannot be used: ModuleNotFoundError: No module named 'no_such_module'"
+    assert done.stderr.splitlines() == [
+        f'mexica-ai: warning: game "foo": {cause}',
+        f'mexica-ai: error: argument --game: no game "foo": {cause} (see `mexica-ai new --help`)',
+    ]
+    assert (done.returncode, done.stdout) == (2, "")
 
 
 def test_the_build_of_a_record_covers_the_package_of_the_game(package, tmp_path):
