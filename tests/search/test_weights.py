@@ -198,12 +198,16 @@ def test_what_ships_is_a_file_as_any_other(entry, spec, tmp_path):
     assert registry.load_weights_file(copied).sha256 == entry.weights().sha256
     content = json.loads(spec.path.read_text())
     assert content["sha256"] == entry.weights().sha256
-    # As files were before they named their game.
+    # As files were before they named their game, and before there were policies.
+    arrays = entry.weights().arrays()
+    without = spec.make({name: arrays[name] for name in spec.shapes})
+    spec.save(tmp_path / "old.json", without)
+    content = json.loads((tmp_path / "old.json").read_text())
     content["format"] = 2
     del content["game"]
     (tmp_path / "old.json").write_text(json.dumps(content))
     assert registry.load_weights_file(tmp_path / "old.json").game == entry.name
-    assert registry.load_weights_file(tmp_path / "old.json").sha256 == entry.weights().sha256
+    assert registry.load_weights_file(tmp_path / "old.json").sha256 == without.sha256
 
 
 def damage(change):
@@ -233,7 +237,7 @@ def other_game(spec, path):
 DAMAGES = [
     (damage(lambda content: content.update(format=1)), "format 1, expected 3"),
     (damage(lambda content: content.update(game="chess")), "weights of 'chess'"),
-    (damage(lambda content: content.update(format=2, features=[])), "other features"),
+    (damage(lambda content: (content.pop("policy", None), content.update(format=2, features=[]))), "other features"),
     (damage(lambda content: content["features"].reverse()), "other features"),
     (damage(lambda content: content["categories"].append("more")), "other categories"),
     (damage(lambda content: content.update(provenance=[])), "provenance is not a JSON object"),
