@@ -55,7 +55,9 @@ def search_tree(
     if not found:
         root = search.tree(1)[0]["visits"]
         raise SearchError(
-            f"visits: given {visits}; expected at most {root}, those of the root", reason="INVALID_LIMITS", path="visits"
+            f"visits: given {visits}; expected at most {root}, those of the root",
+            reason="INVALID_LIMITS",
+            path="visits",
         )
     format_action = registry.get(position.game).codec.format_action
     nodes = []

@@ -112,7 +112,7 @@ def test_what_games_stepped_together_refuse():
         env.vector("nim", 2, legal=False).step([0, 0])
     with pytest.raises(SearchError, match="num_games"):
         env.vector("nim", 0)
-    with pytest.raises(SearchError, match="num_games: given 2.5; expected an integer"):
+    with pytest.raises(SearchError, match=r"num_games: given 2\.5; expected an integer"):
         env.vector("nim", 2.5)
     nim, coatl = ai.new_game("nim"), ai.new_game("coatl", players=2, seed=1)
     for game, starts, options, message in (
