@@ -145,7 +145,7 @@ def test_what_is_refused():
             ai.best_turn(position, iterations=5, evaluator=nim_solution, batch_size=size)
 
 
-def save_network(path, game, *, size=None, version=None, outputs=("value",)):
+def save_network(path, game, *, size=None, version=None, outputs=("value",), batch="N"):
     """Write a network that weighs nothing but the first numbers: all seats are equal to it."""
     onnx = pytest.importorskip("onnx")
     size = schema(game).size if size is None else size
@@ -157,7 +157,7 @@ def save_network(path, game, *, size=None, version=None, outputs=("value",)):
     graph = onnx.helper.make_graph(
         nodes,
         "network",
-        [onnx.helper.make_tensor_value_info("x", floats, ["N", size])],
+        [onnx.helper.make_tensor_value_info("x", floats, [batch, size])],
         [onnx.helper.make_tensor_value_info(name, floats, ["N", 4]) for name in outputs],
         [onnx.numpy_helper.from_array(np.zeros((size, 4), np.float32), "w")],
     )
@@ -193,3 +193,9 @@ def test_networks_that_do_not_fit(tmp_path):
         OnnxEvaluator(save_network(tmp_path / "old.onnx", "nim", version=2)).check("nim")
     with pytest.raises(NotationError, match=r"takes 7 numbers; expected \d+, those of nim"):
         OnnxEvaluator(save_network(tmp_path / "small.onnx", "nim", size=7)).check("nim")
+    with pytest.raises(NotationError, match="takes batches of 1 alone; expected a first axis of any length"):
+        OnnxEvaluator(save_network(tmp_path / "one.onnx", "nim", batch=1))
+    network = OnnxEvaluator(save_network(tmp_path / "good.onnx", "nim"))
+    with pytest.raises(SearchError, match=r"good\.onnx: cannot be run: ") as caught:
+        network(np.zeros((2, 3), np.float32))
+    assert caught.value.reason == "BAD_EVALUATION"
