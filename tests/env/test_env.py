@@ -149,3 +149,13 @@ def test_openspiels_own_test(game):
 
     loaded = pyspiel.load_game(f"mexica_ai(game={game},players=3)")
     pyspiel.random_sim_test(loaded, num_sims=1, serialize=False, verbose=False)
+
+
+def test_the_arrays_are_read_only():
+    games = env.vector("nim", 2, seed=1, piles=[2, 2], masks=True, observations=True, starts=1)
+    for name in ("num_legal", "legal", "masks", "observations", "to_move", "actions", "done", "rewards", "scores"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(games, name)[:] = 1
+    before = games.legal.copy()
+    games.step([0, 1])
+    assert (games.legal != before).any()
