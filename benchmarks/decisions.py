@@ -6,8 +6,9 @@
 
 `make` makes decisions (`mexica_ai.train.decisions`): positions with turns that were rolled out. It goes on where a
 stopped run ended. `measure` lets searches choose in each of them. Turns that nobody has rolled out are rolled out then,
-and kept in the file of decisions. `correlate` compares the regrets that `measure --json` printed with results of
-matches, a JSON object of {"NAME": {"share": 0.45, "games": 100}, ...}; "games" is null for the opponent itself.
+and kept in the file of decisions, unless it is one that ships. `correlate` compares the regrets that `measure --json`
+printed with results of matches, a JSON object of {"NAME": {"share": 0.45, "games": 100}, ...}; "games" is null for the
+opponent itself.
 """
 
 import argparse
@@ -88,6 +89,10 @@ def parse():
         parser.error(f"--finished {args.finished}: expected 2 to the number of rollouts, {args.rollouts}")
     if args.run is measure and not args.weights + args.engine:
         parser.error("expected --weights or --engine")
+    if args.run is measure:
+        names = args.weights + args.engine
+        if twice := [name for name in names if names.count(name) > 1]:
+            parser.error(f"{twice[0]} is given twice; expected different engines")
     return args
 
 
@@ -122,7 +127,7 @@ def measure(args):
     path = args.data or DATA / f"{args.game}.jsonl.gz"
     found = decisions.read(path, args.game)
     common = {"iterations": args.iterations, "memory": 8 + args.iterations // 25}
-    engines = {Path(name).stem: ("mcts", common | {"weights": shipped_or(args.game, name)}) for name in args.weights}
+    engines = {name: ("mcts", common | {"weights": shipped_or(args.game, name)}) for name in args.weights}
     engines |= {spec: (spec, common) for spec in args.engine}
     found, choices = chosen(args, path, found, list(engines.values()))
     best = np.array([decisions.best(decision) for decision in found])
@@ -134,6 +139,7 @@ def measure(args):
     parts = parts_of(found)
     report = {
         "game": args.game,
+        "data": decisions.digest(found),
         "decisions": len(found),
         "iterations": args.iterations,
         "engines": {
@@ -159,7 +165,10 @@ def version_of(defaults):
 
 
 def chosen(args, path, found, engines):
-    """Return the decisions with the rollouts of all choices, and the choices; keep new rollouts in the file."""
+    """Return the decisions with the rollouts of all choices, and the choices.
+
+    New rollouts are kept in the file, unless it is one that ships.
+    """
     weights = weights_for(args.game, args.rollout_weights)
     choices = [None] * len(found)
     before = list(found)
@@ -175,7 +184,7 @@ def chosen(args, path, found, engines):
                     found[number], choices[number] = future.result()
                 progress(min(first + concurrency, len(found)), len(found))
     finally:
-        if found != before:
+        if found != before and path.resolve().parent != DATA.resolve():
             decisions.write(path, found)
     return found, choices
 
@@ -237,10 +246,15 @@ def cell(figures, digits):
 
 def correlate(args):
     matches = read_json(args.matches)
-    regrets = {}
+    regrets, data = {}, {}
     for path in args.measured:
-        for name, found in read_json(path)["engines"].items():
+        measured = read_json(path)
+        data.setdefault(measured.get("data"), path)
+        for name, found in measured["engines"].items():
             regrets[name] = np.array(found["regrets"])
+    if len(data) > 1:
+        one, other, *_ = data.values()
+        sys.exit(f"decisions.py: {one} and {other} are of different decisions; expected the same ones")
     names = [name for name in regrets if name in matches]
     if len(names) < 3:
         sys.exit(f"decisions.py: {len(names)} engines have regrets and results of matches; expected 3 or more")

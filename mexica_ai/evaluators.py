@@ -56,6 +56,8 @@ class OnnxEvaluator:
         inputs, outputs = self._session.get_inputs(), [output.name for output in self._session.get_outputs()]
         if len(inputs) != 1 or len(inputs[0].shape) != 2 or inputs[0].type != "tensor(float)":
             raise self._bad("expected one input, float32 of shape [N, size of an observation]")
+        if isinstance(inputs[0].shape[0], int):
+            raise self._bad(f"takes batches of {inputs[0].shape[0]} alone; expected a first axis of any length")
         self._input, self._size = inputs[0].name, inputs[0].shape[1]
         self._outputs = ["value" if "value" in outputs else outputs[0], *(["score"] if "score" in outputs else [])]
         for output in self._session.get_outputs():
@@ -73,8 +75,18 @@ class OnnxEvaluator:
             raise self._bad(f"takes {self._size} numbers; expected {layout.size}, those of {game}")
 
     def __call__(self, observations: np.ndarray) -> Any:
-        """Return the shares of the win, or a tuple of them and the final scores."""
-        found = self._session.run(self._outputs, {self._input: observations})
+        """Return the shares of the win, or a tuple of them and the final scores.
+
+        Raises
+        ------
+        SearchError
+            The network cannot be run on them; reason BAD_EVALUATION.
+        """
+        try:
+            found = self._session.run(self._outputs, {self._input: observations})
+        except Exception as error:  # onnxruntime's exceptions have no base of their own
+            message = str(error).strip().splitlines()[0]
+            raise SearchError(f"{self.path}: cannot be run: {message}", reason="BAD_EVALUATION") from None
         return found[0] if len(found) == 1 else tuple(found)
 
     def _bad(self, message):

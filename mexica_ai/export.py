@@ -27,6 +27,7 @@ from mexica_ai.games.schema import SEATS
 from mexica_ai.position import Position
 from mexica_ai.records import parse_record, position_at, replay
 from mexica_ai.search import weights_for
+from mexica_ai.strict import check_shape, quote
 from mexica_ai.train.job_file import run_jobs
 
 VERSION = 1  # of the columns
@@ -120,10 +121,15 @@ def export(
     NotationError, UnknownGameError, PositionError, IllegalActionError
         A record is bad, or they are of several games (reason SEVERAL_GAMES), or there is none (NO_RECORD).
     SearchError
-        The folder holds another export (reason INVALID_PATH), or as `mexica_ai.train.job_file.run_jobs`.
+        `format` or `records_per_shard` is out of range (reason INVALID_OPTION), the folder holds shards of another
+        export (INVALID_PATH), or as `mexica_ai.train.job_file.run_jobs`.
     OSError
         A file cannot be written.
     """
+    if format not in FORMATS:
+        raise _refused("format", format, " or ".join(FORMATS))
+    if type(records_per_shard) is not int or records_per_shard < 1:
+        raise _refused("records_per_shard", records_per_shard, "an integer of at least 1")
     if not records:
         raise NotationError("no records; expected at least one", reason="NO_RECORD")
     settings = Settings(_game_of(records), format, iterations, seed, positions)
@@ -154,20 +160,33 @@ def _game_of(records):
     games = {}
     for where, text in records:
         record = parse_record(text, where)
-        games.setdefault(record.get("game") if isinstance(record, dict) else None, where)
+        check_shape(record, dict, where)
+        check_shape(record.get("game"), str, f"{where}.game")
+        games.setdefault(record["game"], where)
     if len(games) > 1:
         (first, _), (other, where), *_ = games.items()
         raise NotationError(
             f"{where}: a record of {other}, after records of {first}; expected records of one game",
             reason="SEVERAL_GAMES",
         )
-    (game,) = games
-    registry.get(game)
+    ((game, where),) = games.items()
+    try:
+        registry.get(game)
+    except MexicaAIError as error:
+        error.args = (f"{where}: {error}",)
+        raise
     return game
 
 
+def _refused(name, value, expected):
+    return SearchError(f"{name}: given {quote(value)}; expected {expected}", reason="INVALID_OPTION", path=name)
+
+
 def _begin(folder, settings, records, records_per_shard):
-    """Write the manifest of an export, or check that the one that is there is the same."""
+    """Write the manifest of an export, or check that the one that is there is the same.
+
+    A manifest without shards is replaced: the records may have been corrected since.
+    """
     digest = hashlib.sha256()
     for _, text in records:
         digest.update(text.strip() + b"\n")
@@ -183,7 +202,7 @@ def _begin(folder, settings, records, records_per_shard):
         manifest["weights"] = weights.version
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / MANIFEST
-    if path.exists():
+    if path.exists() and any(folder.glob("shard-*")):
         try:
             known = json.loads(path.read_bytes())
         except ValueError:

@@ -8,6 +8,7 @@ from typing import Any
 
 from cext.core.search import Search
 from mexica_ai import registry
+from mexica_ai.errors import SearchError
 from mexica_ai.limits import Limits, resolve_seed
 from mexica_ai.position import Position, require_seat_to_move
 from mexica_ai.search import weights_for
@@ -39,7 +40,7 @@ def search_tree(
     Raises
     ------
     GameOverError, PositionError, SearchError
-        As `mexica_ai.best_turn`.
+        As `mexica_ai.best_turn`; or `visits` is above those of the root (SearchError, reason INVALID_LIMITS).
     """
     require_seat_to_move(position)
     search = Search(
@@ -50,9 +51,17 @@ def search_tree(
         seed=resolve_seed(seed),
     )
     search.run(time_s=limits.time_s, iterations=limits.iterations)
+    found = search.tree(visits)
+    if not found:
+        root = search.tree(1)[0]["visits"]
+        raise SearchError(
+            f"visits: given {visits}; expected at most {root}, those of the root",
+            reason="INVALID_LIMITS",
+            path="visits",
+        )
     format_action = registry.get(position.game).codec.format_action
     nodes = []
-    for number, node in enumerate(search.tree(visits)):
+    for number, node in enumerate(found):
         for edge in node["edges"]:
             if edge["action"] is not None:
                 edge["action"] = format_action(edge["action"])

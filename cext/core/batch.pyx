@@ -1,7 +1,7 @@
 """Many games of one kind, stepped together by compiled calls: an environment for learning. It knows no game.
 
 The main loop is `_advance`: play an action, settle random events, start the game anew if it is over, look at the new
-state. Arrays are numpy's; each call overwrites them.
+state. Arrays are numpy's and read-only; each call overwrites them.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint64_t
@@ -168,6 +168,11 @@ cdef class Batch:
         if observations:
             rows = self.observations = np.zeros((n, self.ops.observation_size), np.float32)
             self.c_observations = &rows[0, 0]
+        # What a caller wrote would go into memory unchecked: `step` trusts the lists of legal actions.
+        for array in (self.to_move, self.num_legal, self.legal, self.masks, self.observations, self.actions, self.done,
+                      self.rewards, self.scores, self.lengths):
+            if array is not None:
+                array.setflags(write=False)
         return 0
 
     def __dealloc__(self):

@@ -10,13 +10,9 @@ from cext.core.atomics cimport (atomic_cas_u32, atomic_load_u32, atomic_store_u3
 from cext.core.errors import SearchError
 from cext.core.game cimport GameOps, game_settle_chance
 from cext.core.halving cimport halving_advance
+from cext.core.threads cimport pthread_join, pthread_t, thread_start
 from cext.core.turn_search cimport BY_ITERATIONS, BY_MEMORY, BY_TIME, NEVER_S, RUNNING, UNLIMITED
 from cext.core.types cimport MAX_SEATS, TERMINAL
-
-cdef extern from "<pthread.h>" nogil:
-    ctypedef unsigned long pthread_t
-    int pthread_create(pthread_t* thread, const void* attributes, void* (*start)(void*) noexcept nogil, void* argument)
-    int pthread_join(pthread_t thread, void** result)
 
 cdef enum:              # of a descent
     NO_MEMORY = 0
@@ -68,7 +64,7 @@ cdef void _gather_all(PartC* parts, pthread_t* ids, int threads) noexcept nogil:
     """Gather with all threads; the calling one takes the first part, and those of threads that cannot be started."""
     cdef int t, started = 0
     for t in range(1, threads):
-        if pthread_create(&ids[t], NULL, _gather, &parts[t]) != 0:
+        if thread_start(&ids[t], _gather, &parts[t]) != 0:
             break
         started = t
     _gather(&parts[0])
@@ -103,7 +99,7 @@ def _array(given, name, count, seats):
 cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int threads, const StepsC* steps,
                           object evaluator, unsigned long long most) except -1:
     cdef const GameOps* ops = search.ops
-    cdef uint64_t started = 0, finished = 0, limit = min(<uint64_t>most, search.limits.max_iterations)
+    cdef uint64_t started = 0, limit = min(<uint64_t>most, search.limits.max_iterations)
     cdef double now_s
     cdef int t, n
     cdef PartC* parts = <PartC*>calloc(threads, sizeof(PartC))
@@ -129,9 +125,8 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
             with nogil:
                 _gather_all(parts, ids, threads)
             started += n
-            finished += _finish(search, slots, n, steps, outcomes, outcomes + num_slots, evaluator, rows)
-            atomic_store_u64(&slots[0].iterations, finished)
-            if finished < started:
+            _finish(search, slots, n, steps, outcomes, outcomes + num_slots, evaluator, rows)
+            if slots[0].iterations < started:
                 atomic_cas_u32(&search.limits.stop, RUNNING, BY_MEMORY)
             if search.limits.deadline_s < NEVER_S:
                 now_s = monotonic_s()
@@ -150,17 +145,18 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
 
 cdef int _finish(SearchC* search, WorkerC* slots, int n, const StepsC* steps, const int* outcomes, const int* viewers,
                  object evaluator, object rows) except -1:
-    """Evaluate the leaves of a batch and back them up; return the number of descents that are backed up."""
+    """Evaluate the leaves of a batch and back them up; count the descents that are backed up."""
     cdef int s, k, seat, row, seats = search.num_players, backed_up = 0
     cdef double values[MAX_SEATS]
     cdef double scores[MAX_SEATS]
-    cdef double[:, ::1] c_values
-    cdef double[:, ::1] c_scores
+    cdef const double[:, ::1] c_values
+    cdef const double[:, ::1] c_scores
     waiting = [s for s in range(n) if outcomes[s] == WAITING]
     for s in range(n):
         backed_up += outcomes[s] == BACKED_UP
+    atomic_store_u64(&slots[0].iterations, slots[0].iterations + backed_up)
     if not waiting:
-        return backed_up
+        return 0
     try:
         found, points = _checked(evaluator(rows[:n] if len(waiting) == n else rows[waiting]), len(waiting), seats)
     except BaseException:
@@ -181,4 +177,5 @@ cdef int _finish(SearchC* search, WorkerC* slots, int n, const StepsC* steps, co
             if points is not None:
                 scores[seat] = c_scores[row, k]
         steps.back_up(&slots[s], values, scores, False)
-    return backed_up + len(waiting)
+    atomic_store_u64(&slots[0].iterations, slots[0].iterations + len(waiting))
+    return 0

@@ -64,23 +64,32 @@ cdef void halving_advance(SearchC* search, double used) noexcept nogil:
     spin_unlock(&halving.lock)
 
 
-cdef void _sort(SearchC* search) noexcept nogil:
-    """Sort the candidates left by descending score. The caller holds the lock."""
+cdef double _factor(SearchC* search) noexcept nogil:
+    """Return how much the utility counts in a score. The caller holds the lock, as of the next two functions."""
     cdef HalvingC* halving = &search.halving
-    cdef CandidateC candidate
-    cdef NodeC* node
     cdef uint32_t most = 0
-    cdef double factor
-    cdef int i, j
+    cdef int i
     for i in range(halving.num_left):
         most = max(most, atomic_load_u32(&search.graph.nodes[halving.candidates[i].node].finished))
-    factor = (FIRST_VISITS + most) * search.options.halving_scale
+    return (FIRST_VISITS + most) * search.options.halving_scale
+
+
+cdef double _score(SearchC* search, const CandidateC* candidate, double factor) noexcept nogil:
+    cdef NodeC* node = search.graph.nodes + candidate.node
+    if atomic_load_u32(&node.finished) == 0:
+        node = search.graph.nodes + search.root     # the completed value of an action without visits
+    return candidate.log_prior + factor * search_node_utility(node, search.viewer)
+
+
+cdef void _sort(SearchC* search) noexcept nogil:
+    """Sort the candidates left by descending score."""
+    cdef HalvingC* halving = &search.halving
+    cdef CandidateC candidate
+    cdef double factor = _factor(search)
+    cdef int i, j
     for i in range(halving.num_left):
         candidate = halving.candidates[i]
-        node = search.graph.nodes + candidate.node
-        if atomic_load_u32(&node.finished) == 0:
-            node = search.graph.nodes + search.root     # the completed value of an action without visits
-        candidate.score = candidate.log_prior + factor * search_node_utility(node, search.viewer)
+        candidate.score = _score(search, &candidate, factor)
         j = i
         while j > 0 and candidate.score > halving.candidates[j - 1].score:
             halving.candidates[j] = halving.candidates[j - 1]
@@ -104,15 +113,21 @@ cdef bint halving_next(SearchC* search, action_t* action) noexcept nogil:
 
 
 cdef uint32_t halving_best(SearchC* search) noexcept nogil:
+    # Without sorting the candidates: their order decides ties in `halving_next`, and reading must not change a search.
     cdef HalvingC* halving = &search.halving
     cdef uint32_t node = NO_NODE
+    cdef double factor, score, best_score = 0
     cdef int i
     if halving.num_phases == 0:
         return NO_NODE
     spin_lock(&halving.lock)
-    _sort(search)
-    for i in range(halving.num_left - 1, -1, -1):
-        if atomic_load_u32(&search.graph.nodes[halving.candidates[i].node].finished) > 0:
+    factor = _factor(search)
+    for i in range(halving.num_left):
+        if atomic_load_u32(&search.graph.nodes[halving.candidates[i].node].finished) == 0:
+            continue
+        score = _score(search, &halving.candidates[i], factor)
+        if node == NO_NODE or score > best_score:
             node = halving.candidates[i].node
+            best_score = score
     spin_unlock(&halving.lock)
     return node

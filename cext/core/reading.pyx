@@ -83,9 +83,14 @@ cdef list _best_ends(SearchC* search, int count):
 
 
 cdef list _halving_first(SearchC* search, list ends):
-    """Return the ends with that of the best candidate of the sequential halving first, if there is one."""
+    """Return the ends with that of the best candidate of the sequential halving first, if there is one.
+
+    Exact values come before its scores, in which priors count, too.
+    """
     cdef uint32_t index, child
     cdef action_t action
+    if _ends_are_exact(search):
+        return ends
     with nogil:
         index = halving_best(search)
     while index != NO_NODE and search.graph.nodes[index].turn == search.root_turn:

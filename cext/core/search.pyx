@@ -37,6 +37,7 @@ from cext.core.options cimport options_read
 from cext.core.ranking cimport (ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width)
 from cext.core.reading cimport reading_candidates, reading_check_visits, reading_decisions
 from cext.core.rng cimport Stream, mix_bits, rng_below, rng_splitmix
+from cext.core.threads cimport pthread_join, pthread_t, thread_start
 from cext.core.tree cimport tree_read, tree_visits
 from cext.core.turn_search cimport (BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, FORCED, NEVER_S, RUNNING, SETTLED,
                                     SIGNALS_S, UNLIMITED, TurnSearch)
@@ -47,11 +48,6 @@ import threading
 from cext.core.errors import SearchError
 from cext.core.tensor import require_observations
 from cext.core.turn_search import DEFAULT_MEMORY_MB, MAX_THREADS, MAX_TIME_S
-
-cdef extern from "<pthread.h>" nogil:
-    ctypedef unsigned long pthread_t
-    int pthread_create(pthread_t* thread, const void* attributes, void* (*start)(void*) noexcept nogil, void* argument)
-    int pthread_join(pthread_t thread, void** result)
 
 cdef enum:
     SETTLED_EVERY = 64          # fewest iterations of a thread between checks whether the turn is settled
@@ -471,13 +467,14 @@ cdef class Search(TurnSearch):
     seed : int
         0 <= seed < 2**63. With one thread and an iteration limit the same seed gives the same result.
     niceness : int
-        Added to the niceness of the native threads, 0 to 19 (Linux only; no effect elsewhere). The calling thread,
-        which sometimes holds the GIL, keeps its priority.
+        Added to the niceness of the native threads, 0 to 19 (Linux only; no effect elsewhere, nor with an evaluator).
+        The calling thread, which sometimes holds the GIL, keeps its priority.
     evaluator : callable, optional
         Evaluates leaves instead of the game's `evaluate` and playouts: called with the observations of `batch_size`
         leaves or fewer, float32 [N, S] (valid during the call), each as the seat to move sees it. Returns the shares of
         the win [N, P or more], seats counted from the seat to move, or a tuple of them and the final scores. The
-        calling thread runs it, with the GIL.
+        calling thread runs it, with the GIL. Without scores the margin does not count in the search, except where the
+        game has ended in the first batch.
     batch_size : int
         Leaves that are evaluated together, 1 to 4096; only with an evaluator.
     options : float
@@ -602,7 +599,8 @@ cdef class Search(TurnSearch):
         ----------
         late_s : float, optional
             Return at most this many seconds after the time limit, >= 0, even if threads without a processor still run.
-            `result` is valid at once, and `join` waits for the threads. By default `run` waits for them.
+            `result` is valid at once, and `join` waits for the threads. By default `run` waits for them. No effect
+            with an evaluator: `run` ends with the batch that reaches the limit.
         """
         if late_s is not None and not 0 <= late_s <= MAX_TIME_S:
             raise SearchError(f"late_s: {late_s}, expected 0 to {MAX_TIME_S}", reason="INVALID_LIMITS")
@@ -612,22 +610,23 @@ cdef class Search(TurnSearch):
     cdef int _search(self) except -1:
         cdef LimitsC* limits = &self.limits
         cdef double share = 1.0 - self.search.options.confirming_share, until_s = NEVER_S
+        cdef bint is_forced = self._is_forced()
         if limits.deadline_s < NEVER_S:
             self.search.confirm_s = limits.began_s + share * (limits.deadline_s - limits.began_s)
             if self._late_s is not None:
                 until_s = limits.deadline_s + self._late_s
         if limits.max_iterations < UNLIMITED:
             self.search.confirm_iterations = <uint64_t>(share * limits.max_iterations)
+        if limits.deadline_s == NEVER_S and limits.max_iterations == UNLIMITED:
+            self.search.options.halving = 0.0
+        elif not is_forced and halving_begin(&self._workers[0]) < 0:
+            return BY_MEMORY
         if self._evaluator is not None:
-            return self._search_in_batches()
-        if self._is_forced() and atomic_cas_u32(&limits.stop, RUNNING, FORCED):
+            return self._search_in_batches(is_forced)
+        if is_forced and atomic_cas_u32(&limits.stop, RUNNING, FORCED):
             # One iteration, for the values.
             _iterate(&self._workers[0])
             self._workers[0].iterations = 1
-        elif limits.deadline_s == NEVER_S and limits.max_iterations == UNLIMITED:
-            self.search.options.halving = 0.0
-        elif halving_begin(&self._workers[0]) < 0:
-            return BY_MEMORY
         self._start_threads()
         try:
             if not self._wait(until_s):
@@ -638,13 +637,9 @@ cdef class Search(TurnSearch):
         self._join()
         return BY_STOP              # unless a thread has set its own reason
 
-    cdef int _search_in_batches(self) except -1:
+    cdef int _search_in_batches(self, bint is_forced) except -1:
         """Search with the evaluator, in this thread, which starts others to gather leaves."""
         cdef StepsC steps = StepsC(_descend, _back_up, _leave)
-        cdef bint is_forced = self._is_forced()
-        if (not is_forced and (self.limits.deadline_s < NEVER_S or self.limits.max_iterations < UNLIMITED)
-                and halving_begin(&self._workers[0]) < 0):
-            return BY_MEMORY
         evaluator_search(&self.search, self._workers, self._num_workers, min(self.threads, self._num_workers), &steps,
                          self._evaluator, 1 if is_forced else UNLIMITED)
         if is_forced:
@@ -660,7 +655,7 @@ cdef class Search(TurnSearch):
         self.search.workers_running = self.threads
         with nogil:
             for i in range(self.threads):
-                error = pthread_create(&self._ids[i], NULL, _work, &self._workers[i])
+                error = thread_start(&self._ids[i], _work, &self._workers[i])
                 if error != 0:
                     break
                 self._created += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from mexica_ai.env.observations import BOUND, schema
 from mexica_ai.errors import IllegalActionError
 from mexica_ai.limits import resolve_seed
 from mexica_ai.position import Position, new_game
+from mexica_ai.strict import quote
 
 
 class GameEnv(AECEnv):
@@ -96,8 +98,16 @@ class GameEnv(AECEnv):
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
-        if action is None or not 0 <= action < len(self._legal):
-            raise IllegalActionError(f"action: given {action}; expected an index from 0 to {len(self._legal) - 1}")
+        try:
+            action = operator.index(action)
+        except TypeError:
+            is_index = False
+        else:
+            is_index = 0 <= action < len(self._legal)
+        if not is_index:
+            raise IllegalActionError(
+                f"action: given {quote(action)}; expected an index from 0 to {len(self._legal) - 1}"
+            )
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         self._state.apply(self._legal[action])

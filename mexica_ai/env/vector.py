@@ -38,7 +38,7 @@ class VectorEnv(Batch):
 def vector(
     game: str = registry.DEFAULT,
     num_games: int = 256,
-    players: int = 2,
+    players: int | None = None,
     seed: int | None = None,
     *,
     legal: bool = True,
@@ -55,8 +55,8 @@ def vector(
         The game's name.
     num_games : int
         How many games run at a time, 1 to 2**20.
-    players : int
-        Number of seats.
+    players : int, optional
+        Number of seats; by default that of the positions of `starts`, otherwise 2.
     seed : int, optional
         0 <= seed < 2**63; with the same seed and the same actions everything is the same. Drawn from the operating
         system if None.
@@ -68,9 +68,9 @@ def vector(
         Whether to keep what each seat to move sees.
     starts : int or sequence of Position
         How many new games are dealt beforehand, 1 to 2**20, or positions to begin from. A game that is over starts
-        anew from one of them, drawn uniformly.
+        anew from one of them, drawn uniformly. Positions are full ones, all with as many seats.
     **options
-        The game's own, as `mexica_ai.new_game` takes them.
+        The game's own, as `mexica_ai.new_game` takes them; none with positions.
 
     Raises
     ------
@@ -81,18 +81,41 @@ def vector(
         (NO_OBSERVATIONS).
     """
     seed = resolve_seed(seed)
+    if type(num_games) is not int:
+        raise _refused("num_games", num_games, "an integer")  # `Batch` checks its range
     if isinstance(starts, int):
         if not 1 <= starts <= MAX_STARTS:
-            raise SearchError(
-                f"starts: given {quote(starts)}; expected 1 to {MAX_STARTS}, or positions",
-                reason="INVALID_OPTION",
-                path="starts",
-            )
+            raise _refused("starts", starts, f"1 to {MAX_STARTS}, or positions")
         deals = np.random.default_rng(seed).integers(2**63, size=starts)
+        players = 2 if players is None else players
         starts = [new_game(game, players=players, seed=int(deal), **options) for deal in deals]
-    elif any(position.game != game for position in starts):
-        raise SearchError(
-            f"starts: given positions of another game; expected {game}", reason="INVALID_OPTION", path="starts"
-        )
+    else:
+        starts = _checked(starts, game, players, options)
     states = [position.state for position in starts]
     return VectorEnv(states, num_games, seed=seed, legal=legal, masks=masks, observations=observations)
+
+
+def _checked(starts: Any, game: str, players: int | None, options: dict[str, Any]) -> list[Position]:
+    """Return positions to begin from, or refuse them."""
+    if not isinstance(starts, Sequence):
+        raise _refused("starts", starts, f"1 to {MAX_STARTS}, or positions")
+    if options:
+        name, value = next(iter(options.items()))
+        raise _refused(name, value, "no options of the game beside positions to start from")
+    for index, position in enumerate(starts):
+        path = f"starts[{index}]"
+        if not isinstance(position, Position):
+            raise _refused(path, position, "a Position")
+        if position.game != game:
+            raise _refused(path, position.game, f"a position of {game}")
+        if position.viewer is not None:
+            raise _refused(path, f"the view of seat {position.viewer}", "a full position")
+        if players is None:
+            players = position.players
+        if position.players != players:
+            raise _refused(path, f"{position.players} seats", f"{players} seats")
+    return list(starts)
+
+
+def _refused(path: str, value: Any, expected: str) -> SearchError:
+    return SearchError(f"{path}: given {quote(value)}; expected {expected}", reason="INVALID_OPTION", path=path)

@@ -13,9 +13,10 @@ worth the mean result of its turn, and what it lacks to the best turn is its *re
 * Turns are compared within one *policy*, which names the search and weights of the rollouts. The first turn of a
   position, the choice of a larger search, is its *anchor*: each policy rolls it out, and values are differences to it.
 * The mean of the best of several noisy means is too high. So the best turn is chosen by half of the rollouts and valued
-  by the other half, and the other way round (`best`).
+  by the other half, and the other way round (`best`). It is one of the turns that `make` made, so that regrets of the
+  same decisions have the same zero, whatever has been measured with them before.
 
-Main functions: `make` (a file of decisions), `read`, `choose` (of engines), `advantages`, `best`.
+Main functions: `make` (a file of decisions), `read`, `choose` (of engines), `advantages`, `best`, `digest`.
 
 Sources: Heled, GNU Backgammon training notes (choices against rollouts of the best moves, truncated rollouts); Giles,
 "Multilevel Monte Carlo path simulation" (2008), for the sum of many short and few long rollouts.
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import hashlib
 import json
 import random
 from collections.abc import Callable, Iterable, Sequence
@@ -99,6 +101,7 @@ _SHAPE = {
     "decision": {"seed": int, "number": int, "weights": str} | {field.name: int for field in dataclasses.fields(Sizes)},
     "phase": int,
     "odd_turns": int,
+    "turns": int,
     "position": str,
     "policies": [
         {
@@ -136,7 +139,8 @@ def decide(game: str, seed: int, number: int, sizes: Sizes, weights: Weights | N
     -------
     dict
         A JSON object: `game`; `decision` (seed, number, weights, sizes); `phase` (index in `PHASES`); `odd_turns` that
-        were played before; `position`, compact; `policies`, a list of one: its name and `turns`, the anchor first.
+        were played before; `turns`, how many were made with the decision, the first of the first policy; `position`,
+        compact; `policies`, a list of one: its name and `turns`, the anchor first.
         Each has its `turn`, `outlook` and `outcome`: a pair for each rollout, share of the win and margin of the seat.
     """
     weights = weights_for(game, weights)
@@ -154,17 +158,20 @@ def decide(game: str, seed: int, number: int, sizes: Sizes, weights: Weights | N
         others = found[sizes.top :]
         chosen = found[: sizes.top] + random_.sample(others, min(sizes.below, len(others)))
         chosen += [baselines.random_turn(state, random_.getrandbits(63)) for _ in range(sizes.odd)]
-        turns = {_after(state, actions).hash: actions for actions in reversed(chosen)}
+        turns = {}
+        for actions in chosen:
+            turns.setdefault(_after(state, actions).hash, actions)
         if len(turns) > 1:
             break
     format_action = registry.get(game).codec.format_action
-    texts = [TURN_SEPARATOR.join(map(format_action, actions)) for actions in reversed(turns.values())]
+    texts = [TURN_SEPARATOR.join(map(format_action, actions)) for actions in turns.values()]
     made = {"seed": seed, "number": number, "weights": weights.version}
     decision = {
         "game": game,
         "decision": made | dataclasses.asdict(sizes),
         "phase": phase,
         "odd_turns": num_odd,
+        "turns": len(texts),
         "position": Position(game, state).to_compact(),
         "policies": [],
     }
@@ -355,6 +362,10 @@ def read(path: Path, game: str) -> list[dict[str, Any]]:
             raise NotationError(problem, reason="GAME_MISMATCH", path=f"{where}.game")
         if not decision["policies"] or not decision["policies"][0]["turns"]:
             raise NotationError(f"{where}: no rollouts; expected some", reason="BAD_VALUE", path=where)
+        made = len(decision["policies"][0]["turns"])
+        if not 1 <= decision["turns"] <= made:
+            problem = f"{where}.turns: given {decision['turns']}; expected 1 to {made}, the turns of the first policy"
+            raise NotationError(problem, reason="BAD_VALUE", path=f"{where}.turns")
         found.append(decision)
     if not found:
         raise NotationError(f"{path}: no decisions; expected at least one", reason="BAD_VALUE", path=str(path))
@@ -365,6 +376,16 @@ def write(path: Path, decisions: Iterable[dict[str, Any]]) -> None:
     """Write a file of decisions, compressed if its name ends with ``.gz``."""
     content = b"".join(json.dumps(decision).encode() + b"\n" for decision in decisions)
     replace(str(path), gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+
+
+def digest(decisions: Iterable[dict[str, Any]]) -> str:
+    """Return a checksum of what was made: the same whatever has been measured with the decisions."""
+    sha = hashlib.sha256()
+    for decision in decisions:
+        made = decision["policies"][0]
+        turns = made["turns"][: decision["turns"]]
+        sha.update(json.dumps([decision["position"], made["policy"], turns]).encode())
+    return sha.hexdigest()[:12]
 
 
 # --- choices
@@ -452,12 +473,13 @@ def advantages(decision: dict[str, Any]) -> dict[int, np.ndarray]:
 
 
 def best(decision: dict[str, Any]) -> np.ndarray:
-    """Return how much better the best turn of the first policy is than the anchor, as `estimates`.
+    """Return how much better the best turn that was made with the decision is than the anchor, as `estimates`.
 
+    Turns that engines chose later do not count, or the regrets of engines would depend on those measured with them.
     The outlook of one half of the rollouts chooses it and the other half values it, both ways. It is too low, if
     anything: what half of the rollouts think best may not be.
     """
-    turns = decision["policies"][0]["turns"]
+    turns = decision["policies"][0]["turns"][: decision["turns"]]
     halves = (slice(0, None, 2), slice(1, None, 2))
     values = np.array([[estimates(rolled, half) for half in halves] for rolled in turns])  # turn, half, kind, measure
     values -= values[0]

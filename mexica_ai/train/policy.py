@@ -219,7 +219,8 @@ def fit(
     fitted_on, unseen = decisions.take(~decisions.held_out), decisions.take(decisions.held_out)
     arrays = {name: array.copy() for name, array in arrays.items()}
     moments = {name: (np.zeros_like(array), np.zeros_like(array)) for name, array in arrays.items()}
-    best, best_loss, best_epoch, step = arrays, log_loss(unseen, arrays), 0, 0
+    best, best_loss = {name: array.copy() for name, array in arrays.items()}, log_loss(unseen, arrays)
+    best_epoch, step = 0, 0
     count = len(fitted_on.starts)
     batch = min(BATCH, count)
     for epoch in range(1, max_epochs + 1):

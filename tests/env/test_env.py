@@ -33,9 +33,10 @@ def test_a_game_by_pettingzoos_interface():
     assert observation["action_mask"].sum() == 3
     assert not one.observe("seat_1")["action_mask"].any()
     assert one.render() == str(ai.new_game("nim", piles=[3]))
-    with pytest.raises(IllegalActionError, match="expected an index from 0 to 2"):
-        one.step(3)
-    one.step(1)
+    for wrong, given in ((3, "3"), (-1, "-1"), (1.5, "1.5"), ("a", '"a"'), (None, "null")):
+        with pytest.raises(IllegalActionError, match=f"given {given}; expected an index from 0 to 2"):
+            one.step(wrong)
+    one.step(np.int64(1))
     assert one.agent_selection == "seat_1"
     one.step(0)
     assert one.rewards == {"seat_0": 0.0, "seat_1": 1.0}
@@ -111,8 +112,21 @@ def test_what_games_stepped_together_refuse():
         env.vector("nim", 2, legal=False).step([0, 0])
     with pytest.raises(SearchError, match="num_games"):
         env.vector("nim", 0)
-    with pytest.raises(SearchError, match="positions of another game"):
-        env.vector("nim", 1, starts=[ai.new_game("mexica")])
+    with pytest.raises(SearchError, match=r"num_games: given 2\.5; expected an integer"):
+        env.vector("nim", 2.5)
+    nim, coatl = ai.new_game("nim"), ai.new_game("coatl", players=2, seed=1)
+    for game, starts, options, message in (
+        ("nim", [nim, ai.new_game("mexica")], {}, r'starts\[1\]: given "mexica"; expected a position of nim'),
+        ("nim", [nim, 1], {}, r"starts\[1\]: given 1; expected a Position"),
+        ("nim", 2.5, {}, "starts: given 2.5; expected 1 to 1048576, or positions"),
+        ("nim", [nim], {"players": 4}, r'starts\[0\]: given "2 seats"; expected 4 seats'),
+        ("nim", [nim, ai.new_game("nim", players=3)], {}, r'starts\[1\]: given "3 seats"; expected 2 seats'),
+        ("nim", [nim], {"piles": [5]}, "piles: given a list of 1 entries; expected no options"),
+        ("coatl", [coatl, coatl.view(1)], {}, r'starts\[1\]: given "the view of seat 1"; expected a full position'),
+    ):
+        with pytest.raises(SearchError, match=message):
+            env.vector(game, 1, starts=starts, **options)
+    assert env.vector("coatl", 1, starts=[ai.new_game("coatl", players=3, seed=1)]).num_players == 3
     over = ai.new_game("nim", piles=[1])
     over.push("take 1 1")
     with pytest.raises(SearchError, match=r"starts\[1\]: is over"):
@@ -135,3 +149,13 @@ def test_openspiels_own_test(game):
 
     loaded = pyspiel.load_game(f"mexica_ai(game={game},players=3)")
     pyspiel.random_sim_test(loaded, num_sims=1, serialize=False, verbose=False)
+
+
+def test_the_arrays_are_read_only():
+    games = env.vector("nim", 2, seed=1, piles=[2, 2], masks=True, observations=True, starts=1)
+    for name in ("num_legal", "legal", "masks", "observations", "to_move", "actions", "done", "rewards", "scores"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(games, name)[:] = 1
+    before = games.legal.copy()
+    games.step([0, 1])
+    assert (games.legal != before).any()

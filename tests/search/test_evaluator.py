@@ -135,7 +135,36 @@ def test_an_error_of_the_evaluator_ends_the_search():
     search = Search(ai.new_game("nim").state, evaluator=fail, batch_size=4)
     with pytest.raises(ZeroDivisionError):
         search.run(iterations=10)
-    assert all(node["visits"] == 0 for node in search.tree())
+    search.check_visits()
+    assert search.result()["iterations"] == 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_after_ends_of_the_game_keeps_their_visits(threads):
+    sizes = []
+
+    def fail(observations):
+        sizes.append(len(observations))
+        if len(observations) < 8 and len(sizes) > 1:  # the other descents of the batch have ended the game
+            raise ZeroDivisionError
+        return np.full((len(observations), 2), 0.5)
+
+    search = Search(ai.new_game("nim", piles=[2, 2]).state, evaluator=fail, batch_size=8, threads=threads)
+    with pytest.raises(ZeroDivisionError):
+        search.run(iterations=200)
+    # Not `check_visits`: a descent may have passed the leaf of another one that the error has undone.
+    root = search.tree()[0]
+    assert root["visits"] == search.result()["iterations"] > sum(sizes[:-1])
+    assert root["visits"] == sum(edge["visits"] for edge in root["edges"]) + 1  # one ended at the root
+
+
+def test_read_only_output():
+    values, scores = np.full((1, 2), 0.5), np.zeros((1, 2))
+    values.setflags(write=False)
+    scores.setflags(write=False)
+    search = Search(ai.new_game("nim").state, evaluator=lambda observations: (values, scores), batch_size=1)
+    search.run(iterations=3)
+    search.check_visits()
 
 
 def test_what_is_refused():
@@ -145,7 +174,7 @@ def test_what_is_refused():
             ai.best_turn(position, iterations=5, evaluator=nim_solution, batch_size=size)
 
 
-def save_network(path, game, *, size=None, version=None, outputs=("value",)):
+def save_network(path, game, *, size=None, version=None, outputs=("value",), batch="N"):
     """Write a network that weighs nothing but the first numbers: all seats are equal to it."""
     onnx = pytest.importorskip("onnx")
     size = schema(game).size if size is None else size
@@ -157,7 +186,7 @@ def save_network(path, game, *, size=None, version=None, outputs=("value",)):
     graph = onnx.helper.make_graph(
         nodes,
         "network",
-        [onnx.helper.make_tensor_value_info("x", floats, ["N", size])],
+        [onnx.helper.make_tensor_value_info("x", floats, [batch, size])],
         [onnx.helper.make_tensor_value_info(name, floats, ["N", 4]) for name in outputs],
         [onnx.numpy_helper.from_array(np.zeros((size, 4), np.float32), "w")],
     )
@@ -193,3 +222,9 @@ def test_networks_that_do_not_fit(tmp_path):
         OnnxEvaluator(save_network(tmp_path / "old.onnx", "nim", version=2)).check("nim")
     with pytest.raises(NotationError, match=r"takes 7 numbers; expected \d+, those of nim"):
         OnnxEvaluator(save_network(tmp_path / "small.onnx", "nim", size=7)).check("nim")
+    with pytest.raises(NotationError, match="takes batches of 1 alone; expected a first axis of any length"):
+        OnnxEvaluator(save_network(tmp_path / "one.onnx", "nim", batch=1))
+    network = OnnxEvaluator(save_network(tmp_path / "good.onnx", "nim"))
+    with pytest.raises(SearchError, match=r"good\.onnx: cannot be run: ") as caught:
+        network(np.zeros((2, 3), np.float32))
+    assert caught.value.reason == "BAD_EVALUATION"

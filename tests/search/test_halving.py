@@ -5,6 +5,7 @@ import statistics
 import threading
 from collections import Counter
 
+import numpy as np
 import pytest
 from mexica_builder import build
 from weighed import Search
@@ -12,6 +13,7 @@ from weighed import Search
 import mexica_ai
 from mexica_ai import NotationError, Position, SearchError
 from mexica_ai.engines import make_engine
+from mexica_ai.env import schema
 
 MIDGAME = Position.from_json(
     build(
@@ -156,15 +158,60 @@ def test_a_search_without_limit_is_that_of_puct():
     assert len(search.result(100)["candidates"]) == 9
 
 
+def test_without_a_limit_an_evaluator_sees_the_priors_of_puct():
+    def priors(halving):
+        def evaluate(observations):
+            search.stop()
+            return np.full((len(observations), 2), 0.5)
+
+        search = Search(nim(3, 3, 3), seed=1, halving=halving, evaluator=evaluate, batch_size=2)
+        search.run()
+        return [edge["prior"] for edge in search.tree()[0]["edges"]]
+
+    assert len(priors(0)) > 0
+    assert priors(8) == priors(0)
+
+
 def test_a_result_during_the_search_has_candidates():
     search = Search(MIDGAME, seed=1, halving=8)
-    thread = threading.Thread(target=search.run, kwargs={"time_s": 0.3})
+    thread = threading.Thread(target=search.run, kwargs={"time_s": 600})  # until `stop`
     thread.start()
-    while search.result(5)["iterations"] < 50:
-        pass
-    assert search.result(5)["candidates"][0]["actions"]
-    search.stop()
-    thread.join()
+    try:
+        while thread.is_alive() and search.result(5)["iterations"] < 50:
+            pass
+        found = search.result(5)
+    finally:
+        search.stop()
+        thread.join()
+    assert found["stop_reason"] == ""
+    assert found["iterations"] >= 50
+    assert found["candidates"][0]["actions"]
+
+
+def test_reading_a_result_does_not_change_the_search():
+    def tree(is_polled):
+        def evaluate(observations):
+            if is_polled:
+                search.result(3)
+            piles = schema("nim").split(observations)["piles"]
+            share = (piles @ np.arange(1, piles.shape[1] + 1)) % 7 / 7
+            return np.stack([share, 1 - share], axis=1)
+
+        search = Search(nim(3, 4, 5), seed=3, halving=8, evaluator=evaluate, batch_size=1)
+        search.run(iterations=100)
+        return search.tree()
+
+    assert tree(is_polled=True) == tree(is_polled=False)
+
+
+def test_exact_values_come_before_the_scores_of_halving():
+    # The last turn of the game, with six action points far from home.
+    end = {"no_tiles": True, "built_all": [0], "period": 2, "display": [], "to_move": 1}
+    state = Position.from_json(build(2, pillis=["K7", "C9"], **end)).state
+    for seed in range(5):
+        found = run(state, iterations=200, seed=seed, halving=8, halving_scale=0, gumbel_scale=10)["candidates"]
+        scores = [candidate["expected_scores"][1] for candidate in found]
+        assert scores[0] == max(scores) > min(scores)
 
 
 def test_specs_have_the_options():

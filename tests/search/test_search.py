@@ -3,8 +3,11 @@
 import functools
 import json
 import os
+import platform
 import signal
 import statistics
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -856,3 +859,31 @@ def is_legal_turn(state, actions):
             return False
         now.apply(action)
     return True
+
+
+# The stack of threads
+
+SMALL_STACKS = """
+import ctypes, sys
+c = ctypes.CDLL(None)
+attributes = ctypes.create_string_buffer(256)
+assert c.pthread_attr_init(attributes) == 0
+assert c.pthread_attr_setstacksize(attributes, ctypes.c_size_t(128 << 10)) == 0
+assert c.pthread_setattr_default_np(attributes) == 0
+import mexica_ai
+from cext.core.search import Search
+from mexica_ai import registry
+for game in registry.names():
+    state = mexica_ai.new_game(game, players=2, seed=1).state
+    search = Search(state, weights=registry.get(game).weights(), threads=2, playout_weight=0.5, memory_mb=4)
+    search.run(iterations=100)
+    print(game, search.result()["iterations"])
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="sets the default size of stacks by a function of glibc")
+def test_threads_need_no_large_default_stack():
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", SMALL_STACKS], capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == [word for game in registry.names() for word in (game, "100")]

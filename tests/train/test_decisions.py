@@ -36,7 +36,7 @@ def test_a_decision_is_a_position_with_different_legal_turns_and_their_rollouts(
     assert decision["odd_turns"] in decisions.ODD_TURNS
     [policy] = decision["policies"]
     assert policy["policy"].endswith(f"weights={registry.get(decision['game']).weights().version}")
-    assert 2 <= len(policy["turns"]) <= 4
+    assert 2 <= len(policy["turns"]) == decision["turns"] <= 4
     assert len({decisions.key_of(decision, rolled["turn"]) for rolled in policy["turns"]}) == len(policy["turns"])
     for rolled in policy["turns"]:
         position.copy().push(rolled["turn"])
@@ -83,7 +83,7 @@ def made_up(values):
         {"turn": str(number), "outlook": [[x, 10 * x] for x in row], "outcome": [[x, 10 * x] for x in row[:4]]}
         for number, row in enumerate(values)
     ]
-    return {"policies": [{"policy": "made up", "turns": turns}]}
+    return {"turns": len(turns), "position": "made up", "policies": [{"policy": "made up", "turns": turns}]}
 
 
 def test_the_best_of_equal_turns_is_not_overrated():
@@ -102,6 +102,14 @@ def test_the_best_turn_is_found_and_has_its_value():
     np.testing.assert_allclose(best, [[2, 20], [2, 20]], rtol=0.05)
 
 
+def test_turns_that_were_measured_later_do_not_move_the_zero_of_the_regret():
+    before = made_up(np.zeros((2, 8)))
+    after = made_up(np.concatenate([np.zeros((2, 8)), np.ones((1, 8))])) | {"turns": 2}
+    assert (decisions.best(after) == 0).all()
+    assert (decisions.best(after | {"turns": 3}) > 0).all()
+    assert decisions.digest([after]) == decisions.digest([before]) != decisions.digest([after | {"turns": 3}])
+
+
 def test_an_outcome_is_the_mean_outlook_and_the_mean_change_after_it():
     rolled = {"outlook": [[0.1, 1], [0.3, 3], [0.6, 6], [0.8, 8]], "outcome": [[0, -4], [1, 9]]}
     outcome, outlook = decisions.estimates(rolled)
@@ -112,7 +120,7 @@ def test_an_outcome_is_the_mean_outlook_and_the_mean_change_after_it():
 def test_choices_that_nobody_rolled_out_are_rolled_out_once(coatl):
     shipped = registry.get("coatl").weights()
     turns = coatl["policies"][0]["turns"]
-    lean = coatl | {"policies": [coatl["policies"][0] | {"turns": turns[:1]}]}
+    lean = coatl | {"turns": 1, "policies": [coatl["policies"][0] | {"turns": turns[:1]}]}
     engines = [("random,seed=5", {}), ("random,seed=6", {}), ("mcts", {"iterations": 40, "memory": 8})]
     full, choices = decisions.choose(lean, engines)
     known = decisions.advantages(full)
@@ -131,7 +139,7 @@ def test_other_weights_are_compared_with_their_own_rollouts_of_the_anchor(coatl)
     arrays = spec.load().arrays()
     arrays["linear"][:] *= 0.5
     others = spec.make(arrays)
-    lean = coatl | {"policies": [coatl["policies"][0] | {"turns": coatl["policies"][0]["turns"][:1]}]}
+    lean = coatl | {"turns": 1, "policies": [coatl["policies"][0] | {"turns": coatl["policies"][0]["turns"][:1]}]}
     full, [choice] = decisions.choose(lean, [("random,seed=5", {})], others)
     assert full["policies"][0] == lean["policies"][0]
     policy = full["policies"][1]
@@ -148,6 +156,7 @@ def test_the_decisions_that_ship_can_be_used(path):
     assert {decision["phase"] for decision in found} == {0, 1, 2}
     assert 0.4 < np.mean([decision["odd_turns"] > 0 for decision in found]) < 0.6
     for decision in found[::10]:
+        assert 3 <= decision["turns"] <= 7
         assert decisions.advantages(decision)[decisions.key_of(decision, decisions.anchor(decision))].tolist() == [
             [0, 0],
             [0, 0],

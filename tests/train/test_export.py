@@ -11,7 +11,7 @@ import mexica_ai as ai
 from cext.core.search import Search
 from mexica_ai import env, registry
 from mexica_ai.cli.main import main
-from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.export import MANIFEST, Settings, export, make_shard
 from mexica_ai.limits import Limits
 from mexica_ai.tree import search_tree
@@ -175,3 +175,49 @@ def test_a_tree_as_dot(tmp_path, capsys):
     nodes = [line for line in text.splitlines() if "visits" in line]
     assert capsys.readouterr().out.startswith(f"{len(nodes)} nodes with at least 10 visits of 200")
     assert main(["tree", "examples/nim.json", "--out", str(tmp_path / "no" / "tree.dot")]) == 2
+
+
+def test_a_tree_with_fewer_visits_than_asked_for_is_refused_and_writes_nothing(tmp_path, capsys):
+    path = tmp_path / "tree.jsonl"
+    command = ["tree", "examples/nim.json", "--iterations", "20", "--visits", "21", "--out", str(path)]
+    assert main(command) != 0
+    assert "visits: given 21; expected at most 20, those of the root" in capsys.readouterr().err
+    assert not path.exists()
+
+
+def test_a_bad_record_can_be_corrected_before_the_first_shard(tmp_path):
+    bad = [records(1)[0], ("games:2", records(1)[0][1].replace(b"take", b"give"))]
+    with pytest.raises(NotationError, match=r"^games:2: "):
+        export(bad, tmp_path, Here(), format="npz")
+    assert export(records(2), tmp_path, Here(), format="npz").written == 1
+    with pytest.raises(SearchError, match="other records or settings"):
+        export(records(3), tmp_path, Here(), format="npz")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"[1, 2]", "games:1: given a list of 2 entries; expected an object"),
+        (b"{}", r"games:1\.game: given null; expected a string"),
+        (b'{"game": [1]}', r"games:1\.game: given a list of 1 entries; expected a string"),
+        (b'{"game": "chess"}', "games:1: .*chess"),
+    ],
+)
+def test_a_record_without_a_game_is_named(tmp_path, text, message):
+    with pytest.raises(MexicaAIError, match=message):
+        export([("games:1", text)], tmp_path / "new", Here(), format="npz")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"format": "csv"}, 'format: given "csv"; expected parquet or npz'),
+        ({"records_per_shard": 0}, "records_per_shard: given 0; expected an integer of at least 1"),
+        ({"records_per_shard": 2.5}, "records_per_shard: given 2.5; expected an integer of at least 1"),
+    ],
+)
+def test_options_of_an_export_out_of_range_are_refused(tmp_path, options, message):
+    with pytest.raises(SearchError, match=message):
+        export(records(1), tmp_path / "new", Here(), **options)
+    assert not (tmp_path / "new").exists()
