@@ -209,7 +209,8 @@ def parse_spec(text: str) -> EngineSpec:
     Raises
     ------
     NotationError
-        The kind or a key is unknown, a key is given twice, or a value has the wrong type.
+        The kind or a key is unknown, a key is given twice or without another that it needs, or a value has the wrong
+        type.
     """
 
     def error(problem: str, reason: str = "BAD_ENGINE_SPEC") -> NotationError:
@@ -246,6 +247,8 @@ def parse_spec(text: str) -> EngineSpec:
             options[key] = KEYS[key](value)
         except ValueError as expected:
             raise error(f"{key}={value} is not {expected}", "BAD_ENGINE_VALUE") from None
+    if "batch" in options and "evaluator" not in options:
+        raise error("batch is given without evaluator; expected both")
     return EngineSpec(head, target, options)
 
 

@@ -33,7 +33,7 @@ from cext.core.weights import Weights
 from mexica_ai import registry
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.search import weights_for
-from mexica_ai.strict import parse_json
+from mexica_ai.strict import check_shape, parse_json
 from mexica_ai.train import corrections, policy, positions, probes, recipe, searches
 from mexica_ai.train import fit as network
 from mexica_ai.train.corrections import Arrays
@@ -202,7 +202,9 @@ class _Generation:
     def _command(self) -> str:
         options = dataclasses.asdict(self.sizes) | {"seed": self.seed, "strength": self.strength}
         given = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in options.items())
-        return f"mexica-ai train recipe {self.game} {given}"
+        shipped = self.weights.sha256 == registry.get(self.game).weights().sha256
+        # Names of files differ from machine to machine; `refined` in the provenance says which weights.
+        return f"mexica-ai train recipe {self.game} --out FOLDER {'' if shipped else '--weights FILE '}{given}"
 
     def _settle(self) -> None:
         """Make the folder, or check that it is of a run with the same settings."""
@@ -214,6 +216,7 @@ class _Generation:
         except OSError as error:
             raise SearchError(f"{path}: {error.strerror}; expected a folder", reason="INVALID_PATH") from None
         before = parse_json(_read(path), str(path))
+        check_shape(before, dict, str(path))
         if before != self._settings():
             names = [name for name, value in self._settings().items() if before.get(name) != value]
             given = ", ".join(f"{name} {before.get(name)}" for name in names) or "others"
@@ -326,8 +329,10 @@ class _Generation:
         )
         arrays["policy_out"] *= np.float32(self.strength)
         own = best.provenance if self.sizes.networks else {}
+        arrays = _rounded(arrays)
+        figures["after"] = policy.log_loss(decisions.take(decisions.held_out), arrays)  # of what is saved
         figures = {name: round(value, 4) for name, value in figures.items()}
-        fitted = self.spec.make(best.arrays() | _rounded(arrays), own | {"policy": figures})
+        fitted = self.spec.make(best.arrays() | arrays, own | {"policy": figures})
         self.spec.save(path, fitted)
         return fitted
 

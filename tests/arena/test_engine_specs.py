@@ -305,3 +305,9 @@ def test_numbers_in_other_forms_are_understood(text, options):
     spec = parse_spec(f"mcts,{text}")
     assert spec.options == options
     assert parse_spec(str(spec)) == spec
+
+
+def test_a_batch_without_an_evaluator_is_refused():
+    with pytest.raises(NotationError, match="batch is given without evaluator; expected both"):
+        parse_spec("mcts,batch=8")
+    assert parse_spec("mcts,batch=8,evaluator=a.onnx").options == {"batch": 8, "evaluator": "a.onnx"}

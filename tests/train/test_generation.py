@@ -44,6 +44,7 @@ def test_a_run_makes_weights_with_their_provenance(folder):
     assert found["match"]["games"] == 2
     assert found["policy"]["fitted_on"] > 100
     assert found["settings"]["deep"] == 40
+    assert found["command"].startswith("mexica-ai train recipe coatl --out FOLDER --games 10 ")
     assert "--deep 40" in found["command"]
     losses = [spec.load(folder / f"network-{number}.json").provenance["held_out_loss"] for number in (0, 1)]
     assert found["held_out_loss"] == min(losses) <= found["held_out_loss_before"]
@@ -74,6 +75,12 @@ def test_a_folder_of_other_settings_is_refused(folder, capsys):
         run(folder, seed=2)
     assert main(["train", "recipe", GAME, "--out", str(folder), "--small"]) == 2
     assert "is of a run with iterations 2, " in capsys.readouterr().err
+
+
+def test_settings_that_are_no_object_are_refused(tmp_path):
+    (tmp_path / "settings.json").write_text("[]")
+    with pytest.raises(NotationError, match=r"settings\.json: given a list of 0 entries; expected an object"):
+        run(tmp_path)
 
 
 @pytest.mark.parametrize(
