@@ -162,7 +162,10 @@ def _load_plugin(name: str, points: list[EntryPoint], others: Iterable[GameEntry
 
 def _package(point: EntryPoint) -> str:
     """Return the name and version of a package; what its entry point refers to if its metadata cannot be read."""
-    metadata = point.dist.metadata if point.dist else None
+    try:
+        metadata = point.dist.metadata if point.dist else None
+    except OSError:  # later versions of importlib.metadata raise a FileNotFoundError
+        metadata = None
     if not metadata or metadata.get("Name") is None:
         return f"of {quote(point.value)}"
     return f"{metadata.get('Name')} {metadata.get('Version', '(no version)')}"

@@ -405,7 +405,7 @@ def test_a_file_has_the_options_and_the_command_line_overrides_them(cli, tmp_pat
         ("blocks = [1]", "blocks: given"),
         ("blocks = true", "blocks: given true; expected text or a number"),
         ("time = 'soon'", "time: 'soon' is not a number of seconds"),
-        ("game = 'go'", 'game: given "go"; expected one of coatl, '),
+        ("game = 'go'", 'game: no game "go"; expected one of coatl, '),
         ("reproducible = 1", "reproducible: given 1; expected true or false"),
         ("engine = 'mcts'", 'engine: given "mcts"; expected a list'),
         ("engine = ['mcts', 3]", "engine: [1]: given 3; expected a spec"),

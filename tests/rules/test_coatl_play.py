@@ -106,7 +106,7 @@ def test_engines_get_what_their_seat_sees(monkeypatch):
             return run_search(position, ai.Limits(iterations=5), seed=seed, candidates=1)
 
     spies = iter(range(99))
-    monkeypatch.setattr(play, "_start", lambda spec: Spy(next(spies)))
+    monkeypatch.setattr(play, "_start", lambda spec, log=None: Spy(next(spies)))
     records = play_all(tournament("greedy", "random"))
     assert all(ai.replay(record).is_over for record in records)
     assert len(seen) == sum(not is_event(turn) for record in records for turn in record["turns"])

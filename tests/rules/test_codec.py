@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 FUNCTIONS = [name for name, value in vars(GameCodec).items() if inspect.isfunction(value) and name[0] != "_"]
 PROPERTIES = [name for name, value in vars(GameCodec).items() if isinstance(value, property)]
 ABSTRACT = GameCodec.__abstractmethods__
-ATTRIBUTES = ("name", "options", "examples", "has_views", "spends")
+ATTRIBUTES = ("name", "options", "examples", "has_views", "spends", "level_errors")
 
 
 def codec(game):

@@ -370,7 +370,7 @@ def test_a_walk_carries_one_record(expected):
     records.sort(key=positions.fingerprint)
     for index in range(3):
         record, state = probes._draw_record(records, 1, index)
-        walk = json.dumps(probes._walk(record, state, 1, index, 8, in_use))
+        walk = json.dumps(probes._walk(record, state, 1, index, 8, 0, in_use))
         assert walk.encode() in lines(expected[1])
 
 
