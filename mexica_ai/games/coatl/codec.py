@@ -1,5 +1,7 @@
 """Coatl's codec: its text forms, views, random events, rendering and options."""
 
+from typing import ClassVar
+
 from mexica_ai.games.coatl import compact, legality, notation, render
 from mexica_ai.games.codec import GameCodec, Option
 
@@ -9,6 +11,7 @@ class CoatlCodec(GameCodec):
 
     name = "coatl"
     spends = ("actions_left",)
+    level_errors: ClassVar = {3: (0.104, 2.0), 4: (0.083, 0.85)}
     options = (
         Option(
             "sacrifice_tokens", bool, "whether each seat has the three sacrifice tokens (default: it has)"
