@@ -17,7 +17,7 @@ class MexicaCodec(GameCodec):
     name = "mexica"
     spends = ("action_points", "action_tokens")
     level_errors: ClassVar = {
-        2: (0.128, 2.7), 3: (0.1, 1.75), 4: (0.092, 1.15), 5: (0.084, 0.85), 6: (0.1, 0.0)
+        2: (0.128, 2.7), 3: (0.1, 1.75), 4: (0.092, 1.15), 5: (0.084, 0.85), 6: (0.08, 0.0)
     }  # fmt: skip
     options = (
         Option(
