@@ -7,7 +7,7 @@ from typing import Any
 from mexica_ai.errors import MexicaAIError, NotationError, PositionError
 from mexica_ai.games.compact import split_header
 from mexica_ai.position import Position
-from mexica_ai.strict import Nullable, check_shape, choice, parse_json, quote
+from mexica_ai.strict import Nullable, check_shape, check_version, choice, parse_json, quote
 
 VERSION = 1
 _SHAPE = {
@@ -215,12 +215,7 @@ def check_record(record: object, path: str = "$") -> None:
     if isinstance(record, dict) and "to_move" in record and "turns" not in record:
         raise _position_given(path)
     check_shape(record, _SHAPE, path)
-    if record["version"] != VERSION:
-        raise NotationError(
-            f"{path}.version: given {quote(record['version'])}; expected {VERSION}",
-            reason="UNSUPPORTED_VERSION",
-            path=f"{path}.version",
-        )
+    check_version(record, VERSION, path)
 
 
 def _parse_start(record, path):

@@ -221,6 +221,16 @@ def check_shape(value, shape, path):
     findings.raise_as(NotationError)
 
 
+def check_version(data, version, path):
+    """Raise NotationError, reason UNSUPPORTED_VERSION, if an object of the text forms is of another version."""
+    if data["version"] != version:
+        raise NotationError(
+            f"{path}.version: given {quote(data['version'])}; expected {version}",
+            reason="UNSUPPORTED_VERSION",
+            path=f"{path}.version",
+        )
+
+
 def readable(value, shape):
     """Return what of `value` can be read as a dict shape; what is missing or wrong becomes 0, "", False, None or [].
 

@@ -17,6 +17,8 @@ ctypedef int (*priors_find_t)(const void* weights, const void* state, const acti
 # of another game.
 cdef object priors_categorize(State owner, object weights, str game, priors_find_t find)
 
-# A game's inputs of a learnt policy for Python: (summary, actions, categories, priors, features), of the actions to be
-# scored. Raises TypeError if the state or the weights are of another game.
+# A game's inputs of a learnt policy for Python, as a tuple of arrays: the summary (float32, `SUMMARY_...` of the game's
+# ``weights.pxd``); and of each action to be scored the action (uint64), the index of its category (int32), its prior
+# without a policy (float32, above 0), and its features (float32, one row an action: `SCORER_...` of ``scorer.pxd``,
+# then `ACTION_...` of ``weights.pxd``). Raises TypeError if the state or the weights are of another game.
 cdef object priors_inputs(State owner, object weights, str game, int summary, int features, scorer_find_t find)

@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import queue
-import shlex
 import signal
 import subprocess
 import threading
@@ -30,6 +29,7 @@ from mexica_ai.engines.process import (
     MAX_LINE,
     PROTOCOL_VERSION,
     STOP_POLL_S,
+    split_command,
 )
 from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.position import Position, new_game
@@ -97,14 +97,7 @@ def check_program(
 
 class _Checker:
     def __init__(self, spec: EngineSpec, games: list[str] | None, time_s: float, margin_s: float) -> None:
-        try:
-            self._command = shlex.split(spec.target)
-        except ValueError as error:
-            raise NotationError(
-                f"engine spec {str(spec)!r}: cannot be split as a shell would: {error}",
-                reason="BAD_ENGINE_SPEC",
-                path="engine",
-            ) from None
+        self._command = split_command(spec)
         self._time_s, self._margin_s = time_s, margin_s
         self._wanted = games
         self._games: list[str] = []

@@ -144,6 +144,17 @@ def add_cluster_option(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_workers_options(parser: argparse._ActionsContainer, what: str) -> None:
+    """Add `--jobs` and `--cluster`. `what` names the work, in the plural: a job does one of them at a time."""
+    parser.add_argument(
+        "--jobs",
+        type=argument(whole_number(1, 1024)),
+        metavar="N",
+        help=f"{what} at a time, each in a process of its own (default: 1; with --cluster: its threads)",
+    )
+    add_cluster_option(parser)
+
+
 @contextlib.contextmanager
 def executor(cluster: str | None, concurrency: int | None) -> Iterator[tuple[Executor, int]]:
     """Give an executor that plays games, and how many at a time.

@@ -51,13 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"records of a shard (default: {RECORDS_PER_SHARD})",
     )
-    parser.add_argument(
-        "--jobs",
-        type=common.argument(whole_number(1, 1024)),
-        metavar="N",
-        help="shards at a time, each in a process of its own (default: 1; with --cluster: its threads)",
-    )
-    common.add_cluster_option(parser)
+    common.add_workers_options(parser, "shards")
     common.add_json_option(parser, "print one JSON object: shards, written, rows, records, unfinished")
 
 

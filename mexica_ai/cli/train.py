@@ -106,13 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=common.argument(whole_number(0)), default=1, metavar="N", help="(default: 1)"
     )
-    parser.add_argument(
-        "--jobs",
-        type=common.argument(whole_number(1, 1024)),
-        metavar="N",
-        help="games at a time, each in a process of its own (default: 1; with --cluster: its threads)",
-    )
-    common.add_cluster_option(parser)
+    common.add_workers_options(parser, "games")
     parser.add_argument(
         "--probes", type=Path, metavar="FILE", help="file of walks to fit the network to; new ones go there"
     )

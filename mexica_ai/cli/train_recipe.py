@@ -70,13 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=common.argument(whole_number(0)), default=1, metavar="N", help="(default: 1)"
     )
-    parser.add_argument(
-        "--jobs",
-        type=common.argument(whole_number(1, 1024)),
-        metavar="N",
-        help="games at a time, each in a process of its own (default: 1; with --cluster: its threads)",
-    )
-    common.add_cluster_option(parser)
+    common.add_workers_options(parser, "games")
     common.add_json_option(parser, "print the provenance of the new weights as one JSON object")
 
 

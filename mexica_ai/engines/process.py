@@ -25,6 +25,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mexica_ai.engines.base import Engine, find_fault
+from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position
@@ -48,6 +49,18 @@ _CANDIDATE_SHAPE = {
     "prior": float,
     "line": [[str]],
 }
+
+
+def split_command(spec: EngineSpec) -> list[str]:
+    """Return the words of a program's command; NotationError if it cannot be split."""
+    try:
+        return shlex.split(spec.target)
+    except ValueError as error:
+        raise NotationError(
+            f"engine spec {str(spec)!r}: cannot split {spec.target!r} as a shell would: {error}",
+            reason="BAD_ENGINE_SPEC",
+            path="engine",
+        ) from None
 
 
 class ProcessEngine(Engine):
@@ -85,14 +98,7 @@ class ProcessEngine(Engine):
         self._log = log or (lambda sign, text: None)
         self._dies_with_thread = dies_with_thread
         self._end_by_s: float | None = None  # monotonic time at which it is killed, once its input is closed
-        try:
-            self._command = shlex.split(spec.target)
-        except ValueError as error:
-            raise NotationError(
-                f"engine {self.name}: cannot split {spec.target!r} as a shell would: {error}",
-                reason="BAD_ENGINE_SPEC",
-                path="engine",
-            ) from None
+        self._command = split_command(spec)
         self._margin_s: float = spec.options.get("margin", DEFAULT_MARGIN_S)
         self._process: subprocess.Popen | None = None
         self._last_id = 0

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mexica_ai.train.adamw import AdamW
 from mexica_ai.train.corrections import Arrays
 from mexica_ai.train.positions import SCORE_SCALE, Positions
 
@@ -103,7 +104,7 @@ def fit(
     """
     generator = np.random.default_rng(seed)
     weights = {name: array.copy() for name, array in weights.items()}
-    moments = {name: (np.zeros_like(array), np.zeros_like(array)) for name, array in weights.items()}
+    optimizer = AdamW(weights, WEIGHT_DECAY, [name for name in weights if name.startswith("w")])
     batch = min(BATCH, len(positions.games))
     steps, step = epochs * (len(positions.games) // batch), 0
     warm_up = max(1, min(WARM_UP, steps // 5))
@@ -115,14 +116,7 @@ def fit(
         for first in range(0, len(order) - batch + 1, batch):
             step += 1
             rate = learning_rate * min(1, step / warm_up) * (0.51 + 0.49 * np.cos(np.pi * step / steps))
-            gradients = _gradients(positions.take(order[first : first + batch]), weights)
-            for name, array in weights.items():
-                mean, square = moments[name]
-                mean += 0.1 * (gradients[name] - mean)
-                square += 0.001 * (gradients[name] ** 2 - square)
-                array -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
-                if name.startswith("w"):
-                    array *= 1 - rate * WEIGHT_DECAY
+            optimizer.step(_gradients(positions.take(order[first : first + batch]), weights), rate)
         on_epoch(epoch + 1, weights)
         if unseen is None:
             continue

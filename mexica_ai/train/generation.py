@@ -32,6 +32,7 @@ import numpy as np
 from cext.core.weights import Weights
 from mexica_ai import registry
 from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.files import replace
 from mexica_ai.search import weights_for
 from mexica_ai.strict import check_shape, parse_json
 from mexica_ai.train import corrections, policy, positions, probes, recipe, searches
@@ -212,7 +213,7 @@ class _Generation:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             if not path.exists():
-                _write(path, json.dumps(self._settings(), indent=1) + "\n")
+                replace(str(path), json.dumps(self._settings(), indent=1) + "\n")
         except OSError as error:
             raise SearchError(f"{path}: {error.strerror}; expected a folder", reason="INVALID_PATH") from None
         before = parse_json(_read(path), str(path))
@@ -357,7 +358,7 @@ class _Generation:
             "lost": len(found.lost),
         }
         lines = [figures, *found.records]
-        _write(path, "".join(json.dumps(line) + "\n" for line in lines))
+        replace(str(path), "".join(json.dumps(line) + "\n" for line in lines))
         return figures
 
 
@@ -384,9 +385,3 @@ def _read(path: Path) -> bytes:
     except OSError as error:
         raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
 
-
-def _write(path: Path, text: str) -> None:
-    """Write a file as a whole: a stopped run leaves none, or all of it."""
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(text)
-    os.replace(temporary, path)

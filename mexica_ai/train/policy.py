@@ -25,6 +25,7 @@ from mexica_ai import registry
 from mexica_ai.errors import NotationError
 from mexica_ai.position import Position
 from mexica_ai.strict import check_shape, parse_json
+from mexica_ai.train.adamw import AdamW
 from mexica_ai.train.corrections import Arrays
 from mexica_ai.train.positions import fingerprint, held_out
 
@@ -218,7 +219,7 @@ def fit(
     generator = np.random.default_rng(seed)
     fitted_on, unseen = decisions.take(~decisions.held_out), decisions.take(decisions.held_out)
     arrays = {name: array.copy() for name, array in arrays.items()}
-    moments = {name: (np.zeros_like(array), np.zeros_like(array)) for name, array in arrays.items()}
+    optimizer = AdamW(arrays, WEIGHT_DECAY, arrays)
     best, best_loss = {name: array.copy() for name, array in arrays.items()}, log_loss(unseen, arrays)
     best_epoch, step = 0, 0
     count = len(fitted_on.starts)
@@ -228,13 +229,7 @@ def fit(
         for first in range(0, count - batch + 1, batch):
             step += 1
             rate = LEARNING_RATE * min(1, step / 100) / (1 + epoch / 10)
-            gradients = _gradients(fitted_on.take(order[first : first + batch]), arrays)
-            for name, array in arrays.items():
-                mean, square = moments[name]
-                mean += 0.1 * (gradients[name] - mean)
-                square += 0.001 * (gradients[name] ** 2 - square)
-                array -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
-                array *= 1 - rate * WEIGHT_DECAY
+            optimizer.step(_gradients(fitted_on.take(order[first : first + batch]), arrays), rate)
         loss = log_loss(unseen, arrays)
         if loss < best_loss:
             best, best_loss, best_epoch = {name: array.copy() for name, array in arrays.items()}, loss, epoch

@@ -852,25 +852,5 @@ NUM_ROWS = NUM_GROUPS       # of the weights of the categories
 
 
 def policy_inputs(State owner not None, weights not None):
-    """Return what a learnt policy reads of a decision.
-
-    Parameters
-    ----------
-    owner : State
-        Of Mexica.
-    weights : Weights
-        Of Mexica.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        The summary (float32, `SUMMARY_...` of ``weights.pxd``); and of each action that would be scored: the action
-        (uint64), the index of its category (int32), its prior without a policy (float32, above 0), and its features
-        (float32, one row an action: `SCORER_...` of ``scorer.pxd``, then `ACTION_...` of ``weights.pxd``).
-
-    Raises
-    ------
-    TypeError
-        If the state or the weights are of another game.
-    """
+    """Return what a learnt policy reads of a decision of Mexica; see `priors_inputs` of ``priors.pxd``."""
     return priors_inputs(owner, weights, "mexica", NUM_SUMMARY, NUM_FEATURES, <scorer_find_t>_look)

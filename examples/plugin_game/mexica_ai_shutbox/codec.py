@@ -11,7 +11,7 @@ import re
 
 from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.codec import GameCodec, Option
-from mexica_ai.strict import Findings, check_shape, choice, quote
+from mexica_ai.strict import Findings, check_shape, check_version, choice, quote
 from mexica_ai_shutbox.ops import state_from_fields, state_to_fields
 
 VERSION = 1
@@ -64,12 +64,7 @@ class ShutboxCodec(GameCodec):
     def parse_position(self, data, path="position"):
         """Return the state of a JSON position."""
         check_shape(data, SHAPE, path)
-        if data["version"] != VERSION:
-            raise NotationError(
-                f"{path}.version: given {quote(data['version'])}; expected {VERSION}",
-                reason="UNSUPPORTED_VERSION",
-                path=f"{path}.version",
-            )
+        check_version(data, VERSION, path)
         findings = Findings()
         findings.check_range(f"{path}.players", data["players"], 2, MAX_PLAYERS)
         for key, high in (("open", NUM_TILES), ("points", MAX_POINTS)):

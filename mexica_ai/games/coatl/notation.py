@@ -37,7 +37,17 @@ from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, FACES, KINDS, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
 from mexica_ai.games.coatl.invariants import check_position
-from mexica_ai.strict import Findings, Nullable, Text, check_shape, choice, match_action, not_an_action, quote
+from mexica_ai.strict import (
+    Findings,
+    Nullable,
+    Text,
+    check_shape,
+    check_version,
+    choice,
+    match_action,
+    not_an_action,
+    quote,
+)
 
 VERSION = 1  # of the JSON form
 VERBS = (
@@ -424,12 +434,7 @@ def _check_version_and_ending(data, path):
             reason="BAD_VALUE",
             path=f"{path}.memory",
         )
-    if data["version"] != VERSION:
-        raise NotationError(
-            f"{path}.version: given {quote(data['version'])}; expected {VERSION}",
-            reason="UNSUPPORTED_VERSION",
-            path=f"{path}.version",
-        )
+    check_version(data, VERSION, path)
     if data["ending"] is not None:
         cause = data["ending"]["cause"]
         check_shape(data["ending"], {"cause": str, _ENDING_KEYS[cause]: int}, f"{path}.ending")

@@ -25,7 +25,16 @@ from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.invariants import check_fields, check_num_neutral, check_pool
-from mexica_ai.strict import Findings, Nullable, Text, check_shape, choice, match_action, not_an_action, quote
+from mexica_ai.strict import (
+    Findings,
+    Nullable,
+    Text,
+    check_shape,
+    check_version,
+    choice,
+    match_action,
+    not_an_action,
+)
 
 VERSION = 1  # of the JSON form
 VERBS = (
@@ -199,12 +208,7 @@ def parse_position(data, path="position"):
 def parse_fields(data, path="position"):
     """Check a position's JSON object completely and return its fields, for `state_from_fields`."""
     check_shape(data, SHAPE, path)
-    if data["version"] != VERSION:
-        raise NotationError(
-            f"{path}.version: given {quote(data['version'])}; expected {VERSION}",
-            reason="UNSUPPORTED_VERSION",
-            path=f"{path}.version",
-        )
+    check_version(data, VERSION, path)
     # What only the history of a game shows may be left out.
     unknown = {"idle_rounds": 0, "built_this_round": data["phase"] == "play"}
     fields = unknown | {key: value for key, value in data.items() if key not in ("game", "version")}

@@ -11,7 +11,7 @@ import re
 
 from cext.games.nim.ops import state_from_fields, state_to_fields
 from mexica_ai.errors import NotationError, PositionError
-from mexica_ai.strict import Findings, check_shape, choice, quote
+from mexica_ai.strict import Findings, check_shape, check_version, choice, quote
 
 VERSION = 1  # of the JSON form
 MAX_PILES, MAX_PILE = 8, 63
@@ -61,12 +61,7 @@ def parse_position(data, path="position"):
         If a number is out of range.
     """
     check_shape(data, SHAPE, path)
-    if data["version"] != VERSION:
-        raise NotationError(
-            f"{path}.version: given {quote(data['version'])}; expected {VERSION}",
-            reason="UNSUPPORTED_VERSION",
-            path=f"{path}.version",
-        )
+    check_version(data, VERSION, path)
     findings = Findings()
     _check_setup(data["players"], data["piles"], data["plies_per_turn"], path, findings)
     findings.check_range(f"{path}.to_move", data["to_move"], 0, data["players"] - 1)

@@ -36,7 +36,17 @@ from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, PLACES, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.invariants import check_position
-from mexica_ai.strict import Findings, Nullable, Text, check_shape, choice, match_action, not_an_action, quote
+from mexica_ai.strict import (
+    Findings,
+    Nullable,
+    Text,
+    check_shape,
+    check_version,
+    choice,
+    match_action,
+    not_an_action,
+    quote,
+)
 
 VERSION = 1  # of the JSON form
 VERBS = ("keep", "beg", "place", "pick", "harvest", "burn", "research", "build", "climb", "take", "sell",
@@ -319,12 +329,7 @@ def parse_fields(data, path="position"):
     Whether the first pending decision has an answer is left to the rules.
     """
     check_shape(data, SHAPE, path)
-    if data["version"] != VERSION:
-        raise NotationError(
-            f"{path}.version: given {quote(data['version'])}; expected {VERSION}",
-            reason="UNSUPPORTED_VERSION",
-            path=f"{path}.version",
-        )
+    check_version(data, VERSION, path)
     findings = Findings()
     check_position(data, path, findings)
     findings.raise_as(PositionError)
