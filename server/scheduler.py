@@ -509,6 +509,7 @@ class Scheduler:
 
         def note_answer(_):
             nonlocal iterations, left_s
+            self._slots.note_answer(ticket)
             left_s = call.remaining_s()
             # Reading the exception marks it as retrieved, even if the caller is gone and nothing awaits it.
             if answer.exception():

@@ -191,6 +191,12 @@ class SearchSlots:
         if self._is_closed or not self._is_free(self._account(caller)):
             self._ticket(caller, budget_s, deadline)
 
+    def note_answer(self, ticket: Ticket) -> None:
+        """Note that a search has been answered: its slot will soon be free, so none needs to be made free for the next
+        call.
+        """
+        ticket.is_ending = True
+
     def give_back(self, ticket: Ticket) -> None:
         """Free a slot for the next call."""
         self._running.remove(ticket)

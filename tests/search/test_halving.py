@@ -150,10 +150,14 @@ def test_a_search_limited_by_time_uses_all_of_it():
 
 def test_a_search_without_limit_is_that_of_puct():
     search = Search(nim(3, 3, 3), seed=1, halving=8)
-    timer = threading.Timer(0.05, search.stop)
-    timer.start()
-    search.run()
-    timer.join()
+    thread = threading.Thread(target=search.run)
+    thread.start()
+    try:
+        while thread.is_alive() and search.result(1)["iterations"] < 1000:
+            pass
+    finally:
+        search.stop()
+        thread.join()
     search.check_visits()
     assert len(search.result(100)["candidates"]) == 9
 

@@ -970,6 +970,24 @@ def test_the_queue_is_ordered_by_deadline_and_fair_between_callers():
     in_loop(play())
 
 
+@pytest.mark.parametrize("was_answered", [True, False])
+def test_no_analysis_ends_for_a_call_that_gets_the_slot_of_an_answered_search(was_answered):
+    async def play():
+        ended = []
+        slots = SearchSlots(2, 10, 10)
+        await slots.take("a", 60.0, None, end=lambda: ended.append("analysis"))
+        answered = await slots.take("b", 1.0, None)
+        if was_answered:  # its threads have not ended yet
+            slots.note_answer(answered)
+        waiting = asyncio.ensure_future(slots.take("b", 1.0, None))
+        await asyncio.sleep(0)
+        assert ended == ([] if was_answered else ["analysis"])
+        slots.give_back(answered)
+        await waiting
+
+    in_loop(play())
+
+
 def test_what_has_no_deadline_does_not_starve(monkeypatch):
     monkeypatch.setattr("mexica_ai.server.slots.PATIENCE_S", 0.2)
 
