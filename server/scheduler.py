@@ -298,7 +298,7 @@ class Scheduler:
 
         search = self._start(ticket, call, stop, limits, watch)
         search.add_done_callback(lambda _: news.set())
-        passing_on = asyncio.ensure_future(self._pass_on(stopping, stop))
+        passing_on = asyncio.ensure_future(self._pass_on(stopping, ticket, stop))
         try:
             while newest or not search.done():
                 if not newest:
@@ -312,7 +312,7 @@ class Scheduler:
             await asyncio.shield(search)  # its failure, if it failed
         finally:
             if not search.done():
-                stop.set()
+                self._end(ticket, stop)
                 self._metrics.cancelled()
             passing_on.cancel()
 
@@ -418,7 +418,7 @@ class Scheduler:
             # Shielded: a thread cannot be cancelled, and its end must still be handled.
             result = await asyncio.shield(search)
         except asyncio.CancelledError:
-            stop.set()
+            self._end(ticket, stop)
             self._metrics.cancelled()
             raise
         self._results.put(question, result)
@@ -469,9 +469,13 @@ class Scheduler:
         time_s = question.limits.time_s
         return replace(question.limits, time_s=left_s if time_s is None else min(time_s, left_s))
 
-    async def _pass_on(self, stopping: asyncio.Event, stop: Stop) -> None:
+    async def _pass_on(self, stopping: asyncio.Event, ticket: Ticket, stop: Stop) -> None:
         await stopping.wait()
+        self._end(ticket, stop)
+
+    def _end(self, ticket: Ticket, stop: Stop) -> None:
         stop.set()
+        self._slots.note_ending(ticket)
 
     def _start(
         self, ticket: Ticket, call: Call, stop: Stop, limits: Limits, run: Callable[[], Result]
@@ -509,7 +513,7 @@ class Scheduler:
 
         def note_answer(_):
             nonlocal iterations, left_s
-            self._slots.note_answer(ticket)
+            self._slots.note_ending(ticket)
             left_s = call.remaining_s()
             # Reading the exception marks it as retrieved, even if the caller is gone and nothing awaits it.
             if answer.exception():

@@ -191,11 +191,10 @@ class SearchSlots:
         if self._is_closed or not self._is_free(self._account(caller)):
             self._ticket(caller, budget_s, deadline)
 
-    def note_answer(self, ticket: Ticket) -> None:
-        """Note that a search has been answered: its slot will soon be free, so none needs to be made free for the next
-        call.
-        """
+    def note_ending(self, ticket: Ticket) -> None:
+        """Note that a search was answered or stopped: its slot will soon be free for the next call."""
         ticket.is_ending = True
+        ticket.ends_at = min(ticket.ends_at, loop_time())
 
     def give_back(self, ticket: Ticket) -> None:
         """Free a slot for the next call."""
@@ -432,7 +431,7 @@ class SearchSlots:
             if others > ending:
                 ends_at = min(ends_at, ticket.started_at + self._yield_s)
             if ends_at <= now:
-                ticket.is_ending = True
+                self.note_ending(ticket)
                 ending += 1
                 ticket.end()
             else:

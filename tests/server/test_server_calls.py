@@ -978,12 +978,27 @@ def test_no_analysis_ends_for_a_call_that_gets_the_slot_of_an_answered_search(wa
         await slots.take("a", 60.0, None, end=lambda: ended.append("analysis"))
         answered = await slots.take("b", 1.0, None)
         if was_answered:  # its threads have not ended yet
-            slots.note_answer(answered)
+            slots.note_ending(answered)
         waiting = asyncio.ensure_future(slots.take("b", 1.0, None))
         await asyncio.sleep(0)
         assert ended == ([] if was_answered else ["analysis"])
         slots.give_back(answered)
         await waiting
+
+    in_loop(play())
+
+
+def test_a_call_with_a_deadline_may_wait_for_a_stopped_search():
+    async def play():
+        slots = SearchSlots(1, 10, 10)
+        stopped = await slots.take("a", 60.0, None)
+        with pytest.raises(BusyError, match="too late for this deadline"):
+            await slots.take("a", 0.01, loop_time() + 30)
+        slots.note_ending(stopped)  # its thread has not ended yet
+        waiting = asyncio.ensure_future(slots.take("a", 0.01, loop_time() + 30))
+        await asyncio.sleep(0)
+        slots.give_back(stopped)
+        assert await waiting
 
     in_loop(play())
 
