@@ -15,9 +15,9 @@ from mexica_ai.train import generation
 DESCRIPTION = """\
 Make a generation of weights of a game, from the weights in use: games of
 self-play with deep searches now and then, positions off their paths valued by
-rollouts, fits of the evaluation (from several seeds, each until the loss on
-held-out games no longer falls; the best one goes on) and of the policy, and a
-match against the weights in use. Everything is in FOLDER; an interrupted run
+rollouts, fits of the evaluation to these (from several seeds, each until the
+loss on held-out games no longer falls; the best one goes on) and of the policy
+to the searches, and a match against the weights in use. Everything is in FOLDER; an interrupted run
 continues there with the same command. FOLDER/weights.json are the new weights,
 with their provenance. Play with them by --weights FOLDER/weights.json.
 
@@ -34,7 +34,7 @@ HELP = {
     "games": "games of self-play",
     "iterations": "of most searches in these games",
     "deep": "of a quarter of them, from which the policy learns",
-    "walks": "walks along these games, up to 8 positions each; 0: none",
+    "walks": "walks along these games, up to 8 positions each",
     "rollouts": "of such a position",
     "rollout_iterations": "of a search in a rollout",
     "networks": "seeds of the fit of the evaluation; 0: keep it and fit the policy alone",
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="made if it does not exist")
     parser.add_argument("--weights", metavar="FILE", help="the weights in use (default: those that ship)")
     parser.add_argument("--small", action="store_true", help="tiny defaults of the sizes below")
-    least = {"games": 10, "iterations": 2, "deep": 2, "walks": 0, "networks": 0}
+    least = {"games": 10, "iterations": 2, "deep": 2, "networks": 0}
     for size in dataclasses.fields(generation.Sizes):
         parser.add_argument(
             f"--{size.name.replace('_', '-')}",

@@ -4,8 +4,8 @@ The steps, each with its file in the folder; a run that was stopped continues wh
 
 1. ``games.jsonl``: games of equal seats with deep searches now and then (`mexica_ai.train.searches`).
 2. ``probes.jsonl``: positions off the paths of these games, valued by rollouts (`probes`).
-3. ``network-N.json``, one for each seed: the network in use, refined on both together, until the loss on held-out games
-   no longer falls (`mexica_ai.train.fit`). The one with the least loss goes on.
+3. ``network-N.json``, one for each seed: the network in use, refined on the probes until the loss on those of held-out
+   games no longer falls (`mexica_ai.train.fit`). The one with the least loss goes on.
 4. ``fitted.json``: these weights with a learnt policy, fitted to the deep searches (`policy`).
 5. ``match.jsonl``: games against the weights in use (`recipe.check`).
 6. ``weights.json``: the weights with their provenance: the settings, checksums of the data, and the figures.
@@ -35,7 +35,7 @@ from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.files import replace
 from mexica_ai.search import weights_for
 from mexica_ai.strict import check_shape, parse_json
-from mexica_ai.train import corrections, policy, positions, probes, recipe, searches
+from mexica_ai.train import policy, probes, recipe, searches
 from mexica_ai.train import fit as network
 from mexica_ai.train.corrections import Arrays
 from mexica_ai.train.positions import Positions
@@ -54,11 +54,11 @@ class Sizes:
     iterations, deep : int
         Of most of their searches, and of those that a policy learns from.
     walks : int
-        Along these games; 0: no probes.
+        Along these games, for the fit of the evaluation.
     rollouts, rollout_iterations : int
         Of a probe, and of a search in a rollout.
     networks : int
-        Seeds of the fit of the evaluation; 0: the network in use stays, and only a policy is fitted.
+        Seeds of the fit of the evaluation; 0: the network in use stays, without walks, and only a policy is fitted.
     epochs : int
         At most, of each fit.
     match, match_iterations : int
@@ -68,9 +68,9 @@ class Sizes:
     games: int = 4000
     iterations: int = 64
     deep: int = 800
-    walks: int = 4000
-    rollouts: int = 6
-    rollout_iterations: int = 24
+    walks: int = 2500
+    rollouts: int = 1
+    rollout_iterations: int = 64
     networks: int = 3
     epochs: int = 40
     match: int = 200
@@ -135,7 +135,7 @@ def run(
 
 
 def _check(sizes: Sizes, seed: int, strength: float) -> None:
-    least = {"games": recipe.MIN_GAMES, "iterations": 2, "deep": 2, "walks": 0, "networks": 0}
+    least = {"games": recipe.MIN_GAMES, "iterations": 2, "deep": 2, "networks": 0}
     for name, value in [*dataclasses.asdict(sizes).items(), ("seed", seed)]:
         lowest = 0 if name == "seed" else least.get(name, 1)
         if type(value) is not int or value < lowest:
@@ -173,8 +173,8 @@ class _Generation:
         if end.exists():
             return self.spec.load(end)
         games = self._play()
-        walks = self._walk(games) if self.sizes.networks and self.sizes.walks else []
-        best = self._fit_network(games, walks) if self.sizes.networks else self.weights
+        walks = self._walk(games) if self.sizes.networks else []
+        best = self._fit_network(walks) if self.sizes.networks else self.weights
         fitted = self._fit_policy(games, best)
         match = self._play_match(fitted)
         provenance = fitted.provenance | {
@@ -262,49 +262,43 @@ class _Generation:
         )
         return sorted(_read(path).splitlines())
 
-    def _fit_network(self, games: list[bytes], walks: list[bytes]) -> Weights:
-        """Fit the network from every seed and return the weights with the one that predicts held-out games best."""
+    def _fit_network(self, walks: list[bytes]) -> Weights:
+        """Fit the network from every seed and return the weights with the one that predicts held-out games best.
+
+        The probes alone are fitted to. Games between good players lack what good players avoid, and a search looks for
+        it: a network that was fitted to them predicts such games better, probes worse, and plays worse.
+        """
         found = []
         samples: Positions | None = None
         for number in range(self.sizes.networks):
             path = self.folder / f"network-{number}.json"
             if not path.exists():
                 if samples is None:
-                    samples = self._positions(games, walks)
+                    texts = ((f"probes.jsonl:{number}", text) for number, text in enumerate(walks, 1))
+                    samples = probes.load(texts, self.game, self.spec.features)
+                    if not samples.held_out.any():
+                        raise SearchError(
+                            "all walks go along one game: a fit needs others, too", reason="INVALID_LIMITS"
+                        )
                 self.spec.save(path, self._refined(samples, number))
             found.append(self.spec.load(path))
         return min(found, key=lambda weights: weights.provenance["held_out_loss"])
 
-    def _positions(self, games: list[bytes], walks: list[bytes]) -> Positions:
-        records = [
-            (f"games.jsonl:{number}", json.dumps(json.loads(text)["record"]).encode())
-            for number, text in enumerate(games, 1)
-        ]
-        found = positions.sample(records, self.spec.features, seed=self.seed)
-        if not found.held_out.any():
-            raise SearchError("all games are the same: a fit needs different ones", reason="INVALID_LIMITS")
-        if walks:
-            texts = ((f"probes.jsonl:{number}", text) for number, text in enumerate(walks, 1))
-            found = _together(found, probes.load(texts, self.game, self.spec.features))
-        return found
-
     def _refined(self, samples: Positions, number: int) -> Weights:
-        pull = registry.get(self.game).training.PULL
         before = self.weights.arrays()
+        start = {name: before[name] for name in self.spec.network}
         unseen = samples.take(samples.held_out)
-        start = corrections.unpulled(self.spec, before, pull)
         fitted = network.fit(
             samples.take(~samples.held_out),
-            {name: start[name] for name in self.spec.network},
+            start,
             epochs=self.sizes.epochs,
             seed=self.seed + number,
             learning_rate=recipe.REFINING_RATE,
             unseen=unseen,
             on_epoch=lambda epoch, _: self.on_progress(f"network {number}", epoch, self.sizes.epochs),
         )
-        arrays = before | _rounded(corrections.pulled(self.spec, fitted, pull))
         return self.spec.make(
-            arrays,
+            before | _rounded(fitted),
             {
                 "states": int((~samples.held_out).sum()),
                 "network_seed": self.seed + number,
@@ -360,15 +354,6 @@ class _Generation:
         lines = [figures, *found.records]
         replace(str(path), "".join(json.dumps(line) + "\n" for line in lines))
         return figures
-
-
-def _together(first: Positions, second: Positions) -> Positions:
-    """Return the positions of both."""
-    columns = {
-        name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in first.__dataclass_fields__
-    }
-    columns["games"][len(first.games) :] += first.games.max() + 1
-    return Positions(**columns)
 
 
 def _rounded(arrays: Arrays) -> Arrays:

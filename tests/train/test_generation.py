@@ -14,7 +14,7 @@ from mexica_ai.train import generation, policy, searches
 
 GAME = "coatl"
 SIZES = generation.Sizes(
-    games=10, iterations=2, deep=40, walks=1, rollouts=2, rollout_iterations=1, networks=2, epochs=2, match=2,
+    games=10, iterations=2, deep=40, walks=2, rollouts=2, rollout_iterations=1, networks=2, epochs=2, match=2,
     match_iterations=3,
 )  # fmt: skip
 
@@ -40,7 +40,7 @@ def test_a_run_makes_weights_with_their_provenance(folder):
     found = weights.provenance
     assert found["refined"] == registry.get(GAME).weights().sha256
     assert found["games"] == 10
-    assert found["walks"] == 1
+    assert found["walks"] == 2
     assert found["match"]["games"] == 2
     assert found["policy"]["fitted_on"] > 100
     assert found["settings"]["deep"] == 40
@@ -132,11 +132,10 @@ def test_a_game_with_deep_searches_is_the_same_again_and_its_targets_follow_the_
 
 
 def test_probes_valued_by_rollouts_are_means_of_whole_games(folder):
-    (line,) = (folder / "probes.jsonl").read_bytes().splitlines()
-    content = json.loads(line)
-    assert content["walk"]["rollouts"] == 2
-    assert content["probes"]
-    for probe in content["probes"]:
+    contents = [json.loads(line) for line in (folder / "probes.jsonl").read_bytes().splitlines()]
+    assert [content["walk"]["rollouts"] for content in contents] == [2, 2]
+    assert contents[0]["probes"]
+    for probe in contents[0]["probes"]:
         assert sum(probe["value"]) == pytest.approx(1, abs=1e-3)
         # Two games: each seat won none, one or both of them, or shared a win among two, three or four.
         assert all(min(abs(share * 24 - k) for k in range(25)) < 0.01 for share in probe["value"])
