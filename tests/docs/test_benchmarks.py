@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import json
+import random
 import re
 import runpy
 import subprocess
@@ -202,6 +203,36 @@ def test_levels(tmp_path):
     assert len(before) == 2
     assert figures("levels.py", *args, "--pairs", 2) == [second]
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+
+
+def test_calibration(tmp_path):
+    args = ("--game", "coatl", "--games", 20, "--iterations", 2, "--out", tmp_path / "games.jsonl")
+    found = figures("calibration.py", *args)
+    assert found["games"] == 20
+    assert sum(row["shares"] for row in found["tenths"]) > 400
+    assert all(row["from"] <= row["published"] <= row["from"] + 0.1 for row in found["tenths"])
+    assert list(found["weights"]) == ["constant", "leaf", "search - leaf"]
+    before = (tmp_path / "games.jsonl").read_bytes()
+    assert figures("calibration.py", *args) == found  # without more games
+    assert (tmp_path / "games.jsonl").read_bytes() == before
+
+
+def test_calibration_finds_what_searching_adds(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    script = runpy.run_path(str(BENCHMARKS / "calibration.py"))
+    random_ = random.Random(1)
+    games = []
+    for _ in range(4000):
+        # The search's error is no larger than the leaf's, so each knows half of what both do not.
+        truth = random_.uniform(0.2, 0.8)
+        leaf, searched = (truth + random_.uniform(-0.15, 0.15) for _ in range(2))
+        won = float(random_.random() < truth)
+        games.append({"searched": [[0, [searched, 1 - searched], leaf]], "won": [won, 1 - won]})
+    weight, error = script["weights_of"](games)["search - leaf"]
+    assert abs(weight - 0.45) < 4 * error < 0.4
+    for row in script["tenths"](games):
+        assert row["to_move"]
+        assert row["won"] == pytest.approx(row["published"], abs=0.1 + 4 * row["error"])
 
 
 def test_bench_rules_prints_the_budgets():
