@@ -6,8 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
-# One worker a processor; tests/conftest.py says what each of them gets.
-PYTEST := python -P -m pytest --numprocesses logical
+# More workers than processors, since many tests wait; tests/conftest.py says what each of them gets.
+PYTEST := python -P -m pytest --numprocesses $(shell expr $$(nproc) + 2)
 
 # The tests start the command hundreds of times; without bytecode each start compiles all modules.
 unexport PYTHONDONTWRITEBYTECODE
@@ -39,11 +39,11 @@ demo: install
 	@$(BIN)/mexica-ai best examples/mexica_midgame.json --time 2
 
 test: install
-	$(BIN)/$(PYTEST) -m 'not web'
+	$(BIN)/$(PYTEST) --ignore tests/web
 
 # The tests that a change most likely breaks; about a minute.
 test-quick: install
-	$(BIN)/$(PYTEST) -m 'not slow and not web'
+	$(BIN)/$(PYTEST) --ignore tests/web -m 'not slow'
 
 # The page: its HTTP interface, and what people do on it in a browser, if there is a Chromium.
 test-web: install $(VENV)/.web

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from pages import PERSON, Process, engine
 
-pytestmark = pytest.mark.web
-
 ROOT = Path(__file__).parents[2]
 GOLDENS = ROOT / "tests" / "data" / "web"
 PERSONS = [PERSON, PERSON]
