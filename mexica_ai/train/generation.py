@@ -35,8 +35,8 @@ from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.files import replace
 from mexica_ai.search import weights_for
 from mexica_ai.strict import check_shape, parse_json
-from mexica_ai.train import policy, probes, recipe, searches
 from mexica_ai.train import fit as network
+from mexica_ai.train import policy, probes, recipe, searches
 from mexica_ai.train.corrections import Arrays
 from mexica_ai.train.positions import Positions
 
