@@ -1,5 +1,7 @@
 """Tzolk'in's codec: the functions of its text forms, views, random events and its picture, and its options."""
 
+from typing import ClassVar
+
 from mexica_ai.errors import PositionError
 from mexica_ai.games.codec import GameCodec, Option
 from mexica_ai.games.tzolkin import compact, legality, notation, render
@@ -11,6 +13,9 @@ class TzolkinCodec(GameCodec):
     name = "tzolkin"
     title = "Tzolk'in"
     spends = ("corn", "wood", "stone", "gold")
+    level_errors: ClassVar = {
+        4: (0.085, 1.2), 5: (0.07, 0.5), 6: (0.035, 0.0), 7: (0.0, 0.0), 8: (0.0, 0.0), 9: (0.0, 0.0)
+    }  # fmt: skip
     options = (
         Option("whole_points", bool, "whether final points for corn are rounded down (default: they are not)"),
     )
