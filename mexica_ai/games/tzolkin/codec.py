@@ -14,7 +14,7 @@ class TzolkinCodec(GameCodec):
     title = "Tzolk'in"
     spends = ("corn", "wood", "stone", "gold")
     level_errors: ClassVar = {
-        4: (0.085, 1.2), 5: (0.07, 0.5), 6: (0.035, 0.0), 7: (0.0, 0.0), 8: (0.0, 0.0), 9: (0.0, 0.0)
+        4: (0.085, 1.2), 5: (0.062, 0.4), 6: (0.04, 0.0), 7: (0.012, 0.0), 8: (0.01, 0.0)
     }  # fmt: skip
     options = (
         Option("whole_points", bool, "whether final points for corn are rounded down (default: they are not)"),
