@@ -7,8 +7,9 @@ played. The table has, by tenths of the share of the seat to move (and with more
 large it was on average and how much the seats won.
 
 Below it is what searching adds to the evaluation: the weights of a regression of what the seat to move won on its share
-by the evaluation alone (the *leaf*: the mean over `WORLDS` dealings of what the seat cannot see) and on its share by
-the search less that. The weight of the difference is 0 if a search knows no more about who wins than its evaluation.
+by the evaluation alone (the *leaf*: the mean over as many dealings of what the seat cannot see as the search has
+iterations) and on its share by the search less that. The weight of the difference is 0 if a search knows no more about
+who wins than its evaluation.
 
 All errors are by the variance between games. --out keeps the games, so the same command goes on where it ended; weights
 that changed need another file.
@@ -33,7 +34,6 @@ from mexica_ai.train.job_file import Series, complete
 
 AIM = 0.03
 BATCH = 20  # games of a job
-WORLDS = 4
 
 
 def main():
@@ -48,6 +48,8 @@ def main():
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     weights = weights_for(args.game, None)
+    if weights is None:
+        parser.error(f"argument --game: {args.game} has no weights to evaluate with; expected a game that has")
     settings = {"seed": args.seed, "iterations": args.iterations, "players": args.players}
     series = Series(args.game, weights, "games", "made", "batch", settings, "another file")
     with GamePool() as pool:
@@ -59,17 +61,17 @@ def main():
             pool,
             concurrency=args.jobs,
         )
-    games = [
-        game
-        for line in args.out.read_text().splitlines()
-        if (batch := json.loads(line))["made"] | settings == batch["made"]
-        for game in batch["games"]
-    ]
+    made = settings | {"weights": weights.version}
+    games = []
+    for line in args.out.read_text().splitlines():
+        batch = json.loads(line)
+        if batch["game"] == args.game and batch["made"] | made == batch["made"]:
+            games += batch["games"]
     rows, added = tenths(games), weights_of(games)
     if args.json:
         print(json.dumps({"games": len(games), "tenths": rows, "weights": added}))
     else:
-        print(table(args, len(games), rows))
+        print(table(args, weights, len(games), rows))
         print("\nweights (standard error): " + ", ".join(f"{n} {w:.3f} ({e:.3f})" for n, (w, e) in added.items()))
 
 
@@ -88,7 +90,7 @@ def play(game, weights, settings, index):
             seed = random_.getrandbits(63)
             result = run_search(position, limits, seed=seed, candidates=1, weights=weights)
             if result.stop_reason != "forced":
-                leaf = leaf_share(position, weights, random_)
+                leaf = leaf_share(position, weights, settings["iterations"], random_)
                 searched.append([position.to_move, [round(share, 4) for share in result.value], round(leaf, 4)])
             position.push(result.turn)
         won = [1 / len(position.winners) if seat in position.winners else 0 for seat in range(position.players)]
@@ -96,14 +98,16 @@ def play(game, weights, settings, index):
     return {"game": game, "made": settings | {"batch": index, "weights": weights.version}, "games": games}
 
 
-def leaf_share(position, weights, random_):
-    """Return the share of the seat to move by the evaluation alone."""
-    total, seat = 0.0, position.to_move
-    for _ in range(WORLDS):
+def leaf_share(position, weights, count, random_):
+    """Return the share of the seat to move by the evaluation alone, the mean over `count` worlds if there are more."""
+    seat, shares = position.to_move, []
+    for _ in range(count):
         world = position.view(seat).state.copy()
-        world.determinize(seat, random_.getrandbits(63))
-        total += evaluate(world, weights=weights)[0][seat]
-    return total / WORLDS
+        are_more = world.determinize(seat, random_.getrandbits(63))
+        shares.append(evaluate(world, weights=weights)[0][seat])
+        if not are_more:
+            break
+    return sum(shares) / len(shares)
 
 
 def weights_of(games):
@@ -129,7 +133,7 @@ def tenths(games):
     """Return the rows of the table."""
     found = np.array(
         [
-            (number, seat == to_move, share, game["won"][seat])
+            (number, seat == to_move, share, game["won"][seat], min(int(share * 10 + 1e-6), 9))
             for number, game in enumerate(games)
             for to_move, shares, _ in game["searched"]
             for seat, share in enumerate(shares)
@@ -138,9 +142,7 @@ def tenths(games):
     rows = []
     for is_mover in (1, 0) if len(games[0]["won"]) > 2 else (1,):  # with two seats the other's is the rest
         for tenth in range(10):
-            lowest = tenth / 10
-            chosen = (found[:, 1] == is_mover) & (found[:, 2] >= lowest)
-            part = found[chosen & ((found[:, 2] < lowest + 0.1) | (tenth == 9))]
+            part = found[(found[:, 1] == is_mover) & (found[:, 4] == tenth)]
             if not len(part):
                 continue
             errors = part[:, 3] - part[:, 2]
@@ -148,7 +150,7 @@ def tenths(games):
             rows.append(
                 {
                     "to_move": bool(is_mover),
-                    "from": lowest,
+                    "from": tenth / 10,
                     "shares": len(part),
                     "published": part[:, 2].mean(),
                     "won": part[:, 3].mean(),
@@ -158,10 +160,10 @@ def tenths(games):
     return rows
 
 
-def table(args, count, rows):
+def table(args, weights, count, rows):
     """Return the rows as a table in Markdown."""
     lines = [
-        f"{args.game}, {args.players} seats, {args.iterations} iterations a turn, {count:,} games",
+        f"{args.game} ({weights.version}), {args.players} seats, {args.iterations} iterations a turn, {count:,} games",
         "",
         "| seat | tenth | shares | published | won | difference (standard error) | |",
         "| --- | --- | --- | --- | --- | --- | --- |",

@@ -155,7 +155,7 @@ class Scheduler:
         self._next_look = 0.0
         # Threads that evaluate records mostly wait for a slot.
         self._records = ThreadPoolExecutor(config.slots + config.max_waiting, thread_name_prefix="record")
-        self._searches: dict[asyncio.Future, Stop] = {}  # running -> what stops it
+        self._searches: dict[asyncio.Future, tuple[Ticket, Stop]] = {}  # running -> its slot, and what stops it
         # Each search gets its share of the total, so that all of them together never need more.
         self.memory_mb = min(config.memory_mb, config.total_memory_mb // config.slots)
         self._results = ResultCache(config.cache_mb << 20)
@@ -298,7 +298,7 @@ class Scheduler:
 
         search = self._start(ticket, call, stop, limits, watch)
         search.add_done_callback(lambda _: news.set())
-        passing_on = asyncio.ensure_future(self._pass_on(stopping, ticket, stop))
+        passing_on = asyncio.ensure_future(self._pass_on(stopping, stop))
         try:
             while newest or not search.done():
                 if not newest:
@@ -312,7 +312,7 @@ class Scheduler:
             await asyncio.shield(search)  # its failure, if it failed
         finally:
             if not search.done():
-                self._end(ticket, stop)
+                self._end(stop)
                 self._metrics.cancelled()
             passing_on.cancel()
 
@@ -373,7 +373,7 @@ class Scheduler:
                     raise shutting_down()
                 yield evaluation
         finally:
-            stop.set()
+            self._end(stop)
             for found in tuple(pending):
                 found.cancel()
 
@@ -418,7 +418,7 @@ class Scheduler:
             # Shielded: a thread cannot be cancelled, and its end must still be handled.
             result = await asyncio.shield(search)
         except asyncio.CancelledError:
-            self._end(ticket, stop)
+            self._end(stop)
             self._metrics.cancelled()
             raise
         self._results.put(question, result)
@@ -469,13 +469,16 @@ class Scheduler:
         time_s = question.limits.time_s
         return replace(question.limits, time_s=left_s if time_s is None else min(time_s, left_s))
 
-    async def _pass_on(self, stopping: asyncio.Event, ticket: Ticket, stop: Stop) -> None:
+    async def _pass_on(self, stopping: asyncio.Event, stop: Stop) -> None:
         await stopping.wait()
-        self._end(ticket, stop)
+        self._end(stop)
 
-    def _end(self, ticket: Ticket, stop: Stop) -> None:
+    def _end(self, stop: Stop) -> None:
+        """Stop the searches that this stops; from now on others can count on their slots."""
         stop.set()
-        self._slots.note_ending(ticket)
+        for ticket, other in self._searches.values():
+            if other is stop:
+                self._slots.note_ending(ticket)
 
     def _start(
         self, ticket: Ticket, call: Call, stop: Stop, limits: Limits, run: Callable[[], Result]
@@ -505,7 +508,9 @@ class Scheduler:
             stop.set()  # the task is still queued for the next free worker, and must then end at once
             self._slots.give_back(ticket)
             raise
-        self._searches[search] = stop
+        self._searches[search] = ticket, stop
+        if stop.is_set():  # before it started
+            self._slots.note_ending(ticket)
         span = tracing.CALL.get().begin("search")
         self._metrics.search_started()
         due = loop_time() + (limits.time_s or 0.0)
@@ -589,8 +594,9 @@ class Scheduler:
 
     def stop_searches(self) -> None:
         """Stop all running searches; they answer the best so far."""
-        for stop in self._searches.values():
+        for ticket, stop in self._searches.values():
             stop.set()
+            self._slots.note_ending(ticket)
 
     async def close(self, grace_s: float) -> None:
         """Start no more searches, give the running ones `grace_s` seconds, stop them, await their ends."""

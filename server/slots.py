@@ -193,15 +193,18 @@ class SearchSlots:
 
     def note_ending(self, ticket: Ticket) -> None:
         """Note that a search was answered or stopped: its slot will soon be free for the next call."""
+        if ticket not in self._running:
+            return
+        now = loop_time()
         ticket.is_ending = True
-        ticket.ends_at = min(ticket.ends_at, loop_time())
+        ticket.ends_at = min(ticket.ends_at, now)
+        self._count(ticket, now)
 
     def give_back(self, ticket: Ticket) -> None:
         """Free a slot for the next call."""
         self._running.remove(ticket)
-        account = self._callers[ticket.caller]
-        account.running -= 1
-        account.used_s += loop_time() - ticket.started_at - ticket.budget_s  # what it has really used
+        self._count(ticket, loop_time())
+        self._callers[ticket.caller].running -= 1
         while len(self._running) < self._slots and (best := self._next()) is not None:
             first = best.waiting.pop(0)
             self._num_waiting -= 1
@@ -209,6 +212,12 @@ class SearchSlots:
                 first.granted.set_result(self._start(first, best))
         self._forget()
         self._end_unlimited()
+
+    def _count(self, ticket: Ticket, now: float) -> None:
+        """Count what a running search has really used, in the place of what it might use."""
+        used_s = now - ticket.started_at
+        self._callers[ticket.caller].used_s += used_s - ticket.budget_s
+        ticket.budget_s = used_s
 
     def close(self) -> None:
         """Reject all waiting and all later calls."""
@@ -284,7 +293,7 @@ class SearchSlots:
         account.running += 1
         busy = (other.used_s for other in self._callers.values() if not other.is_idle)
         self._served_s = max(self._served_s, min(busy))
-        account.used_s += ticket.budget_s  # `give_back` corrects it
+        account.used_s += ticket.budget_s  # `_count` corrects it
         ticket.started_at = now
         ticket.ends_at = now + ticket.budget_s
         if ticket.deadline is not None:

@@ -206,15 +206,18 @@ def test_levels(tmp_path):
 
 
 def test_calibration(tmp_path):
-    args = ("--game", "coatl", "--games", 20, "--iterations", 2, "--out", tmp_path / "games.jsonl")
-    found = figures("calibration.py", *args)
-    assert found["games"] == 20
+    path = tmp_path / "games.jsonl"
+    args = ("--game", "coatl", "--iterations", 2, "--out", path)
+    figures("calibration.py", "--game", "mexica", "--iterations", 2, "--out", path, "--games", 20)
+    found = figures("calibration.py", *args, "--games", 20)
+    assert found["games"] == 20  # not those of the other game
     assert sum(row["shares"] for row in found["tenths"]) > 400
     assert all(row["from"] <= row["published"] <= row["from"] + 0.1 for row in found["tenths"])
     assert list(found["weights"]) == ["constant", "leaf", "search - leaf"]
-    before = (tmp_path / "games.jsonl").read_bytes()
-    assert figures("calibration.py", *args) == found  # without more games
-    assert (tmp_path / "games.jsonl").read_bytes() == before
+    before = path.read_bytes()
+    assert figures("calibration.py", *args, "--games", 20) == found  # without more games
+    assert path.read_bytes() == before
+    assert "nim has no weights to evaluate with" in run("calibration.py", "--game", "nim", "--out", path).stderr
 
 
 def test_calibration_finds_what_searching_adds(monkeypatch):
@@ -223,16 +226,27 @@ def test_calibration_finds_what_searching_adds(monkeypatch):
     random_ = random.Random(1)
     games = []
     for _ in range(4000):
-        # The search's error is no larger than the leaf's, so each knows half of what both do not.
         truth = random_.uniform(0.2, 0.8)
         leaf, searched = (truth + random_.uniform(-0.15, 0.15) for _ in range(2))
         won = float(random_.random() < truth)
         games.append({"searched": [[0, [searched, 1 - searched], leaf]], "won": [won, 1 - won]})
-    weight, error = script["weights_of"](games)["search - leaf"]
-    assert abs(weight - 0.45) < 4 * error < 0.4
-    for row in script["tenths"](games):
+    found = script["weights_of"](games)
+    weight, error = found["search - leaf"]
+    # The errors of both are equal, of variance 0.0075 beside 0.03 of the truth: each has the weight 0.03 / 0.0675.
+    assert abs(weight - 0.444) < 4 * error < 0.4
+    rows = script["tenths"](games)
+    for row in rows:
         assert row["to_move"]
         assert row["won"] == pytest.approx(row["published"], abs=0.1 + 4 * row["error"])
+    # Positions of the same game tell nothing more, and do not make the errors smaller.
+    repeated = [game | {"searched": game["searched"] * 10} for game in games]
+    for name, pair in script["weights_of"](repeated).items():
+        assert pair == pytest.approx(found[name]), name
+    for row, again in zip(rows, script["tenths"](repeated), strict=True):
+        assert again["error"] == pytest.approx(row["error"])
+    # The borders of tenths belong to those above.
+    edges = [{"searched": [[0, [share, 1 - share], 0.5]], "won": [1.0, 0.0]} for share in (0.0, 0.3, 0.7, 1.0)]
+    assert [(row["from"], row["shares"]) for row in script["tenths"](edges)] == [(0.0, 1), (0.3, 1), (0.7, 1), (0.9, 1)]
 
 
 def test_bench_rules_prints_the_budgets():

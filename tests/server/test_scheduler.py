@@ -11,6 +11,7 @@ import mexica_ai as ai
 from mexica_ai import levels
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.scheduler import Call, Question, Scheduler
+from mexica_ai.server.searches import Stop
 from mexica_ai.server.slots import BusyError
 
 NIM = ai.new_game("nim", piles=[7, 6, 5])
@@ -275,4 +276,67 @@ def test_calls_of_a_caller_are_weighed_against_its_own_only():
         await running
 
     with World(slots=1, deadline_margin_s=0.075) as world:
+        world.run(play(world))
+
+
+# ---- searches that are stopped
+
+DEAF_S = 3.0
+
+
+class DeafSearch(SleepingSearch):
+    """A search whose threads go on for a while after it was stopped, as on busy processors."""
+
+    def __call__(self, *args, stop, **options):
+        result = super().__call__(*args, stop=stop, **options)
+        if stop.is_set():
+            self._loop.sleep(DEAF_S, Stop())
+        return result
+
+
+async def cancel_a_call(world):
+    call = asyncio.ensure_future(world.ask("a", 60.0))
+    await asyncio.sleep(1)
+    call.cancel()
+
+
+async def stop_an_analysis(world):
+    limits, stopping = world.scheduler.clamp(time_s=60.0), asyncio.Event()
+    analysis = anext(world.scheduler.analyze(Question(NIM, limits, 1), Call("a"), 0.5, stopping))
+    world.kept = asyncio.ensure_future(analysis)
+    await asyncio.sleep(1)
+    stopping.set()
+
+
+async def leave_an_analysis(world):
+    call = asyncio.ensure_future(world.analyze("a"))
+    await asyncio.sleep(1)
+    call.cancel()
+
+
+async def stop_all(world):
+    world.kept = asyncio.ensure_future(world.ask("a", 60.0))
+    await asyncio.sleep(1)
+    world.scheduler.stop_searches()
+
+
+@pytest.mark.parametrize("others", [0, 2])
+@pytest.mark.parametrize("stop", [cancel_a_call, stop_an_analysis, leave_an_analysis, stop_all])
+def test_a_call_may_wait_for_the_slot_of_a_stopped_search(stop, others):
+    async def play(world):
+        stopping = asyncio.ensure_future(stop(world))
+        await asyncio.sleep(0.5)
+        waiting = [asyncio.ensure_future(world.ask("b", 20.0)) for _ in range(others)]
+        await stopping
+        await asyncio.sleep(0.01)
+        begin = world.loop.time()
+        # Another caller's calls come in between, but the stopped search no longer counts with its 60 s.
+        result = await world.ask("a", 0.5, 2 * DEAF_S + 20.0 * others)
+        assert result.stop_reason == "time"
+        assert world.loop.time() - begin > DEAF_S / 2  # the stopped search still had its slot
+        await asyncio.gather(*waiting)
+
+    with World(slots=1, max_time_s=60.0) as world:
+        world.scheduler._search = world.search = DeafSearch(world.loop)
+        world.scheduler._watch = world.search.watch
         world.run(play(world))
