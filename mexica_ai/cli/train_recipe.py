@@ -16,8 +16,8 @@ DESCRIPTION = """\
 Make a generation of weights of a game, from the weights in use: games of
 self-play with deep searches now and then, positions off their paths valued by
 rollouts, fits of the evaluation to these (from several seeds, each until the
-loss on held-out games no longer falls; the best one goes on) and of the policy
-to the searches, and a match against the weights in use. Everything is in FOLDER; an interrupted run
+loss along held-out games no longer falls; the best one goes on) and of the
+policy to the searches, and a match against the weights in use. Everything is in FOLDER; an interrupted run
 continues there with the same command. FOLDER/weights.json are the new weights,
 with their provenance. Play with them by --weights FOLDER/weights.json.
 
@@ -34,7 +34,7 @@ HELP = {
     "games": "games of self-play",
     "iterations": "of most searches in these games",
     "deep": "of a quarter of them, from which the policy learns",
-    "walks": "walks along these games, up to 8 positions each",
+    "walks": "walks along these games, up to 8 positions each; none with --networks 0",
     "rollouts": "of such a position",
     "rollout_iterations": "of a search in a rollout",
     "networks": "seeds of the fit of the evaluation; 0: keep it and fit the policy alone",
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"{provenance['games']} games")
     if "held_out_loss" in provenance:
         print(
-            f"evaluation: loss on held-out games {provenance['held_out_loss_before']:.4f} before, "
+            f"evaluation: loss on probes of held-out games {provenance['held_out_loss_before']:.4f} before, "
             f"{provenance['held_out_loss']:.4f} after"
         )
     print(

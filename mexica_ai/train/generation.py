@@ -136,6 +136,8 @@ def run(
 
 def _check(sizes: Sizes, seed: int, strength: float) -> None:
     least = {"games": recipe.MIN_GAMES, "iterations": 2, "deep": 2, "networks": 0}
+    if sizes.networks:
+        least["walks"] = 2  # along two games, one of them held out
     for name, value in [*dataclasses.asdict(sizes).items(), ("seed", seed)]:
         lowest = 0 if name == "seed" else least.get(name, 1)
         if type(value) is not int or value < lowest:
@@ -263,10 +265,10 @@ class _Generation:
         return sorted(_read(path).splitlines())
 
     def _fit_network(self, walks: list[bytes]) -> Weights:
-        """Fit the network from every seed and return the weights with the one that predicts held-out games best.
+        """Fit the network from every seed and return the weights with the one that predicts held-out probes best.
 
-        The probes alone are fitted to. Games between good players lack what good players avoid, and a search looks for
-        it: a network that was fitted to them predicts such games better, probes worse, and plays worse.
+        The probes alone are fitted to. Games between good players lack what good players avoid, and a search looks
+        for it; networks that were fitted to games alone lost their matches.
         """
         found = []
         samples: Positions | None = None

@@ -156,7 +156,7 @@ def test_a_sequential_test_stops_by_itself_and_decides_the_exit_code(cli):
 def test_a_tournament_killed_at_any_moment_resumes(tmp_path):
     rng = random.Random(1)
     journal = tmp_path / "games.jsonl"
-    match = ["--engine", "mcts,iterations=10", "--engine", "random,iterations=1"]
+    match = ["--engine", "mcts,iterations=30", "--engine", "random,iterations=1"]
     args = [*COMMAND, *match, "--blocks", "6", "--concurrency", "2", "--seed", "1", "--reproducible"]
     whole = tmp_path / "whole.jsonl"
     done = subprocess.run([*args, "--journal", whole], capture_output=True, text=True, check=True)

@@ -88,6 +88,7 @@ def test_settings_that_are_no_object_are_refused(tmp_path):
     [
         ({"sizes": generation.Sizes(games=9)}, "games: given 9; expected an integer of at least 10"),
         ({"sizes": generation.Sizes(rollouts=0)}, "rollouts: given 0; expected an integer of at least 1"),
+        ({"sizes": generation.Sizes(walks=1)}, "walks: given 1; expected an integer of at least 2"),
         ({"strength": 0.0}, "strength: given 0.0; expected more than 0, at most 10"),
     ],
 )
@@ -106,7 +107,7 @@ def test_the_command_prints_a_finished_run(folder, capsys):
     options = [f"--{name.replace('_', '-')}={value}" for name, value in vars(SIZES).items()]
     assert main(["train", "recipe", GAME, "--out", str(folder), *options]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("10 games\nevaluation: loss on held-out games ")
+    assert out.startswith("10 games\nevaluation: loss on probes of held-out games ")
     assert "match: 2 games; the new weights' share of the win is " in out
     assert main(["train", "recipe", GAME, "--out", str(folder), *options, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == spec.load(folder / "weights.json").provenance
