@@ -101,8 +101,9 @@ def play(game, weights, settings, index):
 def leaf_share(position, weights, count, random_):
     """Return the share of the seat to move by the evaluation alone, the mean over `count` worlds if there are more."""
     seat, shares = position.to_move, []
+    seen = position.view(seat).state
     for _ in range(count):
-        world = position.view(seat).state.copy()
+        world = seen.copy()
         are_more = world.determinize(seat, random_.getrandbits(63))
         shares.append(evaluate(world, weights=weights)[0][seat])
         if not are_more:
