@@ -166,10 +166,13 @@ def test_a_line_at_the_curtain_is_the_first_of_the_person(play):
 
 
 def test_what_an_engine_keeps_is_not_told(play):
-    out = play(["quit"], "--game", "coatl", "--seed", 4, "--person", "1", "--engine", "greedy")
-    kept = play.record()["turns"][0][0]
-    assert kept.startswith("keep P")
-    assert "seat 0 (greedy): keep\n" in out
+    for seed in range(1, 20):  # until it keeps something
+        out = play(["quit"], "--game", "coatl", "--seed", seed, "--person", "1", "--engine", "greedy")
+        assert "seat 0 (greedy): keep\n" in out
+        if play.record()["turns"][0][0].startswith("keep P"):
+            break
+    else:
+        pytest.fail("it never kept a prophecy")
 
 
 @pytest.mark.parametrize(

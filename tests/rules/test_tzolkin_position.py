@@ -44,6 +44,21 @@ def test_numbers_of_decisions_are_those_of_the_compiled_rules():
     assert len(facts.TEXT_OF_DECISION) == len(facts.NUMBER_OF_DECISION) == 24 + 26
 
 
+# Gears.
+
+
+@pytest.mark.parametrize("phase", ["advance", "turn", "placing"])
+@pytest.mark.parametrize("gear", facts.GEARS)
+@pytest.mark.parametrize("length", [0, 3])
+def test_a_gear_that_is_too_short_is_refused(phase, gear, length):
+    position = build(players=3)
+    position["phase"], position["start_space"] = phase, position["to_move"]
+    position["gears"][gear] = position["gears"][gear][:length]
+    with pytest.raises(PositionError) as refused:
+        notation.parse_position(position)
+    assert f"position.gears.{gear}" in str(refused.value) + str(refused.value.violations)
+
+
 # Pending decisions.
 
 

@@ -104,7 +104,8 @@ def place_idle_workers(drawn: Sequence[str], number: int) -> tuple[dict[str, str
 
 def can_double(data: dict[str, Any], seat: int) -> bool:
     """Return whether a seat may advance the calendar by two days (D2)."""
-    blocking = (data["gears"][gear][facts["last_action"] - 1] for gear, facts in GEARS.items())
+    # A slice, since this is asked of positions with gears too short, too, before they are refused.
+    blocking = (data["gears"][gear][facts["last_action"] - 1 :][:1] for gear, facts in GEARS.items())
     return data["seats"][seat]["light"] and not any(place.isdigit() for place in blocking)
 
 
