@@ -6,9 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
-# One worker a processor; tests/conftest.py says what each of them gets. Of `make test` more, since many tests wait.
+# One worker a processor; tests/conftest.py says what each of them gets.
 PYTEST := python -P -m pytest --numprocesses logical
-MORE := $(shell expr $$(nproc) + 2)
 
 # The tests start the command hundreds of times; without bytecode each start compiles all modules.
 unexport PYTHONDONTWRITEBYTECODE
@@ -40,7 +39,7 @@ demo: install
 	@$(BIN)/mexica-ai best examples/mexica_midgame.json --time 2
 
 test: install
-	$(BIN)/$(PYTEST) --numprocesses $(MORE) --ignore tests/web
+	$(BIN)/$(PYTEST) --ignore tests/web
 
 # The tests that a change most likely breaks; about a minute.
 test-quick: install
