@@ -67,6 +67,8 @@ def main():
         batch = json.loads(line)
         if batch["game"] == args.game and batch["made"] | made == batch["made"]:
             games += batch["games"]
+    if not games:
+        parser.error(f"argument --out: {args.out} has these games by other weights; expected another file")
     rows, added = tenths(games), weights_of(games)
     if args.json:
         print(json.dumps({"games": len(games), "tenths": rows, "weights": added}))

@@ -17,9 +17,10 @@ Make a generation of weights of a game, from the weights in use: games of
 self-play with deep searches now and then, positions off their paths valued by
 rollouts, fits of the evaluation to these (from several seeds, each until the
 loss along held-out games no longer falls; the best one goes on) and of the
-policy to the searches, and a match against the weights in use. Everything is in FOLDER; an interrupted run
-continues there with the same command. FOLDER/weights.json are the new weights,
-with their provenance. Play with them by --weights FOLDER/weights.json.
+policy to the searches, and a match against the weights in use. Everything is in
+FOLDER; an interrupted run continues there with the same command.
+FOLDER/weights.json are the new weights, with their provenance. Play with them by
+--weights FOLDER/weights.json.
 
 The defaults take some hours on two cores (docs/training.md). --small is a size
 to try the command with. The same command, weights in use and build give the

@@ -217,6 +217,8 @@ def test_calibration(tmp_path):
     before = path.read_bytes()
     assert figures("calibration.py", *args, "--games", 20) == found  # without more games
     assert path.read_bytes() == before
+    path.write_bytes(before.replace(registry.get("coatl").weights().version.encode(), b"0" * 12))
+    assert "by other weights; expected another file" in run("calibration.py", *args, "--games", 20).stderr
     assert "nim has no weights to evaluate with" in run("calibration.py", "--game", "nim", "--out", path).stderr
 
 
