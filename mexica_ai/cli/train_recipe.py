@@ -19,8 +19,8 @@ rollouts, fits of the evaluation to these (from several seeds, each until the
 loss along held-out games no longer falls; the best one goes on) and of the
 policy to the searches, and a match against the weights in use. Everything is in
 FOLDER; an interrupted run continues there with the same command.
-FOLDER/weights.json are the new weights, with their provenance. Play with them by
---weights FOLDER/weights.json.
+FOLDER/weights.json are the new weights, with their provenance. Play with them
+by --weights FOLDER/weights.json.
 
 The defaults take some hours on two cores (docs/training.md). --small is a size
 to try the command with. The same command, weights in use and build give the
