@@ -44,6 +44,7 @@ MODULES = [
     "cext.core.options",
     "cext.core.turn_search",
     "cext.core.leaf",
+    "cext.core.listings",
     "cext.core.halving",
     "cext.core.ranking",
     "cext.core.reading",

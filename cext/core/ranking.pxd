@@ -4,6 +4,7 @@ An action of a node is *in view* if the search may choose it: the `ranking_width
 """
 
 from libc.math cimport pow
+from libc.stdint cimport uint64_t
 
 from cext.core.atomics cimport atomic_load_u32
 from cext.core.graph cimport NO_NODE, NodeC
@@ -12,9 +13,9 @@ from cext.core.search cimport SearchC, WorkerC
 from cext.core.types cimport action_t
 
 # Writes the legal actions of the worker's state with a prior above 0 to worker.actions, and their priors, which sum to
-# 1, to worker.priors. They are not sorted. Returns their number. `is_corrected`: adjust the priors by the history
-# table.
-cdef int ranking_list(WorkerC* worker, bint is_corrected) noexcept nogil
+# 1, to worker.priors. They are not sorted. Returns their number. `key`: of what the seat to move knows, see `search_key`.
+# `is_corrected`: adjust the priors by the history table.
+cdef int ranking_list(WorkerC* worker, uint64_t key, bint is_corrected) noexcept nogil
 
 # Moves the k best of the worker's n actions to the front, by descending prior; canonical order among equals.
 cdef void ranking_sort_best(WorkerC* worker, int n, int k) noexcept nogil

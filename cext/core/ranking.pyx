@@ -8,6 +8,7 @@ from cext.core.atomics cimport atomic_store_u16, atomic_store_u32, spin_lock, sp
 from cext.core.game cimport GameOps
 from cext.core.graph cimport EdgeC, graph_edges, graph_grow_edges, graph_num_edges
 from cext.core.history cimport history_advantage, history_slot
+from cext.core.listings cimport listings_find, listings_keep
 from cext.core.rng cimport mix_bits
 from cext.core.search cimport search_key, search_key_from_root
 
@@ -15,22 +16,32 @@ from cext.core.search cimport search_key, search_key_from_root
 cdef float LEAST_PRIOR = 1e-30
 
 
-cdef int ranking_list(WorkerC* worker, bint is_corrected) noexcept nogil:
+cdef int _list(WorkerC* worker) noexcept nogil:
+    """Write the legal actions with a prior above 0, and their priors, to the worker; return their number."""
     cdef const GameOps* ops = worker.search.ops
-    cdef int i, num_legal, n = ops.legal_actions(worker.state, worker.actions)
-    cdef double total = 0
-    num_legal = n
-    if ops.policy == NULL:
-        for i in range(n):
-            worker.priors[i] = 1.0
-    else:
-        ops.policy(worker.search.weights, worker.cache, worker.state, worker.actions, n, worker.priors)
-    n = 0
+    cdef int i, num_legal = ops.legal_actions(worker.state, worker.actions), n = 0
+    ops.policy(worker.search.weights, worker.cache, worker.state, worker.actions, num_legal, worker.priors)
     for i in range(num_legal):
         if worker.priors[i] > 0:
             worker.actions[n] = worker.actions[i]
             worker.priors[n] = worker.priors[i]
             n += 1
+    return n
+
+
+cdef int ranking_list(WorkerC* worker, uint64_t key, bint is_corrected) noexcept nogil:
+    cdef const GameOps* ops = worker.search.ops
+    cdef int i, n
+    cdef double total = 0
+    if ops.policy == NULL:
+        n = ops.legal_actions(worker.state, worker.actions)
+        for i in range(n):
+            worker.priors[i] = 1.0
+    else:
+        n = listings_find(worker.listings, key, worker.actions, worker.priors)
+        if n == 0:
+            n = _list(worker)
+            listings_keep(worker.listings, key, worker.actions, worker.priors, n)
     if worker.path_length == 0 and worker.search.options.halving >= 2:
         _add_noise(worker, n, worker.search.options.gumbel_scale)
     elif worker.search.options.prior_noise > 0 and ops.turn(worker.state) == worker.search.root_turn:
@@ -134,7 +145,7 @@ cdef int ranking_widen(WorkerC* worker, NodeC* node) noexcept nogil:
     cdef EdgeC* edges
     cdef int i, n, width, target, num_edges = graph_num_edges(node)
     # Rank before taking the lock: other threads may wait for it.
-    n = ranking_list(worker, True)
+    n = ranking_list(worker, node.key, True)
     width = ranking_width(search, node, n)
     target = min(n, max(width, 2 * num_edges))
     if search.history != NULL:

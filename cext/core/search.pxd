@@ -8,6 +8,7 @@ from cext.core.atomics cimport CACHE_LINE, atomic_load_f64, atomic_load_u32, sem
 from cext.core.game cimport GameOps
 from cext.core.graph cimport GraphC, NodeC
 from cext.core.history cimport history_t
+from cext.core.listings cimport ListingsC
 from cext.core.options cimport OptionsC
 from cext.core.rng cimport MIX_STEP
 from cext.core.turn_search cimport LimitsC
@@ -72,6 +73,7 @@ ctypedef struct WorkerC:
     action_t* actions           # legal actions of a node, max_actions
     float* priors               # their priors
     void* cache                 # of `policy` and `evaluate`; NULL for a game without
+    ListingsC* listings
     uint64_t iterations         # that this thread has backed up
     int path_length             # edges
     uint32_t path_nodes[MAX_PATH + 1]

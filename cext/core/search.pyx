@@ -32,6 +32,7 @@ from cext.core.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, graph_add_end, grap
 from cext.core.halving cimport halving_advance, halving_begin, halving_next
 from cext.core.history cimport HISTORY_SLOTS, history_add, history_slot
 from cext.core.leaf cimport leaf_evaluate, leaf_utilities
+from cext.core.listings cimport ListingsC, listings_init
 from cext.core.memory cimport memory_release, memory_reserve
 from cext.core.options cimport options_read
 from cext.core.ranking cimport (ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width)
@@ -171,14 +172,15 @@ cdef void _draw_event(WorkerC* worker, uint32_t index) noexcept nogil:
     search.ops.chance(worker.state, &rng)
 
 
-cdef inline bint _shares_view(SearchC* search, const void* state, int player) noexcept nogil:
-    """Return whether the seat to move knows the same as the searching seat.
+cdef inline uint64_t _key_of_mover(SearchC* search, const NodeC* node, const void* state) noexcept nogil:
+    """Return the key of what the seat to move knows.
 
-    Then every world of a node has the same legal actions and priors (a rule of the contract): no need to list them at
-    each visit.
+    If it is the node's own key, the seat knows the same as the searching seat. Then every world of the node has the
+    same legal actions and priors (a rule of the contract): no need to list them at each visit.
     """
-    return (player == search.viewer
-            or search.ops.hash(state, player) == search.ops.hash(state, search.viewer))
+    if node.player == search.viewer or not search.several_worlds:
+        return node.key
+    return search_key(search.ops, state, node.player)
 
 
 cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nogil:
@@ -186,14 +188,15 @@ cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nog
     cdef SearchC* search = worker.search
     cdef NodeC* node = search.graph.nodes + index
     cdef EdgeC* edge
+    cdef uint64_t key = _key_of_mover(search, node, worker.state)
     cdef int chosen, n, width
     if worker.path_length == 0 and halving_next(search, action):
         chosen = _find_edge(search, node, action[0])
         spin_lock(&node.lock)
-    elif search.several_worlds and not _shares_view(search, worker.state, node.player):
+    elif key != node.key:
         # Rank before taking the lock: other threads may wait for it. This happens at each visit, so without the
         # history: when priors change, actions would drop out of view.
-        n = ranking_list(worker, False)
+        n = ranking_list(worker, key, False)
         width = ranking_width(search, node, n)
         ranking_sort_best(worker, n, width)
         spin_lock(&node.lock)
@@ -557,9 +560,14 @@ cdef class Search(TurnSearch):
             worker.priors = <float*>malloc(ops.max_actions * sizeof(float))
             if i >= self.threads:
                 worker.cache = self._workers[i % self.threads].cache
-            elif ops.cache_size > 0:
-                worker.cache = memory_reserve(ops.cache_size)
-            if (worker.state == NULL or worker.actions == NULL or worker.priors == NULL
+                worker.listings = self._workers[i % self.threads].listings
+            else:
+                worker.listings = <ListingsC*>malloc(sizeof(ListingsC))
+                if worker.listings != NULL:
+                    listings_init(worker.listings)
+                if ops.cache_size > 0:
+                    worker.cache = memory_reserve(ops.cache_size)
+            if (worker.state == NULL or worker.actions == NULL or worker.priors == NULL or worker.listings == NULL
                     or (ops.cache_size > 0 and worker.cache == NULL)):
                 raise MemoryError
         return 0
@@ -585,6 +593,7 @@ cdef class Search(TurnSearch):
                 free(self._workers[i].priors)
                 if i < self.threads:
                     memory_release(self._workers[i].cache, self.search.ops.cache_size)
+                    free(self._workers[i].listings)
             free(self._workers)
         free(self.search.history)
         graph_free(&self.search.graph)

@@ -79,6 +79,16 @@ def test_the_compiled_scorer_agrees_with_the_one_that_is_trained(spec):
     assert max(sizes) > 8
 
 
+def test_priors_depend_on_what_the_mover_knows_alone(spec):
+    # Searches keep the priors of a position by the hash of what the seat to move knows.
+    weights = made(spec)
+    for number, state in enumerate(states(spec.game, 60)):
+        world = state.copy()
+        world.determinize(state.current_player, number)
+        for one, other in zip(policy_of(state, weights), policy_of(world, weights), strict=True):
+            assert list(one) == list(other)
+
+
 def test_scores_of_zero_change_no_search(spec):
     shipped = spec.load()
     without = spec.make({name: shipped.arrays()[name] for name in spec.shapes})
