@@ -12,7 +12,8 @@ from cext.core.game cimport GameOps, State, game_create, state_wrap
 from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 from cext.games.mexica.evaluation cimport evaluation_evaluate
 from cext.games.mexica.hidden cimport hidden_chance, hidden_determinize
-from cext.games.mexica.policy cimport policy_begin_search, policy_playout_action, policy_priors, policy_random_action
+from cext.games.mexica.policy cimport (MexicaCacheC, policy_begin_search, policy_playout_action, policy_priors,
+                                       policy_random_action)
 from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action,
                                       rules_accepts_action, rules_legal_actions, rules_returns,
                                       rules_scoring)
@@ -59,6 +60,7 @@ _ops.max_players = MAX_SEATS
 _ops.max_actions = MAX_ACTIONS
 _ops.max_game_length = MAX_GAME_LENGTH
 _ops.weights_size = sizeof(MexicaWeightsC)
+_ops.cache_size = sizeof(MexicaCacheC)
 _ops.check = <int (*)(const void*) noexcept nogil>state_check
 _ops.check_name = state_check_name
 _ops.num_players = mexica_num_players

@@ -1,12 +1,13 @@
 """Heuristics of Mexica: random players, playouts, priors; contracts in ``policy.pxd``."""
 
 from libc.math cimport logf
+from libc.stdint cimport uint64_t
 from libc.stdlib cimport abs
 from libc.string cimport memset
 
 from cext.core.game cimport State
 from cext.core.priors cimport priors_categorize, priors_find_t, priors_inputs
-from cext.core.rng cimport rng_below, rng_uniform
+from cext.core.rng cimport mix_bits, mix_step, rng_below, rng_uniform
 from cext.core.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
 from cext.games.mexica.board cimport STARTS
 from cext.games.mexica.evaluation cimport WIDE_SIZE, evaluation_levels_needed, evaluation_takeable
@@ -275,6 +276,7 @@ cdef struct PriorsC:
     rows_t dividing_east            # first spaces of double canals to the east that may
     rows_t dividing_south           # first spaces of double canals to the south that may
     float share_of_canals           # of each canal that divides nothing
+    uint64_t canals_key             # of what the categories of dividing canals depend on
     PlanC[3] plans
     int num_plans
 
@@ -327,8 +329,8 @@ cdef rows_t _dividing(rows_t dry, int width, int height) noexcept nogil:
     return again
 
 
-cdef int _canal_category(const MexicaStateC* state, const PriorsC* facts, int cell, int width, int height,
-                         int plain) noexcept nogil:
+cdef int _canal_category_anew(const MexicaStateC* state, const PriorsC* facts, int cell, int width, int height,
+                              int plain) noexcept nogil:
     """Return the category of a canal (width x height, from `cell`) that may divide; `plain` if it does not."""
     cdef int size, category = CATEGORY_DIVIDES
     cdef int last = cell + (width - 1) + 32 * (height - 1)
@@ -350,6 +352,20 @@ cdef int _canal_category(const MexicaStateC* state, const PriorsC* facts, int ce
         part = rows_flood(rows_of(rows_first(&around)), left)
         around = around & ~part
     return category if divides else plain
+
+
+cdef int _canal_category(const MexicaStateC* state, const PriorsC* facts, int cell, int width, int height, int plain,
+                         MexicaCacheC* cache) noexcept nogil:
+    """Do the same, from the cache if it is there."""
+    cdef uint64_t key
+    cdef uint64_t* kept
+    if cache == NULL:
+        return _canal_category_anew(state, facts, cell, width, height, plain)
+    key = mix_bits(facts.canals_key ^ <uint64_t>(cell << 4 | width << 2 | height)) & ~<uint64_t>0xff
+    kept = &cache.canals[key >> 32 & (CANALS_KEPT - 1)]
+    if kept[0] & ~<uint64_t>0xff != key:
+        kept[0] = key | <uint64_t>_canal_category_anew(state, facts, cell, width, height, plain)
+    return <int>(kept[0] & 0xff)
 
 
 cdef void _find_ranks(const MexicaStateC* state, PriorsC* facts) noexcept nogil:
@@ -464,39 +480,50 @@ cdef int _preferred_site(const MexicaStateC* state) noexcept nogil:
     return rows_first(&sites)
 
 
-cdef int _plan_category(const MexicaStateC* state, const PlanC* plan, int rank, action_t canal) noexcept nogil:
-    """Return the category of a canal in a plan of this rank, -1 if it is not in the plan.
+cdef inline int _find(const action_t* actions, int n, action_t wanted) noexcept nogil:
+    """Return the index of an action among the legal ones, which ascend; -1 if it is not there."""
+    cdef int low = 0, high = n, middle
+    while low < high:
+        middle = (low + high) // 2
+        if actions[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < n and actions[low] == wanted else -1
+
+
+cdef void _categorize_plan(const MexicaStateC* state, const PlanC* plan, int rank, const float* weights,
+                           const action_t* actions, int n, int* categories, float* shares) noexcept nogil:
+    """Raise the canals of a plan of this rank to its category.
 
     The plan's first canal has its own category with a higher weight: the order in which they are dug does not matter.
     """
-    cdef int i, first = (CATEGORY_PLAN_1 if plan.cost <= state_budget(state) else CATEGORY_LATER_1) + 2 * rank
-    for i in range(plan.num_tiles):
-        if plan.tiles[i] == canal:
-            return first if i == 0 else first + 1
-    return -1
+    cdef int tile, i, first = (CATEGORY_PLAN_1 if plan.cost <= state_budget(state) else CATEGORY_LATER_1) + 2 * rank
+    cdef int category
+    for tile in range(plan.num_tiles):
+        i = _find(actions, n, plan.tiles[tile])
+        category = first if tile == 0 else first + 1
+        if i >= 0 and weights[category] > weights[categories[i]] * shares[i]:
+            categories[i] = category
+            shares[i] = 1
 
 
-cdef int _categorize_canal(const MexicaStateC* state, const PriorsC* facts, action_t action, const float* weights,
+cdef int _categorize_canal(const MexicaStateC* state, const PriorsC* facts, action_t action, MexicaCacheC* cache,
                            float* share) noexcept nogil:
-    """Return the category of a canal, and lower its share if it divides nothing."""
-    cdef int cell = action_first(action), second = action_second(action), j, planned, category
+    """Return the category of a canal that is in no plan, and lower its share if it divides nothing."""
+    cdef int cell = action_first(action), second = action_second(action), category
     category = CATEGORY_TOUCHES if (rows_has(&facts.touching, cell)
                                     or (second != 0 and rows_has(&facts.touching, second))) else CATEGORY_APART
     if second == 0:
         if rows_has(&facts.dividing, cell):
-            category = _canal_category(state, facts, cell, 1, 1, category)
+            category = _canal_category(state, facts, cell, 1, 1, category, cache)
     elif second == cell + 1:
         if rows_has(&facts.dividing_east, cell):
-            category = _canal_category(state, facts, cell, 2, 1, category)
+            category = _canal_category(state, facts, cell, 2, 1, category, cache)
     elif rows_has(&facts.dividing_south, cell):
-        category = _canal_category(state, facts, cell, 1, 2, category)
+        category = _canal_category(state, facts, cell, 1, 2, category, cache)
     if category == CATEGORY_TOUCHES or category == CATEGORY_APART:
         share[0] = facts.share_of_canals
-    for j in range(facts.num_plans):
-        planned = _plan_category(state, &facts.plans[j], j, action)
-        if planned >= 0 and weights[planned] > weights[category] * share[0]:
-            category = planned
-            share[0] = 1
     return category
 
 
@@ -575,7 +602,20 @@ cdef inline int _categorize_ending(const MexicaStateC* state, action_t action, i
     return CATEGORY_END_SPENT if state_budget(state) == 0 else CATEGORY_END_IDLE
 
 
-cdef void _find_facts(const MexicaStateC* state, const int* count, PriorsC* facts) noexcept nogil:
+cdef uint64_t _canals_key(const MexicaStateC* state, const PriorsC* facts) noexcept nogil:
+    """Return a hash of what the categories of dividing canals depend on."""
+    cdef const uint64_t* rows = <const uint64_t*>&facts.dry
+    cdef uint64_t h = state.pilli[state.to_move]
+    cdef int i, sizes = 0
+    for i in range(MIN_SIZE, MAX_SIZE + 1):
+        sizes |= (state.display[i] > 0) << i
+    h = mix_step(h, <uint64_t>sizes)
+    for i in range(<int>(sizeof(rows_t) // 8)):
+        h = mix_step(h, rows[i])
+    return h
+
+
+cdef void _find_facts(const MexicaStateC* state, const int* count, MexicaCacheC* cache, PriorsC* facts) noexcept nogil:
     """Find what the categories depend on. `count`: number of legal actions by verb."""
     cdef rows_t water
     facts.is_found = True
@@ -596,12 +636,14 @@ cdef void _find_facts(const MexicaStateC* state, const int* count, PriorsC* fact
         facts.dividing = _dividing(facts.dry, 1, 1)
         facts.dividing_east = _dividing(facts.dry, 2, 1)
         facts.dividing_south = _dividing(facts.dry, 1, 2)
+        if cache != NULL:
+            facts.canals_key = _canals_key(state, facts)
     facts.share_of_canals = <float>1.0 / (1 + count[CANAL] // 4)
     facts.num_plans = plans_find(state, facts.plans, 3) if count[CANAL] + count[BRIDGE] > 0 else 0
 
 
-cdef int _categorize(const void* data, const MexicaStateC* state, const action_t* actions, int n, int* categories,
-                     float* shares, int* count, PriorsC* facts) noexcept nogil:
+cdef int _categorize(const void* data, MexicaCacheC* cache, const MexicaStateC* state, const action_t* actions, int n,
+                     int* categories, float* shares, int* count, PriorsC* facts) noexcept nogil:
     """Find the category of each legal action and its share of the category's weight; return the row of the weights.
 
     `count` (16 of them): number of legal actions by verb. `facts`: left alone, `is_found` apart, if nothing depends on
@@ -625,11 +667,11 @@ cdef int _categorize(const void* data, const MexicaStateC* state, const action_t
         for i in range(n):
             categories[i] = CATEGORY_PLACE
         return group
-    _find_facts(state, count, facts)
+    _find_facts(state, count, cache, facts)
     for i in range(n):
         verb = action_verb(actions[i])
         if verb == CANAL:
-            category = _categorize_canal(state, facts, actions[i], weights, &shares[i])
+            category = _categorize_canal(state, facts, actions[i], cache, &shares[i])
         elif verb == BRIDGE:
             category = _categorize_bridge(facts, actions[i], count[BRIDGE], &shares[i])
         elif verb == RELOCATE:
@@ -647,6 +689,8 @@ cdef int _categorize(const void* data, const MexicaStateC* state, const action_t
         else:
             category = _categorize_ending(state, actions[i], count[TOKEN], False, &shares[i])
         categories[i] = category
+    for i in range(facts.num_plans):
+        _categorize_plan(state, &facts.plans[i], i, weights, actions, n, categories, shares)
     return group
 
 
@@ -683,13 +727,13 @@ cdef void policy_begin_search(MexicaStateC* state) noexcept nogil:
     state.tokens_before = state.tokens_taken
 
 
-cdef void _look(const void* weights, const MexicaStateC* state, const action_t* actions, int n, float* priors,
-                ScorerInputsC* inputs) noexcept nogil:
+cdef void _look(const void* weights, MexicaCacheC* cache, const MexicaStateC* state, const action_t* actions, int n,
+                float* priors, ScorerInputsC* inputs) noexcept nogil:
     """Find the priors without a learnt policy, and what a policy reads unless `inputs` is NULL."""
     cdef PriorsC facts
     cdef int count[16]
     cdef int categories[MAX_ACTIONS]
-    cdef int i, group = _categorize(weights, state, actions, n, categories, priors, count, &facts)
+    cdef int i, group = _categorize(weights, cache, state, actions, n, categories, priors, count, &facts)
     cdef const float* row = (<const MexicaWeightsC*>weights).priors[group]
     for i in range(n):
         priors[i] *= row[categories[i]]
@@ -701,11 +745,11 @@ cdef void _look(const void* weights, const MexicaStateC* state, const action_t* 
         _describe(state, actions, count, &facts, inputs)
 
 
-cdef void policy_priors(const void* weights, void* cache, const MexicaStateC* state, const action_t* actions, int n,
-                        float* priors) noexcept nogil:
+cdef void policy_priors(const void* weights, MexicaCacheC* cache, const MexicaStateC* state, const action_t* actions,
+                        int n, float* priors) noexcept nogil:
     cdef ScorerInputsC inputs
     cdef bint is_learnt = (<const MexicaWeightsC*>weights).has_policy != 0
-    _look(weights, state, actions, n, priors, &inputs if is_learnt else NULL)
+    _look(weights, cache, state, actions, n, priors, &inputs if is_learnt else NULL)
     if is_learnt:
         scorer_apply((<const MexicaWeightsC*>weights).policy, NUM_SUMMARY, NUM_CATEGORIES, NUM_FEATURES, &inputs,
                      priors)
@@ -821,7 +865,13 @@ cdef int _categorize_only(const void* weights, const MexicaStateC* state, const 
     """Find the categories and shares alone."""
     cdef PriorsC facts
     cdef int count[16]
-    return _categorize(weights, state, actions, n, categories, shares, count, &facts)
+    return _categorize(weights, NULL, state, actions, n, categories, shares, count, &facts)
+
+
+cdef void _look_anew(const void* weights, const MexicaStateC* state, const action_t* actions, int n, float* priors,
+                     ScorerInputsC* inputs) noexcept nogil:
+    """Find the inputs of a policy without a cache."""
+    _look(weights, NULL, state, actions, n, priors, inputs)
 
 
 def categorize(State owner not None, weights not None):
@@ -853,4 +903,4 @@ NUM_ROWS = NUM_GROUPS       # of the weights of the categories
 
 def policy_inputs(State owner not None, weights not None):
     """Return what a learnt policy reads of a decision of Mexica; see `priors_inputs` of ``priors.pxd``."""
-    return priors_inputs(owner, weights, "mexica", NUM_SUMMARY, NUM_FEATURES, <scorer_find_t>_look)
+    return priors_inputs(owner, weights, "mexica", NUM_SUMMARY, NUM_FEATURES, <scorer_find_t>_look_anew)
