@@ -19,7 +19,8 @@ Rules that hold for every function of the table
 * Random events occur only between turns: an action that leads to CHANCE ends the turn, and the outcome does not affect
   what happened in that turn. A turn is therefore a sequence of actions and nothing else.
 * A seat knows its legal actions: `legal_actions` and `policy` depend only on what the seat to move knows. Two seats
-  whose hashes of a state are equal know the same about it.
+  whose hashes of a state are equal know the same about it. Within a search, states of one turn with equal hashes for
+  the seat to move have the same legal actions and priors: threads keep them under that hash.
 
 The table has no function that starts a game. Starts have options, so the game's codec makes them
 (`state_from_fields`), as it makes every position.

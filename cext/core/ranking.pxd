@@ -13,8 +13,8 @@ from cext.core.search cimport SearchC, WorkerC
 from cext.core.types cimport action_t
 
 # Writes the legal actions of the worker's state with a prior above 0 to worker.actions, and their priors, which sum to
-# 1, to worker.priors. They are not sorted. Returns their number. `key`: of what the seat to move knows, see `search_key`.
-# `is_corrected`: adjust the priors by the history table.
+# 1, to worker.priors. They are not sorted. Returns their number. `key`: of what the seat to move knows, see
+# `search_key`. `is_corrected`: adjust the priors by the history table.
 cdef int ranking_list(WorkerC* worker, uint64_t key, bint is_corrected) noexcept nogil
 
 # Moves the k best of the worker's n actions to the front, by descending prior; canonical order among equals.

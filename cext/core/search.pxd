@@ -73,7 +73,7 @@ ctypedef struct WorkerC:
     action_t* actions           # legal actions of a node, max_actions
     float* priors               # their priors
     void* cache                 # of `policy` and `evaluate`; NULL for a game without
-    ListingsC* listings
+    ListingsC* listings         # of its thread: actions and priors that it keeps
     uint64_t iterations         # that this thread has backed up
     int path_length             # edges
     uint32_t path_nodes[MAX_PATH + 1]

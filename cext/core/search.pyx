@@ -542,7 +542,7 @@ cdef class Search(TurnSearch):
         self._open_root()
 
     cdef int _make_workers(self) except -1:
-        """Allocate what each worker owns; the workers of a thread share its cache."""
+        """Allocate what each worker owns; the workers of a thread share its cache and listings."""
         cdef const GameOps* ops = self.ops
         cdef WorkerC* worker
         cdef Stream stream

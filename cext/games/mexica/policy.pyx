@@ -7,7 +7,7 @@ from libc.string cimport memset
 
 from cext.core.game cimport State
 from cext.core.priors cimport priors_categorize, priors_find_t, priors_inputs
-from cext.core.rng cimport mix_bits, mix_step, rng_below, rng_uniform
+from cext.core.rng cimport mix_bits, mix_step, mix_word, rng_below, rng_uniform
 from cext.core.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
 from cext.games.mexica.board cimport STARTS
 from cext.games.mexica.evaluation cimport WIDE_SIZE, evaluation_levels_needed, evaluation_takeable
@@ -604,14 +604,14 @@ cdef inline int _categorize_ending(const MexicaStateC* state, action_t action, i
 
 cdef uint64_t _canals_key(const MexicaStateC* state, const PriorsC* facts) noexcept nogil:
     """Return a hash of what the categories of dividing canals depend on."""
-    cdef const uint64_t* rows = <const uint64_t*>&facts.dry
+    cdef const char* rows = <const char*>&facts.dry
     cdef uint64_t h = state.pilli[state.to_move]
     cdef int i, sizes = 0
     for i in range(MIN_SIZE, MAX_SIZE + 1):
         sizes |= (state.display[i] > 0) << i
     h = mix_step(h, <uint64_t>sizes)
     for i in range(<int>(sizeof(rows_t) // 8)):
-        h = mix_step(h, rows[i])
+        h = mix_step(h, mix_word(rows + 8 * i))
     return h
 
 

@@ -11,7 +11,10 @@ class CoatlCodec(GameCodec):
 
     name = "coatl"
     spends = ("actions_left",)
-    level_errors: ClassVar = {3: (0.104, 2.0), 4: (0.083, 0.85)}
+    level_errors: ClassVar = {
+        2: (0.122, 2.95), 3: (0.095, 1.83), 4: (0.087, 1.17), 5: (0.075, 0.7), 6: (0.042, 0.0), 7: (0.024, 0.0),
+        8: (0.012, 0.0), 9: (0.003, 0.0),
+    }  # fmt: skip
     options = (
         Option(
             "sacrifice_tokens", bool, "whether each seat has the three sacrifice tokens (default: it has)"

@@ -17,7 +17,8 @@ class MexicaCodec(GameCodec):
     name = "mexica"
     spends = ("action_points", "action_tokens")
     level_errors: ClassVar = {
-        2: (0.128, 2.7), 3: (0.1, 1.75), 4: (0.092, 1.15), 5: (0.084, 0.85), 6: (0.08, 0.0)
+        2: (0.128, 2.7), 3: (0.1, 1.75), 4: (0.117, 1.47), 5: (0.112, 1.12), 6: (0.068, 0.5), 7: (0.085, 0.0),
+        8: (0.035, 0.0),
     }  # fmt: skip
     options = (
         Option(
