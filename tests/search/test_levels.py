@@ -35,8 +35,10 @@ def test_there_are_ten_and_each_is_stronger_than_the_one_below(game):
     assert list(levels.LEVELS) == list(range(1, 11))
     for lower, higher in zip(range(1, 9), range(2, 10), strict=True):
         assert levels.LEVELS[lower].iterations < levels.LEVELS[higher].iterations
-        assert levels.of(lower, game).deviation >= levels.of(higher, game).deviation
-        assert levels.of(lower, game).prior_noise >= levels.of(higher, game).prior_noise
+        low, high = levels.of(lower, game), levels.of(higher, game)
+        assert low.prior_noise >= high.prior_noise
+        if low.prior_noise == high.prior_noise:  # with less noise a level finds better turns, so it may err more
+            assert low.deviation >= high.deviation
     assert levels.of(10, game) == levels.LEVELS[10] == levels.Level(None, 0.0)
 
 
@@ -86,7 +88,7 @@ def test_low_levels_err_on_priors(position):
         given.append(options.get("prior_noise"))
         return Search(state, **options)
 
-    for level in (1, 5, 6, 10):
+    for level in (1, 5, 7, 10):
         run_search(position, Limits(iterations=5), seed=1, level=level, search_class=make)
     assert given == [levels.of(1, "mexica").prior_noise, levels.of(5, "mexica").prior_noise, None, None]
 
