@@ -281,14 +281,14 @@ def game_with_events(game):
     record = {"game": game, "version": 1, "start": position.to_json(), "turns": [], "scores": None}
     record["winners"] = None
     positions = [position.copy(), position.view(0)]
-    for number in range(70):
+    for number in range(60):
         before = position.copy()
         if position.is_chance:
             turn = position.draw(number)
         else:
             turn = ai.best_turn(position, iterations=30, seed=number).turn
             position.push(turn)
-        if number in (20, 45, 69) or (before.is_chance and not any(place.is_chance for place in positions)):
+        if number in (20, 45, 59) or (before.is_chance and not any(place.is_chance for place in positions)):
             positions.append(before)
         elif number in (30, 50) and before.to_move is not None:
             positions.append(before.view(before.to_move))

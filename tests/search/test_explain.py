@@ -22,7 +22,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 @pytest.fixture(scope="module", params=["coatl", "mexica", "tzolkin"])
 def searched(request):
     position = ai.load(EXAMPLES / f"{request.param}_midgame.json")
-    return position, ai.best_turn(position, iterations=2000, seed=2)
+    return position, ai.best_turn(position, iterations=10_000, seed=2)
 
 
 def test_the_forecast_is_that_of_the_nodes(searched):
