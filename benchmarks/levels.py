@@ -79,7 +79,8 @@ def is_fit(level, engine):
     """Return whether a measured pair is as it should be."""
     if level == 1:
         return 1 - engine["share"][0] >= GREEDY_SHARE
-    return NEAREST <= engine["elo"][0] <= FARTHEST
+    elo = engine["elo"][0]  # None if one of them won all games
+    return elo is not None and NEAREST <= elo <= FARTHEST
 
 
 def table(args, rows):
@@ -87,11 +88,11 @@ def table(args, rows):
     lines = [f"| {args.game}: level | against the one below, wins | Elo | games | |", "| --- | --- | --- | --- | --- |"]
     for row in rows:
         share, low, high = (100 * value for value in row["share"])
-        elo, elo_low, elo_high = row["elo"]
+        elo, elo_low, elo_high = ("-" if value is None else f"{value:+.0f}" for value in row["elo"])
         rival = " (`greedy`)" if row["level"] == 1 else ""
         lines.append(
             f"| {row['level']}{rival} | {share:.1f} % ({low:.1f} to {high:.1f} %) "
-            f"| {elo:+.0f} ({elo_low:.0f} to {elo_high:.0f}) | {row['games']} "
+            f"| {elo} ({elo_low} to {elo_high}) | {row['games']} "
             f"| {'' if row['fits'] else 'out of range'} |"
         )
     return "\n".join(lines)

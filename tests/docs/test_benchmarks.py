@@ -1,5 +1,6 @@
 """Each benchmark runs with tiny settings and prints what it promises; the figures mean nothing here."""
 
+import argparse
 import dataclasses
 import importlib
 import json
@@ -197,12 +198,33 @@ def test_levels(tmp_path):
     assert [greedy["level"], second["level"]] == [1, 2]
     assert greedy["games"] == second["games"] == 4
     assert 0 <= greedy["share"][1] <= greedy["share"][0] <= greedy["share"][2] <= 1
-    assert second["fits"] == (70 <= second["elo"][0] <= 210)
     # What is in the journals is not played again.
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     assert len(before) == 2
     assert figures("levels.py", *args, "--pairs", 2) == [second]
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("level", "share", "elo", "fits"),
+    [
+        (2, [0.6, 0.5, 0.7], [70.4, 0.0, 147.2], True),
+        (2, [0.5, 0.4, 0.6], [0.0, -70.4, 70.4], False),
+        (2, [0.9, 0.8, 0.95], [381.7, 240.8, 511.5], False),
+        (2, [1.0, 0.6, 1.0], [None, 70.4, None], False),  # all games won
+        (1, [0.0, 0.0, 0.4], [None, None, -70.4], True),
+        (1, [0.5, 0.4, 0.6], [0.0, -70.4, 70.4], False),
+    ],
+)
+def test_levels_fit_or_do_not(monkeypatch, level, share, elo, fits):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    levels = importlib.import_module("levels")
+    assert levels.is_fit(level, {"share": share, "elo": elo}) is fits
+    row = {"level": level, "games": 4, "share": share, "elo": elo, "fits": fits}
+    (line,) = levels.table(argparse.Namespace(game="nim"), [row]).splitlines()[2:]
+    assert line.count("|") == 6
+    assert "None" not in line
+    assert ("out of range" in line) is not fits
 
 
 def test_calibration(tmp_path):
