@@ -93,7 +93,18 @@ def begin_worker() -> None:
     """
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    sys.unraisablehook = _end_again
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_again(unraisable) -> None:
+    """Send SIGTERM again if it came during a callback of the interpreter, which drops the exit."""
+    if not isinstance(unraisable.exc_value, SystemExit):
+        sys.__unraisablehook__(unraisable)
+        return
+    timer = threading.Timer(0.01, signal.pthread_kill, (threading.main_thread().ident, signal.SIGTERM))
+    timer.daemon = True
+    timer.start()
 
 
 def _end_with_parent() -> None:

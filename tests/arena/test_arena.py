@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import json
+import multiprocessing
 import os
 import pickle
 import shlex
@@ -10,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+import weakref
 from concurrent.futures import Executor, Future
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from mexica_ai import NotationError, Position, SearchError, registry, replay
 from mexica_ai.arena import play
 from mexica_ai.arena.journal import JournalWriter, read_journal
 from mexica_ai.arena.play import Task, play_game
-from mexica_ai.arena.pool import GamePool
+from mexica_ai.arena.pool import GamePool, begin_worker
 from mexica_ai.arena.report import collect, evaluate, format_report, outcome_of
 from mexica_ai.arena.runner import run
 from mexica_ai.arena.tournament import (
@@ -725,6 +727,27 @@ def test_forfeits_count_in_the_block_and_stand_in_the_table():
 
 
 @pytest.mark.slow
+class Watched:
+    """Weak references need an object of a class."""
+
+
+def end_during_a_callback():
+    """A worker that is told to end while the interpreter tells a callback that an object is gone."""
+    begin_worker()
+    watched = Watched()
+    kept = weakref.ref(watched, lambda _: signal.raise_signal(signal.SIGTERM))  # noqa: F841
+    del watched
+    time.sleep(60)
+
+
+def test_a_worker_told_to_end_during_a_callback_ends_quietly(capfd):
+    process = multiprocessing.get_context("spawn").Process(target=end_during_a_callback)
+    process.start()
+    process.join(30)
+    assert process.exitcode == 1
+    assert capfd.readouterr() == ("", "")
+
+
 def test_the_plot_is_drawn(tmp_path):
     from mexica_ai.arena import plot
 
