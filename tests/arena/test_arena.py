@@ -726,7 +726,6 @@ def test_forfeits_count_in_the_block_and_stand_in_the_table():
     assert "  6  " in row
 
 
-@pytest.mark.slow
 class Watched:
     """Weak references need an object of a class."""
 
@@ -748,6 +747,7 @@ def test_a_worker_told_to_end_during_a_callback_ends_quietly(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_the_plot_is_drawn(tmp_path):
     from mexica_ai.arena import plot
 

@@ -198,6 +198,8 @@ def test_levels(tmp_path):
     assert [greedy["level"], second["level"]] == [1, 2]
     assert greedy["games"] == second["games"] == 4
     assert 0 <= greedy["share"][1] <= greedy["share"][0] <= greedy["share"][2] <= 1
+    elo = second["elo"][0]  # null if all games were won by one level, as four may be
+    assert second["fits"] == (elo is not None and 70 <= elo <= 210)
     # What is in the journals is not played again.
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     assert len(before) == 2

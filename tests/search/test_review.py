@@ -140,6 +140,7 @@ def test_the_report_is_one_file_whose_links_lead_somewhere(mexica):
     assert page.open == []
     assert not page.outside
     assert not re.search(r"https?://(?!www\.w3\.org)|url\((?!#)|@import", text)
+    assert set(re.findall(r"url\(#([^)]*)\)", text)) <= set(page.ids)
     assert len(page.ids) == len(set(page.ids))
     assert {link.removeprefix("#") for link in page.links} <= set(page.ids)
     assert [f"turn-{number}" for number in (11, 12, 13, 16)] == [one for one in page.ids if one.startswith("turn-")]
