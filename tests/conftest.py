@@ -15,6 +15,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from mexica_ai.cli.main import main
 
+pytest_plugins = ["real"]
+
 
 def pytest_configure():
     # A job in the background of a script starts with SIGINT ignored, and its children inherit that.
@@ -33,18 +35,11 @@ UNDIVIDED = (
 )
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    from xdist.scheduler import LoadScopeScheduling
-
-    class Scheduling(LoadScopeScheduling):
-        """Gives the workers one test after the other, and undivided files first."""
-
-        def _split_scope(self, nodeid):
-            file = nodeid.partition("::")[0]
-            return file if file.endswith(UNDIVIDED) else nodeid
-
-    return Scheduling(config, log)
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.nodeid.partition("::")[0].endswith(UNDIVIDED):
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
 
 
 @pytest.fixture(autouse=True)
