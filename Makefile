@@ -6,8 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
-# One worker a processor. Each gets one test after the other, and groups of tests as wholes, those first.
-PYTEST := python -P -m pytest --numprocesses logical --dist loadgroup
+# One worker a processor; tests/real.py says what each of them gets.
+PYTEST := python -P -m pytest --numprocesses logical
 
 # The tests start the command hundreds of times; without bytecode each start compiles all modules.
 unexport PYTHONDONTWRITEBYTECODE

@@ -10,6 +10,7 @@ REASONS = ("time", "processes", "ports")
 MAX_RERUNS = 2
 MAX_RERUN_TESTS = 3  # in one run; with more of them it fails
 NUM_GROUPS = 2
+GROUPS = "mexica_ai/groups"  # in pytest's cache: tests that one worker runs, from the workers to the scheduler
 
 # Of the whole suite: how many tests there are, and how many of them have the mark.
 COUNTS = pytest.StashKey[tuple[int, int]]()
@@ -27,6 +28,33 @@ def pytest_collection_modifyitems(config, items):
         sizes[group] += 1
         item.add_marker(pytest.mark.xdist_group(f"real-{group}"))
         item.add_marker(pytest.mark.flaky(reruns=MAX_RERUNS))
+
+
+def pytest_collection_finish(session):
+    if getattr(session.config, "workerinput", {}).get("workerid") == "gw0":
+        marks = ((item, item.get_closest_marker("xdist_group")) for item in session.items)
+        session.config.cache.set(GROUPS, {item.nodeid: mark.args[0] for item, mark in marks if mark})
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        """Gives the workers one test after the other, and groups as wholes, those first.
+
+        It is `--dist loadgroup`, which needs that tests can be renamed; pytest 9.2 does not let it.
+        """
+
+        def schedule(self):
+            if self.collection is None:
+                self._groups = config.cache.get(GROUPS, {})
+            super().schedule()
+
+        def _split_scope(self, nodeid):
+            return self._groups.get(nodeid, nodeid)
+
+    return Scheduling(config, log)
 
 
 def pytest_runtest_setup(item):
