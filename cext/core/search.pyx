@@ -176,9 +176,10 @@ cdef inline uint64_t _key_of_mover(SearchC* search, const NodeC* node, const voi
     """Return the key of what the seat to move knows.
 
     If it is the node's own key, the seat knows the same as the searching seat. Then every world of the node has the
-    same legal actions and priors (a rule of the contract): no need to list them at each visit.
+    same legal actions and priors (a rule of the contract): no need to list them at each visit. A search that begins
+    with one world meets several, too, as soon as others draw or discard what the searching seat does not see.
     """
-    if node.player == search.viewer or not search.several_worlds:
+    if node.player == search.viewer or search.ops.determinize == NULL:
         return node.key
     return search_key(search.ops, state, node.player)
 
