@@ -127,6 +127,8 @@ cdef bint _read(ObservationsC* obs) noexcept nogil:
         balance[FACE_OF[set_first(left)]] += 1
         left &= left - 1
     for i in range(obs.num_entries):
+        if (_enters(obs, i) or _leaves(obs, i)) and obs.faces[i] >= NUM_FACES:
+            return False                # the view of another seat, which did not see this card
         if _enters(obs, i):
             balance[obs.faces[i]] -= 1
         elif _leaves(obs, i):
