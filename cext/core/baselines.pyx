@@ -4,6 +4,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from cext.core.game cimport GameOps, State, game_apply, game_require_seat
+from cext.core.heuristics cimport heuristics_evaluate
 from cext.core.playout cimport playout_random_action
 from cext.core.rng cimport Stream
 from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, aligned_alloc
@@ -17,7 +18,7 @@ cdef void baseline_evaluate(const GameOps* ops, const void* weights, const void*
         ops.returns(state, values)
         ops.scores(state, scores)
     elif ops.evaluate != NULL:
-        ops.evaluate(weights, NULL, state, values, scores)
+        heuristics_evaluate(ops, weights, NULL, state, values, scores)
     else:
         ops.scores(state, scores)
         for seat in range(ops.num_players(state)):

@@ -17,6 +17,7 @@ from libc.string cimport memcpy
 from cext.core.atomics cimport atomic_load_u32, monotonic_s
 from cext.core.baselines cimport baseline_evaluate
 from cext.core.game cimport GameOps, State, game_apply
+from cext.core.heuristics cimport heuristics_policy
 from cext.core.rng cimport Stream, mix_bits, rng_next
 from cext.core.turn_search cimport BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, FORCED, RUNNING, SETTLED, TurnSearch
 from cext.core.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
@@ -177,7 +178,7 @@ cdef class Beam(TurnSearch):
             for i in range(n):
                 self._choices[i].index = i
             return n
-        ops.policy(self.weights_data, NULL, state, self._actions, n, self._priors)
+        heuristics_policy(ops, self.weights_data, NULL, state, self._actions, n, self._priors)
         for i in range(n):
             self._choices[i].index = i
             self._choices[i].prior = self._priors[i]

@@ -10,6 +10,7 @@ from cext.core.atomics cimport (atomic_cas_u32, atomic_load_u32, atomic_store_u3
 from cext.core.errors import SearchError
 from cext.core.game cimport GameOps, game_settle_chance
 from cext.core.halving cimport halving_advance
+from cext.core.heuristics cimport MOST_POINTS
 from cext.core.threads cimport pthread_join, pthread_t, thread_start
 from cext.core.turn_search cimport BY_ITERATIONS, BY_MEMORY, BY_TIME, NEVER_S, RUNNING, UNLIMITED
 from cext.core.types cimport MAX_SEATS, TERMINAL
@@ -81,8 +82,9 @@ def _checked(found, int count, int seats):
     values = np.clip(values, 0.0, 1.0)
     total = values.sum(axis=1, keepdims=True)
     values = np.where(total > 0.0, values / np.where(total > 0.0, total, 1.0), 1.0 / seats)
-    return (np.ascontiguousarray(values),
-            None if scores is None else np.ascontiguousarray(_array(scores, "scores", count, seats)))
+    if scores is not None:
+        scores = np.ascontiguousarray(np.clip(_array(scores, "scores", count, seats), -MOST_POINTS, MOST_POINTS))
+    return np.ascontiguousarray(values), scores
 
 
 def _array(given, name, count, seats):

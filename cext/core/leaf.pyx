@@ -3,6 +3,7 @@
 from libc.math cimport fabs
 
 from cext.core.game cimport GameOps, game_settle_chance
+from cext.core.heuristics cimport heuristics_evaluate
 from cext.core.options cimport OptionsC
 from cext.core.playout cimport playout_round
 from cext.core.types cimport MAX_SEATS, TERMINAL
@@ -26,14 +27,14 @@ cdef bint leaf_evaluate(WorkerC* worker, double* values, double* scores) noexcep
     if ops.evaluate == NULL:
         weight = 1.0
     elif weight < 1.0:
-        ops.evaluate(search.weights, worker.cache, worker.state, leaf_values, leaf_scores)
+        heuristics_evaluate(ops, search.weights, worker.cache, worker.state, leaf_values, leaf_scores)
     if weight > 0.0:
         playout_round(ops, worker.state, &worker.rng, worker.actions)
         if ops.current_player(worker.state) == TERMINAL:
             ops.returns(worker.state, values)
             ops.scores(worker.state, scores)
         else:
-            ops.evaluate(search.weights, worker.cache, worker.state, values, scores)
+            heuristics_evaluate(ops, search.weights, worker.cache, worker.state, values, scores)
     for seat in range(search.num_players):
         if weight == 0.0:
             values[seat] = leaf_values[seat]

@@ -5,15 +5,23 @@ import numpy as np
 from libc.math cimport exp
 
 
+cdef float MOST_OUTPUT = 1e6    # far beyond what fitted weights give
+
+
+cdef inline float _finite(float output) noexcept nogil:
+    """Return an output within MOST_OUTPUT, 0 for what is no number: weights from a file may be any."""
+    return max(-MOST_OUTPUT, min(MOST_OUTPUT, output)) if output == output else 0
+
+
 cdef void network_answers(const float* outputs, int num_players, double* values, double* points) noexcept nogil:
     cdef float best = -1e30
     cdef double total = 0.0
     cdef int seat
     for seat in range(num_players):
-        best = max(best, outputs[seat * NETWORK_OUTPUTS])
+        best = max(best, _finite(outputs[seat * NETWORK_OUTPUTS]))
     for seat in range(num_players):
-        values[seat] = exp(<double>(outputs[seat * NETWORK_OUTPUTS] - best))
-        points[seat] = <double>NETWORK_SCORE * outputs[seat * NETWORK_OUTPUTS + 1]
+        values[seat] = exp(<double>(_finite(outputs[seat * NETWORK_OUTPUTS]) - best))
+        points[seat] = <double>NETWORK_SCORE * _finite(outputs[seat * NETWORK_OUTPUTS + 1])
         total += values[seat]
     for seat in range(num_players):
         values[seat] /= total

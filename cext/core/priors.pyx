@@ -6,6 +6,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from cext.core.game cimport GameOps
+from cext.core.heuristics cimport heuristics_policy
 from cext.core.scorer cimport ScorerInputsC
 from cext.core.weights cimport weights_data
 
@@ -92,7 +93,7 @@ def policy_of(State owner not None, weights):
             raise MemoryError
         n = ops.legal_actions(owner.data, actions)
         if n > 0:
-            ops.policy(data, NULL, owner.data, actions, n, priors)
+            heuristics_policy(ops, data, NULL, owner.data, actions, n, priors)
         return [actions[i] for i in range(n)], [priors[i] for i in range(n)]
     finally:
         free(actions)

@@ -7,6 +7,7 @@ from libc.string cimport memset
 from cext.core.atomics cimport atomic_store_u16, atomic_store_u32, spin_lock, spin_unlock
 from cext.core.game cimport GameOps
 from cext.core.graph cimport EdgeC, graph_edges, graph_grow_edges, graph_num_edges
+from cext.core.heuristics cimport heuristics_policy
 from cext.core.history cimport history_advantage, history_slot
 from cext.core.listings cimport listings_find, listings_keep
 from cext.core.rng cimport mix_bits
@@ -20,7 +21,7 @@ cdef int _list(WorkerC* worker) noexcept nogil:
     """Write the legal actions with a prior above 0, and their priors, to the worker; return their number."""
     cdef const GameOps* ops = worker.search.ops
     cdef int i, num_legal = ops.legal_actions(worker.state, worker.actions), n = 0
-    ops.policy(worker.search.weights, worker.cache, worker.state, worker.actions, num_legal, worker.priors)
+    heuristics_policy(ops, worker.search.weights, worker.cache, worker.state, worker.actions, num_legal, worker.priors)
     for i in range(num_legal):
         if worker.priors[i] > 0:
             worker.actions[n] = worker.actions[i]

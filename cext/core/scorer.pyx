@@ -8,6 +8,7 @@ cdef extern from "scorer.h" nogil:
                        const int* categories, const float* features, int count, float* scores)
 
 cdef float LEAST_LOG = -16.0    # of a share
+cdef float MOST_SCALE = 1e30    # of the products of priors and scores, which sum up to the priors again
 
 
 cdef inline bint _is_behind(const float* priors, int i, int j) noexcept nogil:
@@ -64,7 +65,7 @@ cdef void scorer_choose(const int* categories, const float* priors, int n, int f
 cdef void scorer_apply(const float* weights, int summary, int categories, int features, const ScorerInputsC* inputs,
                        float* priors) noexcept nogil:
     cdef float scores[SCORER_MOST]
-    cdef float best = -1e30, before = 0, after = 0
+    cdef float best = -1e30, before = 0, after = 0, scale
     cdef int i, count = inputs.count
     if count < 2:
         return
@@ -76,8 +77,11 @@ cdef void scorer_apply(const float* weights, int summary, int categories, int fe
     for i in range(count):
         scores[i] = priors[inputs.chosen[i]] * expf(scores[i] - best)
         after += scores[i]
+    scale = before / after
+    if not 0 < scale < MOST_SCALE:      # nor if it is no number: such scores say nothing
+        return
     for i in range(count):
-        priors[inputs.chosen[i]] = scores[i] * (before / after)
+        priors[inputs.chosen[i]] = scores[i] * scale
 
 
 def scorer_shapes(int summary, int categories, int features):

@@ -4,6 +4,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from cext.core.game cimport game_action_is_legal, game_apply
+from cext.core.heuristics cimport heuristics_policy
 from cext.core.types cimport ALL_SEEING, aligned_alloc, uint64_t
 
 cdef enum:
@@ -141,7 +142,7 @@ cdef int turn_finish(const GameOps* ops, const void* weights, const void* state,
         num_actions = ops.legal_actions(now, scratch.actions)
         best = 0
         if ops.policy != NULL:
-            ops.policy(weights, NULL, now, scratch.actions, num_actions, scratch.priors)
+            heuristics_policy(ops, weights, NULL, now, scratch.actions, num_actions, scratch.priors)
             for i in range(1, num_actions):
                 if scratch.priors[i] > scratch.priors[best]:
                     best = i

@@ -25,7 +25,8 @@ ctypedef struct TrickStateC:
     uint8_t played[MAX_SEATS]   # card + 1 of the seats before the one to move, 0 for the others
     uint8_t num_players         # 2..4
     uint8_t player              # the seat to move; num_players at the end
-    uint8_t unused[48]          # 64 bytes in all
+    uint8_t odd                 # of `ODD_GAME`: which numbers its policy and evaluation give; not part of the position
+    uint8_t unused[47]          # 64 bytes in all
 
 
 cdef int trick_check(const void* data) noexcept nogil:
@@ -170,8 +171,49 @@ _ops.determinize = trick_determinize
 GAME = game_create(&_ops)
 
 
-def deal(hands, out_of_play=()):
-    """Return the `State` at the start: the seats' hands (sequences of cards), and cards dealt to nobody."""
+# The same game with a policy and an evaluation that give no usable numbers.
+
+cdef enum:
+    NUM_ODD = 7
+
+cdef double[NUM_ODD] _ODD
+_ODD[:] = [0.0, float("nan"), float("inf"), float("-inf"), -1.0, 1e-45, 3e38]
+
+
+cdef inline double _odd(const void* data, int i) noexcept nogil:
+    """Return the number for an action or a seat: the same for all, or after that kind one of each in turn."""
+    cdef int kind = (<const TrickStateC*>data).odd
+    return _ODD[kind if kind < NUM_ODD else (kind + i) % NUM_ODD]
+
+
+cdef void odd_policy(const void* weights, void* cache, const void* data, const action_t* actions, int n,
+                     float* priors) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        priors[i] = <float>_odd(data, i)
+
+
+cdef void odd_evaluate(const void* weights, void* cache, const void* data, double* values,
+                       double* points) noexcept nogil:
+    cdef int seat
+    for seat in range((<const TrickStateC*>data).num_players):
+        values[seat] = _odd(data, seat)
+        points[seat] = 1e308 * _odd(data, seat + 1)
+
+
+cdef GameOps _odd_ops = _ops
+_odd_ops.policy = odd_policy
+_odd_ops.evaluate = odd_evaluate
+
+ODD_GAME = game_create(&_odd_ops)
+ODD_KINDS = range(2 * NUM_ODD)
+
+
+def deal(hands, out_of_play=(), odd=None):
+    """Return the `State` at the start: the seats' hands (sequences of cards), and cards dealt to nobody.
+
+    `odd`: one of `ODD_KINDS`, for a state of `ODD_GAME`.
+    """
     cdef TrickStateC state
     cdef int card, seat
     if not 2 <= len(hands) <= MAX_SEATS or not all(0 <= card < 16 for cards in (*hands, out_of_play) for card in cards):
@@ -184,7 +226,8 @@ def deal(hands, out_of_play=()):
         state.deck |= state.hands[seat]
     for card in out_of_play:
         state.deck |= <uint16_t>(1 << card)
-    cdef State owner = state_wrap(GAME, &state)
+    state.odd = odd or 0
+    cdef State owner = state_wrap(GAME if odd is None else ODD_GAME, &state)
     owner.check()
     return owner
 
