@@ -22,7 +22,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-from weighed import Beam, Search, categorize, evaluate, greedy_turn, weights_of
+from fuzz import accepted_positions
+from fuzz.material import GAMES, SPACES, look_at, mutate, new_position, scaled, step, walked
+from weighed import Beam, Search, greedy_turn
 
 import mexica_ai as ai
 from cext.core import game as core_game
@@ -33,17 +35,14 @@ from cext.core.options import OPTIONS
 from cext.core.perft import divide, perft
 from cext.core.playout import random_playout, random_playouts
 from cext.core.uct import UCT
-from cext.games.mexica import plans
 from mexica_ai import registry
 from test_games.trick.ops import deal
 
-# More tokens than the standard 15: what the second period brings is then unknown, and a search draws worlds.
-LARGE_POOL = [3, 3, 3, 4, 4, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 12, 13, 13]
 # Bytes by which a hundred rounds of the same work may grow: caches of the interpreter.
 LEAK_ROUNDS, LEAK_BYTES = 100, 16_384
+ACCEPTED = 50  # positions of a round
 PARTS = {}
-GAMES = list(registry.names())  # that are played where a part names none
-THREADED = ("searches", "full_memory", "baselines", "answers")  # what the thread sanitizer looks at
+THREADED = ("searches", "full_memory", "baselines", "answers", "weights")  # what the thread sanitizer looks at
 
 
 def part(function):
@@ -52,45 +51,6 @@ def part(function):
 
 
 # Material
-
-
-def new_position(rng, game=None):
-    """Return a new game of one of `GAMES`, with any number of seats and odd options."""
-    game = game or rng.choice(GAMES)
-    players = rng.randint(2, registry.get(game).game.max_players)
-    options = {}
-    if game == "mexica" and rng.random() < 0.3:
-        options = {"pool": LARGE_POOL}
-    if game == "nim":
-        piles = [rng.choice((0, 1, 2, 5, 63)) for _ in range(rng.randint(1, 8))]
-        options = {"piles": piles if any(piles) else [3], "plies_per_turn": rng.randint(1, 3)}
-    return ai.new_game(game, players=players, seed=rng.getrandbits(40), **options)
-
-
-def step(state, rng):
-    """Play one random action; often one of the rarer kinds, which uniform play seldom gets to."""
-    if state.current_player == CHANCE:
-        state.resolve_chance(rng.getrandbits(40))
-        return
-    legal = state.legal_actions()
-    kinds = sorted({action >> 22 for action in legal})
-    if len(kinds) > 1 and rng.random() < 0.7:
-        kind = rng.choice(kinds)
-        legal = [action for action in legal if action >> 22 == kind]
-    state.apply(rng.choice(legal))
-
-
-def walked(rng, game=None):
-    """Return a random position of a game in which a seat is to move."""
-    while True:
-        position = new_position(rng, game)
-        state = position.state.copy()
-        for _ in range(int(rng.random() ** 2 * 600)):
-            if state.is_terminal:
-                break
-            step(state, rng)
-        if state.current_player >= 0:
-            return ai.Position(position.game, state)
 
 
 def trick_state(rng):
@@ -104,27 +64,6 @@ def trick_state(rng):
 
 def searched_state(rng):
     return trick_state(rng) if rng.random() < 0.2 else walked(rng).state
-
-
-def look_at(state):
-    """Call everything that reads a state."""
-    state.check()
-    for seat in range(state.num_players):
-        state.view_hash(seat)
-        state.copy().determinize(seat, seat)
-    assert state.copy() == state
-    state.scores()
-    if state.is_terminal:
-        state.returns()
-    elif state.current_player >= 0:
-        evaluate(state)
-    weights = weights_of(state)
-    if weights:
-        registry.get(state.game.name).weights_spec.features(state)
-        if state.current_player >= 0:
-            categorize(state, weights)
-    if state.game.name == "mexica" and state.current_player >= 0:
-        plans.find(state)
 
 
 # The parts: each does one round
@@ -161,41 +100,6 @@ def counts(rng):
         after = state.copy()
         for action in turn:
             after.apply(action)
-
-
-def mutate(value, rng, spaces):
-    """Return a JSON value of the same or another type, near the limits of the allowed range."""
-    kind = rng.random()
-    if kind < 0.1:
-        return rng.choice((None, True, 1.5, "", [], {}, -1, 2**31, 2**63, 2**64, 10**30, "H6", [0]))
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int):
-        near = (value - 1, value + 1, 0, 1, rng.randint(-2, 15), rng.randint(0, 300), 2**32 + value)
-        return rng.choice(near)
-    if isinstance(value, str):
-        return rng.choice(spaces) if rng.random() < 0.8 else value + rng.choice(string.printable)
-    if isinstance(value, list) and value:
-        value = list(value)
-        at = rng.randrange(len(value))
-        if kind < 0.3:
-            del value[at]
-        elif kind < 0.4:
-            value += value
-        elif kind < 0.6:
-            value.insert(at, rng.choice(value))
-        else:
-            value[at] = mutate(value[at], rng, spaces)
-        return value
-    if isinstance(value, dict) and value:
-        key = rng.choice(sorted(value))
-        if kind < 0.13:
-            return {name: entry for name, entry in value.items() if name != key}
-        return value | {key: mutate(value[key], rng, spaces)}
-    return value
-
-
-SPACES = [f"{column}{row}" for column in string.ascii_uppercase[:22] for row in range(16)]
 
 
 @part
@@ -373,15 +277,32 @@ def weights(rng):
         with contextlib.suppress(ValueError):
             spec.make(usual | {name: bad})
     state = walked(rng, game).state
-    search = Search(
-        state,
-        threads=2,
-        memory_mb=1,
-        weights=spec.make({name: array * 1e4 for name, array in usual.items()}),
-    )
+    odd = scaled(game, {name: odd_factor(rng) for name in usual})
+    search = Search(state, threads=2, memory_mb=1, weights=odd, **odd_options(rng))
+    beam = Beam(state, width=3, memory_mb=1, weights=odd)
     gc.collect()
     search.run(iterations=200)
+    beam.run(iterations=10)
+    for candidate in search.result(10)["candidates"] + beam.result(1)["candidates"]:
+        assert np.isfinite(candidate["value"] + candidate["expected_scores"]).all()
+    greedy_turn(state, weights=odd)
     look_at(state)
+
+
+def odd_factor(rng):
+    """Return a factor of weights, often one that leaves nothing of the numbers."""
+    return rng.choice((1e4, 1e4, -1.0, 0.0, 1e-30, 1e-45, 1e3, 1e15, 1e30, 1e38, -1e38)) * rng.choice((1, rng.random()))
+
+
+@part
+def accepted(rng):
+    """Positions that validation accepts although play need not lead there, see `tests/fuzz/accepted_positions.py`."""
+    game = rng.choice(GAMES)
+    found = 0
+    while found < ACCEPTED:
+        for position in accepted_positions.accepted(rng, game):
+            accepted_positions.exercise(position, rng)
+            found += 1
 
 
 # Memory leaks, which the parts above do not detect
