@@ -6,11 +6,13 @@ Limits are checked only in `Limits`: public functions build one from their argum
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 
 from cext.core.turn_search import DEFAULT_MEMORY_MB, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S
 from mexica_ai.errors import SearchError
+from mexica_ai.margin import Margin
 from mexica_ai.strict import quote
 
 DEFAULT_TIME_S = 1.0  # of a search with neither a time nor a number of iterations
@@ -20,6 +22,13 @@ DEFAULT_INTERVAL_S = 0.5  # between two results of an analysis
 MAX_CANDIDATES = 10_000
 DEFAULT_BATCH, MAX_BATCH = 16, 4096  # leaves that an evaluator gets at a time
 MAX_INT64 = 2**63 - 1
+# Of turns in a game with a clock.
+LEAST_TIME_S = 0.001  # of a search; there is a turn to answer even after less
+CLOCK_MARGIN_S = 0.005  # for late answers, at least
+CLOCK_TURNS = 20  # among which the remaining time is divided
+LATE_TURNS = 200  # whose late answers the clock must pay, more than any game has,
+LATE_SHARE = 1 / 3  # but not with more than this share of the bank
+INCREMENT_SHARE = 0.5  # the rest is kept for answers that are later than any before
 
 
 @dataclass(frozen=True)
@@ -81,12 +90,36 @@ class Limits:
         )
 
 
-def time_from_clock(remaining_s: float, increment_s: float) -> float:
-    """Return the seconds to use for one turn: a twentieth of the remaining time, plus the increment.
+def clock_margin() -> Margin:
+    """Return a margin for `time_from_clock`, which knows no late answers yet."""
+    return Margin(CLOCK_MARGIN_S, most_s=math.inf, recent_s=math.inf)  # turns may take minutes
 
-    At most half of the remaining time, and at least 0.01 s.
+
+def time_from_clock(
+    remaining_s: float, increment_s: float, margin: Margin | None = None, bank_s: float | None = None
+) -> float:
+    """Return the seconds to search for one turn of a game with a clock; 0 if there is only time to answer.
+
+    A twentieth of the remaining time, plus half of the increment, at most half of the remaining time. What late
+    answers take comes off first: the mean lateness of the increment, and of the remaining time the margin for this
+    answer, and, if the increment does not pay for late answers, the lateness of 200 turns, at most a third of the
+    bank.
+
+    Parameters
+    ----------
+    remaining_s, increment_s : float
+    margin : Margin, optional
+        Of `clock_margin`, with the lateness of earlier answers.
+    bank_s : float, optional
+        The time at the beginning of the game; what remains by default.
     """
-    return max(0.01, min(remaining_s / 20 + increment_s, remaining_s / 2))
+    margin = margin or clock_margin()
+    late_s = margin.mean_s
+    gain_s = increment_s - late_s  # of an answer without a search
+    reserve_s = min(LATE_TURNS * max(0.0, -gain_s), LATE_SHARE * (bank_s or remaining_s))
+    spare_s = remaining_s - margin.of(remaining_s) - late_s - reserve_s
+    time_s = min(spare_s / CLOCK_TURNS + INCREMENT_SHARE * max(0.0, gain_s), spare_s / 2)
+    return time_s if time_s >= LEAST_TIME_S else 0.0
 
 
 def resolve_seed(seed: int | None) -> int:

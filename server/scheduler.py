@@ -25,6 +25,7 @@ from mexica_ai import levels
 from mexica_ai.annotate import TurnEvaluation, evaluate_record, seat_turns
 from mexica_ai.errors import SearchError
 from mexica_ai.limits import DEFAULT_CANDIDATES, Limits
+from mexica_ai.margin import Margin
 from mexica_ai.position import Position
 from mexica_ai.registry import Weights
 from mexica_ai.results import Result
@@ -32,7 +33,6 @@ from mexica_ai.search import run_search
 from mexica_ai.server import tracing
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.light import LightPlaces
-from mexica_ai.server.margin import Margin
 from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.result_cache import ResultCache
 from mexica_ai.server.searches import Searches, Stop

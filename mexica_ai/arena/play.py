@@ -33,7 +33,7 @@ from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.engines.process import ProcessEngine
 from mexica_ai.errors import MexicaAIError, SearchError
-from mexica_ai.limits import Limits, time_from_clock
+from mexica_ai.limits import LEAST_TIME_S, Limits, clock_margin, time_from_clock
 from mexica_ai.position import Position, new_game
 from mexica_ai.records import VERSION
 from mexica_ai.results import Result
@@ -252,7 +252,8 @@ class _Seat:
         self._margin_s = tournament.margin_s
         self._patience_s = tournament.patience_s
         self._clock = tournament.clock
-        self._remaining_s = tournament.clock[0] if tournament.clock else 0.0
+        self._remaining_s = tournament.clock[0] if tournament.clock else 0.0  # below 0 within the margin
+        self._late = clock_margin()
         self._seed = tournament.engine_seed(task.game, seat)
         spec = parse_spec(tournament.engines[task.game.seating[seat]])
         self._time_s: float | None = spec.options.get("time")
@@ -308,16 +309,13 @@ class _Seat:
         limits = self._limits()
         seed = turn_seed(self._seed, self.used["turns"])
         if self._clock and isinstance(self._engine, ProcessEngine):
-            self._engine.clock = {"remaining_s": self._remaining_s, "increment_s": self._clock[1]}
-        allowed_s = self._patience_s if limits.time_s is None else limits.time_s + self._margin_s
-        if self._clock and self._time_s is None:
-            allowed_s = self._remaining_s + self._margin_s
+            self._engine.clock = {"remaining_s": max(0.0, self._remaining_s), "increment_s": self._clock[1]}
+        allowed_s = self._allowed_s(limits)
+        seen = seen_by(position, self._seat)  # before the engine's time begins
         began = time.perf_counter()
         try:
             with _watchdog.watch(allowed_s, self._margin_s) as stop:
-                result = self._engine.best_turn(
-                    seen_by(position, self._seat), limits, seed=seed, candidates=1, stop=stop
-                )
+                result = self._engine.best_turn(seen, limits, seed=seed, candidates=1, stop=stop)
         except Exception as error:
             self._add_usage(time.perf_counter() - began, limits)
             raise self._failure(error, is_late=stop.is_set()) from error
@@ -326,11 +324,14 @@ class _Seat:
         if elapsed_s > allowed_s:
             raise _EngineFailure(
                 self._seat,
-                "no answer in time",
+                "out of time" if self._is_clock_first(limits) else "no answer in time",
                 f"engine {self._engine.name} answered after {elapsed_s:.3f} s; expected within "
-                f"{allowed_s:g} s ({self._explain(limits)})",
+                f"{allowed_s:.6g} s ({self._explain(limits)})",
             )
-        self._stop_clock(elapsed_s)
+        if self._clock:
+            self._remaining_s += self._clock[1] - elapsed_s
+            if elapsed_s >= limits.time_s:
+                self._late.note(elapsed_s - limits.time_s)
         try:
             position.push(result.turn)
         except MexicaAIError as error:
@@ -341,25 +342,28 @@ class _Seat:
     def _limits(self) -> Limits:
         time_s = self._time_s
         if self._clock:
-            share_s = time_from_clock(self._remaining_s, self._clock[1])
+            # A search that has no time left still has a turn to answer.
+            bank_s, increment_s = self._clock
+            share_s = max(LEAST_TIME_S, time_from_clock(self._remaining_s, increment_s, self._late, bank_s))
             time_s = share_s if time_s is None else min(time_s, share_s)
         return Limits(time_s, self._iterations, **self._others)
+
+    def _allowed_s(self, limits: Limits) -> float:
+        """Return the time that a turn may take."""
+        if self._is_clock_first(limits):
+            return self._remaining_s + self._margin_s
+        return self._patience_s if limits.time_s is None else limits.time_s + self._margin_s
+
+    def _is_clock_first(self, limits: Limits) -> bool:
+        """Return whether what is left on the clock ends before the time of this turn, if that has its own."""
+        return bool(self._clock) and (self._time_s is None or self._remaining_s < limits.time_s)
 
     def _explain(self, limits: Limits) -> str:
         """Return what the time that a turn may take is made of."""
         margin = f"and the margin, {self._margin_s:g} s"
-        if self._clock and self._time_s is None:
-            return f"what is left on its clock, {self._remaining_s:g} s, {margin}"
-        return "--patience" if limits.time_s is None else f"its time, {limits.time_s:g} s, {margin}"
-
-    def _stop_clock(self, elapsed_s: float) -> None:
-        if not self._clock:
-            return
-        self._remaining_s -= elapsed_s
-        if self._remaining_s < 0:
-            detail = f"engine {self._engine.name} exceeded its clock by {-self._remaining_s:.3f} s"
-            raise _EngineFailure(self._seat, "out of time", detail)
-        self._remaining_s += self._clock[1]
+        if self._is_clock_first(limits):
+            return f"what is left on its clock, {self._remaining_s:.6g} s, {margin}"
+        return "--patience" if limits.time_s is None else f"its time, {limits.time_s:.6g} s, {margin}"
 
     def _add_usage(self, elapsed_s: float, limits: Limits, iterations: int = 0) -> None:
         late_s = 0.0 if limits.time_s is None else max(0.0, elapsed_s - limits.time_s)

@@ -17,6 +17,7 @@ from mexica_ai.arena.config import NOT_IN_FILES, read_config
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import KEYS, parse_spec, seconds, weights_id, whole_number
 from mexica_ai.errors import MexicaAIError, NotationError
+from mexica_ai.limits import MAX_TIME_S
 from mexica_ai.position import new_game
 
 if TYPE_CHECKING:
@@ -249,10 +250,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     limits.add_argument(
         "--margin",
-        type=common.argument(seconds),
+        type=common.argument(_margin),
         default=DEFAULT_MARGIN_S,
         metavar="SECONDS",
-        help="by how much a turn may exceed its time before the engine is ended and forfeits "
+        help="by how much a turn may exceed its time, and a seat its clock, before the engine is ended and forfeits "
         f"(default: {DEFAULT_MARGIN_S:g})",
     )
     limits.add_argument(
@@ -613,11 +614,20 @@ def _clock(text: str) -> tuple[float, float]:
     """Read BANK[+INC]."""
     bank, plus, increment = text.partition("+")
     try:
-        if not plus or re.fullmatch(r"0+(\.0*)?|\.0+", increment):
-            return seconds(bank), 0.0
-        return seconds(bank), float(seconds(increment))
+        return seconds(bank), _seconds_or_0(increment) if plus else 0.0
     except (ValueError, MexicaAIError):
         raise ValueError("seconds, or seconds+seconds such as 60+0.5") from None
+
+
+def _margin(text: str) -> float:
+    try:
+        return _seconds_or_0(text)
+    except ValueError:
+        raise ValueError(f"a number of seconds from 0 to {MAX_TIME_S}") from None
+
+
+def _seconds_or_0(text: str) -> float:
+    return 0.0 if re.fullmatch(r"0+(\.0*)?|\.0+", text) else float(seconds(text))
 
 
 def _resign(text: str) -> tuple[float, int]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import queue
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,7 +23,7 @@ from mexica_ai import registry
 from mexica_ai.cli import common
 from mexica_ai.engines import Engine, make_engine, parse_spec
 from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.limits import DEFAULT_TIME_S, MAX_TIME_S, Limits, time_from_clock
+from mexica_ai.limits import DEFAULT_TIME_S, LEAST_TIME_S, MAX_TIME_S, Limits, clock_margin, time_from_clock
 from mexica_ai.position import Position
 from mexica_ai.strict import Nullable, check_shape, parse_json, quote
 
@@ -78,6 +80,7 @@ class _Request:
     data: dict = field(default_factory=dict)
     error: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
+    due_s: float = math.inf  # monotonic time at which its search must end
 
 
 class _Server:
@@ -86,6 +89,8 @@ class _Server:
         self._args = args
         self._waiting: queue.Queue[_Request | None] = queue.Queue(MAX_WAITING)
         self._unanswered: set[threading.Event] = set()
+        self._late = clock_margin()
+        self._bank_s = 0.0  # the most time that was left on a clock
         self._lock = threading.Lock()  # guards _unanswered
 
     def read(self, fd: int) -> None:
@@ -113,6 +118,8 @@ class _Server:
         """Answer queued requests until the input ends."""
         while (request := self._waiting.get()) is not None:
             print(json.dumps(self._answer(request)), flush=True)
+            if (late_s := time.monotonic() - request.due_s) >= 0:
+                self._late.note(late_s)
             with self._lock:
                 self._unanswered.discard(request.stop)
 
@@ -149,10 +156,14 @@ class _Server:
         if not _is_id(data.get("id")):
             raise NotationError(f"request.id: given {quote(data.get('id'))}; expected an integer or a string")
         check_shape(data, {"id": type(data["id"]), **_REQUEST_SHAPE}, "request")
+        began_s = time.monotonic()
         position = Position.from_json(data["position"], path="request.position")
+        limits = self._limits(data)
+        if limits.time_s is not None and "time" not in self._engine.spec.options:
+            request.due_s = began_s + limits.time_s
         result = self._engine.best_turn(
             position,
-            self._limits(data),
+            limits,
             seed=data.get("seed"),
             candidates=self._args.candidates,
             stop=request.stop,
@@ -166,7 +177,7 @@ class _Server:
         given = data.get("limits") or {}
         time_s, iterations = given.get("time_s"), given.get("iterations")
         if time_s is None and data.get("clock"):
-            time_s = _time_from_clock(data["clock"])
+            time_s = self._time_from_clock(data["clock"])
         if time_s is None and iterations is None:
             time_s, iterations = args.time, args.iterations
         if time_s is None and iterations is None:
@@ -176,18 +187,20 @@ class _Server:
             time_s, iterations, **{key: value for key, value in others.items() if value is not None}
         )
 
-
-def _time_from_clock(clock: dict) -> float:
-    """Return the seconds for one turn of a game with a clock, by the rule in docs/cli.md."""
-    for key, value in clock.items():
-        if not 0 <= value <= MAX_TIME_S:
-            raise NotationError(
-                f"request.clock.{key}: given {quote(value)}; expected a number of seconds from 0 to "
-                f"{MAX_TIME_S}",
-                reason="OUT_OF_RANGE",
-                path=f"request.clock.{key}",
-            )
-    return time_from_clock(clock["remaining_s"], clock.get("increment_s", 0.0))
+    def _time_from_clock(self, clock: dict) -> float:
+        """Return the seconds for one turn of a game with a clock, by the rule in docs/cli.md."""
+        for key, value in clock.items():
+            if not 0 <= value <= MAX_TIME_S:
+                raise NotationError(
+                    f"request.clock.{key}: given {quote(value)}; expected a number of seconds from 0 to "
+                    f"{MAX_TIME_S}",
+                    reason="OUT_OF_RANGE",
+                    path=f"request.clock.{key}",
+                )
+        remaining_s = clock["remaining_s"]
+        self._bank_s = max(self._bank_s, remaining_s)
+        share_s = time_from_clock(remaining_s, clock.get("increment_s", 0.0), self._late, self._bank_s)
+        return max(LEAST_TIME_S, share_s)
 
 
 def _is_id(value: object) -> bool:

@@ -42,6 +42,7 @@ def no_play(monkeypatch):
         (["--plot", "no-such-folder/x.svg"], "there is no folder 'no-such-folder'"),
         (["--clock", "60+"], "such as 60+0.5"),
         (["--clock", "60+."], "such as 60+0.5"),
+        (["--margin", "-1"], "a number of seconds from 0"),
     ],
 )
 def test_bad_input_is_refused_before_the_first_game(cli, no_play, args, mentions):
@@ -61,6 +62,7 @@ def test_a_picture_needs_a_place(cli, no_play, tmp_path):
 def test_clocks():
     clocks = {"60": (60, 0), "60+0": (60, 0), "60+.0": (60, 0), "60+0.0": (60, 0), "1+.5": (1, 0.5)}
     assert {text: arena._clock(text) for text in clocks} == clocks
+    assert {text: arena._margin(text) for text in ("0", "0.0", "2")} == {"0": 0, "0.0": 0, "2": 2}
 
 
 def test_the_elo_of_a_sequential_test_may_be_negative(cli, tmp_path):

@@ -22,10 +22,10 @@ from virtual_clock import VirtualLoop
 import mexica_ai as ai
 from mexica_ai import wire
 from mexica_ai.client import AsyncClient, Client, service_config
+from mexica_ai.margin import NUM_RECENT, Margin
 from mexica_ai.search import Search
 from mexica_ai.server import answers, app, scheduler, service
 from mexica_ai.server.light import RETRY_S, LightPlaces
-from mexica_ai.server.margin import NUM_RECENT, Margin
 from mexica_ai.server.searches import NICENESS, Searches, Stop
 from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, loop_time
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
