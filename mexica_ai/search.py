@@ -38,7 +38,7 @@ from mexica_ai.strict import quote
 if TYPE_CHECKING:
     from mexica_ai.evaluators import Evaluator
 
-STOP_POLL_S = 0.002  # longest time after which the thread that waits for a stop notices the search's end
+STOP_POLL_S = 0.002  # longest time after which a search notices that it is to stop
 
 
 def best_turn(
@@ -204,8 +204,8 @@ def run_search(
 
 
 def _pass_on_stop(stop, done, search):
-    while not done.is_set():
-        if stop.wait(STOP_POLL_S):
+    while not done.wait(STOP_POLL_S):
+        if stop.is_set():
             search.stop()
             return
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mexica_ai as ai
+from mexica_ai import search
 from mexica_ai.arena import play
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament, reproducible_key
@@ -101,6 +102,11 @@ def test_never_more_than_is_left(remaining_s, increment_s, more_s, lateness):
     share_s = time_from_clock(remaining_s, increment_s, margin, remaining_s + more_s)
     assert 0 <= share_s <= remaining_s / 2
     assert share_s == 0 or share_s >= LEAST_TIME_S
+
+
+def test_the_end_of_a_search_waits_for_no_poll_of_the_stop_flag():
+    ended = types.SimpleNamespace(wait=lambda timeout: True)  # what waits for a stop sleeps on this event
+    search._pass_on_stop(types.SimpleNamespace(is_set=lambda: False), ended, None)
 
 
 # A seat of the arena
