@@ -83,7 +83,7 @@ def explain(position: Position, result: Result) -> Explanation:
         last, before = point or last, step.position.to_json()
     sentences = [each.sentence for each in steps]
     gives_away = None
-    if len(result.candidates) > 1:
+    if len(result.candidates) > 1 and best.value and result.candidates[1].value:  # not every engine tells values
         other = result.candidates[1]
         gives_away = best.value[seat] - other.value[seat]
         sentences.append(_runner_up(best, other, seat, gives_away))

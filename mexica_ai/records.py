@@ -6,7 +6,9 @@ from typing import Any
 
 from mexica_ai.errors import MexicaAIError, NotationError, PositionError
 from mexica_ai.games.compact import split_header
+from mexica_ai.limits import MAX_TIME_S
 from mexica_ai.position import Position
+from mexica_ai.results import EPSILON, are_scores, are_shares, is_count
 from mexica_ai.strict import Nullable, check_shape, check_version, choice, parse_json, quote
 
 VERSION = 1
@@ -259,10 +261,24 @@ def _check_evaluations(record, players, path):
             problem = f"does not belong to turn {quote(index)} (from 0); expected the record's turns, ascending"
         elif not 0 <= entry["seat"] < players or any(len(values) != players for values in lists):
             problem = f"does not fit {players} seats; expected one number for each"
+        elif not _are_figures(entry, players):
+            problem = "has figures that cannot be; expected shares of the win, scores, iterations and seconds"
         else:
             last = index
             continue
         raise NotationError(f"{where}: {problem}", reason="EVALUATIONS_MISMATCH", path=where)
+
+
+def _are_figures(entry, players):
+    shares = [entry[key] for key in ("before", "after", "choice_value")]
+    scores = [entry[key] for key in ("expected_scores_before", "expected_scores_after", "scores")]
+    return (
+        all(are_shares(values, players) for values in shares)
+        and all(are_scores(values, players) for values in scores)
+        and abs(entry["loss"]) <= 1 + EPSILON
+        and is_count(entry["iterations"])
+        and 0 <= entry["seconds"] <= MAX_TIME_S
+    )
 
 
 def _located(error, path, turn_index):

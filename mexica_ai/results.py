@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from mexica_ai.limits import MAX_INT64, MAX_TIME_S
+
+MAX_SCORE = 1_000_000  # in points; more than in any game
+MAX_TEXT = 100  # characters of a word such as the stop reason
+EPSILON = 1e-9  # by how much a mean of shares may leave 0 to 1
+SUM_TOLERANCE = 0.02  # by how much shares of four seats, rounded to two digits, may differ from 1 together
 
 
 @dataclass(frozen=True)
@@ -141,3 +150,70 @@ class Result:
     def _repr_html_(self) -> str:
         """For notebooks that show no SVG by itself."""
         return self._repr_svg_()
+
+
+def sound(result: Result, players: int | None = None) -> Result:
+    """Return the result of another program without the figures and words that cannot be.
+
+    Counts outside 0 to 2^63 - 1 become 0, shares of the win that are not within 0 to 1 and together 1, and scores
+    that are not finite or above 1,000,000, become empty lists, and words that cannot be printed are left out.
+
+    Parameters
+    ----------
+    result : Result
+    players : int, optional
+        The number of seats; by default as many as the first candidate has shares, or scores.
+    """
+    if players is None:
+        players = len(result.value or result.expected_scores)
+
+    def count(number: int) -> int:
+        return number if is_count(number) else 0
+
+    def figures(point: Any) -> dict[str, Any]:
+        return {
+            "visits": count(point.visits),
+            "value": point.value if are_shares(point.value, players) else [],
+            "expected_scores": point.expected_scores if are_scores(point.expected_scores, players) else [],
+        }
+
+    candidates = []
+    for candidate in result.candidates:
+        forecast = [dataclasses.replace(point, **figures(point)) for point in candidate.forecast]
+        candidates.append(
+            dataclasses.replace(
+                candidate,
+                **figures(candidate),
+                prior=candidate.prior if 0 <= candidate.prior <= 1 else 0.0,
+                forecast=forecast if all(point.value and point.expected_scores for point in forecast) else [],
+            )
+        )
+    return dataclasses.replace(
+        result,
+        candidates=candidates,
+        **{name: count(getattr(result, name)) for name in ("iterations", "nodes", "distinct_turns", "seed", "threads")},
+        seconds=result.seconds if 0 <= result.seconds <= MAX_TIME_S else 0.0,
+        stop_reason=result.stop_reason if is_word(result.stop_reason) else "unknown",
+        weights=result.weights if is_word(result.weights or "") else None,
+    )
+
+
+def is_count(number: float) -> bool:
+    """Return whether a number can be a count of iterations or nodes, or a seed."""
+    return 0 <= number <= MAX_INT64
+
+
+def are_shares(values: Sequence[float], players: int) -> bool:
+    """Return whether these can be the shares of the win of so many seats."""
+    fits = len(values) == players and all(-EPSILON <= value <= 1 + EPSILON for value in values)
+    return fits and abs(sum(values) - 1) < SUM_TOLERANCE
+
+
+def are_scores(values: Sequence[float], players: int) -> bool:
+    """Return whether these can be the scores of so many seats."""
+    return len(values) == players and all(abs(value) <= MAX_SCORE for value in values)
+
+
+def is_word(text: str) -> bool:
+    """Return whether a text can be a stop reason or the name of weights."""
+    return len(text) <= MAX_TEXT and text.isprintable()

@@ -22,7 +22,7 @@ from mexica_ai.errors import NotationError, Violation
 from mexica_ai.limits import resolve_seed
 from mexica_ai.position import Position
 from mexica_ai.records import VERSION
-from mexica_ai.results import Candidate, Forecast, Result
+from mexica_ai.results import Candidate, Forecast, Result, sound
 from mexica_ai.steps import Applied, Change, Step
 from mexica_ai.strict import check_options, parse_json, quote
 from mexica_ai.v1 import engine_pb2
@@ -482,7 +482,10 @@ def result_to_message(result: Result, *, engine_version: str, rules_version: int
 
 
 def result_from_message(message: engine_pb2.SearchResult) -> Result:
-    """Read a result from its message. A stop reason that this version does not know becomes ``unknown``."""
+    """Read a result from its message. A stop reason that this version does not know becomes ``unknown``.
+
+    Figures that cannot be are left out.
+    """
     known = engine_pb2.StopReason.DESCRIPTOR.values_by_number.get(message.stop_reason)
     stop_reason = known.name.removeprefix(_STOP_REASON).lower() if known else "unknown"
     candidates = [
@@ -510,7 +513,7 @@ def result_from_message(message: engine_pb2.SearchResult) -> Result:
                 line=[],
             )
         ]
-    return Result(
+    result = Result(
         candidates=candidates,
         iterations=message.iterations,
         nodes=message.nodes,
@@ -521,3 +524,4 @@ def result_from_message(message: engine_pb2.SearchResult) -> Result:
         threads=message.threads,
         weights=message.weights or None,
     )
+    return sound(result)

@@ -14,6 +14,7 @@ from typing import Any
 from mexica_ai.arena.tournament import Game, Tournament
 from mexica_ai.engines import make_engine
 from mexica_ai.position import Position
+from mexica_ai.results import are_shares
 
 JUDGE = "mcts,iterations=500,threads=1"  # the default engine, with a limit that does not depend on the machine
 TIE = 1e-9  # forecasts that are so close are equal
@@ -129,9 +130,7 @@ def _is_forecast(value: list[float], players: int) -> bool:
 
     Equal shares do not: an engine that lives on the game's evaluation answers so where the game has none.
     """
-    if len(value) != players or not all(0 <= share <= 1 for share in value) or abs(sum(value) - 1) >= 0.01:
-        return False
-    return max(value) - min(value) > TIE
+    return are_shares(value, players) and max(value) - min(value) > TIE
 
 
 def _first(forecast: list[float]) -> list[int]:

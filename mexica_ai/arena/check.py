@@ -152,9 +152,9 @@ class _Checker:
         known = [game for game in said if game in registry.names()]
         missing = [game for game in self._wanted or () if game not in said]
         if missing or not known:
-            raise _Violation(f"plays {', '.join(said) or 'nothing'}; expected {', '.join(missing) or 'a game'}")
+            raise _Violation(f"plays {_names(said) or 'nothing'}; expected {', '.join(missing) or 'a game'}")
         self._games = self._wanted or known
-        return ", ".join(said)
+        return _names(said)
 
     def _whole_game(self, game: str) -> str:
         """Play one seat against the engine `random`."""
@@ -404,7 +404,11 @@ class _Program:
         self.is_closed = self.is_closed or line is None
         if isinstance(line, _Violation):
             raise line
-        return None if line is None else line.decode(errors="replace")
+        try:
+            return None if line is None else line.decode()
+        except UnicodeDecodeError:
+            text = quote(line.decode(errors="replace"))
+            raise _Violation(f"answered {text}, which is not UTF-8; expected a JSON object in UTF-8") from None
 
     def why_silent(self, within: str) -> str:
         """Return what to say if there was no answer in this time."""
@@ -474,11 +478,15 @@ class _Program:
             self._errors = (self._errors + chunk)[-STDERR_BYTES:]
 
 
+def _names(games: list[str]) -> str:
+    return ", ".join(game if game in registry.names() else quote(game) for game in games)
+
+
 def _parse(line: str) -> dict[str, Any]:
     try:
         answer = parse_json(line, "answer")
-    except NotationError:
-        answer = None
+    except NotationError as error:
+        raise _Violation(f"answered {quote(line)}; expected a JSON object ({error})") from None
     if not isinstance(answer, dict):
         raise _Violation(f"answered {quote(line)}; expected a JSON object")
     return answer

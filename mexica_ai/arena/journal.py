@@ -17,6 +17,7 @@ from typing import Any
 
 from mexica_ai.arena.tournament import Tournament, canonical_spec
 from mexica_ai.errors import NotationError
+from mexica_ai.limits import MAX_INT64, MAX_TIME_S
 from mexica_ai.records import VERSION, check_record
 from mexica_ai.strict import check_shape, parse_json, quote
 
@@ -236,6 +237,11 @@ def _parse_line(line: bytes, where: str, seen: dict[str, Tournament]) -> tuple[T
         )
     arena = record["arena"]
     check_shape(arena, _ARENA_SHAPE, f"{where}.arena")
+    for used in arena["seats"]:
+        for key, number in used.items():
+            # Early versions wrote whatever figures a program told.
+            if not 0 <= number <= (MAX_INT64 if type(number) is int else MAX_TIME_S):
+                used[key] = 0
     text = json.dumps(arena["tournament"], sort_keys=True)
     if text not in seen:
         seen[text] = Tournament.from_json(arena["tournament"], f"{where}.arena.tournament")

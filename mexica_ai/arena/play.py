@@ -37,6 +37,7 @@ from mexica_ai.limits import LEAST_TIME_S, Limits, clock_margin, time_from_clock
 from mexica_ai.position import Position, new_game
 from mexica_ai.records import VERSION
 from mexica_ai.results import Result
+from mexica_ai.strict import quote
 
 RETRIES = 2  # further attempts with on_failure="retry"
 TICK_S = 0.05  # longest delay between the end of an engine's time and its stop flag
@@ -135,7 +136,7 @@ def check_engines(tournament: Tournament, log: str | None = None) -> None:
             if isinstance(engine, ProcessEngine) and tournament.game not in engine.games:
                 raise SearchError(
                     f"engine {engine.name} does not play {tournament.game}; it plays "
-                    f"{', '.join(engine.games) or 'nothing'}",
+                    f"{', '.join(map(quote, engine.games)) or 'nothing'}",
                     reason="UNKNOWN_GAME",
                     path="engine",
                 )

@@ -11,7 +11,7 @@ from mexica_ai.engines.base import Engine, find_fault
 from mexica_ai.errors import SearchError
 from mexica_ai.limits import MAX_TIME_S, Limits
 from mexica_ai.position import Position
-from mexica_ai.results import Result
+from mexica_ai.results import Result, sound
 
 if TYPE_CHECKING:
     from mexica_ai.engines.specs import EngineSpec
@@ -60,4 +60,4 @@ class GrpcEngine(Engine):
                 f"engine {self.name}: plays the turn {'; '.join(result.turn)!r}: {fault}",
                 reason="ILLEGAL_TURN",
             ) from fault
-        return result
+        return sound(result, position.players)

@@ -2,8 +2,9 @@
 
 One thread does everything. Pipes are non-blocking and every wait has a timeout, so that a program that hangs,
 dies or writes without end costs at most its time plus a margin. The program runs in its own session and is
-killed together with its children. After a failure, the next request starts it again. If this process is
-killed, the program sees the end of its input; `dies_with_thread` also ends programs that ignore that.
+killed together with its children, except those that have begun a session or a group of their own. After a
+failure, the next request starts it again. If this process is killed, the program sees the end of its input;
+`dies_with_thread` also ends programs that ignore that.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position
-from mexica_ai.results import Candidate, Result
-from mexica_ai.strict import check_shape
+from mexica_ai.results import Candidate, Result, is_count, is_word, sound
+from mexica_ai.strict import check_shape, quote
 
 PROTOCOL_VERSION = 1
 DEFAULT_MARGIN_S = 2.0  # that a program may exceed its time by before it is killed
@@ -125,7 +126,7 @@ class ProcessEngine(Engine):
             self._start()
         if position.game not in self.games:
             raise self._error(
-                f"does not play {position.game}; it plays {', '.join(self.games) or 'nothing'}",
+                f"does not play {position.game}; it plays {_one_line(', '.join(self.games)) or 'nothing'}",
                 "UNKNOWN_GAME",
             )
         self._last_id += 1
@@ -147,19 +148,22 @@ class ProcessEngine(Engine):
         seconds = time.monotonic() - started
         if answer.get("id") != self._last_id:
             raise self._failure(
-                f"answered id {answer.get('id')!r} to request {self._last_id}", "ENGINE_PROTOCOL"
+                f"answered id {quote(answer.get('id'))} to request {self._last_id}", "ENGINE_PROTOCOL"
             )
         if "error" in answer:
             raise self._error(f"reports: {_one_line(answer['error'])}", "ENGINE_ERROR")
         turn = answer.get("turn")
         if not (isinstance(turn, list) and turn and all(isinstance(action, str) for action in turn)):
-            raise self._failure(f"answered the turn {turn!r}: expected a list of actions", "ENGINE_PROTOCOL")
+            text = _one_line(json.dumps(turn))
+            raise self._failure(f"answered the turn {text}: expected a list of actions", "ENGINE_PROTOCOL")
         fault = find_fault(position, turn)
         if fault is not None:
-            raise self._error(f"plays the turn {'; '.join(turn)!r}: {fault}", "ILLEGAL_TURN") from fault
-        return _result(
+            text = _one_line("; ".join(turn))
+            raise self._error(f"plays the turn {text!r}: {fault}", "ILLEGAL_TURN") from fault
+        result = _result(
             turn, answer.get("info"), candidates, seconds, "stopped" if stop.is_set() else "settled", seed
         )
+        return sound(result, position.players)  # without figures that cannot be
 
     def _start(self) -> None:
         self._stderr: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
@@ -188,7 +192,7 @@ class ProcessEngine(Engine):
         games = answer.get("games")
         if answer.get("hello") != PROTOCOL_VERSION or not isinstance(games, list):
             raise self._failure(
-                f"answered {json.dumps(answer)} to the greeting: expected "
+                f"answered {_one_line(json.dumps(answer))} to the greeting: expected "
                 '{"hello": 1, "name": ..., "games": [...]}',
                 "ENGINE_PROTOCOL",
             )
@@ -291,13 +295,16 @@ class ProcessEngine(Engine):
         return bool(chunk)
 
     def _parse(self, line: bytes) -> dict:
+        problem = "expected a JSON object"
         try:
-            answer = json.loads(line)
+            answer = json.loads(line.decode("utf-8-sig"))
+        except UnicodeDecodeError:
+            answer, problem = None, "it is not UTF-8; expected a JSON object in UTF-8"
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
             text = _one_line(line.decode(errors="replace"))
-            raise self._failure(f"answered {text!r}: expected a JSON object", "ENGINE_PROTOCOL")
+            raise self._failure(f"answered {text!r}: {problem}", "ENGINE_PROTOCOL")
         return answer
 
     def _failure(self, problem: str, reason: str) -> SearchError:
@@ -361,14 +368,15 @@ def _has_exited(process: subprocess.Popen) -> bool:
 def _result(
     turn: list[str], info: object, num_candidates: int, seconds: float, stop_reason: str, seed: int
 ) -> Result:
-    """Return a program's answer as a result; fields of `info` with a wrong shape are ignored."""
+    """Return a program's answer as a result; fields of `info` with a wrong shape or range are ignored."""
 
     def field(key: str, shape: object, default: Any) -> Any:
         try:
             check_shape(info[key], shape, key)
-            return info[key]
         except (KeyError, TypeError, NotationError):
             return default
+        fits = is_count if shape is int else is_word if shape is str else None
+        return info[key] if fits is None or fits(info[key]) else default
 
     value = field("value", [float], [])
     expected_scores = field("expected_scores", [float], [])

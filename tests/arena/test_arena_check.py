@@ -27,6 +27,9 @@ while line := os.read(0, 1 << 16).decode():
                 sys.exit("what?")
             say({"id": None, "error": "no JSON"})
             continue
+        if "hello" in request and kind == "latin":
+            os.write(1, b'{"hello": 1, "name": "caf\\xe9", "games": ["nim"]}\\n')
+            continue
         if "hello" in request:
             say("hello!" if kind == "rude" else {"hello": 1, "name": "test", "games": ["nim"]})
             continue
@@ -121,6 +124,7 @@ def test_a_violation_is_found_by_its_check(run, kind, name, mentions, monkeypatc
          "not flush its output after every line"),
         ("dies", "ended with exit status 1 before it answered; its last line on stderr: \"out of cheese\""),
         ("rude", 'answered "hello!"; expected a JSON object'),
+        ("latin", "which is not UTF-8; expected a JSON object in UTF-8"),
     ],
 )  # fmt: skip
 def test_without_a_greeting_there_is_nothing_to_check(run, kind, mentions, monkeypatch):

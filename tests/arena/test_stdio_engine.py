@@ -220,7 +220,8 @@ def test_ctrl_c_ends_the_engine_with_one_line(drive):
 def fake(tmp_path, body, *, options="margin=0.3", hello=HELLO_ANSWER) -> Engine:
     """Start an engine that greets well and then does what `body` says, in Python."""
     program = tmp_path / "fake engine.py"
-    greeting = f"sys.stdin.readline(); print({hello!r}, flush=True)"
+    line = os.fsencode(hello + "\n")
+    greeting = f"sys.stdin.readline(); os.write(1, {line!r})"
     program.write_text(f"import json, os, subprocess, sys, time\n{greeting}\n{body}\n")
     return make_engine(f"cmd:\"{sys.executable} -S '{program}'\",{options}")
 
@@ -310,7 +311,11 @@ REPLY = "sys.stdin.readline(); print({!r}, flush=True); sys.stdin.read()"
         ("while True: os.write(2, b'x' * 65536)", "ENGINE_TIMEOUT", ""),
         (REPLY.format("hello!"), "ENGINE_PROTOCOL", "'hello!'"),
         (REPLY.format("[" * 100_000), "ENGINE_PROTOCOL", "JSON object"),
+        ("sys.stdin.readline(); os.write(1, b'{\"a\": \"\\xe9\"}\\n')", "ENGINE_PROTOCOL", "it is not UTF-8"),
         (REPLY.format('{"id": 2, "turn": ["end"]}'), "ENGINE_PROTOCOL", "id 2 to request 1"),
+        (REPLY.format('{"id": 1%s}' % ("0" * 400)), "ENGINE_PROTOCOL", "answered id an integer of"),
+        (REPLY.format('{"id": 1, "turn": [%s]}' % ("1," * 999 + "1")), "ENGINE_PROTOCOL", "list of actions"),
+        (REPLY.format('{"id": 1, "turn": ["%s"]}' % ("x" * 9999)), "ILLEGAL_TURN", "x..."),
         (REPLY.format('{"id": 1, "turn": "end"}'), "ENGINE_PROTOCOL", "list of actions"),
         (REPLY.format('{"id": 1, "turn": []}'), "ENGINE_PROTOCOL", "list of actions"),
         (REPLY.format('{"id": 1, "turn": ["place A1"]}'), "ILLEGAL_TURN", "place A1"),
@@ -333,12 +338,24 @@ def test_a_program_that_fails_is_a_search_error(tmp_path, body, reason, mentions
 
 @pytest.mark.parametrize(
     ("hello", "mentions"),
-    [("{}", "greeting"), ('{"hello": 2, "games": []}', "greeting"), ("hi", "JSON object")],
+    [
+        ("{}", "greeting"),
+        ('{"hello": 2, "games": []}', "greeting"),
+        ("hi", "JSON object"),
+        ('{"hello": 1, "name": "caf\udce9", "games": ["mexica"]}', "caf.*it is not UTF-8; expected a JSON object"),
+    ],
 )
 def test_a_program_that_greets_badly_is_no_engine(tmp_path, hello, mentions):
     with pytest.raises(SearchError, match=mentions) as caught:
         fake(tmp_path, "time.sleep(30)", hello=hello)
     assert caught.value.reason == "ENGINE_PROTOCOL"
+
+
+def test_figures_that_cannot_be_are_no_failure(tmp_path):
+    reply = '{"id": 1, "turn": ["place H6"], "info": {"iterations": -7, "value": [2, -1, 0], "nodes": 3}}'
+    with fake(tmp_path, REPLY.format(reply)) as engine:
+        result = engine.best_turn(POSITION, Limits(1.0))
+    assert (result.iterations, result.value, result.nodes) == (0, [], 3)
 
 
 def test_only_a_program_that_has_never_answered_may_not_flush_its_output(tmp_path, monkeypatch):
