@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mexica_ai.arena.tournament import Tournament, canonical_spec
-from mexica_ai.errors import NotationError
+from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.limits import MAX_INT64, MAX_TIME_S
 from mexica_ai.records import VERSION, check_record
 from mexica_ai.strict import check_shape, parse_json, quote
@@ -106,6 +106,7 @@ class JournalWriter:
     """
 
     def __init__(self, path: str, tournament: Tournament, *, resume: bool = False) -> None:
+        self._path = path
         self.games: list[dict[str, Any]] = []
         self.tournament = tournament
         self.was_torn = False
@@ -165,11 +166,24 @@ class JournalWriter:
                 os.close(folder)
 
     def append(self, record: dict[str, Any]) -> None:
-        """Append a record; it is on the disk when this returns."""
+        """Append a record; it is on the disk when this returns.
+
+        Raises
+        ------
+        SearchError
+            It cannot be written; reason JOURNAL_NOT_WRITTEN.
+        """
         rest = memoryview(_encode(record) + b"\n")
-        while rest:
-            rest = rest[os.write(self._fd, rest) :]
-        os.fsync(self._fd)
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+            os.fsync(self._fd)
+        except OSError as error:
+            raise SearchError(
+                f"cannot write the journal {self._path}: {error.strerror}; --resume plays the games that it does not "
+                "have",
+                reason="JOURNAL_NOT_WRITTEN",
+            ) from None
 
     def __enter__(self) -> JournalWriter:
         return self

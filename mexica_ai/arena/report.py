@@ -24,6 +24,8 @@ from mexica_ai.terminal import wrap
 
 MAX_PATTERNS = 12  # with more, the table does not list them; JSON has all
 BOOTSTRAP = 1000
+LATE_REASONS = ("out of time", "no answer in time")  # of forfeits
+LATE_S = 0.05  # lateness that says that the machine is too busy
 USAGE_HEAD = ("forfeits", "s/turn", "iterations/turn", "late, mean and max")
 
 
@@ -45,8 +47,9 @@ class Collected:
         Time, iterations and failures of each engine over all games.
     seat_scores : list of list of float
         Final scores on each seat, of games that were played to the end.
-    num_games, num_repeated, num_adjudicated : int
-        Number of games, of repeated records of the same game, which do not count, and of adjudicated games.
+    num_games, num_repeated, num_adjudicated, num_late : int
+        Number of games, of repeated records of the same game, which do not count, of adjudicated games, and of those
+        lost on time.
     builds : dict
         Number of games played by each build.
     first_failures : list of (dict or None)
@@ -64,6 +67,7 @@ class Collected:
     num_games: int = 0
     num_repeated: int = 0
     num_adjudicated: int = 0
+    num_late: int = 0
     builds: dict[str, int] = field(default_factory=dict)
     first_failures: list[dict[str, Any] | None] = field(default_factory=list)
 
@@ -198,6 +202,7 @@ def _count_usage(
             }
     if record["termination"] == "forfeit":
         collected.usage[seating[record["forfeit"]["seat"]]]["forfeits"] += 1
+        collected.num_late += record["forfeit"]["reason"] in LATE_REASONS
     elif record["termination"] == "adjudicated":
         collected.num_adjudicated += 1
     else:
@@ -272,6 +277,8 @@ def evaluate(
         "games_counted": len(outcomes),
         "blocks": len({outcome.block for outcome in outcomes}),
         "forfeits": sum(usage["forfeits"] for usage in collected.usage),
+        "lost_on_time": collected.num_late,
+        "machine_late_s": _machine_late_s(collected),
         "adjudicated": collected.num_adjudicated,
         "expected_share": 1 / collected.players if collected.players else None,
         "engines": engines,
@@ -284,6 +291,18 @@ def evaluate(
     if anchor is not None:
         found["anchor"] = {"name": anchor[0], "rating": anchor[1]}
     return found
+
+
+def _machine_late_s(collected: Collected) -> float:
+    """Return how late answers were at most that only the machine can have delayed.
+
+    Those of engines inside the arena; if there are none, what every program was late.
+    """
+    late = [usage["late_max_s"] for usage in collected.usage]
+    inside = [
+        late_s for late_s, spec in zip(late, collected.specs, strict=True) if not spec.startswith(("cmd:", "grpc:"))
+    ]
+    return max(inside) if inside else min(late, default=0.0)
 
 
 def check_anchor(anchor: tuple[str, float], names: Sequence[str]) -> None:
@@ -387,6 +406,12 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
         if engine["first_failure"]:
             text = describe_failure(engine["name"], engine["first_failure"])
             lines.append(wrap(text, width) if width else text)
+    if found["lost_on_time"] and found["machine_late_s"] >= LATE_S:
+        text = (
+            f"warning: lost on time: {_count(found['lost_on_time'], 'game')}; but the machine delayed answers by up to "
+            f"{found['machine_late_s']:.2f} s, which may have decided: play fewer games at a time or with more --margin"
+        )
+        lines.append(wrap(text, width) if width else text)
     weighed = [engine for engine in found["engines"] if engine["weights"]]
     lines += [f"weights of {engine['name']}: {engine['weights']}" for engine in weighed]
     if found["blocks"]:

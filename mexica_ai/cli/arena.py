@@ -408,7 +408,12 @@ def _run_tournament(args: argparse.Namespace) -> int:
         check_log(log)
     texts = TextFolder(args.text) if args.text else None
 
+    shown: Progress | None = None
+    failure = None
+
     def show(progress: Progress) -> None:
+        nonlocal shown
+        shown = progress
         display.show(progress)
         if texts:
             texts.write_new(progress.tournament, progress.records)
@@ -435,20 +440,25 @@ def _run_tournament(args: argparse.Namespace) -> int:
         stop = stack.enter_context(common.stop_on_interrupt())
         executor, concurrency = stack.enter_context(common.executor(args.cluster, args.concurrency))
         display = stack.enter_context(Display(Console(stderr=True, highlight=False), sprt))
-        progress = run_tournament(
-            tournament,
-            num_blocks,
-            executor,
-            concurrency=concurrency,
-            journal=journal,
-            is_decided=watch.is_decided,
-            display=show,
-            stop=stop,
-            openings=openings,
-            log=log,
-        )
-        if texts:
-            texts.write_new(progress.tournament, progress.records)
+        try:
+            progress = run_tournament(
+                tournament,
+                num_blocks,
+                executor,
+                concurrency=concurrency,
+                journal=journal,
+                is_decided=watch.is_decided,
+                display=show,
+                stop=stop,
+                openings=openings,
+                log=log,
+            )
+            if texts:
+                texts.write_new(progress.tournament, progress.records)
+        except MexicaAIError as error:  # such as a full disk; the games so far are counted all the same
+            if shown is None:
+                raise
+            progress, failure = shown, error
     collected = collect((tournament, record) for record in progress.records)
     found = _print_report(args, collected, sprt)
     if found["forfeits"]:
@@ -458,6 +468,9 @@ def _run_tournament(args: argparse.Namespace) -> int:
         _note(describe_lost(game, why))
     if len(progress.lost) > MAX_NOTES:
         _note(f"and {len(progress.lost) - MAX_NOTES} more games")
+    if failure is not None:
+        _note(f"ended after {len(progress.records)} of {progress.num_games} games")
+        raise failure
     return _exit_code(progress, found)
 
 
