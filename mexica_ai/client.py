@@ -47,7 +47,7 @@ from mexica_ai.errors import (
 )
 from mexica_ai.limits import DEFAULT_CANDIDATES, Limits, resolve_seed
 from mexica_ai.position import Position, split_turn
-from mexica_ai.records import parse_record
+from mexica_ai.records import are_figures, parse_record
 from mexica_ai.results import Result
 from mexica_ai.steps import Applied
 from mexica_ai.strict import quote
@@ -355,9 +355,9 @@ class _Calls:
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
         data = parse_record(record) if isinstance(record, (str, bytes)) else record
         check_played(data)
-        turns = data["turns"]
+        turns, start = data["turns"], Position.from_json(data["start"])
         request = engine_pb2.EvaluateRecordRequest(
-            start=wire.position_to_message(Position.from_json(data["start"])),
+            start=wire.position_to_message(start),
             turns=[engine_pb2.Turn(actions=turn) for turn in turns],
             limits=limits,
             seed=_seed(seed),
@@ -367,7 +367,15 @@ class _Calls:
         )
 
         def read(answer: Any) -> TurnEvaluation:
-            return wire.evaluation_from_message(answer, turns[answer.turn_index])
+            if answer.turn_index < len(turns):
+                found = wire.evaluation_from_message(answer, turns[answer.turn_index])
+                if are_figures(found.to_json(), start.players):
+                    return found
+            raise SearchError(
+                f"server {self.target}: evaluated turn {answer.turn_index} with figures that cannot be; expected "
+                f"shares of the win, scores, iterations and seconds, of turns 0 to {len(turns) - 1}",
+                reason="BAD_FIGURES",
+            )
 
         return Call("EvaluateRecord", request, read, timeout_s)
 

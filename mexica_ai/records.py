@@ -261,7 +261,7 @@ def _check_evaluations(record, players, path):
             problem = f"does not belong to turn {quote(index)} (from 0); expected the record's turns, ascending"
         elif not 0 <= entry["seat"] < players or any(len(values) != players for values in lists):
             problem = f"does not fit {players} seats; expected one number for each"
-        elif not _are_figures(entry, players):
+        elif not are_figures(entry, players):
             problem = "has figures that cannot be; expected shares of the win, scores, iterations and seconds"
         else:
             last = index
@@ -269,7 +269,8 @@ def _check_evaluations(record, players, path):
         raise NotationError(f"{where}: {problem}", reason="EVALUATIONS_MISMATCH", path=where)
 
 
-def _are_figures(entry, players):
+def are_figures(entry: dict[str, Any], players: int) -> bool:
+    """Return whether the figures of an evaluation, as in a record, can be those of so many seats."""
     shares = [entry[key] for key in ("before", "after", "choice_value")]
     scores = [entry[key] for key in ("expected_scores_before", "expected_scores_after", "scores")]
     return (

@@ -3,14 +3,17 @@
 import dataclasses
 import json
 import math
+from types import SimpleNamespace
 
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import NotationError
+from mexica_ai import Limits, NotationError, SearchError
+from mexica_ai.annotate import TurnEvaluation
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament, reproducible_key
 from mexica_ai.cli import report
+from mexica_ai.engines import make_engine
 from mexica_ai.engines.process import _result
 from mexica_ai.records import make_record, replay
 from mexica_ai.results import Candidate, Forecast, Result, are_scores, are_shares, sound
@@ -92,6 +95,16 @@ def test_a_server_tells_no_figures_that_cannot_be():
     nothing = Candidate(**candidate(value=[], expected_scores=[], prior=0.0))
     expected = dataclasses.replace(result, candidates=[nothing], iterations=0, seed=0, seconds=0.0)
     assert wire.result_from_message(message) == expected
+
+
+def test_a_server_tells_figures_of_all_seats_or_none(monkeypatch):
+    grpc = pytest.importorskip("mexica_ai.engines.grpc")
+    whole = Result([Candidate(**candidate())], 9, 8, 7, 0.1, "time", 1)
+    other = Result([Candidate(**candidate(value=[1.0], expected_scores=[3.0]))], 9, 8, 7, 0.1, "time", 1)
+    for result, value in ((whole, [0.5, 0.5]), (other, [])):
+        monkeypatch.setattr(grpc.Client, "run_search", lambda *args, found=result, **options: found)
+        with make_engine("grpc:127.0.0.1:9") as engine:
+            assert engine.best_turn(ai.new_game("nim"), Limits(1.0)).value == value
 
 
 def test_what_is_left_can_be_printed_and_explained():
@@ -194,3 +207,23 @@ def test_evaluations_have_figures_that_can_be(figures):
         replay(annotated(**figures))
     assert caught.value.path.startswith("$.evaluations.turns[0]")
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("turn_index", 1), ("loss", math.nan), ("value_after", [1e308, 0.0]), ("scores", [1]), ("seconds", -1.0)],
+)
+def test_evaluations_of_a_server_have_figures_that_can_be(field, value):
+    client = pytest.importorskip("mexica_ai.client")
+    wire = pytest.importorskip("mexica_ai.wire")
+    server = SimpleNamespace(target="127.0.0.1:9")
+    call = client.Client.evaluate_record.__wrapped__(server, annotated(), iterations=1)
+    evaluation = TurnEvaluation(**EVALUATION)
+    message = wire.evaluation_to_message(evaluation)
+    assert call.read(message) == evaluation
+    if isinstance(value, list):
+        getattr(message, field)[:] = value
+    else:
+        setattr(message, field, value)
+    with pytest.raises(SearchError, match="with figures that cannot be"):
+        call.read(message)
