@@ -33,7 +33,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
-from mexica_ai import Removal, levels, registry, wire
+from mexica_ai import Removal, levels, registry, targets, wire
 from mexica_ai.annotate import TurnEvaluation, check_played
 from mexica_ai.errors import (
     GameOverError,
@@ -155,10 +155,17 @@ class _Calls:
         certificate: str | os.PathLike[str] | None = None,
         key: str | os.PathLike[str] | None = None,
     ) -> None:
-        self.target = target
+        try:
+            self.target = targets.parse(target)
+        except ValueError as expected:
+            raise SearchError(
+                f"target: given {quote(target)}; expected {expected}", reason="INVALID_CONFIG", path="target"
+            ) from None
         self._metadata = () if token is None else (("authorization", f"Bearer {token}"),)
-        self._channel = _open(self._grpc, target, root_certificates, certificate, key)
-        self._service: Any = engine_pb2_grpc.EngineServiceStub(self._channel)
+        proxy = targets.proxy_of(target, os.environ)
+        # What messages call the server.
+        self._name = target if proxy is None else f"{target} (by the proxy {proxy[0]}, from {proxy[1]})"
+        self._open = _opener(self._grpc, target, root_certificates, certificate, key, is_direct=proxy is None)
 
     @_asks
     def best_turn(
@@ -286,7 +293,7 @@ class _Calls:
         def read(answer: Any) -> tuple[int, Result | MexicaAIError]:
             index = int(answer.id)
             if answer.HasField("failure"):
-                return index, _failure(answer.failure, self.target)
+                return index, _failure(answer.failure, self._name)
             return index, self._read_result(answer)
 
         return Call("BestTurns", requests(), read, timeout_s)
@@ -468,19 +475,16 @@ class _Calls:
     def _read_result(self, answer: Any) -> Result:
         if not answer.result.turn:
             raise SearchError(
-                f"server {self.target}: answered without a turn; expected at least one action",
+                f"server {self._name}: answered without a turn; expected at least one action",
                 reason="NO_TURN_FOUND",
             )
         return wire.result_from_message(answer.result)
 
-    def _stub(self, call: Call[Any]) -> Any:
-        return getattr(self._service, call.method)
-
     def _error(self, error: Any) -> MexicaAIError:
-        return _error(error, self.target)
+        return _error(error, self._name)
 
     def _stopped(self) -> SearchError:
-        return SearchError(f"server {self.target}: CANCELLED: the call was stopped", reason="CANCELLED")
+        return SearchError(f"server {self._name}: CANCELLED: the call was stopped", reason="CANCELLED")
 
 
 class Client(_Calls):
@@ -509,9 +513,17 @@ class Client(_Calls):
 
     _grpc: ClassVar[ModuleType] = grpc
 
+    def __init__(self, target: str, **options: Any) -> None:
+        super().__init__(target, **options)
+        self._channel = self._open()
+        self._service: Any = engine_pb2_grpc.EngineServiceStub(self._channel)
+
     def close(self) -> None:
         """Close the connection; running calls are cancelled."""
         self._channel.close()
+
+    def _stub(self, call: Call[Any]) -> Any:
+        return getattr(self._service, call.method)
 
     def _ask(self, describe: Callable[[], Call[T]]) -> T:
         call = describe()
@@ -557,7 +569,7 @@ class Client(_Calls):
 
 
 class AsyncClient(_Calls):
-    """`Client` for asyncio; make, use and close it in one event loop.
+    """`Client` for asyncio; use and close it in one event loop. Where it is made does not matter.
 
     It has the same parameters and the same methods, as coroutines; those that yield are used with
     ``async for``. Cancelling a task stops its search.
@@ -565,9 +577,34 @@ class AsyncClient(_Calls):
 
     _grpc: ClassVar[ModuleType] = grpc_aio
 
+    def __init__(self, target: str, **options: Any) -> None:
+        super().__init__(target, **options)
+        self._channel: Any = None
+        self._service: Any = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
     async def close(self) -> None:
         """Close the connection; running calls are cancelled."""
-        await self._channel.close()
+        if self._channel is not None:
+            self._check_loop()
+            await self._channel.close()
+
+    def _stub(self, call: Call[Any]) -> Any:
+        # A channel belongs to the event loop in which it was made, so the first call makes it.
+        if self._channel is None:
+            self._loop = asyncio.get_running_loop()
+            self._channel = self._open()
+            self._service = engine_pb2_grpc.EngineServiceStub(self._channel)
+        self._check_loop()
+        return getattr(self._service, call.method)
+
+    def _check_loop(self) -> None:
+        if self._loop is not asyncio.get_running_loop():
+            raise SearchError(
+                f"AsyncClient of {self.target}: was first used in another event loop; expected one client for each "
+                "loop, such as each `asyncio.run`",
+                reason="OTHER_LOOP",
+            )
 
     async def _ask(self, describe: Callable[[], Call[T]]) -> T:
         call = describe()
@@ -609,15 +646,18 @@ def service_config() -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(text))
 
 
-def _open(
+def _opener(
     module: Any,
     target: str,
     root_certificates: str | os.PathLike[str] | bool | None,
     certificate: str | os.PathLike[str] | None,
     key: str | os.PathLike[str] | None,
-) -> Any:
-    """Return a channel of `module`, which is grpc or grpc.aio."""
+    is_direct: bool,
+) -> Callable[[], Any]:
+    """Return what makes a channel of `module`, which is grpc or grpc.aio; files are read now."""
     options = [("grpc.service_config", json.dumps(service_config())), ("grpc.enable_retries", 1)]
+    if is_direct:
+        options += targets.DIRECT
     if root_certificates is None or root_certificates is False:
         if certificate is not None or key is not None:
             raise SearchError(
@@ -625,13 +665,13 @@ def _open(
                 reason="INVALID_CONFIG",
                 path="certificate",
             )
-        return module.insecure_channel(target, options)
+        return functools.partial(module.insecure_channel, target, options)
     credentials = grpc.ssl_channel_credentials(
         None if root_certificates is True else Path(root_certificates).read_bytes(),
         None if key is None else Path(key).read_bytes(),
         None if certificate is None else Path(certificate).read_bytes(),
     )
-    return module.secure_channel(target, credentials, options)
+    return functools.partial(module.secure_channel, target, credentials, options)
 
 
 # --- requests

@@ -8,6 +8,7 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from mexica_ai.server.config import ServerConfig, format_address, refuse
+from mexica_ai.targets import DIRECT
 
 TIMEOUT_S = 3.0
 
@@ -50,7 +51,7 @@ def _reachable(host: str) -> str:
 
 
 def _channel(config: ServerConfig, target: str) -> grpc.Channel:
-    options = [("grpc.enable_http_proxy", 0)]
+    options = [*DIRECT]
     if config.tls_certificate is None:
         return grpc.insecure_channel(target, options)
     from mexica_ai.server.auth import read_file

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import os
 import re
 import threading
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai.server.config import ServerConfig, refuse
+from mexica_ai.targets import DIRECT, proxy_of
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -157,5 +159,12 @@ def make_tracing(config: ServerConfig, version: str) -> Tracing:
         )
     own = Resource.create({SERVICE_NAME: SERVICE, SERVICE_VERSION: version})
     provider = TracerProvider(resource=own.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(channel_options=_channel_options())))
     return OpenTelemetry(provider)
+
+
+def _channel_options() -> tuple[tuple[str, int | str], ...]:
+    """Return the options of the channel to the collector that OpenTelemetry's variables name."""
+    variables = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+    endpoint = next(filter(None, map(os.environ.get, variables)), "localhost:4317")
+    return DIRECT if proxy_of(endpoint.partition("://")[2] or endpoint, os.environ) is None else ()

@@ -19,6 +19,9 @@ pytest_plugins = ["real"]
 
 
 def pytest_configure():
+    # The servers of tests are on this machine, and not all that asks them knows that no proxy is for them.
+    for variable in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        del os.environ[variable]
     # A job in the background of a script starts with SIGINT ignored, and its children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

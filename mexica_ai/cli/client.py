@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from mexica_ai import targets
 from mexica_ai.cli import annotate, apply, common, new
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
@@ -66,6 +67,7 @@ def _add_connection_options(parser):
     options = parser.add_argument_group("server")
     options.add_argument(
         "--server",
+        type=common.argument(targets.parse),
         default=DEFAULT_SERVER,
         metavar="HOST:PORT",
         help=f"the server's address, or a gRPC target of several servers (default: {DEFAULT_SERVER})",

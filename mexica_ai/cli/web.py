@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from mexica_ai import targets
 from mexica_ai.cli import common
 from mexica_ai.cli.client import TOKEN_VARIABLE, read_token
 from mexica_ai.engines.specs import EngineSpec, parse_spec, whole_number
@@ -79,6 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options = parser.add_argument_group("engine service")
     options.add_argument(
         "--server",
+        type=common.argument(targets.parse),
         metavar="HOST:PORT",
         help="the address of an engine service, or a gRPC target of several (default: one that this command starts)",
     )
@@ -106,9 +108,14 @@ def _named_engine(text: str) -> tuple[str, EngineSpec]:
 
 
 def _origin(text: str) -> str:
-    parts = urlsplit(text)
+    expected = "a scheme and a host, such as https://play.example.org"
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # raises ValueError, too
+    except ValueError:
+        raise ValueError(expected) from None
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/") or parts.query:
-        raise ValueError("a scheme and a host, such as https://play.example.org")
+        raise ValueError(expected)
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 

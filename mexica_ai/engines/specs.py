@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from cext.core.options import OPTIONS as SEARCH_OPTIONS
-from mexica_ai import levels
+from mexica_ai import levels, targets
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.limits import MAX_BATCH, MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time
 
@@ -146,6 +146,9 @@ _BUDGET = ("time", "iterations", "threads", "memory", "seed", "name")
 _ONE_THREAD = tuple(key for key in _BUDGET if key != "threads")
 
 
+_ADDRESS = "HOST:PORT"
+
+
 @dataclass(frozen=True)
 class EngineKind:
     """A kind of engine: the path of its class, the keys it takes, and what its target is ("" for none).
@@ -186,7 +189,7 @@ KINDS = {
         "a command line",
     ),
     "grpc": EngineKind(
-        "mexica_ai.engines.grpc:GrpcEngine", "a server (`mexica-ai serve`)", (*_BUDGET, "weights"), "HOST:PORT"
+        "mexica_ai.engines.grpc:GrpcEngine", "a server (`mexica-ai serve`)", (*_BUDGET, "weights"), _ADDRESS
     ),
 }
 
@@ -228,6 +231,11 @@ def parse_spec(text: str) -> EngineSpec:
         target, at = _scan_value(text, at + 1, error)
     if kind.target and not (target or "").strip():
         raise error(f"{head} needs {kind.target} as its target, {head}:TARGET")
+    if kind.target == _ADDRESS:
+        try:
+            targets.parse(target)
+        except ValueError as expected:
+            raise error(f"{target} is not {expected}", "BAD_ENGINE_VALUE") from None
 
     options: dict[str, Any] = {}
     while at < len(text):

@@ -72,6 +72,39 @@ def nim():
     return ai.new_game("nim", piles=[7, 6, 5])
 
 
+# ---- event loops
+
+
+async def first_turn(client, nim):
+    return (await client.best_turn(nim, iterations=20, seed=1)).turn
+
+
+def test_an_async_client_may_be_made_outside_its_event_loop(address, nim):
+    client = AsyncClient(address)
+
+    async def ask():
+        async with client:
+            return await first_turn(client, nim)
+
+    assert asyncio.run(ask()) == ai.best_turn(nim, iterations=20, seed=1).turn
+
+
+def test_an_async_client_is_for_one_event_loop(address, nim):
+    client = AsyncClient(address)
+    with asyncio.Runner() as runner:
+        runner.run(first_turn(client, nim))
+        for again in (lambda: first_turn(client, nim), client.close):
+            with pytest.raises(ai.SearchError, match="another event loop; expected one client for each") as caught:
+                asyncio.run(again())
+            assert caught.value.reason == "OTHER_LOOP"
+        assert runner.run(first_turn(client, nim))
+        runner.run(client.close())
+
+
+def test_an_async_client_that_was_never_used_can_be_closed():
+    asyncio.run(AsyncClient("127.0.0.1:1").close())
+
+
 # ---- answers
 
 

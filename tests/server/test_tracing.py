@@ -152,6 +152,7 @@ def test_spans_reach_a_collector(monkeypatch):
     port = collector.add_insecure_port("127.0.0.1:0")
     collector.start()
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{port}")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # is not for a collector on this machine
     server = RunningServer(IdleSearch(), tracing=True)
     server.stub.BestTurn(question(time_s=0.01), metadata=[("traceparent", PARENT)])
     server.close()  # sends what is left

@@ -47,7 +47,9 @@ def test_a_folder_and_a_port_are_for_one_process(start, tmp_path):
         (["--engine", "a=mcts", "--engine", "a=mcts"], "twice"),
         (["--origin", "play.example.org"], "https://play.example.org"),
         (["--origin", "https://play.example.org/page"], "a scheme and a host"),
+        (["--origin", "https://play.example.org:65536"], "a scheme and a host"),
         (["--port", "65536"], "65535"),
+        (["--server", "127.0.0.1:65536"], "is not HOST:PORT with a port from 1 to 65535"),
     ],
 )
 def test_mistakes_are_bad_input(args, said, capfd):
@@ -89,6 +91,19 @@ def test_a_proxy_in_front(start):
         assert client.post("/api/games", json={"game": "nim"}, headers=headers).status_code == 201
         headers["Origin"] = "https://evil.example.org"
         assert client.post("/api/games", json={"game": "nim"}, headers=headers).status_code == 403
+
+
+@pytest.mark.real("processes")
+def test_a_proxy_of_the_shell_is_not_for_the_service_of_the_page(start):
+    """The calls carry a token, and no engine would ever move if the proxy did not answer."""
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        proxy.setblocking(False)
+        address = f"http://127.0.0.1:{proxy.getsockname()[1]}"
+        page = start(environment=dict.fromkeys(("grpc_proxy", "https_proxy", "http_proxy"), address))
+        game = page.new(seats=[engine(seconds=0.05), PERSON])
+        page.await_game(game, lambda now: now["num_turns"] == 1)
+        with pytest.raises(BlockingIOError):
+            proxy.accept()
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
