@@ -167,6 +167,11 @@ class _Calls:
         self._name = target if proxy is None else f"{target} (by the proxy {proxy[0]}, from {proxy[1]})"
         self._open = _opener(self._grpc, target, root_certificates, certificate, key, is_direct=proxy is None)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(
+            f"{type(self).__name__} cannot be copied or pickled: it is a connection; make one in each process"
+        )
+
     @_asks
     def best_turn(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from typing import Any
@@ -44,7 +45,7 @@ class OnnxEvaluator:
                 "an evaluator needs onnxruntime, which is not installed: pip install 'mexica-ai[onnx]'",
                 reason="MISSING_PACKAGE",
             ) from None
-        self.path = os.fspath(path)
+        self.path, self._threads = os.fspath(path), threads
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 4  # errors become exceptions, no need to print them, too
@@ -64,6 +65,10 @@ class OnnxEvaluator:
             if output.name in self._outputs and (len(output.shape) != 2 or output.shape[1] != SEATS):
                 raise self._bad(f"expected the output {output.name!r} of shape [N, {SEATS}]")
         self._metadata = self._session.get_modelmeta().custom_metadata_map
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The other process reads the file, and may have another working directory.
+        return functools.partial(type(self), threads=self._threads), (os.path.abspath(self.path),)
 
     def check(self, game: str) -> None:
         """Raise NotationError, reason BAD_EVALUATOR, if the network is not for a game's observations."""

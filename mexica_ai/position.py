@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 import sys
 from collections.abc import Sequence
@@ -121,6 +122,16 @@ class Position:
         position = Position(self.game, self._state.copy())
         position._played = self._played.copy()
         return position
+
+    def __copy__(self) -> Position:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Position:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # As text, which another version reads, or refuses with an error; and by turns, as in a record.
+        return _replayed, (self.start.to_compact(), [actions for _, actions in self._played], self.to_compact())
 
     @property
     def state(self) -> State:
@@ -484,6 +495,31 @@ class Position:
         if self.to_move is None:
             moves = "over" if self.is_over else "a random event comes next"
         return f"<Position of {self.game}: {self.players} players, {moves}>"
+
+
+_PICKLED = "pickled position"  # what errors call it
+
+
+def _replayed(start: str, played: list[list[str]], end: str) -> Position:
+    """Return the position that was pickled as its start, what was played, and where that led."""
+    position = Position.from_compact(start, path=_PICKLED)
+    for actions in played:
+        position._advance(position._play(actions, whole_turn=False), actions)
+    if position.to_compact() != end:
+        raise PositionError(
+            f"{_PICKLED}: its turns lead to {quote(position.to_compact())}; expected {quote(end)}, as in the version "
+            "that pickled it",
+            reason="OTHER_VERSION",
+            path=_PICKLED,
+        )
+    return position
+
+
+def _state_of(text: str) -> State:
+    return Position.from_compact(text, path="pickled state").state
+
+
+copyreg.pickle(State, lambda state: (_state_of, (Position(state.game.name, state).to_compact(),)))
 
 
 def position_data(text: str | bytes, path: str = "$") -> Any:

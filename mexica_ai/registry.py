@@ -6,6 +6,7 @@ Other packages add games by an entry point of the group ``mexica_ai.games``: its
 
 from __future__ import annotations
 
+import copyreg
 import os
 import re
 import warnings
@@ -66,6 +67,9 @@ class GameEntry(NamedTuple):
         """
         return _shipped(self.name)
 
+    def __reduce__(self):
+        return get, (self.name,)
+
 
 def names() -> tuple[str, ...]:
     """Return the names of all games: those of this package, then those of others."""
@@ -89,6 +93,19 @@ def get(name: str) -> GameEntry:
     if name in plugins.problems:
         raise UnknownGameError(f"no game {quote(name)}: {plugins.problems[name]}")
     raise UnknownGameError(f"no game {quote(name)}; expected one of {', '.join(names())}")
+
+
+def _game(name: str) -> Game:
+    return get(name).game
+
+
+def _spec(name: str) -> WeightsSpec | None:
+    return get(name).weights_spec
+
+
+# Tables of functions do not leave the process: another one has those of the same name.
+copyreg.pickle(Game, lambda game: (_game, (game.name,)))
+copyreg.pickle(WeightsSpec, lambda spec: (_spec, (spec.game,)))
 
 
 class _Plugins(NamedTuple):

@@ -20,6 +20,7 @@ from cext.core.tensor import require_observations
 from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, aligned_alloc
 
 MAX_GAMES = 1 << 20
+_KEPT = ("actions", "done", "rewards", "scores", "lengths")  # the arrays that do not follow from the states
 
 
 cdef class Batch:
@@ -180,6 +181,43 @@ cdef class Batch:
         free(self._starts)
         free(self._rngs)
         free(self._buffer)
+
+    # --- copies
+
+    def __reduce__(self):
+        """Copy and pickle the games, as they stand; both go on alike with the same actions."""
+        cdef Stream stream
+        cdef int i
+        starts = [state_wrap(self.game, self._starts + <size_t>i * self.ops.state_size)
+                  for i in range(self._num_starts)]
+        wanted = {name: getattr(self, name) is not None for name in ("legal", "masks", "observations")}
+        states = [self.state(i) for i in range(self.num_games)]
+        streams = [stream._bit_generator.state for stream in self._streams]
+        kept = {name: getattr(self, name).copy() for name in _KEPT}
+        return _restore, (type(self), starts, self.num_games, wanted, states, streams, kept)
+
+    def _take(self, list states not None, list streams not None, dict kept not None):
+        """Go on from the running games of another batch, which has the same options."""
+        cdef State state
+        cdef Stream stream
+        cdef int i
+        if not len(states) == len(streams) == self.num_games or sorted(kept) != sorted(_KEPT):
+            raise _not_alike()
+        for i, state in enumerate(states):
+            if state.game is not self.game or state.num_players != self.num_players or state.current_player < 0:
+                raise _not_alike()
+            memcpy(self._state(i), state.data, self.ops.state_size)
+        for stream, numbers in zip(self._streams, streams):
+            stream._bit_generator.state = numbers
+        for name, values in kept.items():
+            array = getattr(self, name)
+            if values.shape != array.shape or values.dtype != array.dtype:
+                raise _not_alike()
+            array.setflags(write=True)
+            array[...] = values
+            array.setflags(write=False)
+        for i in range(self.num_games):
+            self._look(i)
 
     # --- the main loop
 
@@ -353,3 +391,15 @@ cdef class Batch:
             for i in range(self.num_games):
                 self.ops.observe(self._state(i), chosen[i], &out[i, 0])
         return found
+
+
+def _restore(kind, starts, num_games, wanted, states, streams, kept):
+    """Return a batch as `Batch.__reduce__` describes it."""
+    batch = kind(starts, num_games, seed=0, **wanted)
+    batch._take(states, streams, kept)
+    return batch
+
+
+def _not_alike():
+    """Return the error for what is no description of a batch."""
+    return SearchError("pickled games: expected those of a batch of this version", reason="INVALID_OPTION")

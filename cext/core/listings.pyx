@@ -52,6 +52,9 @@ cdef class Listings:
     def __dealloc__(self):
         free(self._listings)
 
+    def __reduce__(self):
+        raise TypeError("Listings cannot be copied or pickled: they are what one search remembers; make new ones")
+
     def find(self, uint64_t key):
         """Return the actions and priors that are kept under a key.
 

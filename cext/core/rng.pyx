@@ -29,3 +29,6 @@ cdef class Stream:
             raise SearchError(f"seed: {seed!r}, expected an integer from 0 to 2**63 - 1", reason="INVALID_SEED")
         self._bit_generator = SFC64(SeedSequence(entropy=seed, spawn_key=(stream,)))
         self.bitgen = <bitgen_t*>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
+
+    def __reduce__(self):
+        raise TypeError("a Stream cannot be copied or pickled: make one from its seed and its number")

@@ -58,6 +58,10 @@ cdef class TurnSearch:
         self.weights = weights
         return 0
 
+    def __reduce__(self):
+        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled: it owns the memory of one search; "
+                        "make one from its state, or take its result()")
+
     def run(self, time_s=None, iterations=None):
         """Search until a limit is reached or `stop` is called. Releases the GIL; may be called once.
 

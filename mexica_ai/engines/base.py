@@ -52,6 +52,9 @@ class Engine(ABC):
         self.name: str = spec.options.get("name", str(spec))
         self._defaults = {key: value for key, value in (defaults or {}).items() if value is not None}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.spec, self._defaults)
+
     def best_turn(
         self,
         position: Position,

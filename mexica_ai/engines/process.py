@@ -107,6 +107,11 @@ class ProcessEngine(Engine):
         self.games: list[str] = []
         self._start()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(
+            "a ProcessEngine cannot be copied or pickled: it owns a running program; make another from its spec"
+        )
+
     def end_input(self) -> None:
         """Close the program's input without waiting, so that several programs can end at the same time."""
         if self._process is not None and self._end_by_s is None:

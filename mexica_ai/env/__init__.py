@@ -57,7 +57,8 @@ def aec(
     UnknownGameError, NotationError, PositionError
         As `mexica_ai.new_game`.
     SearchError
-        The game has no observations (reason NO_OBSERVATIONS), or the seed is out of range (INVALID_SEED).
+        The game has no observations (reason NO_OBSERVATIONS), the seed is out of range (INVALID_SEED), or there is no
+        such render mode (INVALID_OPTION).
     """
     try:
         from mexica_ai.env.pettingzoo import wrapped

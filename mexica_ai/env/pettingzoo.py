@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import operator
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from cext.core.game import CHANCE
 from cext.core.tensor import observation
 from mexica_ai import registry
 from mexica_ai.env.observations import BOUND, schema
-from mexica_ai.errors import IllegalActionError
+from mexica_ai.errors import IllegalActionError, SearchError
 from mexica_ai.limits import resolve_seed
 from mexica_ai.position import Position, new_game
 from mexica_ai.strict import quote
@@ -35,12 +37,18 @@ class GameEnv(AECEnv):
     ) -> None:
         super().__init__()
         self.schema = schema(game)
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise SearchError(
+                f'render_mode: given {quote(render_mode)}; expected "ansi", or None',
+                reason="INVALID_OPTION",
+                path="render_mode",
+            )
         self.render_mode = render_mode
         self._game, self._players, self._options = game, players, options
         self._codec = registry.get(game).codec
         self._max_actions = max_actions = registry.get(game).game.max_actions
         self._rng = np.random.default_rng(resolve_seed(seed))
-        self._state = self._deal()
+        self._state = self._deal({})
         self.possible_agents = [f"seat_{seat}" for seat in range(self._state.num_players)]
         self.agents = []
         self._observation_spaces = {
@@ -53,6 +61,14 @@ class GameEnv(AECEnv):
             for agent in self.possible_agents
         }
         self._action_spaces = {agent: spaces.Discrete(max_actions) for agent in self.possible_agents}
+
+    def __copy__(self) -> GameEnv:
+        return copy.deepcopy(self)  # a step changes the state in place
+
+    def __setstate__(self, data: dict[str, Any]) -> None:
+        self.__dict__.update(data)
+        if self.agents:
+            self._legal = self._state.legal_actions()  # another version may number them otherwise
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return the space of an agent's observations."""
@@ -73,10 +89,33 @@ class GameEnv(AECEnv):
         return [self._codec.format_action(action) for action in self._legal]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Deal a new game."""
+        """Deal a new game.
+
+        Parameters
+        ----------
+        seed : int, optional
+            0 <= seed < 2**63. Without one, the next game of the seed that was given last.
+        options : dict, optional
+            Options of the game, for this deal alone. Of others a UserWarning says that they mean nothing: PettingZoo's
+            own tests give one.
+
+        Raises
+        ------
+        SearchError
+            The seed is out of range.
+        NotationError, PositionError
+            An option has a wrong value.
+        """
+        given = options or {}
+        known = [option.name for option in self._codec.options]
+        for name in given:
+            if name not in known:
+                expected = f"only {', '.join(known)}" if known else "none"
+                message = f"reset: the option {quote(name)} means nothing to {self._game}; expected {expected}"
+                warnings.warn(message, UserWarning, stacklevel=3)
         if seed is not None:
             self._rng = np.random.default_rng(resolve_seed(seed))
-        self._state = self._deal()
+        self._state = self._deal({name: given[name] for name in known if name in given})
         self._settle()
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -135,9 +174,9 @@ class GameEnv(AECEnv):
     def close(self) -> None:
         """Do nothing: nothing is open."""
 
-    def _deal(self):
+    def _deal(self, options):
         seed = int(self._rng.integers(2**63))
-        return new_game(self._game, players=self._players, seed=seed, **self._options).state
+        return new_game(self._game, players=self._players, seed=seed, **(self._options | options)).state
 
     def _settle(self):
         """Draw random events until a seat is to move or the game is over, and list the legal actions."""

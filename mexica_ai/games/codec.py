@@ -108,6 +108,10 @@ class GameCodec(Protocol):
         """The game's name in headings."""
         return self.name.capitalize()
 
+    def __reduce__(self) -> tuple[Callable[[str], GameCodec], tuple[str]]:
+        """Pickle and copy the name: a game has one codec."""
+        return _of_game, (self.name,)
+
     # --- notation: text and JSON
 
     @abstractmethod
@@ -529,3 +533,9 @@ def try_parse(codec: GameCodec, fields: dict[str, Any]) -> State | None:
         return codec.parse_position(fields)
     except (NotationError, PositionError):
         return None
+
+
+def _of_game(name: str) -> GameCodec:
+    from mexica_ai import registry  # which imports this module
+
+    return registry.get(name).codec

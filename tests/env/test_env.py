@@ -25,6 +25,28 @@ def test_pettingzoos_own_tests(game):
 
 
 @needs_pettingzoo
+@pytest.mark.parametrize("mode", ["human", "rgb_array", "", 1])
+def test_a_render_mode_that_does_not_exist_is_refused(mode):
+    with pytest.raises(SearchError, match=r'^render_mode: given .*; expected "ansi", or None$') as caught:
+        env.aec("nim", render_mode=mode)
+    assert (caught.value.reason, caught.value.path) == ("INVALID_OPTION", "render_mode")
+
+
+@needs_pettingzoo
+def test_options_of_a_reset_are_those_of_the_game(recwarn):
+    one = env.aec("nim", seed=1, piles=[3])
+    one.reset(options={"piles": [1, 1]})
+    assert one.unwrapped.legal == ["take 1 1", "take 1 2"]
+    one.reset()
+    assert len(one.unwrapped.legal) == 3
+    with pytest.raises(ai.NotationError, match="piles"):
+        one.reset(options={"piles": "many"})
+    assert not recwarn
+    with pytest.warns(UserWarning, match=r'"board" means nothing to nim; expected only piles, plies_per_turn$'):
+        one.reset(options={"board": 1})
+
+
+@needs_pettingzoo
 def test_a_game_by_pettingzoos_interface():
     one = env.aec("nim", players=2, piles=[3], render_mode="ansi")
     one.reset(seed=1)

@@ -1,0 +1,349 @@
+"""What leaves the process: every public class by pickle, copy and deepcopy; environments that go on alike."""
+
+import copy
+import copyreg
+import dataclasses
+import importlib
+import importlib.util
+import inspect
+import multiprocessing
+import pickle
+import pkgutil
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+import cext
+import mexica_ai as ai
+from cext.core.batch import Batch
+from cext.core.beam import Beam
+from cext.core.game import CHANCE, State
+from cext.core.listings import Listings
+from cext.core.rng import Stream
+from cext.core.search import Search
+from cext.core.turn_search import TurnSearch
+from cext.core.uct import UCT
+from mexica_ai import env, registry
+from mexica_ai.client import AsyncClient, Client
+from mexica_ai.engines import make_engine
+from mexica_ai.engines.base import Engine
+from mexica_ai.engines.native import BeamEngine, GreedyEngine, MctsEngine, RandomEngine, UctEngine
+from mexica_ai.engines.process import ProcessEngine
+from mexica_ai.evaluators import OnnxEvaluator
+from mexica_ai.games.codec import GameCodec
+from mexica_ai.games.edit import Editor
+from mexica_ai.session import Session
+from mexica_ai.strict import Findings
+
+GAMES = registry.names()
+WAYS = {"pickle": lambda value: pickle.loads(pickle.dumps(value)), "copy": copy.copy, "deepcopy": copy.deepcopy}
+needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo"), reason="needs the extra rl")
+
+# Packages and modules that are programs, not a library: the command line, the page, the service, the arena, training.
+PROGRAMS = ("arena", "cli", "draw", "server", "terminal", "train", "v1", "web", "__main__")
+ABSTRACT = (Editor, Engine, GameCodec)
+# Classes that cannot be copied; their errors say what to do instead.
+REFUSED = (AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
+
+
+def public_classes():
+    """Return the classes of all modules that are a library, by name."""
+    found = {}
+    for package in (ai, cext):
+        for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            if module.name.split(".")[1] in PROGRAMS or module.name == "mexica_ai.env.openspiel":
+                continue
+            try:
+                names = vars(importlib.import_module(module.name))
+            except ModuleNotFoundError as error:  # of an extra that is not installed
+                assert error.name.partition(".")[0] not in ("cext", "mexica_ai")  # noqa: PT017
+                continue
+            for name, value in names.items():
+                is_own = inspect.isclass(value) and value.__module__ == module.name and value not in ABSTRACT
+                if is_own and not name.startswith("_"):
+                    found[f"{module.name}.{name}"] = value
+    return found
+
+
+CLASSES = public_classes()
+
+
+def mexica():
+    position = ai.new_game("mexica", players=3, seed=5)
+    position.push(ai.best_turn(position, iterations=30, seed=1).turn)
+    return position
+
+
+def aec():
+    pytest.importorskip("pettingzoo")
+    one = env.aec("coatl", seed=3).unwrapped
+    one.reset()
+    return one
+
+
+def evaluator(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    floats = onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("MatMul", ["x", "w"], ["value"])],
+        "network",
+        [onnx.helper.make_tensor_value_info("x", floats, ["N", 3])],
+        [onnx.helper.make_tensor_value_info("value", floats, ["N", 4])],
+        [onnx.numpy_helper.from_array(np.eye(3, 4, dtype=np.float32), "w")],
+    )
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9)
+    onnx.save(model, tmp_path / "network.onnx")
+    return OnnxEvaluator(tmp_path / "network.onnx")
+
+
+# How to make one of each class of which `example` cannot, and what of it must be the same afterwards.
+EXAMPLES = {
+    "mexica_ai.client.Client": (lambda: Client("127.0.0.1:1"), None),
+    "mexica_ai.client.AsyncClient": (lambda: AsyncClient("127.0.0.1:1"), None),
+    "mexica_ai.engines.process.ProcessEngine": (lambda: ProcessEngine.__new__(ProcessEngine), None),
+    "mexica_ai.env.pettingzoo.GameEnv": (aec, lambda one: (one.position, one.legal, one.agent_selection)),
+    "mexica_ai.env.vector.VectorEnv": (lambda: env.vector("coatl", 3, seed=1), lambda games: games.legal.tolist()),
+    "mexica_ai.evaluators.OnnxEvaluator": (evaluator, lambda one: one(np.ones((2, 3), np.float32)).tolist()),
+    "mexica_ai.games.schema.Schema": (lambda: env.schema("coatl"), lambda found: (found.size, str(vars(found)))),
+    "mexica_ai.position.Position": (mexica, lambda position: (position, position.history, position.to_json())),
+    "mexica_ai.registry.GameEntry": (lambda: registry.get("nim"), None),
+    "mexica_ai.session.Session": (lambda: Session(mexica(), {}), lambda one: (one.position, one.position.history)),
+    "mexica_ai.strict.Findings": (Findings, lambda findings: findings.violations),
+    "cext.core.batch.Batch": (lambda: Batch([mexica().state], 3, seed=1), lambda games: games.legal.tolist()),
+    "cext.core.beam.Beam": (lambda: Beam(mexica().state, weights=registry.get("mexica").weights()), None),
+    "cext.core.game.Game": (lambda: registry.get("nim").game, None),
+    "cext.core.game.State": (lambda: mexica().state, None),
+    "cext.core.listings.Listings": (lambda: Listings(), None),
+    "cext.core.rng.Stream": (lambda: Stream(1), None),
+    "cext.core.search.Search": (lambda: Search(mexica().state, weights=registry.get("mexica").weights()), None),
+    "cext.core.turn_search.TurnSearch": (lambda: TurnSearch(), None),
+    "cext.core.uct.UCT": (lambda: UCT(ai.new_game("nim").state), None),
+    "cext.core.weights.Weights": (registry.get("mexica").weights, lambda weights: (weights.sha256, weights.game)),
+    "cext.core.weights.WeightsSpec": (lambda: registry.get("mexica").weights_spec, None),
+}
+SPECS = {
+    MctsEngine: "mcts,level=3",
+    UctEngine: "uct",
+    BeamEngine: "beam",
+    GreedyEngine: "greedy",
+    RandomEngine: "random",
+}
+
+
+def example(name, tmp_path):
+    """Return an object of a class, and what of it must be the same afterwards."""
+    kind = CLASSES[name]
+    if name in EXAMPLES:
+        make, shown = EXAMPLES[name]
+        arguments = [tmp_path] if "tmp_path" in inspect.signature(make).parameters else []
+        return make(*arguments), shown or (lambda one: one)
+    if issubclass(kind, ai.MexicaAIError):
+        error = kind("what", reason="WHY", path="$.a", violations=[ai.Violation("$.a", "WHY", "what")])
+        error.action_index = 3
+        return error, lambda error: (str(error), vars(error))
+    if issubclass(kind, Engine):
+        spec = SPECS.get(kind, "grpc:127.0.0.1:1,iterations=3")
+        return make_engine(spec, seed=1), lambda engine: (engine.spec, engine._defaults)
+    if GameCodec in kind.__mro__:
+        return registry.get(kind.name).codec, lambda codec: codec
+    if Editor in kind.__mro__:
+        return kind(), vars
+    if issubclass(kind, tuple):
+        return kind(*kind._fields), lambda one: one
+    if dataclasses.is_dataclass(kind):
+        one = object.__new__(kind)
+        for field in dataclasses.fields(kind):
+            object.__setattr__(one, field.name, [field.name])
+        return one, lambda one: one
+    pytest.fail(f"{name}: new here; expected an example of it in EXAMPLES, which can be copied or says why not")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_public_class(name, way, tmp_path):
+    original, shown = example(name, tmp_path)
+    if isinstance(original, REFUSED):
+        words = rf"\b{type(original).__name__} cannot be copied or pickled: .*\bmake\b"
+        with pytest.raises(TypeError, match=words):
+            WAYS[way](original)
+        return
+    twin = WAYS[way](original)
+    assert type(twin) is type(original)
+    assert shown(twin) == shown(original)
+
+
+# ---- states and positions
+
+
+def random_turn(position, rng):
+    """Return a legal turn, or the outcome of the random event that is due."""
+    twin = position.copy()
+    if twin.is_chance:
+        return twin.draw(int(rng.integers(2**63)))
+    turn, started = [], twin.state.turn
+    while not twin.is_over and not twin.is_chance and twin.state.turn == started:
+        turn.append(str(rng.choice(twin.legal_actions())))
+        twin.push_action(turn[-1])
+    return turn
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("seed", range(4))
+def test_positions_with_their_history(game, seed):
+    rng = np.random.default_rng(seed)
+    full = ai.new_game(game, players=2, seed=seed)
+    positions = [full, full.view(seed % 2)]
+    for _ in range(12):
+        if full.is_over:
+            break
+        turn = random_turn(full, rng)
+        full.push(turn)
+        try:
+            positions[-1].push(turn)
+        except ai.PositionError:  # uncovers what the view does not know
+            positions[1:] = [full.view(seed % 2)]
+    if full.to_move is not None:
+        full.push_action(full.legal_actions()[0])
+    for position in positions:
+        for way in WAYS.values():
+            twin = way(position)
+            assert twin == position
+            assert way(position.state) == position.state
+            assert (twin.to_json(), twin.viewer) == (position.to_json(), position.viewer)
+            assert (twin.history, twin.is_within_turn) == (position.history, position.is_within_turn)
+            rest = position.copy()
+            while twin.history:
+                assert twin.pop() == rest.pop()
+                assert twin == rest
+            assert not rest.history
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_pickled_state_goes_on_alike(game):
+    """Random events, redeals and legal actions are the same, so nothing in memory differs that play depends on."""
+    rng = np.random.default_rng(7)
+    state = ai.new_game(game, players=3, seed=9).state.copy()
+    for step in range(300):
+        if state.is_terminal:
+            break
+        twin = WAYS["pickle"](state) if step % 10 == 0 else state.copy()
+        seed = int(rng.integers(2**63))
+        for each in (state, twin):
+            redealt = each.copy()
+            redealt.determinize(step % 3, seed)
+            hashes = redealt.hash
+            if each.current_player == CHANCE:
+                each.resolve_chance(seed)
+            else:
+                legal = each.legal_actions()
+                each.apply(legal[seed % len(legal)])
+            last = (hashes, each.hash, each.legal_actions())
+            if each is state:
+                first = last
+        assert last == first
+
+
+def test_a_position_of_another_version_is_refused():
+    position = ai.new_game("nim", piles=[3, 4, 5])
+    position.push("take 1 1")
+    rebuild, (start, played, end) = position.__reduce__()
+    with pytest.raises(ai.NotationError, match="pickled position: given version 9") as caught:
+        rebuild(start.replace("nim/1", "nim/9"), played, end)
+    assert caught.value.reason == "UNSUPPORTED_VERSION"
+    with pytest.raises(ai.PositionError, match=r"its turns lead to .*; expected .*, as in the version") as caught:
+        rebuild(start, played, start)
+    assert caught.value.reason == "OTHER_VERSION"
+    with pytest.raises(ai.IllegalActionError):
+        rebuild(start, [["take 9 1"]], end)
+    read, (text,) = copyreg.dispatch_table[State](position.state)
+    with pytest.raises(ai.NotationError, match="pickled state: "):
+        read(text + " 1")
+
+
+# ---- environments
+
+
+def play(one, turns, rng):
+    for _ in range(turns):
+        observation, _, termination, _, _ = one.last()
+        if termination:
+            break
+        one.step(int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+
+
+@needs_pettingzoo
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_copied_game_goes_on_alike(game, way):
+    one = env.aec(game, players=2, seed=7)
+    if way == "copy":  # PettingZoo's wrapper shares what it wraps
+        one = one.unwrapped
+    one.reset()
+    play(one, 12, np.random.default_rng(1))
+    twin = WAYS[way](one)
+    for each in (one, twin):
+        play(each, 60, np.random.default_rng(2))
+        each.last_position = each.unwrapped.position
+        each.reset()  # by the next numbers of the same generator
+    assert twin.last_position == one.last_position
+    assert twin.unwrapped.position == one.unwrapped.position
+    assert WAYS["pickle"](env.aec(game, seed=1)).possible_agents == one.possible_agents  # not reset yet
+
+
+def arrays_of(games):
+    names = ("to_move", "num_legal", "masks", "observations", "actions", "done", "rewards", "scores", "lengths")
+    found = {name: None if (array := getattr(games, name)) is None else array.tolist() for name in names}
+    if games.legal is not None:
+        found["legal"] = [row[:n].tolist() for row, n in zip(games.legal, games.num_legal, strict=True)]
+    return found
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("wanted", [{}, {"masks": True, "observations": True}, {"legal": False}], ids=str)
+@pytest.mark.parametrize("game", GAMES)
+def test_copied_games_go_on_alike(game, wanted, way):
+    games = env.vector(game, 5, players=2, seed=3, starts=4, **wanted)
+    games.step_random(61)
+    twin = WAYS[way](games)
+    for step in range(8):
+        assert arrays_of(twin) == arrays_of(games)
+        for each in (games, twin):
+            if wanted != {"legal": False}:
+                each.step(each.num_legal // 2)
+            each.step_random(50 * step + 1)  # ends games, and draws new starts
+    assert all(not array.flags.writeable for array in (twin.done, twin.rewards, twin.to_move))
+
+
+def test_games_that_do_not_fit_are_refused():
+    rebuild, (kind, starts, number, wanted, states, streams, kept) = env.vector("nim", 3, seed=1).__reduce__()
+    other = ai.new_game("coatl", seed=1).state
+    for wrong in (
+        (states[:2], streams, kept),
+        ([*states[:2], other], streams, kept),
+        (states, streams[:2], kept),
+        (states, streams, {**kept, "done": kept["done"][:2]}),
+        (states, streams, {**kept, "done": kept["done"].astype(int)}),
+        (states, streams, {**kept, "legal": kept["done"]}),
+    ):
+        with pytest.raises(ai.SearchError, match=r"^pickled games: ") as caught:
+            rebuild(kind, starts, number, wanted, *wrong)
+        assert caught.value.reason == "INVALID_OPTION"
+
+
+# ---- processes
+
+
+def searched(position):
+    return ai.best_turn(position, iterations=30, seed=1).turn
+
+
+@pytest.mark.real("processes")
+def test_a_pool_of_processes():
+    positions = [mexica(), ai.new_game("coatl", seed=2).view(0), ai.new_game("nim")]
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert [pool.submit(ai.Position.copy, each).result() for each in positions] == positions
+        assert list(pool.map(searched, positions)) == [searched(each) for each in positions]
+        games = env.vector("nim", 4, seed=1)
+        assert pool.submit(games.step_random, 3).result(60) == 0
