@@ -6,8 +6,10 @@ Limits are checked only in `Limits`: public functions build one from their argum
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cext.core.turn_search import DEFAULT_MEMORY_MB, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S
@@ -144,3 +146,15 @@ def resolve_seed(seed: int | None) -> int:
 def is_time(value: object) -> bool:
     """Return whether a value is a number of seconds above 0 and at most `MAX_TIME_S`."""
     return type(value) in (int, float) and 0 < value <= MAX_TIME_S
+
+
+@contextlib.contextmanager
+def out_of_memory() -> Iterator[None]:
+    """Turn a MemoryError from within into the SearchError that searches raise, reason OUT_OF_MEMORY."""
+    try:
+        yield
+    except MemoryError:
+        raise SearchError(
+            "no memory for the search; expected more, or a search with fewer threads or less memory_mb",
+            reason="OUT_OF_MEMORY",
+        ) from None

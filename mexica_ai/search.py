@@ -29,6 +29,7 @@ from mexica_ai.limits import (
     MAX_TIME_S,
     Limits,
     is_time,
+    out_of_memory,
     resolve_seed,
 )
 from mexica_ai.position import Position, require_seat_to_move
@@ -98,8 +99,8 @@ def best_turn(
         If a random event comes before the next turn (reason CHANCE_PENDING), or the position is the view of
         another seat (NOT_ITS_VIEW).
     SearchError
-        If a limit is invalid (reason INVALID_LIMITS), the seed is (INVALID_SEED), or the weights belong to
-        another game (INVALID_WEIGHTS).
+        If a limit is invalid (reason INVALID_LIMITS), the seed is (INVALID_SEED), the weights belong to
+        another game (INVALID_WEIGHTS), or if the memory or the threads cannot be had (OUT_OF_MEMORY, NO_THREADS).
     NotationError
         If the file of weights cannot be read or is damaged (reason BAD_WEIGHTS).
     """
@@ -170,6 +171,7 @@ def evaluating(
     return search_class if evaluator is None else partial(search_class, evaluator=evaluator, batch_size=batch_size)
 
 
+@out_of_memory()
 def run_search(
     position: Position,
     limits: Limits,
@@ -232,11 +234,17 @@ def watch_search(
         )
     levels.check(level)
     limits = levels.limits_of(level, limits)
-    search = _new_search(position, limits, seed, candidates, level, weights, search_class)
+    with out_of_memory():
+        search = _new_search(position, limits, seed, candidates, level, weights, search_class)
     return _watch(position, search, limits, candidates, level, interval_s, stop)
 
 
-def _watch(position, search, limits, candidates, level, interval_s, stop):
+def _watch(*args):
+    with out_of_memory():
+        yield from _partial_results(*args)
+
+
+def _partial_results(position, search, limits, candidates, level, interval_s, stop):
     done = threading.Event()
     failure = []
 

@@ -170,6 +170,8 @@ async def _readable(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
 
 def status_of(error: Exception) -> status_pb2.Status:
     """Return the status that reports an exception to the caller."""
+    if isinstance(error, MemoryError):
+        error = SearchError("no memory to answer this; expected more of it", reason="OUT_OF_MEMORY")
     code = _code_of(error)
     if code is None:
         return _internal_status(error)

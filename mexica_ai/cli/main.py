@@ -186,6 +186,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain(str(error))
         is_failure = isinstance(error, SearchError) and not error.reason.startswith("INVALID_")
         return EXIT_FAILURE if is_failure else EXIT_BAD_INPUT
+    except MemoryError:
+        _complain("out of memory")
+        return EXIT_FAILURE
     except KeyboardInterrupt:
         _complain("interrupted", kind="")
         return EXIT_INTERRUPTED

@@ -17,6 +17,7 @@ from mexica_ai.limits import (
     DEFAULT_INTERVAL_S,
     DEFAULT_TIME_S,
     Limits,
+    out_of_memory,
     resolve_seed,
 )
 from mexica_ai.position import require_seat_to_move
@@ -90,9 +91,10 @@ class Engine(ABC):
             The limits are invalid, or the engine failed.
         """
         limits, seed = self._budget(position, limits, seed)
-        return self._best_turn(
-            position, limits, seed=seed, candidates=candidates, stop=stop or threading.Event()
-        )
+        with out_of_memory():
+            return self._best_turn(
+                position, limits, seed=seed, candidates=candidates, stop=stop or threading.Event()
+            )
 
     def analyze(
         self,
@@ -110,14 +112,15 @@ class Engine(ABC):
         final one. The other parameters and the errors are those of `best_turn`.
         """
         limits, seed = self._budget(position, limits, seed)
-        yield from self._analyze(
-            position,
-            limits,
-            seed=seed,
-            candidates=candidates,
-            stop=stop or threading.Event(),
-            interval_s=interval_s,
-        )
+        with out_of_memory():
+            yield from self._analyze(
+                position,
+                limits,
+                seed=seed,
+                candidates=candidates,
+                stop=stop or threading.Event(),
+                interval_s=interval_s,
+            )
 
     def weights_id(self, game: str) -> str | None:
         """Return the identifier of the weights that the engine uses for a game.
