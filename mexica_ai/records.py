@@ -12,6 +12,21 @@ from mexica_ai.results import EPSILON, are_scores, are_shares, is_count
 from mexica_ai.strict import Nullable, check_shape, check_version, choice, parse_json, quote
 
 VERSION = 1
+EVALUATION = {
+    "turn_index": int,
+    "seat": int,
+    "turn": [str],
+    "before": [float],
+    "after": [float],
+    "choice": [str],
+    "choice_value": [float],
+    "loss": float,
+    "expected_scores_before": [float],
+    "expected_scores_after": [float],
+    "scores": [float],
+    "iterations": int,
+    "seconds": float,
+}
 _SHAPE = {
     "game": str,
     "version": int,
@@ -35,23 +50,7 @@ _SHAPE = {
         "time_s": Nullable(float),
         "iterations": Nullable(int),
         "seed": Nullable(int),
-        "turns": [
-            {
-                "turn_index": int,
-                "seat": int,
-                "turn": [str],
-                "before": [float],
-                "after": [float],
-                "choice": [str],
-                "choice_value": [float],
-                "loss": float,
-                "expected_scores_before": [float],
-                "expected_scores_after": [float],
-                "scores": [float],
-                "iterations": int,
-                "seconds": float,
-            }
-        ],
+        "turns": [EVALUATION],
     },
     "self_play?": {
         "seed": int,
@@ -240,7 +239,8 @@ def _parse_start(record, path):
                 path=f"{path}.{key}",
             )
     if "evaluations" in record:
-        _check_evaluations(record, position.players, path)
+        found = record["evaluations"]["turns"]
+        check_evaluations(found, record["turns"], position.players, f"{path}.evaluations.turns")
     if not position.has_one_world:
         raise PositionError(
             f"{path}.start: leaves open what will be drawn; expected a start with nothing unknown",
@@ -250,14 +250,14 @@ def _parse_start(record, path):
     return position
 
 
-def _check_evaluations(record, players, path):
-    """Check that evaluations belong to the turns of the record."""
+def check_evaluations(evaluations: list[dict[str, Any]], turns: list[list[str]], players: int, path: str) -> None:
+    """Raise NotationError if evaluations do not belong to the turns of a game; each has the shape `EVALUATION`."""
     last = -1
-    for number, entry in enumerate(record["evaluations"]["turns"]):
-        where = f"{path}.evaluations.turns[{number}]"
+    for number, entry in enumerate(evaluations):
+        where = f"{path}[{number}]"
         index = entry["turn_index"]
         lists = [value for key, value in entry.items() if isinstance(value, list) and key not in ("turn", "choice")]
-        if not last < index < len(record["turns"]) or entry["turn"] != record["turns"][index]:
+        if not last < index < len(turns) or entry["turn"] != turns[index]:
             problem = f"does not belong to turn {quote(index)} (from 0); expected the record's turns, ascending"
         elif not 0 <= entry["seat"] < players or any(len(values) != players for values in lists):
             problem = f"does not fit {players} seats; expected one number for each"

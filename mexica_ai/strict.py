@@ -9,6 +9,7 @@ are not integers.
 import codecs
 import functools
 import json
+import math
 import re
 import sys
 from collections.abc import Collection, Iterable
@@ -84,8 +85,9 @@ def parse_json(text, path="$"):
     Raises
     ------
     NotationError
-        If the text is not JSON. Duplicate keys, NaN and Infinity, integers with too many digits, invalid
-        UTF-8 and deep nesting are errors, too.
+        If the text is not JSON. Duplicate keys, NaN and Infinity, numbers that no float holds, integers with too
+        many digits, invalid UTF-8, halves of surrogate pairs and deep nesting are errors, too: what is read can be
+        written again.
     """
 
     def build_object(pairs):
@@ -105,6 +107,14 @@ def parse_json(text, path="$"):
             f"{path}: {name} is not JSON; expected a finite number", reason="BAD_JSON", path=path
         )
 
+    def read_float(digits):
+        value = float(digits)
+        if math.isinf(value):
+            raise NotationError(
+                f"{path}: {quote(digits)} is too large; expected a finite number", reason="BAD_JSON", path=path
+            )
+        return value
+
     try:
         if isinstance(text, bytes):
             if text.startswith(_OTHER_ENCODINGS):
@@ -113,9 +123,18 @@ def parse_json(text, path="$"):
                 )
             text = text.decode("utf-8")
         text = text.removeprefix("\ufeff")  # a byte order mark, as some editors write it
-        return json.loads(text, object_pairs_hook=build_object, parse_constant=refuse_constant)
+        value = json.loads(
+            text, object_pairs_hook=build_object, parse_constant=refuse_constant, parse_float=read_float
+        )
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
     except NotationError:
         raise
+    except UnicodeEncodeError:
+        raise NotationError(
+            f"{path}: a string has half a surrogate pair; expected whole characters", reason="BAD_JSON", path=path
+        ) from None
     except UnicodeDecodeError as error:
         raise NotationError(
             f"{path}: expected JSON in UTF-8: {error}", reason="BAD_UTF8", path=path

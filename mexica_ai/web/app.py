@@ -24,6 +24,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 
 from mexica_ai import levels, registry
 from mexica_ai.client import AsyncClient
@@ -34,17 +35,19 @@ from mexica_ai.review import graph_turns
 from mexica_ai.strict import Nullable, check_shape, parse_json, quote
 from mexica_ai.web import boards, editor, starts
 from mexica_ai.web.errors import Refusal, refusal_of
-from mexica_ai.web.events import Hub
+from mexica_ai.web.events import Hub, Stream
 from mexica_ai.web.games import DEFAULT_LEVEL, MAX_GAMES, MAX_SECONDS, MAX_TURNS, Game, learn_samples
 from mexica_ai.web.guard import MAX_RECORD
 from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, Jobs
 from mexica_ai.web.journal import Folder
 
 MAX_CANDIDATES = 20
+MAX_SIZE = 255  # of a token
 _PICTURES_KEPT = 64
 
 _logger = logging.getLogger("mexica_ai.web")
 
+_NUMBER = re.compile(r"\d{1,6}", re.ASCII)
 _VERSION = {"version": int, "viewer?": Nullable(int)}
 _DRAFT = {**_VERSION, "actions": [str]}
 _TURN = {
@@ -103,8 +106,8 @@ class Site:
             Route("/api/games/{game}", self.remove, methods=["DELETE"]),
             Route("/api/games/{game}/draft", self.draft, methods=["PUT"]),
             Route("/api/games/{game}/turn", self.turn, methods=["POST"]),
-            Route("/api/games/{game}/at/{number:int}", self.at),
-            Route("/api/games/{game}/at/{number:int}/{part}.svg", self.picture),
+            Route("/api/games/{game}/at/{number}", self.at),
+            Route("/api/games/{game}/at/{number}/{part}.svg", self.picture),
             Route("/api/games/{game}/analysis", self.analyze, methods=["PUT"]),
             Route("/api/games/{game}/analysis", self.end_analysis, methods=["DELETE"]),
             Route("/api/games/{game}/annotation", self.annotate, methods=["PUT"]),
@@ -285,9 +288,7 @@ class Site:
         """A position of a game in words."""
         game = self._asked(request)
         viewer = game.require_shown(_viewer(request))
-        position = game.position_of(
-            request.path_params["number"], viewer, _line(request), _actions(request)
-        )
+        position = game.position_of(_index(request), viewer, _line(request), _actions(request))
         return JSONResponse(
             {
                 "text": str(position),
@@ -305,7 +306,7 @@ class Site:
         theme = request.query_params.get("theme", "page")
         if theme not in ("page", "light", "dark"):
             raise Refusal(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
-        number, part = request.path_params["number"], request.path_params["part"]
+        number, part = _index(request), request.path_params["part"]
         line, actions = _line(request), _actions(request)
         with_turn = request.query_params.get("turn") == "1"
         turns = game.turns[: number + with_turn]
@@ -413,6 +414,8 @@ class Site:
         module = game.codec._beside("removal")
         actions = {} if module is None else module.askable(position)
         sizes = data.get("sizes", sorted(actions))
+        if not all(0 <= size <= MAX_SIZE for size in sizes):
+            raise _range("sizes", sizes, f"integers from 0 to {MAX_SIZE}")
         found = await self._client.consider_removal(position, sizes) if sizes else None
         return JSONResponse(
             {
@@ -439,18 +442,27 @@ class Site:
         ident, viewer = request.query_params.get("game", ""), _viewer(request)
         game = self.find(ident) if ident else None
         snapshot = game.snapshot(viewer) if game is not None else None
-        stream = self.hub.open(ident, viewer)
+        stream = Stream(ident, viewer)
         if game is not None:
             stream.put("state", {"game": ident, "id": ident, "version": game.version, "snapshot": snapshot})
+        return _Events(self.hub, stream)
 
-        async def tell() -> AsyncIterator[ServerSentEvent]:
-            try:
-                async for event, data in stream.events():
-                    yield ServerSentEvent(json.dumps(data, separators=(",", ":")), event=event)
-            finally:
-                self.hub.leave(stream)
 
-        return EventSourceResponse(tell(), sep="\n")
+class _Events(EventSourceResponse):
+    """The events of a stream, which is open while they are sent: not before, and however that ends."""
+
+    def __init__(self, hub: Hub, stream: Stream) -> None:
+        super().__init__(self._tell(stream), sep="\n")
+        self._hub, self._stream = hub, stream
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._hub.open(self._stream):
+            await super().__call__(scope, receive, send)
+
+    @staticmethod
+    async def _tell(stream: Stream) -> AsyncIterator[ServerSentEvent]:
+        async for event, data in stream.events():
+            yield ServerSentEvent(json.dumps(data, separators=(",", ":")), event=event)
 
 
 # --- requests and answers
@@ -472,8 +484,16 @@ def _number(request: Request, name: str, default: int | None) -> int | None:
     text = request.query_params.get(name)
     if text in (None, ""):
         return default
-    if not re.fullmatch(r"\d{1,6}", text, re.ASCII):
+    if not _NUMBER.fullmatch(text):
         raise Refusal(400, "BAD_NUMBER", f"{name}: given {quote(text)}; expected a number from 0")
+    return int(text)
+
+
+def _index(request: Request) -> int:
+    """Return the number of the turn in the path; a converter of the route would take any number of digits."""
+    text = request.path_params["number"]
+    if not _NUMBER.fullmatch(text):
+        raise Refusal(404, "NO_TURN", f"no turn {quote(text)}; expected a number from 0")
     return int(text)
 
 

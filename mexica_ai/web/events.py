@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
@@ -69,19 +70,17 @@ class Hub:
         self.when_left: Callable[[str], None] = lambda game: None
         self.when_joined: Callable[[str], None] = lambda game: None
 
-    def open(self, game: str, viewer: int | None) -> Stream:
-        """Return a new stream; Refusal if there are too many."""
+    @contextlib.contextmanager
+    def open(self, stream: Stream) -> Iterator[None]:
+        """Have a stream among all; Refusal if there are too many. With the last one of a game `when_left` is called."""
         if len(self._streams) >= MAX_STREAMS:
             raise Refusal(429, "TOO_MANY_STREAMS", f"there are {MAX_STREAMS} pages already; expected fewer")
-        stream = Stream(game, viewer)
         self._streams.append(stream)
-        if game:
-            self.when_joined(game)
-        return stream
-
-    def leave(self, stream: Stream) -> None:
-        """Forget a stream; with the last one of a game `when_left` is called."""
-        if stream in self._streams:
+        try:
+            if stream.game:
+                self.when_joined(stream.game)
+            yield
+        finally:
             self._streams.remove(stream)
             if stream.game and not self.is_watched(stream.game):
                 self.when_left(stream.game)

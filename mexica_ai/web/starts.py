@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from mexica_ai import registry
 from mexica_ai.annotate import TurnEvaluation, recorded_evaluations, replay_played
 from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.limits import resolve_seed
 from mexica_ai.position import Position, new_game, position_data
-from mexica_ai.records import parse_record
+from mexica_ai.records import EVALUATION, check_evaluations, parse_record
 from mexica_ai.session import Session
-from mexica_ai.strict import Nullable, check_shape, choice
+from mexica_ai.strict import Nullable, check_options, check_shape, choice
 from mexica_ai.web.errors import Refusal
 from mexica_ai.web.games import DEFAULT_LEVEL, DEFAULT_SECONDS, MAX_TURNS, Game, Seat, bad_value
 from mexica_ai.web.journal import Folder
@@ -35,6 +36,14 @@ _NEW = {
     "number?": int,
     "open?": Nullable(bool),
     "draws?": bool,
+}
+_HEAD = {
+    "journal": int,
+    "created": str,
+    "start": dict,
+    "seats": [{**_SEAT, "title?": str}],
+    "open": bool,
+    "draws": bool,
 }
 _SOURCES = ("game", "record", "position", "text", "example", "from")
 
@@ -108,6 +117,8 @@ def create(
         position = Position.from_json(position_data(given) if isinstance(given, str) else given)
     else:
         options = data.get("options", {})
+        # Not left to `new_game`, which has parameters of its own.
+        check_options(data["game"], options, [option.name for option in registry.get(data["game"]).codec.options])
         position = new_game(
             data["game"], players=data.get("players", 2), seed=resolve_seed(data.get("seed")), **options
         )
@@ -204,16 +215,21 @@ def restore(ident: str, entries: list[dict[str, Any]]) -> Game:
     try:
         if head["journal"] != 1:
             raise ValueError(f"journal {head['journal']}")
+        check_shape(head, _HEAD, "start")
         position = Position.from_json(head["start"])
         seats = [
             Seat(seat["kind"], seat.get("level"), seat.get("name"), seat.get("seconds")) for seat in head["seats"]
         ]
+        if len(seats) != position.players:
+            raise ValueError(f"{len(seats)} seats")
         game = _make(
             position, seats, is_shared=head["open"], draws=head["draws"]
         )
         game.id, game.created = ident, head["created"]
         for entry in rest:
             _replay_entry(game, entry)
+        found = [one.to_json() for _, one in sorted(game.evaluations.items())]
+        check_evaluations(found, game.turns, position.players, "evaluations")
     except (KeyError, TypeError, ValueError, IndexError, MexicaAIError) as error:
         raise NotationError(f"{ident}: {type(error).__name__}: {error}", reason="BAD_JOURNAL") from None
     if game.evaluations or game.annotation["seconds"] is not None:
@@ -239,6 +255,7 @@ def _replay_entry(game: Game, entry: dict[str, Any]) -> None:
                 game.evaluations.clear()
             game.annotation["seconds"] = seconds
         case {"evaluation": data}:
+            check_shape(data, EVALUATION, "evaluation")
             evaluation = TurnEvaluation(**data)
             game.evaluations[evaluation.turn_index] = evaluation
         case _:

@@ -141,6 +141,9 @@ def test_a_draft_whose_answer_was_lost_is_sent_again(page):
     ("data", "path"),
     [
         ({}, "request"),
+        ({"game": "nim", "options": {"players": 3}}, "options"),
+        ({"game": "nim", "options": {"seed": 3}}, "options"),
+        ({"game": "nim", "options": {"game": 3}}, "options"),
         ({"game": "nim", "text": "{}"}, "request"),
         ({"game": "nim", "what": 1}, "request.what"),
         ({"game": "nim", "players": "2"}, "request.players"),
@@ -284,6 +287,31 @@ def test_tokens_are_removed_by_agreement(page):
     page.call("POST", "/api/removal", {"id": now["id"], "at": 9, "sizes": [12]}, 404)
     other = page.new("coatl", seats=PERSONS, open=True)
     page.call("POST", "/api/removal", {"id": other["id"], "at": 0, "sizes": [12]}, 422)
+
+
+@pytest.mark.parametrize("size", [-1, 256, 1 << 31, 10**30])
+def test_a_size_that_no_token_can_have(page, size):
+    refused = page.call("POST", "/api/removal", {"id": midgame(page)["id"], "at": 0, "sizes": [size]}, 400)
+    assert refused["message"].startswith("request.sizes: ")
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "1000000", "-1", "x", "\u0663"])
+@pytest.mark.parametrize("ending", ["", "/all.svg"])
+def test_a_turn_that_no_game_has(page, number, ending):
+    now = page.new(seats=PERSONS)
+    refused = page.call("GET", f"/api/games/{now['id']}/at/{number}{ending}", status=404)
+    assert refused["reason"] == "NO_TURN"
+
+
+# What JSON can say, but no answer can repeat.
+@pytest.mark.parametrize("value", [r'"\ud800"', r'{"\udfff": 1}', "1e999", "-1e999"])
+@pytest.mark.parametrize("path", ["/api/draw", "/api/validate", "/api/edit"])
+def test_a_position_that_cannot_be_written_is_refused(page, path, value):
+    text = f'{{"position": {{"game": "mexica", "x": {value}}}, "command": {{}}}}'
+    answer = page.client.post(path, content=text, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["reason"]) == (422, "BAD_JSON")
+    given = page.call("POST", "/api/draw", {"position": f'{{"game": "mexica", "x": {value}}}'})
+    assert [fault["reason"] for fault in given["faults"]] == ["BAD_JSON"]
 
 
 # --- random events
@@ -582,6 +610,16 @@ def test_streams_are_limited_and_end_with_their_game(page):
     finally:
         for client in clients:
             client.close()
+
+
+def test_a_request_for_the_head_of_a_stream_takes_no_place(page):
+    now = page.new(seats=PERSONS)
+    for _ in range(9):
+        answer = page.client.head("/api/events", params={"game": now["id"]})
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith("text/event-stream")
+    with page.stream(game=now["id"]) as events:
+        assert next(events)[0] == "state"
 
 
 def test_the_engines_of_another_process(start, tmp_path):

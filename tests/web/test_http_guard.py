@@ -148,7 +148,11 @@ def test_large_bodies_are_refused(page, path, most, is_chunked):
         assert (answer.status_code == 413) == is_refused, answer.text
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[" * 100_000, b"\xff", b'{"game": "nim", "game": "nim"}', b"NaN", b"7"])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[" * 100_000, b"\xff", b'{"game": "nim", "game": "nim"}', b"NaN", b"7", b'{"game": 1e999}',
+     rb'{"game": "\ud800"}'],
+)  # fmt: skip
 def test_a_body_that_cannot_be_read_is_an_answer(page, body):
     answer = page.client.post("/api/games", content=body, headers=JSON)
     assert answer.status_code == 400

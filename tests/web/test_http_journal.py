@@ -120,6 +120,42 @@ def test_a_file_that_was_changed_is_refused_and_stays(folder, line):
     game.journal.close()
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"loss": "x"}, {"loss": "1e999"}, {"before": [0.5]}, {"after": [0.5, None]}, {"turn_index": 7}, {"seat": 2},
+        {"turn": ["take 3 1"]}, {"choice": 7}, {"more": 1},
+    ],
+)  # fmt: skip
+def test_an_evaluation_that_cannot_be_shown_is_refused(folder, change):
+    game = new(folder, game="nim")
+    play(game, "take 1 1")
+    (evaluation,) = ai.evaluate_record(game.session.record(), iterations=5, seed=1)
+    game.evaluate(evaluation)
+    game.journal.close()
+    path = folder.path / f"{game.id}.jsonl"
+    good = path.read_text()
+    assert starts.restore(game.id, folder.read(game.id)).evaluations
+    bad = json.dumps({"evaluation": {**evaluation.to_json(), **change}}).replace('"1e999"', "1e999")
+    path.write_text("".join([*good.splitlines(keepends=True)[:-1], bad, "\n"]))
+    with pytest.raises(NotationError) as caught:
+        starts.restore(game.id, folder.read(game.id))
+    assert caught.value.reason == "BAD_JOURNAL"
+
+
+@pytest.mark.parametrize(
+    "change", [{"seats": []}, {"seats": PERSONS * 2}, {"seats": [7, 7]}, {"created": 7}, {"open": None}, {"draws": "x"}]
+)
+def test_a_start_that_is_none_is_refused(folder, change):
+    game = new(folder, game="nim")
+    game.journal.close()
+    path = folder.path / f"{game.id}.jsonl"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}) + "\n")
+    with pytest.raises(NotationError) as caught:
+        starts.restore(game.id, folder.read(game.id))
+    assert caught.value.reason == "BAD_JOURNAL"
+
+
 def test_a_folder_is_for_one_process(folder, tmp_path):
     with pytest.raises(NotationError, match="another") as caught:
         Folder(folder.path)
