@@ -59,6 +59,8 @@ class Option:
     choices : range, optional
         The values that the command line accepts for an int; by default 0 to 2**31 - 1. `new_state` still
         checks all values.
+    default : bool, int or tuple of int, optional
+        What `new_state` takes if it is not given, for forms that show it. By default False for a bool, else not told.
     """
 
     name: str
@@ -67,12 +69,15 @@ class Option:
     flag: str = ""
     metavar: str = "N"
     choices: range = range(1 << 31)
+    default: bool | int | tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in (bool, int, list):
             raise TypeError(f"option {self.name}: kind {self.kind!r}; expected bool, int or list")
         if not self.flag:
             object.__setattr__(self, "flag", "--" + self.name.replace("_", "-"))
+        if self.kind is bool:
+            object.__setattr__(self, "default", bool(self.default))
 
 
 class GameCodec(Protocol):

@@ -18,7 +18,7 @@ class Tool:
     Parameters
     ----------
     name : str
-        Unique in the game.
+        Unique in the game. ``end`` and ``pass`` are for actions that end a turn and do nothing else.
     key : str
         A letter that chooses it, unique in the game.
     label : str

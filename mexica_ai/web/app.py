@@ -591,7 +591,7 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
         "has_views": codec.has_views,
         "parts": list(boards.parts_of(codec)),
         "options": [
-            {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": None}
+            {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": option.default}
             for option in codec.options
         ],
         "tools": [

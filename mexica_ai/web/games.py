@@ -29,6 +29,7 @@ DEFAULT_LEVEL, DEFAULT_SECONDS = 5, 1.0
 NUM_KEPT = 50  # results of analyses that a game keeps
 NUM_SAMPLES = 6  # actions of a tool by which the page explains why it has none
 
+_ENDS = ("end", "pass")  # tools of actions that end a turn and do nothing else
 _UNCOVERS = ("UPCOMING_UNKNOWN", "NOT_UNCOVERED")  # reasons of turns that show what the seat has not seen
 
 @dataclass(frozen=True)
@@ -366,13 +367,14 @@ class Game:
         return self._drafted
 
     def ending(self) -> str | None:
-        """Return the action that ends the turn being entered, None if there is none that needs no choice."""
+        """Return the action that ends the turn being entered and does nothing else, None if there is none."""
         draft = self.drafted()
         if draft.is_ended or self.mover not in self.persons:
             return None
         fields, started = draft.position.to_json(), draft.position.state.turn
         for action in draft.position.legal_actions():
-            if self.codec.entry(action, fields).targets:
+            entry = self.codec.entry(action, fields)
+            if entry.tool not in _ENDS or entry.targets:
                 continue
             trial = draft.position.copy()
             try:
@@ -752,19 +754,37 @@ class Game:
         Random events that the line leaves out are drawn, always in the same way.
         """
         position = self.shown(self.at(number), viewer)
-        seed = int.from_bytes(hashlib.sha256(f"{self.id} {number}".encode()).digest()[:7])
         for turn in line:
-            if position.is_chance:
-                try:
-                    position.push(turn)
-                    continue
-                except MexicaAIError:
-                    self._settle(position, seed)
-            position.push(turn)
+            self._play_on(position, turn, number)
         if draft:
-            self._settle(position, seed)
+            self._settle(position, self._seed(number))
             position.push(draft, partial=True)
         return position
+
+    def playable(self, position: Position, number: int, turns: list[list[str]]) -> list[list[str]]:
+        """Return the first of some turns, up to one that is not legal after `position_of`.
+
+        A search does not see the hands of others: what it expects of them may be known to be impossible.
+        """
+        position = position.copy()
+        for index, turn in enumerate(turns):
+            try:
+                self._play_on(position, turn, number)
+            except MexicaAIError:
+                return turns[:index]
+        return turns
+
+    def _play_on(self, position: Position, turn: list[str], number: int) -> None:
+        if position.is_chance:
+            try:
+                position.push(turn)
+                return
+            except MexicaAIError:
+                self._settle(position, self._seed(number))
+        position.push(turn)
+
+    def _seed(self, number: int) -> int:
+        return int.from_bytes(hashlib.sha256(f"{self.id} {number}".encode()).digest()[:7])
 
     @staticmethod
     def _settle(position: Position, seed: int) -> None:

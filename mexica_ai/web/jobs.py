@@ -255,7 +255,7 @@ class Jobs:
         everybody : bool
             Whether to search the turn of a seat whose hand the viewer does not see, with a guess of it.
         """
-        position = game.position_of(at, viewer, line, draft)
+        position = seen = game.position_of(at, viewer, line, draft)
         is_guess = viewer is not None and position.to_move not in (None, viewer)
         if is_guess:
             if not everybody:
@@ -275,7 +275,7 @@ class Jobs:
         elif len(self._analyses) >= MAX_ANALYSES:
             raise Refusal(429, "TOO_MANY_ANALYSES", f"{MAX_ANALYSES} analyses run already; expected to end one")
         name = self._name("analysis")
-        task = self._start(self._analyze(game, viewer, key, at, position, seconds, candidates, name, is_guess))
+        task = self._start(self._analyze(game, viewer, key, at, seen, position, seconds, candidates, name, is_guess))
         self._analyses[game.id] = (name, task)
 
         def note_end(ended: asyncio.Task[None]) -> None:
@@ -297,6 +297,7 @@ class Jobs:
         viewer: int | None,
         key: str,
         at: int,
+        seen: Position,
         position: Position,
         seconds: float | None,
         candidates: int,
@@ -318,6 +319,9 @@ class Jobs:
             async with contextlib.aclosing(results):
                 async for result in results:
                     last = {**_analysis(key, at, viewer, position, result), "guessed": is_guess}
+                    for candidate in last["candidates"]:
+                        turns = [candidate["turn"], *candidate["line"]]
+                        candidate["line"] = game.playable(seen, at, turns)[1:]
                     now = time.monotonic()
                     if result.stop_reason or now - told_s >= ANALYSIS_S - FIRST_S / 2:
                         told_s = now

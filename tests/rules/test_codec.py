@@ -138,6 +138,7 @@ def test_flags_are_unique_among_the_games():
 
 def test_an_option_of_an_unknown_kind_is_refused():
     assert Option("house_rules", bool, "play them").flag == "--house-rules"
+    assert Option("house_rules", bool, "play them").default is False
     with pytest.raises(TypeError, match="house_rules"):
         Option("house_rules", str, "play them")
 
@@ -147,6 +148,15 @@ def test_none_is_the_default_of_every_option(game):
     found = codec(game)
     nothing = {option.name: None for option in found.options}
     assert found.new_state(2, 1, **nothing) == found.new_state(2, 1)
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_options_tell_their_defaults(game):
+    found = codec(game)
+    told = {option.name: option.default for option in found.options}
+    assert None not in told.values()
+    told = {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
+    assert found.new_state(2, 1, **told) == found.new_state(2, 1)
 
 
 # --- the registry

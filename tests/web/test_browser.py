@@ -6,9 +6,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from pages import PERSON, Process, engine
+
+from mexica_ai import registry
 
 ROOT = Path(__file__).parents[2]
 GOLDENS = ROOT / "tests" / "data" / "web"
@@ -194,6 +197,20 @@ def test_a_blind_draw_says_that_it_cannot_be_undone(visit, site):
     one.until("document.querySelector('.chips').children.length === 0")
 
 
+def test_to_end_a_turn_without_an_action_plays_nothing(visit, site):
+    game = site.new("coatl", seed=3, seats=[PERSON, engine(1, 0.1)])
+    game = site.play(game, game["entries"][0]["action"])
+    game = site.await_game(game, lambda each: each["to_move"] == 0)
+    assert "future" in [entry["action"] for entry in game["entries"]]
+    one = visit()
+    page = one.game(game)
+    page.get_by_role("button", name="End turn").click()
+    page.locator(".prompt", has_text="The turn cannot end yet.").wait_for()
+    assert site.game(game)["version"] == game["version"]
+    page.locator("body").press("f")  # the token itself
+    one.chips("future")
+
+
 def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     one = visit()
     game = site.new("coatl", seed=3, seats=PERSONS)
@@ -292,6 +309,43 @@ def test_candidates_are_shown_on_the_board_and_stay_while_one_reads(visit, examp
     page.locator(".chips .chip").first.wait_for()
 
 
+@pytest.mark.parametrize("name", ["mexica", "coatl", "tzolkin"])
+def test_an_expected_line_follows_its_candidate(visit, example, name):
+    """What the turns of a line lead to is drawn, and played, from the position after the candidate."""
+    one = visit()
+    game = example(f"{name}_midgame.json", open=True)
+    page = one.game(game)
+    page.get_by_label("Hints").select_option("all")
+    page.get_by_label("Time").select_option("5")
+    page.get_by_role("button", name="Analyse").click()
+    page.locator("p.note", has_text=re.compile("iterations, .*; ")).wait_for()
+    links = page.locator(".line .link")
+    for candidate in page.locator(".candidate").all():
+        candidate.click()
+        if links.count():
+            break
+        candidate.click()
+    turn = candidate.get_attribute("data-text").split("; ")
+    replies = [text.split("; ") for text in links.all_inner_texts()]
+    assert replies
+
+    def await_picture(line):
+        """Wait for the picture of the position after a line; return its path."""
+        query = urlencode({"actions": "; ".join(line[-1]), "line": json.dumps(line[:-1], separators=(",", ":"))})
+        one.until(
+            "query => { const picture = document.querySelector('.stage .picture');"
+            " return picture.dataset.path.endsWith('.svg?' + query) && picture.querySelector('.badge'); }",
+            query,
+        )
+
+    for index in range(len(replies)):
+        links.nth(index).focus()
+        await_picture([turn, *replies[: index + 1]])
+    links.nth(0).press("Enter")
+    page.get_by_text("Side line after turn 0").wait_for()
+    await_picture([turn, replies[0]])
+
+
 def test_review_with_its_graph_and_the_jump_to_the_worst_turn(visit, site):
     record = (ROOT / "examples" / "mexica_game.jsonl").read_text(encoding="utf-8")
     game = site.call("POST", "/api/games", {"text": record, "at": 16}, 201)
@@ -359,6 +413,35 @@ def test_a_new_game_from_the_form(visit, site):
     page.get_by_role("button", name="Again with the seats moved").click()
     page.get_by_text("Seat 1").first.wait_for()
     one.until("document.querySelectorAll('.journal li').length < 3")
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_options_show_what_they_are(visit, name):
+    """What the form shows is what is sent, touched or not."""
+    one = visit()
+    page = one.page
+    codec = registry.get(name).codec
+    usual = {option.name: option.default for option in codec.options if option.kind is bool}
+    for touched in (None, *usual):
+        page.goto(one.site.base)
+        page.get_by_role("radio", name=codec.title).check()
+        page.get_by_text("Options").click()
+        wanted = dict(usual)
+        for option in codec.options:
+            box = page.get_by_role("checkbox", name=option.help)
+            if option.kind is not bool:
+                shown = page.get_by_role("textbox", name=option.help).get_attribute("placeholder")
+                default = option.default
+                assert shown == (",".join(map(str, default)) if isinstance(default, tuple) else str(default))
+            elif option.name == touched:
+                box.click()
+                wanted[touched] = not wanted[touched]
+            if option.kind is bool:
+                assert box.is_checked() == wanted[option.name]
+        with page.expect_request("**/api/games") as sent:
+            page.get_by_role("button", name="Start", exact=True).click()
+        assert sent.value.post_data_json["options"] == wanted
+        page.wait_for_selector(".picture svg")
 
 
 def test_a_finished_game_says_how_the_points_were_made(visit, site):

@@ -38,6 +38,8 @@ def test_the_page_knows_what_there_is(page):
         assert game["parts"] == list(codec.parts)
         assert [tool["name"] for tool in game["tools"]] == [tool.name for tool in codec.tools]
         assert [option["name"] for option in game["options"]] == [option.name for option in codec.options]
+        told = [option["default"] for option in game["options"]]
+        assert told == json.loads(json.dumps([option.default for option in codec.options]))
         for example in game["examples"]:
             made = page.call("POST", "/api/games", {"example": example["name"]}, 201)
             assert made["game"] == game["name"]
@@ -110,6 +112,21 @@ def test_an_illegal_draft_changes_nothing(page):
     assert refused["reason"] == "BAD_ACTION"
     assert page.game(now)["version"] == now["version"]
     page.command(now, 422)  # nothing ends the turn
+
+
+def test_to_end_a_turn_plays_nothing_else(page):
+    """Coatl: *See the future* has no operands and ends the turn, too."""
+    now = page.new("coatl", seed=3, seats=PERSONS, open=True)
+    for _ in range(2):
+        now = page.play(now, now["entries"][0]["action"])
+    assert "future" in [entry["action"] for entry in now["entries"]]
+    assert (now["draft"]["can_end"], now["draft"]["end"]) == (False, None)
+    assert now["blocked"]["end"]
+    for data in ({}, {"actions": []}):
+        assert page.command(now, 422, **data)["reason"] == "TURN_NOT_ENDED"
+    assert page.game(now)["version"] == now["version"]
+    spent = page.play(now, "future")  # only who says so spends it
+    assert spent["turns"][2]["actions"] == ["future"]
 
 
 def test_a_command_names_the_version_that_it_saw(page):

@@ -17,7 +17,10 @@ class CoatlCodec(GameCodec):
     }  # fmt: skip
     options = (
         Option(
-            "sacrifice_tokens", bool, "whether each seat has the three sacrifice tokens (default: it has)"
+            "sacrifice_tokens",
+            bool,
+            "whether each seat has the three sacrifice tokens (default: it has)",
+            default=True,
         ),
         Option(
             "strict_ends",

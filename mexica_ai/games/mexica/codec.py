@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from mexica_ai.errors import PositionError
 from mexica_ai.games.codec import GameCodec, Option
-from mexica_ai.games.mexica import compact, legality, notation, render
+from mexica_ai.games.mexica import board, compact, legality, notation, render
 
 
 class MexicaCodec(GameCodec):
@@ -27,6 +27,7 @@ class MexicaCodec(GameCodec):
             "sizes of the calpulli tokens, at least 15 of them, 3 to 13 each, separated by commas "
             "(default: the standard 15)",
             metavar="SIZES",
+            default=board.STANDARD_POOL,
         ),
         Option(
             "neutral_levels",
@@ -35,6 +36,7 @@ class MexicaCodec(GameCodec):
             "1,1,1,1,2,2,2,3,3,4)",
             flag="--neutral",
             metavar="LEVELS",
+            default=board.STANDARD_NEUTRAL_LEVELS,
         ),
     )
     examples = (

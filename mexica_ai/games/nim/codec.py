@@ -9,12 +9,19 @@ class NimCodec(GameCodec):
 
     name = "nim"
     options = (
-        Option("piles", list, "sizes of the piles, separated by commas (default: 3,4,5)", metavar="SIZES"),
+        Option(
+            "piles",
+            list,
+            "sizes of the piles, separated by commas (default: 3,4,5)",
+            metavar="SIZES",
+            default=notation.PILES,
+        ),
         Option(
             "plies_per_turn",
             int,
             "actions per turn, 1 to 3 (default: 1)",
             choices=range(1, notation.MAX_PLIES + 1),
+            default=1,
         ),
     )
     examples = ("--piles 3,4,5",)

@@ -16,6 +16,7 @@ from mexica_ai.strict import Findings, check_shape, check_version, choice, quote
 VERSION = 1  # of the JSON form
 MAX_PILES, MAX_PILE = 8, 63
 MAX_PLAYERS, MAX_PLIES = 4, 3
+PILES = (3, 4, 5)  # by default
 
 SHAPE = {
     "game": choice("nim"),
@@ -96,7 +97,7 @@ def new_state(players, seed, *, piles=None, plies_per_turn=None):
     PositionError
         If an argument is out of range.
     """
-    piles = [3, 4, 5] if piles is None else piles
+    piles = list(PILES) if piles is None else piles
     plies_per_turn = 1 if plies_per_turn is None else plies_per_turn
     check_shape(
         {"players": players, "piles": piles, "plies_per_turn": plies_per_turn},

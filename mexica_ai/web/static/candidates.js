@@ -84,9 +84,10 @@ function row(page, candidate) {
     ${isOpen ? html`<div class="line">${page.canDraft ? button('Take over', () => page.takeTurn(turn)) : nothing}
       ${line.length ? nothing : html`<p class="note">No whole turn is expected after it yet.</p>`}
       <ol aria-label="Expected line">${line.map((one, index) => {
-        const show = () => page.peekAt({line: line.slice(0, index), actions: one});
+        const before = [turn, ...line.slice(0, index)];  // the candidate itself comes first
+        const show = () => page.peekAt({line: before, actions: one});
         return html`<li><button class="link" @pointerenter=${show} @focus=${show}
-          @click=${() => page.enterLine(line.slice(0, index + 1))}>${one.join('; ')}</button></li>`;
+          @click=${() => page.enterLine([...before, one])}>${one.join('; ')}</button></li>`;
       })}</ol></div>` : nothing}</li>`;
 }
 

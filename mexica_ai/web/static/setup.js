@@ -75,7 +75,8 @@ function newGame(page) {
   const {info} = page;
   const game = info.games.find(one => one.name === form.game);
   const players = game.players.includes(form.players) ? form.players : game.players[0];
-  const given = form.options[game.name] ??= {};
+  const given = form.options[game.name] ??= Object.fromEntries(
+    game.options.filter(({kind}) => kind === 'bool').map(({name, default: usual}) => [name, usual]));
   const submit = event => {
     event.preventDefault();
     create(page, {
@@ -87,7 +88,7 @@ function newGame(page) {
   return html`<form @submit=${submit}>${radios(page, 'Game', info.games.map(one => [one.name, one.title]), game.name)}
     ${radios(page, 'Players', game.players.map(one => [one, one]), players)}${seatRows(page, players)}
     <details><summary>Options</summary>${game.options.map(({name, kind, help, default: usual}) => html`<label class="row">${
-      kind === 'bool' ? html`<input type="checkbox" .checked=${given[name] ?? usual ?? false}
+      kind === 'bool' ? html`<input type="checkbox" .checked=${given[name]}
           @change=${event => { given[name] = event.target.checked; }}> ${help}`
         : html`${help} <input .value=${given[name] ?? ''} placeholder=${usual ?? nothing}
           @input=${event => { given[name] = event.target.value; }}>`}</label>`)}
