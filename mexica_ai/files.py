@@ -18,8 +18,15 @@ def problem_of(path: str) -> str:
     return ""
 
 
-def replace(path: str, content: str | bytes) -> None:
+def replace(path: str, content: str | bytes, *, mode: int = 0o666) -> None:
     """Write a file so that it is never half there: it appears, or replaces the one before, as a whole.
+
+    Parameters
+    ----------
+    path : str
+    content : str or bytes
+    mode : int
+        The permissions of the file, less those that the process's umask takes away.
 
     Raises
     ------
@@ -33,6 +40,7 @@ def replace(path: str, content: str | bytes) -> None:
         return
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
+        draft.touch(mode)
         draft.write_bytes(data)
         draft.replace(target)
     finally:

@@ -190,7 +190,8 @@ class Site:
             try:
                 found.append(self.find(ident).summary())
             except Refusal as refusal:
-                found.append({"id": ident, "error": str(refusal)})
+                if refusal.status != 404:  # else its file is gone
+                    found.append({"id": ident, "error": str(refusal)})
             await asyncio.sleep(0)  # each may be read from disk
         return JSONResponse({"games": found})
 
@@ -222,8 +223,6 @@ class Site:
         """Delete a game."""
         game = self._asked(request)
         await self.jobs.forget(game)
-        if game.journal is not None:
-            game.journal.close()
         self._folder.remove(game.id)
         del self._games[game.id]
         for stream in list(self.hub.of(game.id)):

@@ -6,11 +6,14 @@ no newline: it is cut off, and the game is as it was before.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable
+import shutil
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,11 @@ from mexica_ai import files
 from mexica_ai.errors import NotationError
 from mexica_ai.strict import parse_json
 
+MAX_BYTES = 64 << 20  # of a file
+
 _NAME = re.compile(r"[0-9a-f]{32}\.jsonl")
+_FLAGS = os.O_CLOEXEC | os.O_NONBLOCK  # to open a pipe must not wait for its other end
+_MODE = 0o600  # a game with hidden hands shows them in its file
 
 
 def _lines(entries: Iterable[dict[str, Any]]) -> bytes:
@@ -26,7 +33,7 @@ def _lines(entries: Iterable[dict[str, Any]]) -> bytes:
 
 
 class Journal:
-    """The file of one game, open for appending.
+    """The file of one game, for appending. It is not kept open: there may be more games than files at a time.
 
     Parameters
     ----------
@@ -35,25 +42,22 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
 
     def append(self, *entries: dict[str, Any]) -> None:
         """Write entries, all or none."""
         data = _lines(entries)
-        size = os.fstat(self._fd).st_size
+        fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | _FLAGS)
         try:
-            written = 0
-            while written < len(data):
-                written += os.write(self._fd, data[written:])
-        except OSError:
-            os.ftruncate(self._fd, size)
-            raise
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+            size = os.fstat(fd).st_size
+            try:
+                written = 0
+                while written < len(data):
+                    written += os.write(fd, data[written:])
+            except OSError:
+                os.ftruncate(fd, size)
+                raise
+        finally:
+            os.close(fd)
 
 
 class Folder:
@@ -86,10 +90,15 @@ class Folder:
             ) from None
 
     def ids(self) -> list[str]:
-        """Return the ids of the games, the newest first."""
-        files = [entry for entry in os.scandir(self.path) if _NAME.fullmatch(entry.name)]
-        files.sort(key=lambda entry: -entry.stat().st_mtime)
-        return [entry.name.removesuffix(".jsonl") for entry in files]
+        """Return the ids of the games, the newest first; their files become private."""
+        found = []
+        for entry in os.scandir(self.path):
+            with contextlib.suppress(OSError):
+                if _NAME.fullmatch(entry.name) and stat.S_ISREG((status := entry.stat()).st_mode):
+                    found.append((status.st_mtime_ns, entry.name.removesuffix(".jsonl")))
+                    if status.st_mode & ~_MODE & 0o777:
+                        os.chmod(entry.path, _MODE)
+        return [ident for _, ident in sorted(found, reverse=True)]
 
     def read(self, game: str) -> list[dict[str, Any]]:
         """Return the entries of a game, without a torn last line, which is cut off; empty if nothing is left.
@@ -97,13 +106,18 @@ class Folder:
         Raises
         ------
         NotationError
-            A whole line is not what this module writes; reason BAD_JOURNAL.
+            The file cannot be read, or a whole line is not what this module writes; reason BAD_JOURNAL.
         """
         path = self._file(game)
-        data = path.read_bytes()
-        end = data.rfind(b"\n") + 1
-        if end < len(data):
-            os.truncate(path, end)
+        try:
+            data = _content(path)
+            end = data.rfind(b"\n") + 1
+            if end < len(data):
+                os.truncate(path, end)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise NotationError(f"{path.name}: {error.strerror or error}", reason="BAD_JOURNAL") from None
         entries = []
         for number, line in enumerate(data[:end].splitlines(), 1):
             try:
@@ -120,7 +134,7 @@ class Folder:
     def begin(self, game: str, entries: list[dict[str, Any]]) -> Journal:
         """Return the file of a new game, which appears with all of these entries or not at all."""
         path = self._file(game)
-        files.replace(str(path), _lines(entries))
+        files.replace(str(path), _lines(entries), mode=_MODE)
         return Journal(path)
 
     def journal(self, game: str) -> Journal:
@@ -131,6 +145,20 @@ class Folder:
         """Delete the file of a game."""
         self._file(game).unlink(missing_ok=True)
 
+    @contextlib.contextmanager
+    def private(self) -> Iterator[Path]:
+        """Give a folder that only this user can enter, empty at first and removed at the end.
+
+        It is always the same: what a process that was killed has left there goes with the next one.
+        """
+        path = self.path / ".private"
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(mode=0o700)
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
     def close(self) -> None:
         """Let others use the folder."""
         os.close(self._lock)
@@ -140,3 +168,13 @@ class Folder:
         if not _NAME.fullmatch(name):
             raise NotationError(f"no game {game!r}", reason="UNKNOWN_GAME")
         return self.path / name
+
+
+def _content(path: Path) -> bytes:
+    with open(os.open(path, os.O_RDONLY | _FLAGS), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError("it is no file")
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise OSError(f"it has more than {MAX_BYTES} bytes")
+    return data

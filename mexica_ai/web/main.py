@@ -8,7 +8,6 @@ import secrets
 import signal
 import socket
 import sys
-import tempfile
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -97,7 +96,7 @@ async def _serve(config: WebConfig) -> None:
     async with contextlib.AsyncExitStack() as stack:
         folder = stack.enter_context(contextlib.closing(Folder(config.games)))
         listener = stack.enter_context(_listen(config.host, config.port))
-        private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mexica-ai-web-")))
+        private = stack.enter_context(folder.private())
         client = await stack.enter_async_context(_service(config, private))
         site = Site(folder, client, config.engines)
         port = listener.getsockname()[1]

@@ -1,6 +1,9 @@
 """Games on disk: a file that was cut at any byte is the game as it was after its last whole line."""
 
+import asyncio
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,7 @@ import pytest
 import mexica_ai as ai
 from mexica_ai.errors import NotationError
 from mexica_ai.web import starts
+from mexica_ai.web.app import Site
 from mexica_ai.web.journal import Folder
 
 PERSONS = [{"kind": "person"}] * 2
@@ -63,7 +67,6 @@ def test_a_game_is_restored_from_any_beginning_of_its_file(folder):
     for evaluation in ai.evaluate_record(record, iterations=5, seed=1):
         note(game.evaluate(evaluation))
     note(game.resign(None))
-    game.journal.close()
     assert len(lines) >= 9
     data = b"".join(lines)
     assert data == path.read_bytes()
@@ -83,11 +86,9 @@ def test_a_game_is_restored_from_any_beginning_of_its_file(folder):
 def test_a_restored_game_goes_on(folder):
     game = new(folder, game="nim")
     play(game, "take 1 1")
-    game.journal.close()
     again = starts.restore(game.id, folder.read(game.id))
     again.journal = folder.journal(game.id)
     play(again, "take 1 2")
-    again.journal.close()
     assert state_of(starts.restore(game.id, folder.read(game.id))) == state_of(again)
     assert folder.ids() == [game.id]
 
@@ -97,7 +98,6 @@ def test_whole_records_come_back(folder, name):
     path = Path(__file__).parents[2] / f"examples/{name}_game.jsonl"
     text = path.read_text().splitlines()[0]
     game = new(folder, record=text, seats=None)
-    game.journal.close()
     again = starts.restore(game.id, folder.read(game.id))
     assert state_of(again) == state_of(game)
     assert again.session.record()["turns"] == json.loads(text)["turns"]
@@ -117,7 +117,6 @@ def test_a_file_that_was_changed_is_refused_and_stays(folder, line):
         starts.restore(game.id, folder.read(game.id))
     assert caught.value.reason == "BAD_JOURNAL"
     assert path.read_bytes() == data
-    game.journal.close()
 
 
 @pytest.mark.parametrize(
@@ -132,7 +131,6 @@ def test_an_evaluation_that_cannot_be_shown_is_refused(folder, change):
     play(game, "take 1 1")
     (evaluation,) = ai.evaluate_record(game.session.record(), iterations=5, seed=1)
     game.evaluate(evaluation)
-    game.journal.close()
     path = folder.path / f"{game.id}.jsonl"
     good = path.read_text()
     assert starts.restore(game.id, folder.read(game.id)).evaluations
@@ -148,7 +146,6 @@ def test_an_evaluation_that_cannot_be_shown_is_refused(folder, change):
 )
 def test_a_start_that_is_none_is_refused(folder, change):
     game = new(folder, game="nim")
-    game.journal.close()
     path = folder.path / f"{game.id}.jsonl"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}) + "\n")
     with pytest.raises(NotationError) as caught:
@@ -176,4 +173,110 @@ def test_a_turn_that_cannot_be_kept_is_not_played(folder, monkeypatch):
     with pytest.raises(OSError, match="full"):
         play(game, "take 1 1")
     assert (state_of(game), game.version) == before
-    game.journal.close()
+
+
+# --- whatever lies in the folder
+
+
+def listed(site):
+    """Return the list of games as a page gets it: id -> what is wrong with it."""
+    answer = json.loads(asyncio.run(site.list_games(None)).body)
+    return {game["id"]: game.get("error", "") for game in answer["games"]}
+
+
+def _large(path):
+    path.touch()
+    os.truncate(path, 3 << 30)
+
+
+BAD = {
+    "a folder": Path.mkdir,
+    "a pipe": os.mkfifo,
+    "a dangling link": lambda path: path.symlink_to("nothing"),
+    "a loop of links": lambda path: path.symlink_to(path),
+    "a large file": _large,
+    "nothing": lambda path: None,  # a file that was deleted meanwhile
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_what_is_no_game_does_not_hide_the_others(folder, bad, when):
+    game = new(folder, game="nim")
+    path = folder.path / f"{'a' * 32}.jsonl"
+    if when == "before":
+        BAD[bad](path)
+        site = Site(folder, None, {})
+    else:
+        path.write_bytes((folder.path / f"{game.id}.jsonl").read_bytes())
+        site = Site(folder, None, {})
+        path.unlink()
+        BAD[bad](path)
+    found = listed(site)
+    assert found.pop(game.id) == ""
+    assert set(found) <= {"a" * 32}
+    assert all(found.values())
+    assert os.path.lexists(path) == (bad != "nothing")
+
+
+def test_a_file_that_may_not_be_read_does_not_hide_the_others(folder, monkeypatch):
+    game, other = new(folder, game="nim"), new(folder, game="nim")
+    opened = os.open
+
+    def refuse(path, *args, **options):
+        if other.id in str(path):
+            raise OSError(24, "Too many open files")
+        return opened(path, *args, **options)
+
+    monkeypatch.setattr(os, "open", refuse)
+    found = listed(Site(folder, None, {}))
+    assert found[game.id] == ""
+    assert "Too many open files" in found[other.id]
+
+
+def test_games_keep_no_files_open(folder):
+    for _ in range(20):
+        new(folder, game="nim")
+    site = Site(folder, None, {})
+    before = os.listdir("/proc/self/fd")
+    assert len(listed(site)) == 20
+    play(site.find(folder.ids()[0]), "take 1 1")
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_others_do_not_read_games(tmp_path):
+    """Also in a folder that they may enter, and what older versions have left there."""
+    tmp_path.chmod(0o755)
+    umask = os.umask(0o022)
+    try:
+        folder = Folder(tmp_path)
+        game = new(folder, game="coatl")
+        path = tmp_path / f"{game.id}.jsonl"
+        assert mode_of(path) == 0o600
+        play(game, game.now.legal_actions()[0])
+        assert mode_of(path) == 0o600
+        path.chmod(0o644)
+        assert folder.ids() == [game.id]
+        assert mode_of(path) == 0o600
+    finally:
+        os.umask(umask)
+    folder.close()
+
+
+def test_what_a_killed_process_has_left_goes_with_the_next(folder):
+    with folder.private() as private:
+        assert mode_of(private) == 0o700
+        (private / "tokens").write_text("secret")
+        left = private / "deep"
+        left.mkdir()
+        (left / "open.html").write_text("secret")
+        names = os.listdir(folder.path)
+        with folder.private() as again:  # as the process that comes after one that was killed
+            assert list(again.iterdir()) == []
+            assert os.listdir(folder.path) == names
+    assert set(os.listdir(folder.path)) == {".lock"}
+    assert folder.ids() == []
