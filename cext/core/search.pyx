@@ -434,8 +434,6 @@ cdef bint _is_settled(SearchC* search, double now_s) noexcept nogil:
     """Return whether the best end of the turn leads by more visits than there is time for iterations."""
     cdef NodeC* nodes = search.graph.nodes
     cdef uint32_t index = atomic_load_u32(&search.graph.first_end), visits, most = 0, second = 0
-    cdef double left = (atomic_load_u32(&nodes[search.root].finished) * (search.limits.deadline_s - now_s)
-                        / (now_s - search.limits.began_s))
     while index != NO_NODE:
         visits = atomic_load_u32(&nodes[index].finished)
         if visits > most:
@@ -444,8 +442,15 @@ cdef bint _is_settled(SearchC* search, double now_s) noexcept nogil:
         elif visits > second:
             second = visits
         index = atomic_load_u32(&nodes[index].next_end)
+    return search_is_settled(most, second, atomic_load_u32(&nodes[search.root].finished),
+                             now_s - search.limits.began_s, search.limits.deadline_s - now_s)
+
+
+cpdef bint search_is_settled(double most, double second, double iterations, double spent_s,
+                             double left_s) noexcept nogil:
+    """Return whether the time left is too short for the second end of a turn to get as many visits as the first."""
     # 1.2: the search may become faster.
-    return most > second + 1.2 * left
+    return most > second + 1.2 * iterations * left_s / spent_s
 
 
 cdef inline void _confirm(SearchC* search) noexcept nogil:
