@@ -113,7 +113,7 @@ def test_at_the_end_of_the_game_the_margin_has_a_tenth_of_its_weight():
 
 def test_before_the_end_of_the_game_the_margin_has_its_whole_weight():
     # One visit to the root and one to each lead, whose reply comes in a playout.
-    search = Search(deal([[3, 15], [8]]), seed=1, margin_weight=0.6, margin_scale=1)
+    search = Search(deal([[3, 15], [8]]), seed=1, margin_weight=0.6, margin_scale=1, first_visits=10)
     search.run(iterations=3)
     (root,) = search.decisions(1)
     assert {action: visits for action, visits, _ in root["edges"]} == {3: 1, 15: 1}
