@@ -13,7 +13,7 @@ from servers import IdleSearch, RunningServer, await_that, failure
 from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai import wire
+from mexica_ai import registry, wire
 from mexica_ai.cli.main import main
 from mexica_ai.client import AsyncClient, Client
 from mexica_ai.errors import GameOverError, NotationError
@@ -286,6 +286,16 @@ def test_only_results_that_would_be_the_same_are_kept():
     for other in (question(limits={"threads": 2}), question(has_seed=False), question(limits=timed)):
         cache.put(other, dataclasses.replace(result, stop_reason="iterations"))
         assert cache.get(other) is None
+
+
+def test_results_of_other_weights_are_other_results():
+    sets = [None, registry.get("mexica").weights(), registry.get("coatl").weights()]
+    asked = [question(weights=weights) for weights in sets]
+    result = dataclasses.replace(run_search(asked[0].position, asked[0].limits, seed=1), stop_reason="iterations")
+    cache = ResultCache(1 << 20)
+    for index, one in enumerate(asked):
+        cache.put(one, dataclasses.replace(result, seed=index))
+    assert [cache.get(one).seed for one in asked] == [0, 1, 2]
 
 
 def test_the_cache_has_a_size():
