@@ -492,6 +492,7 @@ cdef void _finish_game(CoatlStateC* state) noexcept nogil:
 
 cdef void _look_for_bodies(CoatlStateC* state, int round) noexcept nogil:
     """End the game after one more round if the bodies are used up. `round` is the round that is complete."""
+    # Bodies leave the bag in pairs, and no seat gives one back: below 2 are none at all.
     if (state.table.ending == 0 and _is_empty(state.table.pairs, NUM_PAIRS)
             and _num_supplied(state.bag[BODY], NUM_COLORS) < 2):
         state.table.ending = BODIES
