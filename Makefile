@@ -1,5 +1,5 @@
 # The commands of the README. `make install` is the set-up that most others need.
-.PHONY: install demo test test-quick test-web vendor bench lint debug-test sanitize dist wheel-test wheel-manylinux clean
+.PHONY: install demo test test-quick test-web vendor bench lint debug-test sanitize fuzz dist wheel-test wheel-manylinux clean
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
@@ -14,6 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCES := setup.py cext/build.py \
     $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
 
+CLANG ?= clang
 export MEXICA_AI_NATIVE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CEXT_JOBS ?= 2
@@ -88,11 +89,20 @@ sanitize-%: .venv-%/.installed
 .venv-%/.installed: $(SOURCES) pyproject.toml $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
 	@sh .ci/check-machine $(PYTHON) $(LIBRARIES_$*)
 	.venv-$*/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv-$*
-	CEXT_SANITIZE=$* CEXT_TESTS=1 .venv-$*/bin/python -m pip install --quiet .
+	CEXT_SANITIZE=$* CEXT_TESTS=1 .venv-$*/bin/python -m pip install --quiet '.$(EXTRAS_$*)'
 	@touch $@
 
 LIBRARIES_address := libasan libubsan
 LIBRARIES_thread := libtsan
+EXTRAS_fuzzer := [fuzz]
+.venv-fuzzer/.installed: export CC = $(CLANG)
+
+# Fuzzes a door, guided by the coverage of Python and of the core; tests/fuzz/README.md has the doors. With CLANG=clang-14
+# or the like where there is no `clang`.
+DOOR ?= position
+SECONDS ?= 60
+fuzz: .venv-fuzzer/.installed
+	.ci/fuzz $(DOOR) --seconds $(SECONDS)
 
 # The source archive and a wheel for this processor, in dist/.
 dist: install

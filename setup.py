@@ -5,7 +5,8 @@ Environment:
 ``MEXICA_AI_NATIVE=1``  compile for this machine's processor (``-march=native``); portable otherwise.
 ``CEXT_DEBUG=1``        bounds checks, overflow checks, and ``check()`` after every action.
 ``CEXT_SANITIZE=kind``  ``address`` (with undefined behaviour) or ``thread``: one of gcc's sanitizers, whose
-                        library must be loaded before Python (``make sanitize``); overrides ``CEXT_DEBUG``.
+                        library must be loaded before Python (``make sanitize``); or ``fuzzer``: clang's
+                        ``address`` with the counters of libFuzzer (``make fuzz``). Overrides ``CEXT_DEBUG``.
 ``CEXT_TESTS=1``        build and install the package ``test_games``, the games that only tests play. Editable
                         installs and ``build_ext --inplace`` always build it.
 ``CEXT_SKIP=1``         leave out the compiled modules, for an editable install where ``build_ext --inplace``
@@ -93,6 +94,9 @@ TEST_MODULES = ["test_games.trick.ops"]
 SANITIZERS = {
     "address": ["-fsanitize=address,undefined,float-cast-overflow", "-fno-wrapv"],
     "thread": ["-fsanitize=thread"],
+    # Traps, for there is no second runtime beside that of the address sanitizer; and check() after every action.
+    "fuzzer": ["-fsanitize=fuzzer-no-link,address,bounds,shift,signed-integer-overflow,integer-divide-by-zero",
+               "-fsanitize-trap=undefined", "-fno-wrapv", "-DCEXT_DEBUG=1"],
 }
 SANITIZE = os.environ.get("CEXT_SANITIZE", "")
 if SANITIZE and SANITIZE not in SANITIZERS:

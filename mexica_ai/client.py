@@ -485,6 +485,16 @@ class _Calls:
             )
         return wire.result_from_message(answer.result)
 
+    def _value(self, call: Call[T], answer: Any) -> T:
+        """Return the value of a message; other programs' servers may send what has none."""
+        try:
+            return call.read(answer)
+        except (ValueError, LookupError, ArithmeticError, RecursionError) as error:
+            raise SearchError(
+                f"server {self._name}: sent an answer that makes no sense: {error}; expected one of {call.method}",
+                reason="BAD_ANSWER",
+            ) from None
+
     def _error(self, error: Any) -> MexicaAIError:
         return _error(error, self._name)
 
@@ -540,7 +550,7 @@ class Client(_Calls):
                 if call.stop and call.stop.is_set():
                     running.cancel()
                     break
-            return call.read(running.result())
+            return self._value(call, running.result())
         except grpc.FutureCancelledError:
             failure: MexicaAIError = self._stopped()
         except grpc.RpcError as error:
@@ -558,7 +568,7 @@ class Client(_Calls):
     def _read_stream(self, running: Any, call: Call[T]) -> Iterator[T]:
         try:
             for answer in running:
-                yield call.read(answer)
+                yield self._value(call, answer)
             return
         except grpc.RpcError as error:
             failure = self._error(error)
@@ -619,7 +629,7 @@ class AsyncClient(_Calls):
                 if call.stop.is_set():
                     raise self._stopped()
                 await asyncio.sleep(_STOP_POLL_S)
-            return call.read(await running)
+            return self._value(call, await running)
         except grpc_aio.AioRpcError as error:
             raise self._error(error) from None
         finally:
@@ -629,7 +639,7 @@ class AsyncClient(_Calls):
         running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
         try:
             async for answer in running:
-                yield call.read(answer)
+                yield self._value(call, answer)
         except grpc_aio.AioRpcError as error:
             raise self._error(error) from None
         finally:
