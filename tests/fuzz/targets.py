@@ -94,10 +94,8 @@ def look_at(position, dice):
     message = wire.position_to_message(position).SerializeToString()
     assert wire.position_from_message(engine_pb2.Position.FromString(message)) == position
     assert str(position)
-    for seat in range(position.players):
-        if position.viewer in (None, seat):
-            look_at_view(position, seat)
-    if dice.random() < 0.2:
+    look_at_view(position, dice.randrange(position.players) if position.viewer is None else position.viewer)
+    if dice.random() < 0.02:  # by far the slowest
         assert position.svg().startswith("<svg")
     play(position, dice)
 
@@ -114,7 +112,7 @@ def look_at_view(position, seat):
 def play(position, dice):
     """Play some actions, each taken back once, and search what comes of them."""
     position = position.copy()
-    for _ in range(dice.choice((0, 1, 6))):
+    for _ in range(dice.choice((0, 1, 4))):
         if position.is_over:
             break
         before = position.copy()
@@ -237,9 +235,18 @@ def records():
                 position.draw(step)
             elif not position.is_over:
                 position.push(run_search(position, Limits(iterations=4, memory_mb=1), seed=step).turn)
-        found.append(make_record(position, engines=["a", "b"], seeds=[1, None], comment="x"))
+        played = make_record(position, engines=["a", "b"], seeds=[1, None], times=[0.5, None], comment="x")
+        found.append(played)
         if not position.is_over:
             found.append(make_record(position, forfeit={"seat": 1, "reason": "TIME", "detail": "late"}))
+            rule = {"rule": "resign", "by": "a", "forecast": [0.9, 0.1]}
+            found.append(played | {"termination": "adjudicated", "adjudication": rule, "winners": [0]})
+        shares = ("before", "after", "choice_value", "expected_scores_before", "expected_scores_after", "scores")
+        turn = {"turn_index": 0, "seat": 0, "turn": played["turns"][0], "choice": ["end"], "loss": 0.0, "seconds": 0.1,
+                "iterations": 4, **{key: [0.5, 0.5] for key in shares}}  # fmt: skip
+        evaluations = {"time_s": 1.0, "iterations": None, "seed": 1, "turns": [turn]}
+        odd = {"seed": 1, "iterations": 4, "game": 0, "styles": [0.5], "odd_turns": [1]}
+        found.append(played | {"evaluations": evaluations, "self_play": odd, "arena": {}, "weights": ["a", None]})
     return found
 
 
@@ -283,7 +290,8 @@ def view(data):
     assert world.viewer is None
     # A world may lack the memory, which then does not say what became hidden.
     assert world.view(seat).to_json() | {"memory": 0} == view.to_json() | {"memory": 0}
-    look_at(world, dice)
+    if dice.random() < 0.2:
+        look_at(world, dice)
     action = world.copy().draw(1)[0] if world.is_chance else dice.choice([*world.legal_actions(), "end"])
     with contextlib.suppress(MexicaAIError):
         view.push_action(action)

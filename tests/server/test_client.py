@@ -3,14 +3,18 @@
 import asyncio
 import inspect
 import json
+import math
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import grpc
 import pytest
 from servers import IdleSearch, RunningServer
 
 import mexica_ai as ai
 from mexica_ai.client import AsyncClient, Client
+from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LONG_S = 20.0
@@ -192,6 +196,40 @@ def test_errors_of_the_package(ask, address, nim):
     with pytest.raises(ai.NotationError, match=expected) as caught:
         ask(address, "new_game", "nim", no_such_option=1)
     assert caught.value.reason == "UNKNOWN_OPTION"
+
+
+class Liar(engine_pb2_grpc.EngineServiceServicer):
+    """A server that answers what makes no sense."""
+
+    def ApplyTurn(self, request, context):  # noqa: N802, the names are the service's
+        return engine_pb2.ApplyTurnResponse(position=request.position, exact_scores=[math.nan])
+
+    def NewGame(self, request, context):  # noqa: N802
+        return engine_pb2.NewGameResponse()
+
+    def EvaluateRecord(self, request, context):  # noqa: N802
+        yield engine_pb2.EvaluateRecordResponse(turn_index=7)
+
+
+@pytest.fixture(scope="module")
+def liar():
+    server = grpc.server(ThreadPoolExecutor(2))
+    engine_pb2_grpc.add_EngineServiceServicer_to_server(Liar(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield f"127.0.0.1:{port}"
+    server.stop(None)
+
+
+@pytest.mark.parametrize("name", ["apply_turn", "new_game", "evaluate_record"])
+def test_an_answer_that_makes_no_sense(ask, liar, nim, name):
+    turn = nim.legal_actions()[:1]
+    record = {"game": "nim", "version": 1, "start": nim.to_json(), "turns": [turn]}
+    given = {"apply_turn": (nim, turn), "new_game": ("nim",), "evaluate_record": (record,)}
+    with pytest.raises(ai.SearchError, match="sent an answer that makes no sense") as caught:
+        ask(liar, name, *given[name])
+    assert caught.value.reason == "BAD_ANSWER"
+    assert str(caught.value).startswith(f"server {liar}: ")
 
 
 def test_an_event_stops_a_call(ask, nim):
