@@ -14,6 +14,7 @@ import json
 import pkgutil
 import random
 import tempfile
+import time
 import zlib
 from pathlib import Path
 
@@ -39,6 +40,7 @@ for module in pkgutil.walk_packages(games.__path__, games.__name__ + "."):
     importlib.import_module(module.name)
 GAMES = ("nim", "mexica", "coatl", "tzolkin")
 MAX_MESSAGE = 1 << 13  # characters of an error
+SLOW_S = 5.0  # of processor time; most inputs take milliseconds
 ITERATIONS = 8
 DOORS = {}
 
@@ -65,10 +67,13 @@ class Door:
 
     def __call__(self, data):
         """Read an input as a stranger's: errors of the package are answers."""
+        begin = time.process_time()
         try:
             self.read(data)
         except MexicaAIError as error:
             look_at_error(error)
+        seconds = time.process_time() - begin
+        assert seconds < SLOW_S, f"took {seconds:.1f} s"
 
 
 def door(seeds, mutate, *covers):

@@ -3,10 +3,17 @@
 from pathlib import Path
 
 import pytest
-from programs import DOORS
+from programs import DOORS, handlers
 
 HERE = Path(__file__).parent
 INPUTS = {folder.name: sorted(folder.iterdir()) for folder in sorted((HERE / "corpus").iterdir())}
+
+@pytest.fixture(scope="module", autouse=True)
+def _end():
+    yield
+    if handlers.cache_info().currsize:
+        handlers().__exit__()
+
 
 def test_every_door_has_inputs():
     assert sorted(INPUTS) == sorted(DOORS)
