@@ -131,6 +131,12 @@ def test_the_servers_of_compose():
     assert service["cap_drop"] == ["ALL"]
 
 
+def test_images_of_others_have_a_version():
+    images = {service["image"] for service in compose()["services"].values()} - {"mexica-ai"}
+    assert images
+    assert all(re.fullmatch(r"\$\{[A-Z]+:-[a-z./-]+:v\d+\.\d+\.\d+\}", image) for image in images)
+
+
 def test_the_client_of_compose_balances_over_the_servers(capsys):
     from mexica_ai.cli.main import build_parser
 
