@@ -64,6 +64,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 _STOP_POLL_S = 0.005
+_UNREADABLE = "Exception deserializing response!"  # what grpc says of an answer that cannot be parsed
 _ERROR_CLASSES = {
     error_class.__name__: error_class
     for error_class in (
@@ -121,12 +122,25 @@ class _Streaming(Protocol[P, T_co]):
     def __get__(self, client: AsyncClient, owner: type[AsyncClient]) -> Callable[P, AsyncIterator[T_co]]: ...
 
 
+def _described(describe: Callable[..., Call[T]], *args: Any, **kwargs: Any) -> Call[T]:
+    """Return the description of a call; what does not fit into its request is a NotationError."""
+    try:
+        return describe(*args, **kwargs)
+    except MexicaAIError:
+        raise
+    except (OverflowError, ValueError) as error:  # protobuf's: a number that is too large, half of a character
+        raise NotationError(
+            f"{describe.__name__}: {str(error)[:200]}; expected arguments that fit into the request",
+            reason="BAD_VALUE",
+        ) from None
+
+
 def _asks(describe: Callable[Concatenate[Any, P], Call[T]]) -> _Asking[P, T]:
     """Turn a method that describes a call into one that makes the call and returns the answer."""
 
     @functools.wraps(describe)
     def method(client: Any, *args: Any, **kwargs: Any) -> Any:
-        return client._ask(functools.partial(describe, client, *args, **kwargs))
+        return client._ask(functools.partial(_described, describe, client, *args, **kwargs))
 
     return cast("_Asking[P, T]", method)
 
@@ -136,7 +150,7 @@ def _streams(describe: Callable[Concatenate[Any, P], Call[T]]) -> _Streaming[P, 
 
     @functools.wraps(describe)
     def method(client: Any, *args: Any, **kwargs: Any) -> Any:
-        return client._stream(describe(client, *args, **kwargs))
+        return client._stream(_described(describe, client, *args, **kwargs))
 
     return cast("_Streaming[P, T]", method)
 
@@ -486,16 +500,25 @@ class _Calls:
         return wire.result_from_message(answer.result)
 
     def _value(self, call: Call[T], answer: Any) -> T:
-        """Return the value of a message; other programs' servers may send what has none."""
+        """Return what an answer says; of grpc.aio it is None if it cannot be parsed."""
         try:
+            if answer is None:
+                raise ValueError(f"no message of {call.method}")
             return call.read(answer)
-        except (ValueError, LookupError, ArithmeticError, RecursionError) as error:
-            raise SearchError(
-                f"server {self._name}: sent an answer that makes no sense: {error}; expected one of {call.method}",
-                reason="BAD_ANSWER",
-            ) from None
+        except SearchError:
+            raise
+        except (ArithmeticError, LookupError, MexicaAIError, RecursionError, TypeError, ValueError) as error:
+            raise self._bad_answer(str(error)) from None
+
+    def _bad_answer(self, problem: str) -> SearchError:
+        return SearchError(
+            f"server {self._name}: its answer cannot be read: {problem}; expected a server of this project",
+            reason="BAD_ANSWER",
+        )
 
     def _error(self, error: Any) -> MexicaAIError:
+        if error.details() == _UNREADABLE:
+            return self._bad_answer("no message of the call")
         return _error(error, self._name)
 
     def _stopped(self) -> SearchError:

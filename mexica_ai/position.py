@@ -5,7 +5,7 @@ from __future__ import annotations
 import copyreg
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -695,6 +695,11 @@ def new_game(
     PositionError
         If an option is out of range.
     """
+    return deal(game, players, seed, options)
+
+
+def deal(game: str, players: int, seed: int | None, options: Mapping[str, Any]) -> Position:
+    """Deal a new game as `new_game` does; the names of the options are untrusted, too."""
     codec = registry.get(game).codec
     check_options(game, options, [option.name for option in codec.options])
     return Position(game, codec.new_state(players, resolve_seed(seed), **options))

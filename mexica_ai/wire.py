@@ -122,12 +122,13 @@ def message_from_json(data: dict[str, Any]) -> engine_pb2.Position:
     message = engine_pb2.Position()
     if not isinstance(game, str):
         return message
-    if game not in OWN_MESSAGES:
-        try:
+    try:
+        json.dumps(data, ensure_ascii=False).encode()  # half of a character cannot be sent
+        if game not in OWN_MESSAGES:
             message.json = json.dumps(data)
-        except (TypeError, ValueError) as error:
-            raise NotationError(f"$: {error}; expected JSON", reason="WRONG_TYPE", path="$") from None
-        return message
+            return message
+    except (TypeError, ValueError) as error:
+        raise NotationError(f"$: {error}; expected JSON", reason="WRONG_TYPE", path="$") from None
     try:
         json_format.ParseDict(rest, getattr(message, game))
     except json_format.ParseError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mexica_ai import consider_removal, wire
 from mexica_ai.errors import MexicaAIError, Violation
 from mexica_ai.limits import MAX_INT64
-from mexica_ai.position import new_game
+from mexica_ai.position import deal as deal_game
 from mexica_ai.server import paths
 from mexica_ai.steps import Applied, play_steps
 from mexica_ai.v1 import engine_pb2
@@ -16,7 +16,7 @@ def deal(request) -> engine_pb2.NewGameResponse:
     game, options, field = wire.options_from_request(request)
     seed = wire.seed_of(request)
     with paths.naming(paths.options(field)):
-        position = new_game(game, players=request.players or 2, seed=seed, **options)
+        position = deal_game(game, request.players or 2, seed, options)
     return engine_pb2.NewGameResponse(
         position=wire.position_to_message(position, hides=True),
         full_position=wire.position_to_message(position),

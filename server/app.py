@@ -57,6 +57,7 @@ METHODS = frozenset(
 _logger = logging.getLogger("mexica_ai.server")
 
 LARGE = frozenset({f"/{SERVICE_NAME}/EvaluateRecord"})  # methods with requests larger than a position
+MANY = frozenset({f"/{SERVICE_NAME}/BestTurns"})  # methods whose requests are each answered
 
 
 class Server:
@@ -109,7 +110,7 @@ class Server:
                 self._authenticates,
                 LimitsCalls(config.max_calls_per_caller, pace, self.metrics),
                 EndsSilentCalls(),
-                RefusesUnreadable(LARGE),
+                RefusesUnreadable(LARGE, MANY),
             ],
             options=[*_OPTIONS, *_connection_options(config)],
         )

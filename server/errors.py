@@ -12,7 +12,7 @@ import functools
 import logging
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -101,6 +101,16 @@ async def _refuse(context, status: status_pb2.Status) -> NoReturn:
     await refuse(context, status, caller_of(CALLER.get(), context.peer()))
 
 
+class TooLong(NamedTuple):
+    """One of many requests, which was not read: its id, and the error that is its answer."""
+
+    id: str
+    error: NotationError
+
+
+_Named = engine_pb2.StopAnalysisRequest
+
+
 class RefusesUnreadable(grpc.aio.ServerInterceptor):
     """Answers requests that cannot be parsed or are too long with INVALID_ARGUMENT.
 
@@ -111,10 +121,14 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
     ----------
     large : collection of str
         Methods whose requests are limited only by gRPC; others may have at most `wire.MAX_BYTES` bytes.
+    many : collection of str
+        Methods with a stream of requests that each have an ``id``, as field 1: one that is too long is passed on as
+        `TooLong`, and the others are answered.
     """
 
-    def __init__(self, large: Collection[str] = ()) -> None:
+    def __init__(self, large: Collection[str] = (), many: Collection[str] = ()) -> None:
         self._large = frozenset(large)
+        self._many = frozenset(many)
 
     async def intercept_service(self, continuation, handler_call_details):
         """Return the handler of a call; if the method takes one request, with a checked deserializer."""
@@ -123,13 +137,16 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
             return None
 
         is_large = handler_call_details.method in self._large
+        is_one_of_many = handler_call_details.method in self._many
 
         def deserialize(data):
-            if len(data) > wire.MAX_BYTES and not is_large:
-                return NotationError(
-                    f"request: has {len(data)} bytes; expected {wire.MAX_BYTES} at most", reason="TOO_LONG"
-                )
             try:
+                if len(data) > wire.MAX_BYTES and not is_large:
+                    error = NotationError(
+                        f"request: has {len(data)} bytes; expected {wire.MAX_BYTES} at most", reason="TOO_LONG"
+                    )
+                    # A message that has no more than field 1 keeps the rest as bytes.
+                    return TooLong(_Named.FromString(data).analysis_id, error) if is_one_of_many else error
                 return handler.request_deserializer(data)
             except DecodeError:
                 return NotationError(

@@ -30,30 +30,31 @@ class ResultCache:
         # Pickled: that is their size, and nobody changes them.
         self._results: LRUCache[bytes, bytes] = LRUCache(max_bytes, getsizeof=len)
 
-    def get(self, question: Question) -> Result | None:
-        """Return the result of an equal question, None if there is none.
+    def get(self, question: Question, caller: str) -> Result | None:
+        """Return the result of an equal question of the same caller, None if there is none.
 
         Equal are questions with the same position, iterations, memory, seed, level, candidates and weights, and one
-        thread.
+        thread. A quick answer would tell one caller what another one has asked.
         """
-        key = self._key(question)
+        key = self._key(question, caller)
         found = None if key is None else self._results.get(key)
         return None if found is None else pickle.loads(found)
 
-    def put(self, question: Question, result: Result) -> None:
-        """Keep a result, if an equal search would have it again."""
-        key = self._key(question)
+    def put(self, question: Question, result: Result, caller: str) -> None:
+        """Keep a result for a caller, if an equal search would have it again."""
+        key = self._key(question, caller)
         if key is None or result.stop_reason not in _REPEATABLE:
             return
         data = pickle.dumps(result)
         if len(data) <= self._results.maxsize:
             self._results[key] = data
 
-    def _key(self, question: Question) -> bytes | None:
+    def _key(self, question: Question, caller: str) -> bytes | None:
         limits = question.limits
         if not (self._results.maxsize and question.has_seed and limits.iterations and limits.threads == 1):
             return None
         parts = [
+            caller,
             question.position.to_json(),
             limits.iterations,
             limits.memory_mb,

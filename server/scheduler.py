@@ -256,13 +256,13 @@ class Scheduler:
         """
         if question.position.is_forced:
             return await self._search_once(question, call)
-        return self._known(question) or await self._search_in_slot(question, call, Stop())
+        return self._known(question, call) or await self._search_in_slot(question, call, Stop())
 
     async def search_patiently(self, question: Question, call: Call) -> Result:
         """Do what `search` does for one of the many questions of a call, which tries again if the queue is full."""
         if question.position.is_forced:
             return await self._search_once(question, call)
-        return self._known(question) or await self._search_patiently(question, call, Stop())
+        return self._known(question, call) or await self._search_patiently(question, call, Stop())
 
     async def analyze(
         self, question: Question, call: Call, interval_s: float, stopping: asyncio.Event
@@ -377,8 +377,8 @@ class Scheduler:
             for found in tuple(pending):
                 found.cancel()
 
-    def _known(self, question: Question) -> Result | None:
-        found = self._results.get(question)
+    def _known(self, question: Question, call: Call) -> Result | None:
+        found = self._results.get(question, call.caller)
         if found is not None:
             self._metrics.reused()
         return found
@@ -421,7 +421,7 @@ class Scheduler:
             self._end(stop)
             self._metrics.cancelled()
             raise
-        self._results.put(question, result)
+        self._results.put(question, result, call.caller)
         return result
 
     async def _take_slot(

@@ -18,7 +18,7 @@ from mexica_ai.results import Result
 from mexica_ai.server import answers, batches, handlers, paths, tracing
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.config import ServerConfig
-from mexica_ai.server.errors import answers_errors, failure_of, streams_errors
+from mexica_ai.server.errors import TooLong, answers_errors, failure_of, streams_errors
 from mexica_ai.server.refusals import Pace, caller_of
 from mexica_ai.server.scheduler import Call, Question, Scheduler
 from mexica_ai.server.slots import SHUTTING_DOWN, BusyError, loop_time
@@ -78,11 +78,15 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             async for message in answers:
                 yield message
 
-    async def _answer_one(self, call: Call, request: engine_pb2.BestTurnsRequest) -> engine_pb2.BestTurnsResponse:
+    async def _answer_one(
+        self, call: Call, request: engine_pb2.BestTurnsRequest | TooLong
+    ) -> engine_pb2.BestTurnsResponse:
         """Answer one of many requests; only if the server shuts down raise an error."""
         answer = engine_pb2.BestTurnsResponse(id=request.id[:MAX_ID_CHARS])
         await asyncio.sleep(self._pace.wait_s(caller_of(call.caller, call.peer), float("inf")))
         try:
+            if isinstance(request, TooLong):
+                raise request.error
             if len(request.id) > MAX_ID_CHARS:
                 raise NotationError(
                     f"id: has {len(request.id)} characters; expected {MAX_ID_CHARS} at most",

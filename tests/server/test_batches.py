@@ -21,6 +21,7 @@ from mexica_ai.search import run_search
 from mexica_ai.server.batches import answer_each
 from mexica_ai.server.result_cache import ResultCache
 from mexica_ai.server.scheduler import Question
+from mexica_ai.server.service import MAX_REQUEST_BYTES
 from mexica_ai.v1 import engine_pb2
 
 
@@ -82,6 +83,27 @@ def test_what_cannot_be_answered_fails_alone(server):
     }
     assert [fault.field for fault in found["no position"].failure.violations] == ["search.position"]
     assert found["high"].failure.message.startswith("search.level: given 99; expected")
+
+
+def test_a_request_that_is_too_long_fails_alone(server):
+    """Up to the size at which gRPC itself ends the call."""
+    long = request("long", iterations=5)
+    long.search.position.json = "x" * 100_000
+    longest = request("longest", iterations=5)
+    longest.search.weights = "x" * (MAX_REQUEST_BYTES - 100)
+    named = request("i" * 100_000, iterations=5)
+    asked = [request("first", iterations=5), long, longest, named, request("last", iterations=5)]
+    found = {answer.id: answer for answer in server.stub.BestTurns(iter(asked))}
+    assert sorted(found) == ["first", "i" * 64, "last", "long", "longest"]
+    assert found["first"].result.turn
+    assert found["last"].result.turn
+    for name in ("long", "longest", "i" * 64):
+        refused = found[name].failure
+        assert (refused.code, refused.reason) == (grpc.StatusCode.INVALID_ARGUMENT.value[0], "TOO_LONG")
+        assert refused.message.startswith("request: has ")
+    longest.search.weights = "x" * MAX_REQUEST_BYTES
+    code, *_ = failure(lambda: list(server.stub.BestTurns(iter([longest]))))
+    assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 def test_the_client_has_the_exceptions_of_single_calls(server):
@@ -266,6 +288,19 @@ def test_an_equal_question_is_answered_again_without_a_search():
     server.close()
 
 
+def test_a_caller_does_not_learn_what_another_one_has_asked(tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("alice 0123456789abcdef\nbob fedcba9876543210\n")
+    tokens.chmod(0o600)
+    search = CountingSearch()
+    server = RunningServer(search, tokens_file=str(tokens))
+    for token, count in (("0123456789abcdef", 1), ("0123456789abcdef", 1), ("fedcba9876543210", 2)):
+        with Client(server.address, token=token) as client:
+            client.best_turn(ai.new_game("nim", piles=[3, 4, 5]), iterations=50, seed=3, threads=1)
+        assert search.count == count
+    server.close()
+
+
 def question(**changed):
     config = {"iterations": 20, "threads": 1, "memory_mb": 8}
     limits = ai.Limits(**{**config, **changed.pop("limits", {})})
@@ -277,15 +312,17 @@ def test_only_results_that_would_be_the_same_are_kept():
     result = run_search(asked.position, asked.limits, seed=1)
     cache = ResultCache(1 << 20)
     for reason in ("time", "memory", "stopped", "settled"):
-        cache.put(asked, dataclasses.replace(result, stop_reason=reason))
-        assert cache.get(asked) is None
-    cache.put(asked, dataclasses.replace(result, stop_reason="iterations"))
-    assert cache.get(asked).turn == result.turn
-    assert cache.get(asked) is not cache.get(asked)
+        cache.put(asked, dataclasses.replace(result, stop_reason=reason), "a")
+        assert cache.get(asked, "a") is None
+    cache.put(asked, dataclasses.replace(result, stop_reason="iterations"), "a")
+    assert cache.get(asked, "a").turn == result.turn
+    for other in ("b", ""):  # who may not see by the time what another caller has asked
+        assert cache.get(asked, other) is None
+    assert cache.get(asked, "a") is not cache.get(asked, "a")
     timed = {"iterations": None, "time_s": 1.0}
     for other in (question(limits={"threads": 2}), question(has_seed=False), question(limits=timed)):
-        cache.put(other, dataclasses.replace(result, stop_reason="iterations"))
-        assert cache.get(other) is None
+        cache.put(other, dataclasses.replace(result, stop_reason="iterations"), "a")
+        assert cache.get(other, "a") is None
 
 
 def test_results_of_other_weights_are_other_results():
@@ -303,9 +340,9 @@ def test_the_cache_has_a_size():
     result = dataclasses.replace(run_search(asked.position, asked.limits, seed=1), stop_reason="iterations")
     cache, none = ResultCache(10_000), ResultCache(0)
     for seed in range(200):
-        cache.put(question(seed=seed), result)
-        none.put(question(seed=seed), result)
-    kept = [seed for seed in range(200) if cache.get(question(seed=seed))]
+        cache.put(question(seed=seed), result, "")
+        none.put(question(seed=seed), result, "")
+    kept = [seed for seed in range(200) if cache.get(question(seed=seed), "")]
     assert 0 < len(kept) < 50
     assert kept[-1] == 199
-    assert not any(none.get(question(seed=seed)) for seed in range(200))
+    assert not any(none.get(question(seed=seed), "") for seed in range(200))

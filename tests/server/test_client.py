@@ -1,20 +1,22 @@
 """Both clients against a real server: the same calls, answers and errors."""
 
 import asyncio
+import contextlib
 import inspect
 import json
-import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
 import pytest
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from servers import IdleSearch, RunningServer
 
 import mexica_ai as ai
 from mexica_ai.client import AsyncClient, Client
-from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
+from mexica_ai.server.service import SERVICE_NAME
+from mexica_ai.v1 import engine_pb2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LONG_S = 20.0
@@ -198,40 +200,6 @@ def test_errors_of_the_package(ask, address, nim):
     assert caught.value.reason == "UNKNOWN_OPTION"
 
 
-class Liar(engine_pb2_grpc.EngineServiceServicer):
-    """A server that answers what makes no sense."""
-
-    def ApplyTurn(self, request, context):  # noqa: N802, the names are the service's
-        return engine_pb2.ApplyTurnResponse(position=request.position, exact_scores=[math.nan])
-
-    def NewGame(self, request, context):  # noqa: N802
-        return engine_pb2.NewGameResponse()
-
-    def EvaluateRecord(self, request, context):  # noqa: N802
-        yield engine_pb2.EvaluateRecordResponse(turn_index=7)
-
-
-@pytest.fixture(scope="module")
-def liar():
-    server = grpc.server(ThreadPoolExecutor(2))
-    engine_pb2_grpc.add_EngineServiceServicer_to_server(Liar(), server)
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    yield f"127.0.0.1:{port}"
-    server.stop(None)
-
-
-@pytest.mark.parametrize("name", ["apply_turn", "new_game", "evaluate_record"])
-def test_an_answer_that_makes_no_sense(ask, liar, nim, name):
-    turn = nim.legal_actions()[:1]
-    record = {"game": "nim", "version": 1, "start": nim.to_json(), "turns": [turn]}
-    given = {"apply_turn": (nim, turn), "new_game": ("nim",), "evaluate_record": (record,)}
-    with pytest.raises(ai.SearchError, match="sent an answer that makes no sense") as caught:
-        ask(liar, name, *given[name])
-    assert caught.value.reason == "BAD_ANSWER"
-    assert str(caught.value).startswith(f"server {liar}: ")
-
-
 def test_an_event_stops_a_call(ask, nim):
     search = IdleSearch()
     running = RunningServer(search, slots=1)
@@ -263,3 +231,100 @@ def test_a_cancelled_task_stops_its_search(nim):
     asyncio.run(ask())
     assert search.stop_reasons == ["stopped"]
     running.close()
+
+
+# ---- what cannot be sent, and answers that cannot be read
+
+
+NIM, NIMS, RECORD = object(), object(), object()
+
+
+def made(arg):
+    """Return the argument that a parameter of a test stands for."""
+    position = ai.new_game("nim")
+    if arg is RECORD:
+        position.push("take 1 1")
+        return ai.make_record(position)
+    return {NIM: position, NIMS: [position]}.get(arg, arg) if type(arg) is object else arg
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "kwargs"),
+    [
+        ("new_game", [], {"players": 10**30}),
+        ("new_game", [], {"players": -(2**31) - 1}),
+        ("analyze", [NIM], {"analysis_id": "\ud800"}),
+        ("stop_analysis", ["\ud800"], {}),
+        ("legal_actions", [NIM, ["\udcff"]], {}),
+        ("apply_turn", [NIM, "\udcff"], {}),
+        ("consider_removal", [NIM, [10**30]], {}),
+        ("validate_position", [{"game": "nim", "\ud800": 1}], {}),
+        ("validate_position", [{"game": "mexica", "\ud800": 1}], {}),
+        ("validate_position", [{"game": "mexica", "round": 10**30}], {}),
+        ("validate_position", [{"game": "mexica", "round": float("inf")}], {}),
+        ("evaluate_record", [RECORD], {"first_turn": -1}),
+        ("evaluate_record", [RECORD], {"num_turns": 10**30}),
+    ],
+)
+def test_what_does_not_fit_into_a_request_is_refused_here(ask, name, args, kwargs):
+    with pytest.raises(ai.NotationError):
+        ask("127.0.0.1:1", name, *(made(arg) for arg in args), **kwargs)
+
+
+class Answering(grpc.GenericRpcHandler):
+    """Answers every call with the same bytes."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def service(self, call):
+        if "EngineService" not in call.method:
+            return None
+        if call.method.endswith("BestTurns"):
+            return grpc.stream_stream_rpc_method_handler(lambda requests, context: iter([self.answer]))
+        if call.method.endswith(("Analyze", "EvaluateRecord")):
+            return grpc.unary_stream_rpc_method_handler(lambda request, context: iter([self.answer]))
+        return grpc.unary_unary_rpc_method_handler(lambda request, context: self.answer)
+
+
+@pytest.fixture
+def answering():
+    """Start a server whose answers are given: `answering(bytes)` returns its address."""
+    with contextlib.ExitStack() as stack:
+
+        def start(answer):
+            pool = stack.enter_context(ThreadPoolExecutor(8))
+            server = grpc.server(pool, handlers=[Answering(answer)])
+            healthy = health.HealthServicer()
+            healthy.set(SERVICE_NAME, health_pb2.HealthCheckResponse.SERVING)
+            health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
+            port = server.add_insecure_port("127.0.0.1:0")
+            server.start()
+            stack.callback(lambda: server.stop(None).wait())
+            stack.callback(healthy.enter_graceful_shutdown)
+            return f"127.0.0.1:{port}"
+
+        yield start
+
+
+STRANGE_POSITION = engine_pb2.NewGameResponse(full_position=engine_pb2.Position(json='{"game": "chess"}'))
+
+
+@pytest.mark.real("ports")
+@pytest.mark.parametrize(
+    ("name", "args", "answer"),
+    [
+        ("list_games", [], b"\xff\xff"),
+        ("list_games", [], b"\n\x04\n\x02\xff\xfe"),  # a name that is not UTF-8
+        ("analyze", [NIM], b"\xff\xff"),
+        ("best_turns", [NIMS], b"\xff\xff"),
+        ("best_turns", [NIMS], engine_pb2.BestTurnsResponse(id="first").SerializeToString()),
+        ("new_game", [], STRANGE_POSITION.SerializeToString()),
+        ("apply_turn", [NIM, "end"], engine_pb2.ApplyTurnResponse(exact_scores=[float("nan")]).SerializeToString()),
+        ("evaluate_record", [RECORD], engine_pb2.EvaluateRecordResponse(turn_index=99).SerializeToString()),
+    ],
+)
+def test_an_answer_that_cannot_be_read(ask, answering, name, args, answer):
+    with pytest.raises(ai.SearchError, match=r"^server 127\.0\.0\.1:\d+: its answer cannot be read: ") as caught:
+        ask(answering(answer), name, *map(made, args))
+    assert caught.value.reason == "BAD_ANSWER"

@@ -1,5 +1,6 @@
 """The errors of requests name the requests' own fields; calls that never send a request are ended."""
 
+import json
 import threading
 from pathlib import Path
 
@@ -70,6 +71,46 @@ def test_errors_of_options_name_them(stub):
     deal = messages.NewGameRequest()
     deal.nim.piles.extend([3, 1000])
     check(stub.NewGame, deal, "nim.piles[1]")
+
+
+@pytest.mark.parametrize("option", ["players", "seed", "game", "options", "self", "board", "\\ud800", ""])
+def test_options_named_like_other_arguments_are_unknown(stub, option):
+    deal = messages.NewGameRequest()
+    deal.other_game.name, deal.other_game.options_json = "nim", f'{{"{option}": 3}}'
+    code, message, info, _ = failure(stub.NewGame, deal)
+    assert (code, info.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "UNKNOWN_OPTION")
+    assert "expected only piles, plies_per_turn" in message
+
+
+# What JSON can hold, and a message or an integer of C cannot.
+LONG = "1" + "0" * 30
+NASTY = ("1e999", "-1e999", "1e30", LONG, f"-{LONG}", "0.1", r'"\ud800"', r'"\u0000"', "[[[]]]", "{}", "null")
+
+
+@pytest.mark.parametrize("value", NASTY)
+def test_values_that_cannot_be_written_are_the_callers_fault(stub, value):
+    for options in (f'{{"piles": {value}}}', f'{{"piles": [{value}]}}', f'{{"plies_per_turn": {value}}}', value):
+        if options in ('{"piles": null}', '{"plies_per_turn": null}', "{}"):
+            continue
+        deal = messages.NewGameRequest()
+        deal.other_game.name, deal.other_game.options_json = "nim", options
+        assert failure(stub.NewGame, deal)[0] is grpc.StatusCode.INVALID_ARGUMENT, options
+    whole = ai.new_game("nim").to_json()
+    for text in (
+        value,
+        *(json.dumps({**whole, key: "VALUE"}).replace('"VALUE"', value) for key in (*whole, "board")),
+        json.dumps({**whole, "piles": ["VALUE"]}).replace('"VALUE"', value),
+        json.dumps({**whole, "KEY": 1}).replace('"KEY"', value if value.startswith('"') else '"KEY"'),
+    ):
+        position = messages.Position(json=text)
+        for method, request in (
+            (stub.BestTurn, messages.BestTurnRequest(position=position)),
+            (stub.LegalActions, messages.LegalActionsRequest(position=position)),
+            (stub.ApplyTurn, messages.ApplyTurnRequest(position=position)),
+        ):
+            assert failure(method, request)[0] is grpc.StatusCode.INVALID_ARGUMENT, text
+        found = stub.ValidatePosition(messages.ValidatePositionRequest(position=position))
+        assert found.violations, text
 
 
 @pytest.mark.parametrize(
