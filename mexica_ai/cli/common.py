@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from urllib.parse import urlsplit
 
 from mexica_ai import levels, registry, terminal
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
@@ -140,8 +141,20 @@ def search_defaults(args: argparse.Namespace, spec: EngineSpec) -> dict[str, Any
 def add_cluster_option(parser: argparse._ActionsContainer) -> None:
     """Add `--cluster`."""
     parser.add_argument(
-        "--cluster", metavar="ADDRESS", help="play on the workers of a dask scheduler, such as tcp://host:8786"
+        "--cluster",
+        type=argument(_scheduler),
+        metavar="ADDRESS",
+        help="play on the workers of a dask scheduler, such as tcp://host:8786",
     )
+
+
+def _scheduler(text: str) -> str:
+    """Return the address of a scheduler; dask itself would try a port that is none until its time is over."""
+    try:
+        _ = urlsplit(text).port
+    except ValueError:
+        raise ValueError("an address such as tcp://host:8786, with a port up to 65535") from None
+    return text
 
 
 def add_workers_options(parser: argparse._ActionsContainer, what: str) -> None:

@@ -258,6 +258,12 @@ def test_a_cluster_that_loses_a_worker_loses_no_game(scheduler, tmp_path):
     assert all(ai.replay(record).is_over for record in records(journal))
 
 
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:65536", "tcp://127.0.0.1:port", "tcp://[::1:8786"])
+def test_an_address_of_a_cluster_that_is_none(cli, address):
+    assert cli(*NIM, "--cluster", address) == 2
+    assert "is not an address such as tcp://host:8786, with a port up to 65535" in cli.err
+
+
 def test_a_cluster_that_is_not_there_is_a_failure(cli, monkeypatch):
     monkeypatch.setattr(common, "CONNECT_S", 0.5)
     assert cli(*NIM, "--cluster", "tcp://127.0.0.1:9") == 1
