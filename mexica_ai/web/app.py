@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -550,6 +550,10 @@ async def _answer_http(request: Request, error: Exception) -> Response:
     )
 
 
+async def _answer_nobody(request: Request, error: Exception) -> Response:
+    return Response(status_code=400)  # the connection was closed before the body was there
+
+
 async def _answer_failure(request: Request, error: Exception) -> Response:
     body = {"reason": "INTERNAL", "message": "an error of the page's process; its log says more", "violations": []}
     return JSONResponse(body, 500)
@@ -570,6 +574,7 @@ def make_app(site: Site) -> Starlette:
             Refusal: _answer_refusal,
             MexicaAIError: _answer_error,
             HTTPException: _answer_http,
+            ClientDisconnect: _answer_nobody,
             OSError: _answer_disk,
             Exception: _answer_failure,
         },

@@ -23,6 +23,7 @@ from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.web.app import Site, make_app
+from mexica_ai.web.connections import Connections
 from mexica_ai.web.games import MAX_SECONDS, MAX_TURNS
 from mexica_ai.web.guard import Guard
 from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS
@@ -111,14 +112,16 @@ async def _serve(config: WebConfig) -> None:
                 proxy_headers=False,
                 ws="none",
                 timeout_graceful_shutdown=int(END_S),
+                log_level="error",  # its warnings are of requests that strangers get wrong
                 ssl_certfile=config.tls_certificate,
                 ssl_keyfile=config.tls_key,
             )
         )
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        serving = asyncio.create_task(server.serve(sockets=[]))
         waiting = asyncio.create_task(ended.wait())
         while not server.started and not serving.done():
             await asyncio.sleep(0.005)
+        accepting = asyncio.create_task(Connections(server).accept(listener))
         if not serving.done():
             url = _url(config, port, guard.token)
             print(url, flush=True)
@@ -126,6 +129,7 @@ async def _serve(config: WebConfig) -> None:
                 threading.Thread(target=_open_browser, args=(url, private), daemon=True).start()
         await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
+        accepting.cancel()
         site.hub.close()
         await site.jobs.close()
         server.should_exit = True
@@ -144,9 +148,11 @@ class _Server(uvicorn.Server):
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setblocking(False)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen()
     except OSError as error:
         listener.close()
         raise OSError(f"cannot listen on {format_address(host, port)}: {error.strerror}") from None

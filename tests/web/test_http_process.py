@@ -1,6 +1,8 @@
 """The process of the page: addresses, TLS, proxies, the browser that it opens, caps, and what it says of mistakes."""
 
+import contextlib
 import os
+import resource
 import shutil
 import socket
 import ssl
@@ -138,6 +140,24 @@ def test_the_browser_is_opened_by_a_private_file(start, tmp_path):
     assert page.token in Path(path).read_text()
     assert page.end() == 0
     assert not os.path.exists(path)
+
+
+@pytest.mark.real("processes")
+def test_connections_without_a_request_do_not_hold_up_the_page(start):
+    """Also where the process may have few files; what strangers send is not in the log, and does not delay the end."""
+    page = start()
+    resource.prlimit(page.pid, resource.RLIMIT_NOFILE, (256, 256))
+    address = ("127.0.0.1", page.port)
+    cookie = "; ".join(f"{name}={value}" for name, value in page.client.cookies.items())
+    head = f"POST /api/games HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nCookie: {cookie}\r\n"
+    body = f"{head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
+    with contextlib.ExitStack() as stack:
+        for data in [b"", b"nonsense\r\n\r\n", head.encode(), body.encode()] * 100:
+            stack.enter_context(socket.create_connection(address, timeout=10)).sendall(data)
+        with page.new_client(cookies=page.client.cookies) as client:
+            assert client.get("/api/info").status_code == 200
+        assert page.end() == 0
+    assert page.log.read_text() == ""
 
 
 def test_there_are_only_so_many_games(start):

@@ -1,0 +1,134 @@
+"""The connections of the page: how many there may be, and how long a request may take to arrive.
+
+uvicorn waits for a request for ever, and accepts connections until the process has no file descriptors left. So they
+are accepted here; uvicorn answers the requests of those that are made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import socket
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+MAX_CONNECTIONS = 200
+REQUEST_S = 30.0  # for a request with its body, and for the handshake of TLS
+PAUSE_S = 0.1  # after one that could not be accepted
+REPORT_S = 60.0  # between two reports of that
+
+_logger = logging.getLogger("mexica_ai.web")
+
+
+class Connections:
+    """All connections of a server. If there are too many, the oldest of those that no answer is sent to is closed.
+
+    Parameters
+    ----------
+    server : uvicorn.Server
+        It has started, without sockets of its own.
+    """
+
+    def __init__(self, server: uvicorn.Server) -> None:
+        self.server = server
+        self.open: dict[Connection, None] = {}  # the oldest first
+
+    async def accept(self, listener: socket.socket) -> None:
+        """Accept connections until cancelled; then close those that no answer is sent to.
+
+        Parameters
+        ----------
+        listener : socket
+            It does not block.
+        """
+        loop = asyncio.get_running_loop()
+        next_report_s = loop.time()
+        try:
+            while True:
+                try:
+                    accepted, _ = await loop.sock_accept(listener)
+                except OSError as error:  # such as no more file descriptors
+                    if loop.time() >= next_report_s:
+                        next_report_s = loop.time() + REPORT_S
+                        _logger.error("cannot accept connections: %s", error)
+                    self._make_room()
+                    await asyncio.sleep(PAUSE_S)
+                    continue
+                Connection(self).join(accepted)
+                if len(self.open) > MAX_CONNECTIONS:
+                    self._make_room()
+                await asyncio.sleep(0)  # `sock_accept` lets nothing else run while more of them are there
+        finally:
+            while self._make_room():
+                pass
+
+    def _make_room(self) -> bool:
+        """Close the oldest connection that no answer is sent to; return whether there is one."""
+        oldest = next((one for one in self.open if one.is_waiting), None)
+        if oldest is not None:
+            oldest.drop()
+        return oldest is not None
+
+
+class Connection(H11Protocol):
+    """One connection; it is closed if a request does not arrive as a whole in time."""
+
+    def __init__(self, connections: Connections) -> None:
+        server = connections.server
+        super().__init__(server.config, server.server_state, {})
+        self._connections = connections
+        self._joining: asyncio.Task[object] | None = None
+        self._limit: asyncio.TimerHandle | None = None
+        self._set_limit(True)
+        connections.open[self] = None
+
+    def join(self, accepted: socket.socket) -> None:
+        """Take over a socket that was accepted."""
+        tls = self.config.ssl
+        made = self.loop.connect_accepted_socket(
+            lambda: self, accepted, ssl=tls, ssl_handshake_timeout=REQUEST_S if tls else None
+        )
+        self._joining = self.loop.create_task(made)
+        self._joining.add_done_callback(functools.partial(self._joined, accepted))
+
+    def _joined(self, accepted: socket.socket, task: asyncio.Task[object]) -> None:
+        if task.cancelled() or task.exception() is not None:  # it was dropped, or the handshake failed
+            accepted.close()
+            self._forget()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether no answer is sent: a request is not there as a whole, or the connection is being closed."""
+        return self._limit is not None or self.transport.is_closing()
+
+    def drop(self) -> None:
+        """Close the connection at once."""
+        self._forget()
+        if self.transport is not None:
+            self.transport.abort()
+        elif self._joining is not None:
+            self._joining.cancel()
+
+    def _forget(self) -> None:
+        self._set_limit(False)
+        self._connections.open.pop(self, None)
+
+    def _set_limit(self, is_limited: bool) -> None:
+        if is_limited and self._limit is None:
+            self._limit = self.loop.call_later(REQUEST_S, self.drop)
+        elif not is_limited and self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
+
+    def handle_events(self) -> None:
+        """Handle what has arrived."""
+        super().handle_events()
+        self._set_limit(self.conn.their_state in (h11.IDLE, h11.SEND_BODY))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note the end."""
+        self._forget()
+        super().connection_lost(exc)

@@ -1,0 +1,218 @@
+"""Connections of the page: limits of time and number, on a virtual clock and on sockets of the file system."""
+
+import asyncio
+import contextlib
+import errno
+import socket
+
+import pytest
+import uvicorn
+from certificates import make_certificate
+from virtual_clock import VirtualLoop
+
+from mexica_ai.web.connections import MAX_CONNECTIONS, REPORT_S, REQUEST_S, Connections
+
+HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
+BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
+
+
+class App:
+    """Answers ``/`` when the body is there, and streams for ever at ``/stream``; notes bodies that do not come."""
+
+    def __init__(self):
+        self.num_lost = 0
+
+    async def __call__(self, scope, receive, send):
+        if scope["path"] == "/stream":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            while await _goes_on(receive):
+                await send({"type": "http.response.body", "body": b"x", "more_body": True})
+            return
+        while (message := await receive()).get("more_body"):
+            pass
+        if message["type"] == "http.disconnect":
+            self.num_lost += 1
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+
+
+async def _goes_on(receive):
+    """Wait a minute; return whether somebody listens."""
+    try:
+        return (await asyncio.wait_for(receive(), 60))["type"] != "http.disconnect"
+    except TimeoutError:
+        return True
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a test beside a server on the virtual clock; it gets what connects to it, and the server's connections."""
+
+    def begin(test, app=None, **tls):
+        async def main():
+            given = {"lifespan": "off", "log_config": None, "ws": "none", "timeout_graceful_shutdown": 2}
+            server = uvicorn.Server(uvicorn.Config(app or App(), **given, **tls))
+            server.config.load()
+            serving = asyncio.create_task(server.serve(sockets=[]))
+            await asyncio.sleep(0.2)
+            listener = socket.socket(socket.AF_UNIX)
+            listener.setblocking(False)
+            listener.bind(str(tmp_path / "socket"))
+            listener.listen(MAX_CONNECTIONS + 10)
+            open_ones = Connections(server)
+            accepting = asyncio.create_task(open_ones.accept(listener))
+
+            async def connect(data=b""):
+                reader, writer = await asyncio.open_unix_connection(str(tmp_path / "socket"))
+                writer.write(data)
+                return reader, writer
+
+            try:
+                with listener:
+                    await test(connect, open_ones)
+                    accepting.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await accepting
+                assert not any(one.is_waiting for one in open_ones.open)
+            finally:
+                server.should_exit = True
+                await serving
+
+        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+            runner.run(main())
+
+    return begin
+
+
+def now():
+    return asyncio.get_running_loop().time()
+
+
+async def ends(reader):
+    """Wait until a connection ends; return when."""
+    with contextlib.suppress(ConnectionResetError):
+        while await reader.read(1 << 16):
+            pass
+    return now()
+
+
+@pytest.mark.parametrize("data", [b"", b"G", HEAD, BODY, BODY + b"12345678", BODY + b"123456789" + BODY])
+def test_a_request_that_does_not_come_ends_its_connection(run, data):
+    app = App()
+
+    async def test(connect, _):
+        started = now()
+        reader, _writer = await connect(data)
+        assert await ends(reader) - started == pytest.approx(REQUEST_S, abs=1)
+
+    run(test, app)
+    assert app.num_lost == (BODY in data)
+
+
+def test_one_that_comes_byte_by_byte_has_no_more_time(run):
+    async def test(connect, _):
+        started = now()
+        reader, writer = await connect(HEAD)
+
+        async def trickle():
+            for _ in range(1000):
+                await asyncio.sleep(1)
+                writer.write(b"x")
+
+        trickling = asyncio.create_task(trickle())
+        assert await ends(reader) - started == pytest.approx(REQUEST_S, abs=1)
+        trickling.cancel()
+
+    run(test)
+
+
+def test_what_is_answered_is_not_cut_off(run):
+    async def test(connect, open_ones):
+        reader, writer = await connect(HEAD.replace(b"/", b"/stream", 1) + b"\r\n")
+        started, size = now(), 0
+        while now() < started + 20 * REQUEST_S:
+            size += len(await reader.read(1 << 16))
+        assert size > 10
+        writer.close()
+        again, other = await connect()
+        for _ in range(3):  # each request has the whole time
+            other.write(HEAD)
+            await asyncio.sleep(0.9 * REQUEST_S)
+            other.write(b"\r\n")
+            assert b"200 OK" in await again.readuntil(b"\r\n\r\n")
+        assert len(open_ones.open) == 1
+        other.close()
+
+    run(test)
+
+
+def test_of_too_many_the_oldest_that_waits_is_closed(run):
+    async def test(connect, open_ones):
+        stream, stream_writer = await connect(HEAD.replace(b"/", b"/stream", 1) + b"\r\n")
+        assert await stream.read(1 << 16)
+        others = [await connect(HEAD) for _ in range(MAX_CONNECTIONS + 50)]
+        await asyncio.sleep(0.1)
+        assert len(open_ones.open) == MAX_CONNECTIONS
+        reader, writer = await connect(HEAD + b"\r\n")
+        assert b"200 OK" in await reader.readuntil(b"\r\n\r\n")
+        closed = [one.at_eof() or one.exception() is not None for one, _ in others]
+        assert closed == [True] * 52 + [False] * (MAX_CONNECTIONS - 2)
+        assert await stream.read(1 << 16)
+        for _, each in [*others, (stream, stream_writer), (reader, writer)]:
+            each.close()
+
+    run(test)
+
+
+def test_a_handshake_that_does_not_come_is_counted_and_ends(run, tmp_path):
+    make_certificate(tmp_path, "server", make_certificate(tmp_path, "authority"))
+
+    async def test(connect, open_ones):
+        started = now()
+        silent = [await connect(data) for data in (b"", b"\x16\x03\x01")]
+        await asyncio.sleep(0.1)
+        assert len(open_ones.open) == 2
+        for reader, _ in silent:
+            assert await ends(reader) - started == pytest.approx(REQUEST_S, abs=1)
+        wrong, _ = await connect(HEAD + b"\r\n")
+        assert await ends(wrong) - started < REQUEST_S + 2
+        await asyncio.sleep(0.1)
+        assert not open_ones.open
+        others = [await connect() for _ in range(MAX_CONNECTIONS + 50)]
+        await asyncio.sleep(0.1)
+        assert len(open_ones.open) == MAX_CONNECTIONS
+        for _, writer in others:
+            writer.close()
+
+    run(test, ssl_certfile=tmp_path / "server.pem", ssl_keyfile=tmp_path / "server.key")
+
+
+def test_without_file_descriptors_a_connection_makes_room_and_the_log_stays_short(run, monkeypatch, caplog):
+    async def test(connect, open_ones):
+        loop = asyncio.get_running_loop()
+        oldest, _ = await connect(HEAD)
+        await asyncio.sleep(0.1)
+        accept, num_failed = loop.sock_accept, 0
+
+        async def fail(listener):
+            nonlocal num_failed
+            num_failed += 1
+            if num_failed < 1000:
+                raise OSError(errno.EMFILE, "Too many open files")
+            return await accept(listener)
+
+        monkeypatch.setattr(loop, "sock_accept", fail)
+        started = now()
+        await connect(HEAD)  # taken by the call that waits already
+        reader, writer = await connect(HEAD + b"\r\n")
+        assert await ends(oldest) - started < 1
+        assert b"200 OK" in await reader.readuntil(b"\r\n\r\n")
+        assert 2 <= len(caplog.records) <= 2 + (now() - started) / REPORT_S
+        writer.close()
+
+    run(test)
+    assert {record.message for record in caplog.records} == {
+        "cannot accept connections: [Errno 24] Too many open files"
+    }
+    assert all(record.exc_info is None for record in caplog.records)
