@@ -41,7 +41,7 @@ for module in pkgutil.walk_packages(games.__path__, games.__name__ + "."):
 GAMES = ("nim", "mexica", "coatl", "tzolkin")
 MAX_MESSAGE = 1 << 13  # characters of an error
 SLOW_S = 5.0  # of processor time; most inputs take milliseconds
-ITERATIONS = 8
+ITERATIONS, MANY = 8, 200  # of searches; some faults need many
 DOORS = {}
 
 
@@ -150,7 +150,7 @@ def explore(position, dice):
     state.check()
     if position.to_move is not None and position.viewer in (None, position.to_move):
         search = Search(state, memory_mb=1, seed=dice.getrandbits(40))
-        search.run(iterations=ITERATIONS)
+        search.run(iterations=MANY if dice.random() < 0.2 else ITERATIONS)
         check_result(search.result(3))
     if position.viewer is None:
         state.determinize(dice.randrange(state.num_players), dice.getrandbits(40))
