@@ -321,7 +321,7 @@ STRANGE_POSITION = engine_pb2.NewGameResponse(full_position=engine_pb2.Position(
         ("best_turns", [NIMS], engine_pb2.BestTurnsResponse(id="first").SerializeToString()),
         ("new_game", [], STRANGE_POSITION.SerializeToString()),
         ("apply_turn", [NIM, "end"], engine_pb2.ApplyTurnResponse(exact_scores=[float("nan")]).SerializeToString()),
-        ("evaluate_record", [RECORD], engine_pb2.EvaluateRecordResponse(turn_index=99).SerializeToString()),
+        ("evaluate_record", [RECORD], b"\xff\xff"),
     ],
 )
 def test_an_answer_that_cannot_be_read(ask, answering, name, args, answer):
