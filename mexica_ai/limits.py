@@ -155,6 +155,6 @@ def out_of_memory() -> Iterator[None]:
         yield
     except MemoryError:
         raise SearchError(
-            "no memory for the search; expected more, or a search with fewer threads or less memory_mb",
+            "no memory is left for this; expected more, or fewer threads, games or memory_mb",
             reason="OUT_OF_MEMORY",
         ) from None

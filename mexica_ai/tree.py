@@ -9,11 +9,12 @@ from typing import Any
 from cext.core.search import Search
 from mexica_ai import registry
 from mexica_ai.errors import SearchError
-from mexica_ai.limits import Limits, resolve_seed
+from mexica_ai.limits import Limits, out_of_memory, resolve_seed
 from mexica_ai.position import Position, require_seat_to_move
 from mexica_ai.search import weights_for
 
 
+@out_of_memory()
 def search_tree(
     position: Position, limits: Limits, *, visits: int = 1, seed: int | None = None
 ) -> list[dict[str, Any]]:

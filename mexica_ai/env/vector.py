@@ -10,7 +10,7 @@ import numpy as np
 from cext.core.batch import Batch
 from mexica_ai import registry
 from mexica_ai.errors import SearchError
-from mexica_ai.limits import resolve_seed
+from mexica_ai.limits import out_of_memory, resolve_seed
 from mexica_ai.position import Position, new_game
 from mexica_ai.strict import quote
 
@@ -35,6 +35,7 @@ class VectorEnv(Batch):
         return registry.get(self.game.name).codec.format_action(int(action))
 
 
+@out_of_memory()
 def vector(
     game: str = registry.DEFAULT,
     num_games: int = 256,
@@ -78,7 +79,7 @@ def vector(
         As `mexica_ai.new_game`.
     SearchError
         An argument is out of range (reason INVALID_OPTION or INVALID_SEED), or the game has no observations
-        (NO_OBSERVATIONS).
+        (NO_OBSERVATIONS), or the memory does not suffice (OUT_OF_MEMORY).
     """
     seed = resolve_seed(seed)
     if type(num_games) is not int:

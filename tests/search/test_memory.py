@@ -8,10 +8,12 @@ import grpc
 import pytest
 
 import mexica_ai as ai
+from mexica_ai import env
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
 from mexica_ai.search import run_search, watch_search
 from mexica_ai.server.errors import status_of
+from mexica_ai.tree import search_tree
 
 LIMITS = ai.Limits(iterations=5)
 
@@ -49,7 +51,7 @@ def test_a_search_without_memory(place):
         lambda: run_search(position, LIMITS, search_class=make, stop=threading.Event()),
         lambda: list(watch_search(position, LIMITS, search_class=make)),
     ):
-        with pytest.raises(ai.SearchError, match="no memory for the search") as caught:
+        with pytest.raises(ai.SearchError, match="no memory is left for this") as caught:
             ask()
         assert caught.value.reason == "OUT_OF_MEMORY"
 
@@ -65,6 +67,18 @@ def test_an_engine_without_memory(spec, monkeypatch):
             with pytest.raises(ai.SearchError) as caught:
                 ask(ai.new_game("nim"))
             assert caught.value.reason == "OUT_OF_MEMORY"
+
+
+def test_games_and_trees_without_memory(monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(sys.modules["mexica_ai.env.vector"], "VectorEnv", fail)
+    monkeypatch.setattr("mexica_ai.tree.Search", fail)
+    for ask in (lambda: env.vector("nim", 2), lambda: search_tree(ai.new_game("nim"), LIMITS)):
+        with pytest.raises(ai.SearchError) as caught:
+            ask()
+        assert caught.value.reason == "OUT_OF_MEMORY"
 
 
 def test_a_command_and_a_call_without_memory(monkeypatch, capsys):
