@@ -205,7 +205,7 @@ def test_to_end_a_turn_without_an_action_plays_nothing(visit, site):
     one = visit()
     page = one.game(game)
     page.get_by_role("button", name="End turn").click()
-    page.locator(".prompt", has_text="The turn cannot end yet.").wait_for()
+    page.locator(".prompt", has_text="The turn cannot end yet: the turn has not begun;").wait_for()
     assert site.game(game)["version"] == game["version"]
     page.locator("body").press("f")  # the token itself
     one.chips("future")

@@ -158,9 +158,6 @@ def test_a_draft_whose_answer_was_lost_is_sent_again(page):
     ("data", "path"),
     [
         ({}, "request"),
-        ({"game": "nim", "options": {"players": 3}}, "options"),
-        ({"game": "nim", "options": {"seed": 3}}, "options"),
-        ({"game": "nim", "options": {"game": 3}}, "options"),
         ({"game": "nim", "text": "{}"}, "request"),
         ({"game": "nim", "what": 1}, "request.what"),
         ({"game": "nim", "players": "2"}, "request.players"),
@@ -304,6 +301,12 @@ def test_tokens_are_removed_by_agreement(page):
     page.call("POST", "/api/removal", {"id": now["id"], "at": 9, "sizes": [12]}, 404)
     other = page.new("coatl", seats=PERSONS, open=True)
     page.call("POST", "/api/removal", {"id": other["id"], "at": 0, "sizes": [12]}, 422)
+
+
+@pytest.mark.parametrize("name", ["players", "seed", "game", "self", "nothing"])
+def test_an_option_that_no_game_has(page, name):
+    refused = page.call("POST", "/api/games", {"game": "nim", "options": {name: 3}}, 422)
+    assert refused["reason"] == "UNKNOWN_OPTION"
 
 
 @pytest.mark.parametrize("size", [-1, 256, 1 << 31, 10**30])

@@ -189,7 +189,7 @@ class Page {
     Object.assign(this, {isSending: true, shown: null});
     return this.inOrder(async () => {
       const {draft, blocked} = this.snap;
-      const done = isEnd && !draft.can_end ? this.tell(`The turn cannot end yet. ${blocked.end ?? ''}`)
+      const done = isEnd && !draft.can_end ? this.tell(`The turn cannot end yet${blocked.end ? `: ${blocked.end}` : ''}.`)
         : await this.command('POST', '/turn', body);
       this.set({isSending: false});
       return done;
