@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
+from reprlib import repr as quote     # of any length, as a few words
 
 import numpy as np
 
@@ -328,13 +329,13 @@ def load_weights(path, specs):
         found = _object(content["weights"], "weights")
         unknown = [name for name in found if name not in shapes]
         if unknown:
-            raise _bad(f"unknown weights {unknown[0]!r}")
+            raise _bad(f"unknown weights {quote(unknown[0])}")
         arrays = {name: _array(name, found[name]) for name in shapes}
         weights = spec.make(arrays, _object(content["provenance"], "provenance"))
         if weights.sha256 != content["sha256"]:
             raise _bad("the checksum does not fit the weights: the file is damaged")
         if content["version"] != weights.version:
-            raise _bad(f"version {content['version']!r}, but the weights are {weights.version}")
+            raise _bad(f"version {quote(content['version'])}, but the weights are {weights.version}")
         return weights
     except KeyError as error:
         problem = f"no {error.args[0]!r}"
@@ -380,11 +381,11 @@ def _object(value, what):
 def _spec_of(content, specs):
     """Return the spec of the game that a file is for."""
     if content["format"] not in (2, FORMAT, FORMAT_WITH_POLICY):
-        raise _bad(f"format {content['format']!r}, expected {FORMAT} or {FORMAT_WITH_POLICY}")
+        raise _bad(f"format {quote(content['format'])}, expected {FORMAT} or {FORMAT_WITH_POLICY}")
     keys = (*KEYS, "policy") if content["format"] == FORMAT_WITH_POLICY else KEYS
     unknown = [name for name in content if name not in keys]
     if unknown:
-        raise _bad(f"unknown key {unknown[0]!r}")
+        raise _bad(f"unknown key {quote(unknown[0])}")
     if content["format"] == 2:
         # The game follows from the names of the features.
         found = [spec for spec in specs if spec.inputs == content["features"]]
@@ -393,7 +394,7 @@ def _spec_of(content, specs):
     else:
         found = [spec for spec in specs if spec.game == content["game"]]
         if not found:
-            raise _bad(f"weights of {content['game']!r}")
+            raise _bad(f"weights of {quote(content['game'])}")
     return found[0]
 
 

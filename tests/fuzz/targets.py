@@ -39,7 +39,7 @@ ROOT = Path(__file__).parents[2]
 for module in pkgutil.walk_packages(games.__path__, games.__name__ + "."):
     importlib.import_module(module.name)
 GAMES = ("nim", "mexica", "coatl", "tzolkin")
-MAX_MESSAGE = 1 << 13  # characters of an error
+MAX_MESSAGE = 1 << 11  # characters of an error
 SLOW_S = 5.0  # of processor time; most inputs take milliseconds
 ITERATIONS, MANY = 8, 200  # of searches; some faults need many
 DOORS = {}
