@@ -2,6 +2,6 @@
 
 import sys
 
-from mexica_ai.cli.main import main
+from mexica_ai_command import main
 
 sys.exit(main())

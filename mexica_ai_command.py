@@ -1,0 +1,29 @@
+"""The command `mexica-ai` while its modules are imported: Ctrl-C ends it in one line, as it does later.
+
+Outside the package, whose import takes most of that time.
+"""
+
+import os
+import signal
+import sys
+
+EXIT_INTERRUPTED = 130
+
+
+def main() -> int:
+    """Run the command line and return its exit code."""
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not that of `nohup`
+    if is_default:
+        signal.signal(signal.SIGINT, _leave)
+    from mexica_ai.cli.main import main as run
+
+    if is_default:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return run()
+
+
+def _leave(_signal: int, _frame: object) -> None:
+    """End the process. An exception would leave modules half imported, whose own errors would be shown."""
+    if sys.stderr is not None:
+        os.write(sys.stderr.fileno(), b"mexica-ai: interrupted\n")
+    os._exit(EXIT_INTERRUPTED)
