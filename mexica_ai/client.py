@@ -18,7 +18,6 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -45,6 +44,7 @@ from mexica_ai.errors import (
     UnknownGameError,
     Violation,
 )
+from mexica_ai.files import read_text
 from mexica_ai.limits import DEFAULT_CANDIDATES, Limits, resolve_seed
 from mexica_ai.position import Position, split_turn
 from mexica_ai.records import are_figures, parse_record
@@ -705,11 +705,15 @@ def _opener(
             )
         return functools.partial(module.insecure_channel, target, options)
     credentials = grpc.ssl_channel_credentials(
-        None if root_certificates is True else Path(root_certificates).read_bytes(),
-        None if key is None else Path(key).read_bytes(),
-        None if certificate is None else Path(certificate).read_bytes(),
+        None if root_certificates is True else _read_pem(root_certificates),
+        None if key is None else _read_pem(key),
+        None if certificate is None else _read_pem(certificate),
     )
     return functools.partial(module.secure_channel, target, credentials, options)
+
+
+def _read_pem(path: str | os.PathLike[str]) -> bytes:
+    return read_text(path).encode()
 
 
 # --- requests

@@ -142,7 +142,7 @@ def export(
 
     def write(number: int, found: tuple[bytes, int, int]) -> None:
         data, rows, unfinished = found
-        files.replace(str(paths[number]), data)
+        files.replace(str(paths[number]), data, "--out")
         summary.written += 1
         summary.rows += rows
         summary.records += len(shards[number])
@@ -200,7 +200,8 @@ def _begin(folder, settings, records, records_per_shard):
     }
     if settings.iterations is not None and (weights := registry.get(settings.game).weights()) is not None:
         manifest["weights"] = weights.version
-    folder.mkdir(parents=True, exist_ok=True)
+    with files.writing(folder, "--out"):
+        folder.mkdir(parents=True, exist_ok=True)
     path = folder / MANIFEST
     if path.exists() and any(folder.glob("shard-*")):
         try:
@@ -213,7 +214,7 @@ def _begin(folder, settings, records, records_per_shard):
                 reason="INVALID_PATH",
             )
         return
-    files.replace(str(path), json.dumps(manifest, indent=1) + "\n")
+    files.replace(str(path), json.dumps(manifest, indent=1) + "\n", "--out")
 
 
 def make_shard(records: Sequence[tuple[str, bytes]], first: int, settings: Settings) -> tuple[bytes, int, int]:

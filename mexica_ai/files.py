@@ -1,9 +1,127 @@
-"""Writing results to files: checks before long work, and replacing a file as a whole."""
+"""Files: reading texts of any origin within bounds, and writing results; errors name the file."""
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import io
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, BinaryIO
+
+from mexica_ai.errors import NotationError
+
+MAX_TEXT = 1 << 20  # bytes of a file of settings, tokens or certificates
+MAX_JSON = 16 << 20  # bytes of one JSON object: a file, or a line of a file with one a line
+_HEAD = 4096
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # UTF-32-LE begins like UTF-16
+
+
+# --- texts
+
+
+@contextlib.contextmanager
+def open_text(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Give a file of text, or standard input for ``-``, open to read bytes by `read_bounded` or `read_lines`.
+
+    Raises
+    ------
+    NotationError
+        It cannot be opened, or by its first bytes it is no text in UTF-8; reason UNREADABLE_FILE.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            file: Any = sys.stdin.buffer if path == "-" else stack.enter_context(open(path, "rb"))
+            if not hasattr(file, "peek"):  # of a test
+                file = io.BufferedReader(file)
+            problem = problem_of_text(file.peek(_HEAD)[:_HEAD])
+        except (OSError, ValueError) as error:  # ValueError: of a path that can be none
+            problem = getattr(error, "strerror", None) or str(error)
+        if problem:
+            raise _unreadable(path, problem)
+        yield file
+
+
+def _unreadable(path, problem):
+    return NotationError(f"cannot read {name_of(path)}: {problem}", reason="UNREADABLE_FILE")
+
+
+def name_of(path: str | os.PathLike[str]) -> str:
+    """Return the name of an input in messages."""
+    return "standard input" if path == "-" else os.fspath(path)
+
+
+def problem_of_text(head: bytes) -> str:
+    """Return why a file that begins with these bytes is no text in UTF-8; empty if nothing speaks against it."""
+    if head.startswith(_WIDE_MARKS) or (b"\0" in head and (not any(head[::2]) or not any(head[1::2])) and any(head)):
+        return "given UTF-16 or UTF-32; expected text in UTF-8"
+    return "it is no text; expected text in UTF-8" if b"\0" in head else ""
+
+
+def decode(data: bytes) -> str:
+    """Return the text of bytes in UTF-8: without a byte order mark, each line ended by a line feed.
+
+    Raises
+    ------
+    NotationError
+        They are something else; reason BAD_UTF8.
+    """
+    if problem := problem_of_text(data[:_HEAD]):
+        raise NotationError(problem, reason="BAD_UTF8")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise NotationError(f"not UTF-8 at byte {error.start}; expected text in UTF-8", reason="BAD_UTF8") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_text(path: str | os.PathLike[str], max_bytes: int = MAX_TEXT) -> str:
+    """Return the text of a file, or of standard input for ``-``, as `decode` does.
+
+    Raises
+    ------
+    NotationError
+        As `open_text` and `decode`, or the file is longer than `max_bytes` (reason UNREADABLE_FILE).
+    """
+    with open_text(path) as file:
+        data = read_bounded(file, path, max_bytes)
+    try:
+        return decode(data)
+    except NotationError as error:
+        raise NotationError(f"{name_of(path)}: {error}", reason=error.reason) from None
+
+
+def read_bounded(file: BinaryIO, path: str | os.PathLike[str], max_bytes: int = MAX_TEXT) -> bytes:
+    """Return what is left of an open file; raise NotationError, reason UNREADABLE_FILE, if it is more than a bound."""
+    try:
+        data = file.read(max_bytes + 1)
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from None
+    if len(data) > max_bytes:
+        raise _unreadable(path, f"it has over {max_bytes:,} bytes; expected a smaller file")
+    return data
+
+
+def read_lines(file: BinaryIO, path: str | os.PathLike[str], *, has_ends: bool = False) -> Iterator[bytes]:
+    """Yield the lines of an open file as they come, with or without their ends: LF, CR LF or CR.
+
+    Raises
+    ------
+    NotationError
+        A line is longer than `MAX_JSON`; reason UNREADABLE_FILE.
+    """
+    number = 1
+    while line := file.readline(MAX_JSON + 1):
+        if len(line) > MAX_JSON:
+            raise _unreadable(path, f"line {number} has over {MAX_JSON:,} bytes; expected shorter lines")
+        for part in line.splitlines(keepends=has_ends):
+            yield part
+            number += 1
+
+
+# --- results
 
 
 def problem_of(path: str) -> str:
@@ -18,30 +136,45 @@ def problem_of(path: str) -> str:
     return ""
 
 
-def replace(path: str, content: str | bytes, *, mode: int = 0o666) -> None:
+@contextlib.contextmanager
+def writing(path: str | os.PathLike[str], option: str = "") -> Iterator[None]:
+    """Have an OSError say what cannot be written, and which option named it."""
+    try:
+        yield
+    except OSError as error:
+        where = f"{option}: " if option else ""
+        named = type(error)(f"{where}cannot write {os.fspath(path)!r}: {error.strerror or error}")
+        named.errno = error.errno
+        raise named from None
+
+
+def replace(path: str, content: str | bytes, option: str = "", *, mode: int = 0o666) -> None:
     """Write a file so that it is never half there: it appears, or replaces the one before, as a whole.
 
     Parameters
     ----------
     path : str
     content : str or bytes
+    option : str
+        The option that named the file, for messages.
     mode : int
         The permissions of the file, less those that the process's umask takes away.
 
     Raises
     ------
     OSError
-        It cannot be written.
+        It cannot be written; the message names the file, and `option` if it is given.
     """
     data = content.encode() if isinstance(content, str) else content
-    target = Path(path).resolve()  # of a link, what it leads to
-    if target.exists() and not target.is_file():  # such as /dev/stdout
-        target.write_bytes(data)
-        return
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        draft.touch(mode)
-        draft.write_bytes(data)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with writing(path, option):
+        target = Path(path).resolve()  # of a link, what it leads to
+        if target.exists() and not target.is_file():  # such as /dev/stdout
+            target.write_bytes(data)
+            return
+        draft = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            draft.touch(mode)
+            draft.write_bytes(data)
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from mexica_ai.errors import NotationError
-from mexica_ai.files import problem_of
+from mexica_ai.files import problem_of, writing
 
 
 def check_path(path: str) -> None:
@@ -40,7 +40,7 @@ def save(figure: Figure, path: str) -> None:
         The file cannot be written.
     """
     check_path(path)
-    with matplotlib.rc_context({"svg.hashsalt": "mexica-ai"}):
+    with matplotlib.rc_context({"svg.hashsalt": "mexica-ai"}), writing(path, "plot"):
         figure.savefig(path, format=_format_of(path))
 
 

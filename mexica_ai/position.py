@@ -6,7 +6,6 @@ import copyreg
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import IO, Any
 
 from cext.core.game import CHANCE, State
@@ -19,6 +18,7 @@ from mexica_ai.errors import (
     PositionError,
     SearchError,
 )
+from mexica_ai.files import MAX_JSON, read_bounded
 from mexica_ai.games import compact
 from mexica_ai.limits import resolve_seed
 from mexica_ai.strict import check_options, parse_json, quote
@@ -660,9 +660,10 @@ def load(source: str | os.PathLike[str] | IO) -> Position:
     if hasattr(source, "read"):
         text = source.read()
     elif source == "-":
-        text = sys.stdin.buffer.read()
+        text = read_bounded(sys.stdin.buffer, source, MAX_JSON)
     else:
-        text = Path(source).read_bytes()
+        with open(source, "rb") as file:
+            text = read_bounded(file, source, MAX_JSON)
     return Position.from_text(text)
 
 

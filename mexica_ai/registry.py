@@ -20,8 +20,9 @@ from typing import NamedTuple
 from cext.core.game import Game
 from cext.core.weights import Weights, WeightsSpec, load_weights
 from mexica_ai.errors import NotationError, UnknownGameError
+from mexica_ai.files import MAX_JSON, read_text
 from mexica_ai.games.codec import GameCodec
-from mexica_ai.strict import quote
+from mexica_ai.strict import parse_json, quote
 
 DEFAULT = "mexica"  # the game where none is named
 BUILT_IN = (
@@ -225,4 +226,11 @@ def load_weights_file(path: str | os.PathLike[str]) -> Weights:
         The file cannot be read, does not hold weights of a known game, or is damaged; reason BAD_WEIGHTS.
     """
     specs = [spec for name in names() if (spec := get(name).weights_spec) is not None]
-    return load_weights(path, specs)
+    try:
+        content = parse_json(read_text(path, MAX_JSON), os.fspath(path))
+    except NotationError as error:
+        expected = " or ".join(spec.game for spec in specs)
+        raise NotationError(
+            f"{error}; expected a file of weights of {expected}", reason="BAD_WEIGHTS", path=str(path)
+        ) from None
+    return load_weights(path, specs, content)

@@ -15,6 +15,7 @@ from typing import TextIO
 DEFAULT_WIDTH = 80  # of what is no terminal
 MIN_WIDTH = 40
 FIRST_LINE_S, LINE_INTERVAL_S = 30.0, 60.0  # of progress off a terminal
+MAX_FOREIGN, MAX_MESSAGE = 200, 4000  # characters of a text of others, and of a message, that are shown
 NO_BREAK = "\N{NO-BREAK SPACE}"
 _SEAT_MARKS = "▲●■◆"
 _SEAT_COLORS = (91, 94, 32, 33)  # red, blue, green, yellow
@@ -25,6 +26,38 @@ _ERRORS = "mexica_ai.plain"  # name of the handler of characters that a stream c
 def width() -> int:
     """Return the columns of the terminal, or those that COLUMNS says, or 80; 40 at least."""
     return max(MIN_WIDTH, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)
+
+
+def escape(text: str) -> str:
+    """Return a text on one line, with escapes such as ``\\x1b`` for all that is no visible character or a space.
+
+    So no text of a file, a program or a server can steer a terminal, hide or turn a part of itself, or forge a line.
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def shorten(text: str, columns: int = MAX_FOREIGN) -> str:
+    """Return a text of others as `escape` does, cut to a number of columns."""
+    return _cut(escape(" ".join(text[: 10 * columns].split())), columns)
+
+
+def _cut(text: str, columns: int) -> str:
+    return text if len(text) <= columns else text[: columns - 3] + "..."
+
+
+def say(*lines: str, flush: bool = False) -> None:
+    """Print lines on standard output, with the colours of the seats.
+
+    Each goes through `escape`, which leaves no line feed in it, and is cut if it is very long.
+    """
+    print(*(paint(_cut(escape(line), MAX_MESSAGE)) for line in lines or [""]), sep="\n", flush=flush)
+
+
+def tell(text: str) -> None:
+    """Print a message on standard error, in one line."""
+    print(f"mexica-ai: {shorten(text, MAX_MESSAGE)}", file=sys.stderr, flush=True)
 
 
 def has_colors(stream: TextIO) -> bool:
@@ -74,6 +107,7 @@ def wrap_turn(actions: Sequence[str], columns: int, first: str = "", rest: str =
     first, rest : str
         What the first line and the others begin with.
     """
+    actions = shorten("; ".join(actions), MAX_MESSAGE).split("; ")  # perhaps of another program
     text = "; ".join(action.replace(" ", NO_BREAK) for action in actions)
     lines = textwrap.wrap(
         text,
@@ -86,10 +120,9 @@ def wrap_turn(actions: Sequence[str], columns: int, first: str = "", rest: str =
     return [line.replace(NO_BREAK, " ") for line in lines] or [first.rstrip()]
 
 
-def wrap(text: str, columns: int | None = None) -> str:
+def wrap(text: str, columns: int | None = None) -> list[str]:
     """Return a text of one line in lines of the terminal's width."""
-    lines = textwrap.wrap(text, columns or width(), break_long_words=False, break_on_hyphens=False)
-    return "\n".join(lines)
+    return textwrap.wrap(text, columns or width(), break_long_words=False, break_on_hyphens=False)
 
 
 def format_duration(seconds: float) -> str:
@@ -128,5 +161,5 @@ class Lines:
         """Print the text if the last line, or the beginning, is long enough ago."""
         now = time.monotonic()
         if now >= self._next_s:
-            print(f"mexica-ai: {text}", file=sys.stderr, flush=True)
+            tell(text)
             self._next_s = now + LINE_INTERVAL_S

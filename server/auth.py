@@ -19,7 +19,8 @@ from typing import NamedTuple
 import grpc
 from google.rpc import error_details_pb2, status_pb2
 
-from mexica_ai.errors import SearchError
+from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.files import read_text
 from mexica_ai.server import handlers, secret_files
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.config import refuse as refuse_field
@@ -33,7 +34,6 @@ OPEN_PREFIX = "/grpc.health.v1.Health/"  # methods that need no token
 RECHECK_S = 1.0  # shortest time between two checks whether a file has changed
 MIN_TOKEN_CHARS = 16
 MAX_TOKENS = 1000
-MAX_FILE_BYTES = 1 << 20
 MAX_NAME_CHARS = 64
 DOMAIN = "mexica_ai"
 
@@ -408,13 +408,8 @@ def _check_certificates(config: ServerConfig, authorities: bytes | None) -> None
 
 
 def read_file(field: str, path: str) -> bytes:
-    """Return the content of a file that a field of the configuration names; raise SearchError if that fails."""
+    """Return the text in a file that a field of the configuration names; raise SearchError if that fails."""
     try:
-        with open(path, "rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        problem = getattr(error, "strerror", None) or "no path"
-        refuse_field(field, f"given {quote(path)}, which cannot be read ({problem}); expected a file")
-    if len(content) > MAX_FILE_BYTES:
-        refuse_field(field, f"given {quote(path)}, which has over {MAX_FILE_BYTES} bytes; expected a smaller file")
-    return content
+        return read_text(path).encode()
+    except NotationError as error:
+        refuse_field(field, str(error))

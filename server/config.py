@@ -17,7 +17,8 @@ from pydantic import Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from mexica_ai.errors import SearchError, Violation
+from mexica_ai.errors import NotationError, SearchError, Violation
+from mexica_ai.files import read_text
 from mexica_ai.limits import (
     DEFAULT_MEMORY_MB,
     DEFAULT_THREADS,
@@ -38,7 +39,6 @@ ENVIRONMENT_PREFIX = "MEXICA_AI_"
 CONFIG_VARIABLE = "MEXICA_AI_CONFIG"
 # Variables of the build and of the tests, which a shell that serves may have set.
 _OTHER_VARIABLES = {CONFIG_VARIABLE, "MEXICA_AI_NATIVE", "MEXICA_AI_SEED", "MEXICA_AI_WALKS"}
-_MAX_FILE_BYTES = 1 << 20
 INVALID = "INVALID_CONFIG"
 _UNITS = ("_s", "_mb")  # endings of fields that flags leave out
 
@@ -489,20 +489,12 @@ def _toml_value(value: Any) -> str:
 
 
 def _read_toml(path: str) -> dict[str, Any]:
-    source = _name_of_file(path)
     try:
-        with open(path, "rb") as file:
-            content = file.read(_MAX_FILE_BYTES + 1)
-    except OSError as error:
-        refuse("config", f"cannot read {source}: {error.strerror}; expected a TOML file")
-    if len(content) > _MAX_FILE_BYTES:
-        refuse("config", f"{source} has over {_MAX_FILE_BYTES} bytes; expected a TOML file of settings")
-    try:
-        return tomllib.loads(content.decode())
-    except UnicodeDecodeError as error:
-        refuse("config", f"{source} is not UTF-8 at byte {error.start}; expected a TOML file")
+        return tomllib.loads(read_text(path))
+    except NotationError as error:
+        refuse("config", str(error))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        refuse("config", f"{source} is not TOML: {error}; expected lines such as port = 50051")
+        refuse("config", f"{_name_of_file(path)} is not TOML: {error}; expected lines such as port = 50051")
 
 
 def _name_of_file(path: str) -> str:

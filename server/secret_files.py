@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from mexica_ai.files import read_text
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.strict import quote
 
@@ -39,8 +40,8 @@ def validities(config: ServerConfig) -> Iterator[Validity]:
         path = getattr(config, field)
         if path is None:
             continue
-        with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:
-            found = x509.load_pem_x509_certificates(file.read())
+        with contextlib.suppress(ValueError):
+            found = x509.load_pem_x509_certificates(read_text(path).encode())
             begins = [each.not_valid_before_utc for each in found]
             ends = [each.not_valid_after_utc for each in found]
             if field == "tls_certificate":

@@ -289,7 +289,7 @@ class WeightsSpec:
             temporary.unlink(missing_ok=True)
 
 
-def load_weights(path, specs):
+def load_weights(path, specs, content=None):
     """Read a file of weights.
 
     Parameters
@@ -300,6 +300,8 @@ def load_weights(path, specs):
         ``sha256``, ``provenance``; with a policy also ``policy``, the names of its inputs: ``summary``, ``features``.
     specs : sequence of WeightsSpec
         Of the games whose weights are expected.
+    content : object, optional
+        The JSON value in the file, if the caller has read it.
 
     Returns
     -------
@@ -313,7 +315,7 @@ def load_weights(path, specs):
     """
     expected = " or ".join(spec.game for spec in specs)
     try:
-        content = _read(path)
+        content = _object(_read(path) if content is None else content, "the file")
         spec = _spec_of(content, specs)
         if content["features"] != spec.inputs:
             raise _bad("made for other features than those of this version")
@@ -353,13 +355,13 @@ def _bad(problem):
 
 
 def _read(path):
-    """Return the JSON object in a file."""
+    """Return the JSON value in a file."""
     path = Path(path)
     if path.exists() and not path.is_file():
         raise _bad("not a file")
     try:
         # NaN and Infinity are not JSON. Numbers like 1e999 fail the check of the arrays.
-        return _object(json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant), "the file")
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         if isinstance(error, NotationError):
             raise

@@ -13,6 +13,7 @@ from typing import Any
 
 from mexica_ai.engines.specs import EngineSpec, parse_spec
 from mexica_ai.errors import NotationError
+from mexica_ai.files import read_text
 from mexica_ai.strict import quote
 
 NOT_IN_FILES = ("config", "help")
@@ -38,11 +39,8 @@ def read_config(path: str, actions: Mapping[str, argparse.Action]) -> dict[str, 
         The file cannot be read, or a key is unknown or has a bad value; the message names the file and the key.
     """
     try:
-        with open(path, "rb") as file:
-            data = tomllib.load(file)
-    except OSError as error:
-        raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        data = tomllib.loads(read_text(path))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise NotationError(f"{path}: expected TOML: {error}", reason="BAD_CONFIG") from None
     values = {}
     for key, value in data.items():

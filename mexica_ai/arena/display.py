@@ -14,7 +14,7 @@ from mexica_ai.arena import statistics
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.report import describe_failure, format_sprt, outcome_of, sprt_json
 from mexica_ai.arena.runner import Progress
-from mexica_ai.terminal import Lines, format_duration
+from mexica_ai.terminal import MAX_MESSAGE, Lines, format_duration, shorten
 
 REFRESH_S = 0.5
 
@@ -91,7 +91,7 @@ class Display:
                     self._failed.add(engine)
                     place = {"block": arena["block"], "number": arena["number"]}
                     text = describe_failure(progress.tournament.names[engine], {**place, **failure})
-                    self._console.print(Text(f"mexica-ai: {text}"), soft_wrap=True)
+                    self._console.print(Text(f"mexica-ai: {shorten(text, MAX_MESSAGE)}"), soft_wrap=True)
         self._num_noted = len(progress.records)
 
     def _draw(self, progress: Progress) -> Group:
@@ -128,7 +128,7 @@ class Display:
         for engine in order:
             summary = summaries[engine]
             share = summary.share
-            row = [names[engine], f"{summary.games:,}", "-", "-", f"{summary.forfeits}"]
+            row = [shorten(names[engine]), f"{summary.games:,}", "-", "-", f"{summary.forfeits}"]
             if share.mean is not None:
                 row[2] = f"{share.mean:.1%}"
                 row[3] = f"{summary.rank.mean:.2f}"

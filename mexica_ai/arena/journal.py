@@ -13,10 +13,11 @@ import fcntl
 import json
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from mexica_ai.arena.tournament import Tournament, canonical_spec
 from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.files import read_lines
 from mexica_ai.limits import MAX_INT64, MAX_TIME_S
 from mexica_ai.records import VERSION, check_record
 from mexica_ai.strict import check_shape, parse_json, quote
@@ -69,7 +70,7 @@ def read_journal(path: str) -> Journal:
     """
     try:
         with open(path, "rb") as file:
-            journal = _parse(path, file.read())
+            journal = _parse(path, file)
     except OSError as error:
         raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
     if not journal.games and not _is_torn_start(journal.rest, b'{"game":"'):
@@ -135,7 +136,7 @@ class JournalWriter:
                 reason="JOURNAL_EXISTS",
             )
         with open(path, "rb") as file:
-            journal = _parse(path, file.read())
+            journal = _parse(path, file)
         for other in {id(other): other for other, _ in journal.games}.values():
             if difference := _difference(other, tournament):
                 raise NotationError(
@@ -192,18 +193,21 @@ class JournalWriter:
         os.close(self._fd)
 
 
-def _parse(path: str, data: bytes) -> Journal:
-    lines = data.split(b"\n")
-    rest = lines.pop()
+def _parse(path: str, file: BinaryIO) -> Journal:
     games, size, seen = [], 0, {}
-    for index, line in enumerate(lines):
-        if index == len(lines) - 1 and not rest and not _is_json(line):
-            return Journal(path, games, size, line + b"\n")
-        games.append(_parse_line(line, f"{path}:{index + 1}", seen))
-        size += len(line) + 1
-    if _is_json(rest):  # only the newline is missing: it must be a valid record
-        _parse_line(rest, f"{path}:{len(lines) + 1}", seen)
-    return Journal(path, games, size, rest)
+    lines = read_lines(file, path, has_ends=True)
+    number, line = 1, next(lines, b"")
+    while line:
+        following = next(lines, b"")
+        if not following and not _is_json(line):
+            return Journal(path, games, size, line)
+        game = _parse_line(line.rstrip(b"\r\n"), f"{path}:{number}", seen)
+        if not line.endswith((b"\r", b"\n")):  # only the newline is missing: it must be a valid record
+            return Journal(path, games, size, line)
+        games.append(game)
+        size += len(line)
+        number, line = number + 1, following
+    return Journal(path, games, size)
 
 
 def _is_json(line: bytes) -> bool:

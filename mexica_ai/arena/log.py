@@ -10,9 +10,9 @@ from __future__ import annotations
 import datetime
 import functools
 import os
-import sys
 
 from mexica_ai.errors import NotationError
+from mexica_ai.terminal import tell
 
 MAX_LINE = 1 << 16  # characters; the rest of a longer one is left out
 
@@ -61,7 +61,7 @@ class Log:
 
 @functools.cache  # once in each process
 def _note_failure(path: str, why: str) -> None:
-    print(f"mexica-ai: --log: cannot write {path}: {why}; the games go on without it", file=sys.stderr)
+    tell(f"--log: cannot write {path}: {why}; the games go on without it")
 
 
 def check_log(path: str) -> None:

@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mexica_ai.errors import MexicaAIError, NotationError
+from mexica_ai.files import read_text
 from mexica_ai.games.compact import split_header
 from mexica_ai.position import Position
 from mexica_ai.records import position_at
 from mexica_ai.strict import parse_json, quote
+
+MAX_BYTES = 64 << 20  # of a file of openings
 
 
 def read_openings(path: str, game: str, players: int, turns: int | None = None) -> tuple[str, ...]:
@@ -39,14 +42,8 @@ def read_openings(path: str, game: str, players: int, turns: int | None = None) 
     NotationError
         The file cannot be read, has no position, or a line is no opening of this game; the message names the line.
     """
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            text = file.read()
-    except OSError as error:
-        raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
-    except UnicodeDecodeError:
-        raise NotationError(f"{path}: expected text in UTF-8", reason="UNREADABLE_FILE") from None
-    entries = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    text = read_text(path, MAX_BYTES)
+    entries = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if _is_one_object(text):
         entries = [(1, text)]
     if not entries:

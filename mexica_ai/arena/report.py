@@ -20,7 +20,7 @@ from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern
 from mexica_ai.errors import NotationError
 from mexica_ai.strict import quote
-from mexica_ai.terminal import wrap
+from mexica_ai.terminal import MAX_FOREIGN, MAX_MESSAGE, shorten, wrap
 
 MAX_PATTERNS = 12  # with more, the table does not list them; JSON has all
 BOOTSTRAP = 1000
@@ -355,7 +355,17 @@ def format_report(found: dict[str, Any], form: str, width: int | None = None) ->
     """Return the figures of `evaluate` as text; `form` is "table", "json" or "csv", `width` that of tables."""
     if form == "json":
         return json.dumps(found) + "\n"
+    found = _shown(found)
     return format_csv(found) if form == "csv" else format_table(found, width)
+
+
+def _shown(value: Any, columns: int = MAX_FOREIGN) -> Any:
+    """Return figures whose texts, which come from journals, are short and of visible characters."""
+    if isinstance(value, dict):
+        return {_shown(key): _shown(each, MAX_MESSAGE if key == "detail" else columns) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_shown(each) for each in value]
+    return shorten(value, columns) if isinstance(value, str) else value
 
 
 def format_csv(found: dict[str, Any]) -> str:
@@ -405,13 +415,13 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
     for engine in found["engines"]:
         if engine["first_failure"]:
             text = describe_failure(engine["name"], engine["first_failure"])
-            lines.append(wrap(text, width) if width else text)
+            lines += wrap(text, width) if width else [text]
     if found["lost_on_time"] and found["machine_late_s"] >= LATE_S:
         text = (
             f"warning: lost on time: {_count(found['lost_on_time'], 'game')}; but the machine delayed answers by up to "
             f"{found['machine_late_s']:.2f} s, which may have decided: play fewer games at a time or with more --margin"
         )
-        lines.append(wrap(text, width) if width else text)
+        lines += wrap(text, width) if width else [text]
     weighed = [engine for engine in found["engines"] if engine["weights"]]
     lines += [f"weights of {engine['name']}: {engine['weights']}" for engine in weighed]
     if found["blocks"]:
@@ -420,7 +430,7 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
         lines += ["", *_pattern_table(found["patterns"], width)]
     if "sprt" in found:
         text = format_sprt(found["sprt"])
-        lines += ["", wrap(text, width) if width else text]
+        lines += ["", *(wrap(text, width) if width else [text])]
     if len(found["builds"]) > 1:
         lines += ["", "played by different builds: " + "; ".join(found["builds"])]
     return "\n".join(lines) + "\n"

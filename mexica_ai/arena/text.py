@@ -9,6 +9,7 @@ from typing import Any
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.errors import NotationError
 from mexica_ai.position import TURN_SEPARATOR, Position
+from mexica_ai.terminal import escape
 
 
 class TextFolder:
@@ -66,13 +67,13 @@ def format_game(tournament: Tournament, record: dict[str, Any]) -> str:
     # Keys that a record may lack.
     if known := [text + record[key] for key, text in (("started_at", "started "), ("build", "")) if key in record]:
         lines.append(", ".join(known))
-    lines += [f"result: {_result(record)}", "", str(position).rstrip(), ""]
+    lines += [f"result: {_result(record)}", "", *str(position).splitlines(), ""]
     for number, turn in enumerate(record["turns"], 1):
         who = "event " if position.is_chance else f"seat {position.to_move}"
         lines.append(f"{number:4}. {who}  {TURN_SEPARATOR.join(turn)}")
         position.push(turn)
-    lines += ["", str(position).rstrip()]
-    return "\n".join(lines) + "\n"
+    lines += ["", *str(position).splitlines()]
+    return "".join(f"{escape(line)}\n" for line in lines)  # names and details of failures come from others
 
 
 def _result(record: dict[str, Any]) -> str:

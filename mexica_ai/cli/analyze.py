@@ -109,35 +109,36 @@ def print_results(results: Iterator[Result], position: Position, is_json: bool) 
             print(json.dumps(result.to_json()), flush=True)
         return
     if sys.stdout.isatty():
-        print(terminal.paint(str(position)))
+        terminal.say(*str(position).splitlines(), "")
     result = _show(results)
     lines = []
     if why := report.explain_choice(result.candidates, position.to_move):
-        lines += [terminal.wrap(why), ""]
+        lines += [*terminal.wrap(why), ""]
     lines += report.format_best(result, position.to_move)
-    print(terminal.paint("\n".join(lines)))
+    terminal.say(*lines)
 
 
 def _show(results: Iterator[Result]) -> Result:
     """Print each result as it arrives; return the last one."""
     with _screen() as draw:
         for result in results:
-            draw(
-                "\n".join(
-                    [*report.format_candidates(result.candidates), "", report.format_statistics(result), ""]
-                )
-            )
+            draw([*report.format_candidates(result.candidates), "", *report.format_statistics(result), ""])
     return result
 
 
 @contextlib.contextmanager
 def _screen():
-    """Give a function that shows a text: on a terminal it replaces the previous one, else it is appended."""
+    """Give a function that shows lines: on a terminal it replaces the previous one, else it is appended."""
     if not sys.stdout.isatty():
-        yield lambda text: print(text, flush=True)
+        yield lambda lines: terminal.say(*lines, flush=True)
         return
     from rich.live import Live
     from rich.text import Text
 
     with Live(auto_refresh=False) as live:
-        yield lambda text: live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+        def draw(lines: list[str]) -> None:
+            text = "\n".join(map(terminal.escape, lines))
+            live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+        yield draw

@@ -146,7 +146,7 @@ def present(
     num_turns = len(set(asked).intersection(seat_turns(record)))
     found = []
     if not args.json and args.worst is None:
-        print(HEADER, flush=True)
+        terminal.say(HEADER, flush=True)
     with common.Progress("annotating") as progress:
 
         def show() -> None:
@@ -159,16 +159,15 @@ def present(
                 _print(evaluation, args.json)
     if args.worst is not None:
         if not args.json:
-            print(HEADER)
+            terminal.say(HEADER)
         for evaluation in sorted(found, key=lambda evaluation: -evaluation.loss)[: args.worst]:
             _print(evaluation, args.json)
     if not args.json:
-        lines = ["", *_summary(found, record), "", terminal.wrap(NOTE), *(["", last_line] if last_line else [])]
-        print("\n".join(lines))
+        terminal.say("", *_summary(found, record), "", *terminal.wrap(NOTE), *(["", last_line] if last_line else []))
     _write(found, record, args, seed)
     if len(found) < num_turns:
         sys.stdout.flush()
-        print(f"mexica-ai: interrupted after {len(found)} of {num_turns} turns", file=sys.stderr)
+        terminal.tell(f"interrupted after {len(found)} of {num_turns} turns")
         return EXIT_INTERRUPTED
     return 0
 
@@ -182,16 +181,15 @@ def _write(found: list[TurnEvaluation], record: dict, args: argparse.Namespace, 
         line = json.dumps(with_evaluations(record, found, build=mexica_ai.__version__, **settings))
         lines = [line]
         if args.record != "-" and os.path.exists(args.output) and os.path.samefile(args.record, args.output):
-            with open(args.record, "rb") as file:
-                lines = [text.decode("utf-8").strip() for _, text in read_records(file)]
+            lines = [text.decode("utf-8-sig").strip() for _, text in read_records(args.record)]
             lines[args.game - 1] = line
-        files.replace(args.output, "\n".join(lines) + "\n")
+        files.replace(args.output, "\n".join(lines) + "\n", "--record")
     if args.plot is not None and found:
         turns = review.graph_turns(record, found)
         title = f"{record['game'].capitalize()}: expected share of the win"
         picture.write(args, shares.draw_shares(turns, players=len(found[0].after), theme=args.theme, title=title))
     if args.html is not None:
-        files.replace(args.html, review.report(record, found, worst=args.worst or review.WORST))
+        files.replace(args.html, review.report(record, found, worst=args.worst or review.WORST), "--html")
 
 
 def turn_range(text: str) -> tuple[int, int]:
@@ -229,7 +227,7 @@ def _print(evaluation: TurnEvaluation, is_json: bool) -> None:
     lines = terminal.wrap_turn(evaluation.turn, columns, row, MARGIN + "  ")
     if evaluation.choice != evaluation.turn:
         lines += terminal.wrap_turn(evaluation.choice, columns, MARGIN, MARGIN + "  ")
-    print("\n".join(lines), flush=True)
+    terminal.say(*lines, flush=True)
 
 
 def _summary(found: Sequence[TurnEvaluation], record: dict) -> list[str]:
@@ -238,7 +236,7 @@ def _summary(found: Sequence[TurnEvaluation], record: dict) -> list[str]:
     for seat in sorted({evaluation.seat for evaluation in found}):
         losses = [evaluation.loss for evaluation in found if evaluation.seat == seat]
         marks = [mark_of(loss) for loss in losses]
-        engine = f"  {record['engines'][seat]}" if record.get("engines") else ""
+        engine = f"  {terminal.shorten(record['engines'][seat])}" if record.get("engines") else ""
         lines.append(
             f"{seat:4}  {len(losses):5}  {sum(losses) / len(losses):9.3f}  {marks.count('?'):4}  "
             f"{marks.count('??'):4}{engine}"

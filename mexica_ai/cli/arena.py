@@ -9,7 +9,6 @@ import json
 import math
 import os
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai import registry, terminal
@@ -354,13 +353,14 @@ def _run_check(args: argparse.Namespace) -> int:
     ):
         found.append(finding)
         if args.check_format == "table":
-            print(f"{finding.status:7} {finding.name}: {' '.join(finding.detail.split())}", flush=True)
+            detail = terminal.shorten(finding.detail, terminal.MAX_MESSAGE)
+            terminal.say(f"{finding.status:7} {finding.name}: {detail}", flush=True)
     failed = sum(finding.status == FAILED for finding in found)
     if args.check_format == "json":
         print(json.dumps([dataclasses.asdict(finding) for finding in found]))
     else:
         notes = sum(finding.status == NOTE for finding in found)
-        print(f"{len(found)} checks: {len(found) - failed - notes} ok, {failed} failed, {notes} noted")
+        terminal.say(f"{len(found)} checks: {len(found) - failed - notes} ok, {failed} failed, {notes} noted")
     return EXIT_LOST if failed else 0
 
 
@@ -615,7 +615,11 @@ def _print_report(args: argparse.Namespace, collected: Collected, sprt: Sprt | N
     from mexica_ai.arena.report import evaluate, format_report
 
     found = evaluate(collected, sprt, args.anchor)
-    print(format_report(found, args.format, terminal.width()), end="", flush=True)
+    text = format_report(found, args.format, terminal.width())
+    if args.format == "table":
+        terminal.say(*text.splitlines(), flush=True)
+    else:
+        print(text, end="", flush=True)
     if args.plot:
         from mexica_ai.arena import plot
 
@@ -667,4 +671,4 @@ def _anchor(text: str) -> tuple[str, float]:
 
 
 def _note(text: str) -> None:
-    print(f"mexica-ai: {text}", file=sys.stderr)
+    terminal.tell(text)

@@ -84,7 +84,7 @@ def print_result(result: Result, position: Position, is_json: bool, explains: bo
         print(json.dumps(result.to_json() | ({"explanation": why_so} if explains else {})))
         return
     lines = [
-        str(position).rstrip("\n"),
+        *str(position).splitlines(),
         "",
         *report.format_best(result, position.to_move),
         "",
@@ -92,10 +92,10 @@ def print_result(result: Result, position: Position, is_json: bool, explains: bo
         "",
     ]
     if why := report.explain_choice(result.candidates, position.to_move):
-        lines += [terminal.wrap(why), ""]
+        lines += [*terminal.wrap(why), ""]
     if why_so:
-        lines += ["Why:", *(terminal.wrap(f"- {sentence}") for sentence in why_so), ""]
+        lines += ["Why:", *(line for sentence in why_so for line in terminal.wrap(f"- {sentence}")), ""]
     expected = report.format_expected_line(result)
     if expected:
         lines += ["Expected next:", *expected, ""]
-    print(terminal.paint("\n".join([*lines, report.format_statistics(result)])))
+    terminal.say(*lines, *report.format_statistics(result))

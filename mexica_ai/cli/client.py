@@ -7,12 +7,13 @@ import contextlib
 import json
 import os
 import queue
+import re
 import signal
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from mexica_ai import targets
+from mexica_ai import files, targets, terminal
 from mexica_ai.cli import annotate, apply, common, new
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
@@ -92,7 +93,7 @@ def _connected(args: argparse.Namespace) -> Iterator[Client]:
     for name in ("tls_ca", "tls_certificate", "tls_key"):
         path = getattr(args, name)
         if path is not None:
-            with common.open_input(path):
+            with files.open_text(path):
                 pass
     connection = Client(
         args.server,
@@ -109,13 +110,10 @@ def read_token(path: str | None) -> str | None:
     """Return the bearer token in a file, or that of the environment."""
     if path is None:
         return os.environ.get(TOKEN_VARIABLE) or None
-    with common.open_input(path) as file:
-        token = file.read().strip()
-    if not token or not all(33 <= byte < 127 for byte in token):
-        raise NotationError(
-            f"{common.source_name(path)}: holds no token; expected one line of visible ASCII characters"
-        )
-    return token.decode("ascii")
+    token = files.read_text(path).strip()
+    if not re.fullmatch("[!-~]+", token):
+        raise NotationError(f"{files.name_of(path)}: holds no token; expected one line of visible ASCII characters")
+    return token
 
 
 # --- the calls
@@ -151,7 +149,7 @@ def _batch(args, client):
     numbers, faults = [], queue.SimpleQueue()
 
     def read(file):
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(files.read_lines(file, args.positions), 1):
             try:
                 with common.located(f"line {number}"):
                     position = Position.from_json(line.strip(), path="position")
@@ -169,7 +167,7 @@ def _batch(args, client):
         yield from _waiting(faults)
 
     code = 0
-    with common.open_input(args.positions) as file:
+    with files.open_text(args.positions) as file:
         for number, result in answers(read(file)):
             if isinstance(result, MexicaAIError):
                 code = 2
@@ -258,7 +256,7 @@ def _declare_stop(parser):
 
 def _stop(args, client):
     count = client.stop_analysis(args.name)
-    print(f"{count} stopped")
+    terminal.say(f"{count} stopped")
     return 0 if count else 1
 
 
@@ -283,18 +281,21 @@ def _declare_position(parser):
 
 def _legal(args, client):
     actions = client.legal_actions(common.read_position(args.position))
-    print(json.dumps(actions) if args.json else "\n".join(actions))
+    if args.json:
+        print(json.dumps(actions))
+    else:
+        terminal.say(*actions)
 
 
 def _validate(args, client):
     data = common.read_position_data(args.position)
     if not isinstance(data, dict):
-        raise NotationError(f"{common.source_name(args.position)}: expected a position, a JSON object")
+        raise NotationError(f"{files.name_of(args.position)}: expected a position, a JSON object")
     violations = client.validate_position(data)
     if args.json:
         print(json.dumps([violation._asdict() for violation in violations]))
     else:
-        print("\n".join(violation.message for violation in violations) or "valid")
+        terminal.say(*[violation.message for violation in violations] or ["valid"])
     return 2 if violations else 0
 
 
@@ -341,7 +342,7 @@ def _removal(args, client):
         print(json.dumps(asdict(removal)))
     else:
         for token in removal.tokens:
-            print(f"{token.size}: {'remove' if token.agrees else 'keep'}: {token.explanation}")
+            terminal.say(f"{token.size}: {'remove' if token.agrees else 'keep'}: {token.explanation}")
     return 0 if removal.agrees else 1
 
 
@@ -357,7 +358,7 @@ def _games(args, client):
         for game in games:
             low, high = game["min_players"], game["max_players"]
             seats = f"{low} to {high}" if low < high else low
-            print(f"{game['name']}: {seats} seats, rules version {game['rules_version']}")
+            terminal.say(f"{game['name']}: {seats} seats, rules version {game['rules_version']}")
 
 
 def _info(args, client):
@@ -365,13 +366,13 @@ def _info(args, client):
     if args.json:
         print(json.dumps(info))
         return
-    print(f"engine {info['engine_version']}, {info['slots']} searches at a time")
+    terminal.say(f"engine {info['engine_version']}, {info['slots']} searches at a time")
     for weights in info["weights"]:
-        print(f"weights of {weights['game']}: {weights['version']} ({weights['name']})")
-    print(
+        terminal.say(f"weights of {weights['game']}: {weights['version']} ({weights['name']})")
+    terminal.say(
         f"levels {info['lowest_level']} to {info['highest_level']}; {info['default_time_s']:g} s unless asked"
     )
-    print("at most " + ", ".join(f"{name} {value:g}" for name, value in info["caps"].items()))
+    terminal.say("at most " + ", ".join(f"{name} {value:g}" for name, value in info["caps"].items()))
 
 
 _CALLS = {

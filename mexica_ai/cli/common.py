@@ -10,12 +10,12 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from mexica_ai import levels, registry, terminal
+from mexica_ai import files, levels, registry, terminal
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError, UnknownGameError
+from mexica_ai.errors import MexicaAIError, SearchError, UnknownGameError
 from mexica_ai.games import compact
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
 from mexica_ai.position import Position, position_data
@@ -226,27 +226,6 @@ def game(text: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def source_name(path: str) -> str:
-    """Return the name of an input in messages."""
-    return "standard input" if path == "-" else path
-
-
-def open_input(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
-    """Open a file, or standard input for ``-``, to read bytes.
-
-    Raises
-    ------
-    NotationError
-        The file cannot be opened.
-    """
-    if path == "-":
-        return contextlib.nullcontext(sys.stdin.buffer)
-    try:
-        return open(path, "rb")
-    except OSError as error:
-        raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
-
-
 @contextlib.contextmanager
 def located(where: str) -> Iterator[None]:
     """Put `where` before the message of any MexicaAIError that is raised inside."""
@@ -260,7 +239,7 @@ def located(where: str) -> Iterator[None]:
 def read_position(path: str) -> Position:
     """Read the position that a POSITION argument names; messages name the file."""
     data = read_position_data(path)
-    with contextlib.nullcontext() if _is_position(path) else located(source_name(path)):
+    with contextlib.nullcontext() if _is_position(path) else located(files.name_of(path)):
         return Position.from_json(data, path="position")
 
 
@@ -273,9 +252,9 @@ def read_position_data(path: str) -> Any:
     """Read the JSON form of the position that a POSITION argument names; it is not checked."""
     if _is_position(path):
         return position_data(path, "position")
-    with open_input(path) as file:
-        text = file.read()
-    with located(source_name(path)):
+    with files.open_text(path) as file:
+        text = files.read_bounded(file, path, files.MAX_JSON)
+    with located(files.name_of(path)):
         return position_data(text, "position")
 
 
@@ -343,16 +322,6 @@ def needing(extra: str) -> Iterator[None]:
         ) from None
 
 
-def warning(message: str) -> str:
-    """Return the line of a warning."""
-    return f"mexica-ai: warning: {' '.join(message.split())}"
-
-
-def warn(message: str) -> None:
-    """Print a warning to standard error, in one line."""
-    print(warning(message), file=sys.stderr)
-
-
 def check_picture(path: str) -> None:
     """Raise an error now, before the long work, if no picture can be written to a path later."""
     with needing("plot"):
@@ -391,7 +360,7 @@ class Progress:
         if self._spinner:
             from rich.text import Text
 
-            self._spinner.update(text=Text(text))
+            self._spinner.update(text=Text(terminal.escape(text)))
         else:
             self._lines.show(text)
 

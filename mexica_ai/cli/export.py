@@ -6,6 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
+from mexica_ai import files, terminal
 from mexica_ai.cli import common
 from mexica_ai.cli.records import read_records
 from mexica_ai.engines.specs import whole_number
@@ -62,8 +63,7 @@ def run(args: argparse.Namespace) -> int:
             import pyarrow  # noqa: F401
     records = []
     for path in args.records:
-        with common.open_input(path) as file:
-            records += [(f"{common.source_name(path)}:{line}", text) for line, text in read_records(file)]
+        records += [(f"{files.name_of(path)}:{line}", text) for line, text in read_records(path)]
     with common.executor(args.cluster, args.jobs) as (executor, concurrency), common.Progress("exporting") as progress:
         summary = export(
             records,
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(vars(summary)))
         return 0
     unfinished = f", {summary.unfinished} of them unfinished, without rows" if summary.unfinished else ""
-    print(
+    terminal.say(
         f"{summary.written} of {summary.shards} shards written: {summary.rows:,} rows of {summary.records:,} "
         f"records{unfinished}"
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 
+from mexica_ai import files, terminal
 from mexica_ai.cli import common
 from mexica_ai.errors import MexicaAIError
 from mexica_ai.position import Position
@@ -39,18 +39,22 @@ def run(args: argparse.Namespace) -> int:
     if args.position == "-":
         return _answer_lines()
     actions = common.read_position(args.position).legal_actions()
-    print(json.dumps(actions) if args.json else "\n".join(actions))
+    if args.json:
+        print(json.dumps(actions))
+    else:
+        terminal.say(*actions)
     return 0
 
 
 def _answer_lines() -> int:
     code = 0
-    for number, line in enumerate(sys.stdin.buffer, 1):
-        try:
-            with common.located(f"line {number}"):
-                answer = Position.from_text(line.strip(), path="position").legal_actions()
-        except MexicaAIError as error:
-            answer = {"error": str(error)}
-            code = 2
-        print(json.dumps(answer), flush=True)
+    with files.open_text("-") as file:
+        for number, line in enumerate(files.read_lines(file, "-"), 1):
+            try:
+                with common.located(f"line {number}"):
+                    answer = Position.from_text(line.strip(), path="position").legal_actions()
+            except MexicaAIError as error:
+                answer = {"error": str(error)}
+                code = 2
+            print(json.dumps(answer), flush=True)
     return code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import importlib.metadata
 import io
 import os
@@ -21,7 +22,6 @@ from mexica_ai.cli import (
     arena,
     best,
     client,
-    common,
     completion,
     engine,
     export,
@@ -39,7 +39,9 @@ from mexica_ai.cli import (
     web,
 )
 from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.terminal import MAX_MESSAGE
 
+_WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # not of sockets
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 COMMANDS = {
@@ -171,6 +173,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv : sequence of str, optional
         The arguments without the program's name; by default those of the process.
     """
+    _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             terminal.show_what_it_can(stream)  # not every terminal can show all characters of boards
@@ -183,30 +186,49 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # --help and --version
         return int(stop.code or 0)
     except MexicaAIError as error:
-        _complain(str(error))
+        terminal.tell(f"error: {error}")
         is_failure = isinstance(error, SearchError) and not error.reason.startswith("INVALID_")
         return EXIT_FAILURE if is_failure else EXIT_BAD_INPUT
     except MemoryError:
-        _complain("out of memory")
+        terminal.tell("error: out of memory")
         return EXIT_FAILURE
     except KeyboardInterrupt:
-        _complain("interrupted", kind="")
+        terminal.tell("interrupted")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has closed it, as `head` does.
         _drop_output()
         return EXIT_OK
     except OSError as error:
-        _complain(str(error))
+        terminal.tell(f"error: {_describe(error)}")
         _drop_output()
         return EXIT_FAILURE
+
+
+def _open_missing_streams() -> None:
+    """Open what the parent process has closed: an input that is at its end, outputs that go nowhere."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode)  # noqa: SIM115, stays open
+            setattr(sys, name, stream)
+            # Most likely it has got the number that was free, and engines that are started expect it, too.
+            os.set_inheritable(stream.fileno(), stream.fileno() == number)
+
+
+def _describe(error: OSError) -> str:
+    """Return what an error says; of one that names no file, and that nobody has described, the file is our output."""
+    if error.filename is not None:
+        return f"cannot use {error.filename!r}: {error.strerror}"
+    if error.strerror is not None and error.errno in _WRITE_ERRORS:
+        return f"cannot write standard output: {error.strerror}"
+    return str(error)
 
 
 @contextlib.contextmanager
 def _short_warnings() -> Iterator[None]:
     """Let Python print warnings in one line, without the line of code that they are from."""
     before = warnings.formatwarning
-    warnings.formatwarning = lambda message, *_: common.warning(str(message)) + "\n"
+    warnings.formatwarning = lambda message, *_: f"mexica-ai: warning: {terminal.shorten(str(message), MAX_MESSAGE)}\n"
     try:
         yield
     finally:
@@ -216,7 +238,3 @@ def _short_warnings() -> Iterator[None]:
 def _drop_output() -> None:
     """Redirect standard output to /dev/null, so that Python's last flush does not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _complain(message: str, kind: str = "error: ") -> None:
-    print(f"mexica-ai: {kind}{' '.join(message.split())}", file=sys.stderr)

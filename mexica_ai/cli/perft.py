@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 from cext.core import perft
-from mexica_ai import registry
+from mexica_ai import registry, terminal
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.position import Position
@@ -57,8 +57,8 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(answer))
         return 0
     for action, count in answer.get("divide", {}).items():
-        print(f"{action}: {count}")
-    print(answer["count"])
+        terminal.say(f"{action}: {count}")
+    terminal.say(f"{answer['count']}")
     return 0
 
 

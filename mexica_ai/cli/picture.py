@@ -88,10 +88,10 @@ def write(args: argparse.Namespace, picture: str) -> bool:
     if plot is not None:
         svg, png = (plot, None) if plot.lower().endswith(".svg") else (None, plot)
     if png is not None:
-        files.replace(png, to_png(picture, args.scale))
+        files.replace(png, to_png(picture, args.scale), "--plot" if plot else "--png")
     if svg == "-":
         print(picture)
         return True
     if svg is not None:
-        files.replace(svg, picture + "\n")
+        files.replace(svg, picture + "\n", "--plot" if plot else "--svg")
     return False

@@ -121,7 +121,8 @@ def run(args: argparse.Namespace) -> int:
         raise NotationError(f"seat {min(both)}: given to a person and to an engine", reason="BAD_USAGE")
     record = args.record or _default_name(position.game)
     if problem := files.problem_of(record):
-        raise NotationError(f"--record: cannot write {record!r}: {problem}", reason="BAD_USAGE")
+        advice = "" if args.record else "; expected a folder of yours, or --record FILE"
+        raise NotationError(f"--record: cannot write {record!r}: {problem}{advice}", reason="BAD_USAGE")
     if _has_something_else(record, args.source):
         raise NotationError(
             f"--record: {record!r} exists already; expected a new file, or `mexica-ai play {record}` to go on with it",
@@ -229,7 +230,7 @@ class _Table:
     def _engine_turn(self) -> None:
         session = self._session
         before, seat = session.position.copy(), session.position.to_move
-        name = session.engines[seat].name
+        name = terminal.shorten(session.engines[seat].name)
         with common.stop_on_interrupt() as stop, common.Progress(f"seat {seat} ({name}) thinks") as progress:
             progress.show(f"seat {seat} ({name}) thinks (Ctrl-C: it plays the best so far)")
             result = session.think(stop)
@@ -304,7 +305,7 @@ class _Table:
                 if self._session.position.is_within_turn:
                     self._say(self._turn_so_far())
         except (MexicaAIError, OSError) as error:
-            problem = re.sub(r"^turn(\[\d+\])?: ", "", str(error))
+            problem = terminal.shorten(re.sub(r"^turn(\[\d+\])?: ", "", str(error)), terminal.MAX_MESSAGE)
             self._say(textwrap.fill(f"no: {problem}", terminal.width(), break_on_hyphens=False))
 
     def _turn_so_far(self) -> str:
@@ -326,7 +327,7 @@ class _Table:
         return [*found, *self._commands]
 
     def _say(self, text: str) -> None:
-        print(terminal.paint(text), flush=True)
+        terminal.say(*text.split("\n"), flush=True)
 
     # --- commands
 
@@ -431,7 +432,7 @@ def _piped() -> Callable[[str], str]:
         if not line:
             raise EOFError
         line = line.rstrip("\n").removeprefix("\ufeff")
-        print(f"{prompt}{line}", flush=True)
+        terminal.say(f"{prompt}{line}", flush=True)
         return line
 
     return read

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any
 
+from mexica_ai import files
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import NotationError
@@ -35,9 +36,8 @@ def add_game_option(parser: argparse.ArgumentParser, default: int | None) -> Non
 
 def read_record(path: str, game: int) -> tuple[bytes, str]:
     """Return the text of the `game`-th record of a file, from 1, and its name in messages."""
-    name = common.source_name(path)
-    with common.open_input(path) as file:
-        records = list(islice(read_records(file), game))
+    name = files.name_of(path)
+    records = list(islice(read_records(path), game))
     if len(records) < game:
         raise NotationError(
             f"{name}: holds {len(records)} records; expected at least {game}, for --game", reason="NO_RECORD"
@@ -46,21 +46,34 @@ def read_record(path: str, game: int) -> tuple[bytes, str]:
     return text, f"{name}:{line}"
 
 
-def read_records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield for each record the number of its first line and its text; blank lines are skipped."""
-    first = 1
-    while (line := file.readline()).isspace():
-        first += 1
-    rest: Iterable[bytes] = file
-    if line and _parse(line) is None:
-        # Either a single record over several lines, none of which is a record, or a bad line before others.
-        rest = file.readlines()
-        if not any(isinstance(record := _parse(text), dict) and "turns" in record for text in rest):
-            yield first, line + b"".join(rest)
+def read_records(path: str) -> Iterator[tuple[int, bytes]]:
+    """Yield for each record of a file the number of its first line and its text; blank lines are skipped."""
+    with files.open_text(path) as file:
+        lines = enumerate(files.read_lines(file, path), 1)
+        first = next((entry for entry in lines if not _is_blank(entry)), None)
+        if first is None:
             return
-    for number, text in enumerate(itertools.chain([line], rest), first):
-        if text and not text.isspace():
-            yield number, text
+        held = [first]
+        if _parse(first[1]) is None:
+            # Either a single record over several lines, none of which is a record, or a bad line before others.
+            size = 0
+            for entry in lines:
+                held.append(entry)
+                size += len(entry[1])
+                if size > files.MAX_JSON or _is_record(entry[1]):
+                    break
+            else:
+                yield first[0], b"\n".join(text for _, text in held)
+                return
+        yield from itertools.filterfalse(_is_blank, itertools.chain(held, lines))
+
+
+def _is_blank(entry: tuple[int, bytes]) -> bool:
+    return not entry[1].strip()
+
+
+def _is_record(text: bytes) -> bool:
+    return isinstance(record := _parse(text), dict) and "turns" in record
 
 
 def _parse(text: bytes) -> Any:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-from mexica_ai import terminal
+from mexica_ai import files, terminal
 from mexica_ai.cli import common
 from mexica_ai.cli.records import read_records
 from mexica_ai.errors import MexicaAIError
@@ -46,18 +46,17 @@ def run(args: argparse.Namespace) -> int:
     with common.Progress("replaying") as progress:
         for path in args.files:
             try:
-                with common.open_input(path) as file:
-                    size = os.path.getsize(path) if os.path.isfile(path) else 0
-                    done, pace = 0, terminal.Pace()
-                    for line_number, text in read_records(file):
-                        done += len(text)
-                        left = pace.describe(done, max(done, size)) if size else ""
-                        progress.show(f"replaying {common.source_name(path)}, line {line_number}, {left}".rstrip(", "))
-                        answer = _check(text)
-                        _print(common.source_name(path), line_number, answer, args.json)
-                        code = 2 if "error" in answer else code
+                size = os.path.getsize(path) if os.path.isfile(path) else 0
+                done, pace = 0, terminal.Pace()
+                for line_number, text in read_records(path):
+                    done += len(text)
+                    left = pace.describe(done, max(done, size)) if size else ""
+                    progress.show(f"replaying {files.name_of(path)}, line {line_number}, {left}".rstrip(", "))
+                    answer = _check(text)
+                    _print(files.name_of(path), line_number, answer, args.json)
+                    code = 2 if "error" in answer else code
             except MexicaAIError as error:  # the other files are still checked
-                print(f"mexica-ai: error: {error}", file=sys.stderr)
+                terminal.tell(f"error: {error}")
                 code = 2
     return code
 
@@ -93,7 +92,7 @@ def _print(name: str, line_number: int, answer: dict, is_json: bool) -> None:
         print(json.dumps({"file": name, "line": line_number, **answer}))
     elif "error" in answer:
         sys.stdout.flush()  # keeps the order of lines if both streams go to the same place
-        print(f"mexica-ai: error: {name}:{line_number}: {answer['error']}", file=sys.stderr)
+        terminal.tell(f"error: {name}:{line_number}: {answer['error']}")
     else:
         scores = " ".join(map(str, answer["scores"]))
         if answer["termination"] == "finished":
@@ -102,4 +101,4 @@ def _print(name: str, line_number: int, answer: dict, is_json: bool) -> None:
             )
         else:
             winners = answer["termination"]
-        print(f"{name}:{line_number}: scores {scores}; {winners}; {answer['turns']} turns")
+        terminal.say(f"{name}:{line_number}: scores {scores}; {winners}; {answer['turns']} turns")

@@ -75,13 +75,13 @@ def explain_choice(candidates: Sequence[Candidate], seat: int) -> str:
     )
 
 
-def format_statistics(result: Result) -> str:
-    """Return the statistics of a search."""
+def format_statistics(result: Result) -> list[str]:
+    """Return the lines of the statistics of a search."""
     speed = f" ({result.iterations / result.seconds:.0f}/s)" if result.seconds > 0 else ""
-    ended = f"ended by: {result.stop_reason}" if result.stop_reason else "searching"
+    ended = f"ended by: {terminal.shorten(result.stop_reason)}" if result.stop_reason else "searching"
     counts = f"{result.iterations} iterations in {result.seconds:.2f} s{speed}, {result.nodes} nodes, "
     parts = [counts + f"{result.distinct_turns} distinct turns", f"{ended}; seed {result.seed}"]
-    return "\n".join(terminal.wrap_turn(parts, terminal.width()))
+    return terminal.wrap_turn(parts, terminal.width())
 
 
 def format_expected_line(result: Result) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from mexica_ai import terminal
 from mexica_ai.cli import common
 
 SUMMARY = "answer requests over gRPC"
@@ -80,11 +81,11 @@ def run(args: argparse.Namespace) -> int:
         concerns = app.check(config)
         print(to_toml(config), end="")
         for concern in concerns:
-            common.warn(concern.message)
+            terminal.tell(f"warning: {concern.message}")
         return int(any(concern.is_fatal for concern in concerns))
     if args.check_health:
         status = probe.health(config)
-        print(status)
+        terminal.say(status)
         return int(status != "SERVING")
     logs.configure(config)
     return main.serve(config)

@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     if args.turn is None:
         if args.game is not None:
             raise NotationError("--game: needs --turn, which says how many turns are played", reason="BAD_USAGE")
-        position, note = common.read_position(args.position), ""
+        position, note = common.read_position(args.position), []
     else:
         position, note = _read_turn(args)
     if args.viewer is not None:
@@ -87,34 +87,34 @@ def run(args: argparse.Namespace) -> int:
     elif args.format == "compact":
         print(position.to_compact())
     else:
-        text = str(position).rstrip("\n") + note
-        print(terminal.plain(text) if args.format == "ascii" else terminal.paint(text))
+        lines = [*str(position).splitlines(), *note]
+        terminal.say(*(map(terminal.plain, lines) if args.format == "ascii" else lines))
     return 0
 
 
-def _read_turn(args: argparse.Namespace) -> tuple[Position, str]:
-    """Return the position of a record that the options name, and the text that says which one it is."""
+def _read_turn(args: argparse.Namespace) -> tuple[Position, list[str]]:
+    """Return the position of a record that the options name, and the lines that say which one it is."""
     text, where = read_record(args.position, args.game or 1)
     with common.located(where):
         record = parse_record(text)
         position = position_at(record, args.turn)
     turns = record["turns"]
     if args.turn == 0:
-        return position, f"\n\nThe start of a game of {len(turns)} turns"
+        return position, ["", f"The start of a game of {len(turns)} turns"]
     said = f"After turn {args.turn} of {len(turns)}: "
-    note = "\n\n" + "\n".join(terminal.wrap_turn(turns[args.turn - 1], terminal.width(), said, "  "))
+    note = ["", *terminal.wrap_turn(turns[args.turn - 1], terminal.width(), said, "  ")]
     for one in recorded_evaluations(record):
         if one.turn_index == args.turn - 1:
-            note += "\n" + _evaluation(one)
+            note += _evaluation(one)
     return position, note
 
 
-def _evaluation(one: TurnEvaluation) -> str:
-    """Return what `annotate --record` found about a turn."""
+def _evaluation(one: TurnEvaluation) -> list[str]:
+    """Return the lines of what `annotate --record` found about a turn."""
     seat = one.seat
     line = f"Seat {seat}'s share of the win: {one.before[seat]:.3f} before, {one.after[seat]:.3f} after, "
     line += f"loss {one.loss:.3f} {mark_of(one.loss)}".rstrip()
+    lines = [line]
     if one.choice != one.turn:
-        turn = terminal.wrap_turn(one.choice, terminal.width(), "The engine's turn: ", "  ")
-        line += "\n" + "\n".join(turn)
-    return f"{line}\n{terminal.wrap(f'({NOTE})')}"
+        lines += terminal.wrap_turn(one.choice, terminal.width(), "The engine's turn: ", "  ")
+    return [*lines, *terminal.wrap(f"({NOTE})")]

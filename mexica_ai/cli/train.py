@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from mexica_ai import registry
+from mexica_ai import files, registry, terminal
 from mexica_ai.cli import common, train_recipe
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import SearchError
@@ -187,7 +186,8 @@ def run(args: argparse.Namespace) -> int:
         with common.Progress("fitting") as progress:
             fitted = recipe.fit(plan, samples, on_epoch=_counter(progress, "fitting, epoch {} of {}", plan.epochs))
         _draw(args, fitted.reports)
-        plan.entry.weights_spec.save(args.weights, fitted.weights)
+        with files.writing(args.weights, "--weights"):
+            plan.entry.weights_spec.save(args.weights, fitted.weights)
         if not args.json:
             _print_fitted(args, samples, fitted)
         match = _play_match(args, plan, fitted, executor, concurrency) if args.match else None
@@ -207,7 +207,7 @@ def run(args: argparse.Namespace) -> int:
     elif match:
         _print_match(match)
     for problem in match.lost if match else ():
-        print(f"mexica-ai: {problem}", file=sys.stderr)
+        terminal.tell(problem)
     return EXIT_LOST if match and match.lost else 0
 
 
@@ -250,7 +250,7 @@ def _evaluate(args: argparse.Namespace, plan: recipe.Plan, samples: recipe.Sampl
         figures |= {"choices": found.choices, "sha256": plan.weights.sha256, "states": num_states}
         print(json.dumps(figures))
         return 0
-    print(f"{len(samples.records)} games, {num_states:,} states; in use: weights {plan.weights.version}")
+    terminal.say(f"{len(samples.records)} games, {num_states:,} states; in use: weights {plan.weights.version}")
     _print_losses(found.reports)
     if found.choices:
         _print_choices(found.choices, found.choices["measured_on"], ("alike", "in_use"))
@@ -283,13 +283,13 @@ def _draw(args: argparse.Namespace, reports: Mapping[str, Report]) -> None:
 
 def _print_fitted(args: argparse.Namespace, samples: recipe.Samples, fitted: recipe.Fitted) -> None:
     held_out = samples.positions.held_out
-    print(f"{len(samples.records)} games, {len(held_out):,} states, {held_out.sum():,} of them not fitted on")
+    terminal.say(f"{len(samples.records)} games, {len(held_out):,} states, {held_out.sum():,} of them not fitted on")
     _print_losses(fitted.reports)
     if fitted.probes is not None:
         held_out = fitted.probes.held_out
-        print(f"{len(held_out):,} probes, {held_out.sum():,} of them not fitted on")
+        terminal.say(f"{len(held_out):,} probes, {held_out.sum():,} of them not fitted on")
         for name, report in fitted.probe_reports.items():
-            print(
+            terminal.say(
                 f"{name:9} error of the shares {report.share_error:.4f}, "
                 f"of the scores {report.score_error:.1f} points"
             )
@@ -297,7 +297,7 @@ def _print_fitted(args: argparse.Namespace, samples: recipe.Samples, fitted: rec
         count = fitted.choices["fitted_on"] + fitted.choices["held_out"]
         _print_choices(fitted.choices, count, ("alike", "before", "fitted", "after"))
     _print_calibration(fitted.reports)
-    print(f"\n{args.weights}: sha256 {fitted.weights.sha256}", flush=True)
+    terminal.say("", f"{args.weights}: sha256 {fitted.weights.sha256}", flush=True)
 
 
 def _print_losses(reports: Mapping[str, Report]) -> None:
@@ -306,7 +306,7 @@ def _print_losses(reports: Mapping[str, Report]) -> None:
             f"{loss:.4f}{_plus_minus(report.log_loss_error[n])} with {n} seats"
             for n, loss in report.log_loss.items()
         )
-        print(f"{name:9} log-loss {losses}; score error {report.score_error:.1f} points")
+        terminal.say(f"{name:9} log-loss {losses}; score error {report.score_error:.1f} points")
 
 
 def _plus_minus(error: float | None) -> str:
@@ -315,17 +315,17 @@ def _plus_minus(error: float | None) -> str:
 
 def _print_choices(choices: recipe.Choices, count: int, names: tuple[str, ...]) -> None:
     if choices[names[0]] is None:
-        print(f"{count:,} choices; none of them to measure the priors on")
+        terminal.say(f"{count:,} choices; none of them to measure the priors on")
         return
     losses = ", ".join(f"{choices[name]:.4f} {name}" for name in names)
-    print(f"{count:,} choices; log-loss of the priors {losses}")
+    terminal.say(f"{count:,} choices; log-loss of the priors {losses}")
 
 
 def _print_calibration(reports: Mapping[str, Report]) -> None:
     for name, report in reports.items():
-        print(f"\n{name + ':':9} predicted    won    seats")
+        terminal.say("", f"{name + ':':9} predicted    won    seats")
         for predicted, won, count in report.calibration:
-            print(f"{predicted:19.3f} {won:6.3f} {count:8,}")
+            terminal.say(f"{predicted:19.3f} {won:6.3f} {count:8,}")
 
 
 def _print_match(match: recipe.Match) -> None:
@@ -334,4 +334,5 @@ def _print_match(match: recipe.Match) -> None:
     if share.low is not None:
         text += f" ({share.low:.3f} to {share.high:.3f})"
     forfeits = f", {match.forfeits} of them forfeited" if match.forfeits else ""
-    print(f"{match.games} games{forfeits} against the weights in use: the new weights' share of the win is {text}")
+    against = f"{match.games} games{forfeits} against the weights in use"
+    terminal.say(f"{against}: the new weights' share of the win is {text}")

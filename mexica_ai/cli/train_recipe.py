@@ -7,7 +7,7 @@ import dataclasses
 import json
 from pathlib import Path
 
-from mexica_ai import registry
+from mexica_ai import registry, terminal
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.train import generation
@@ -101,13 +101,13 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(provenance))
         return 0
     figures, match = provenance["policy"], provenance["match"]
-    print(f"{provenance['games']} games")
+    terminal.say(f"{provenance['games']} games")
     if "held_out_loss" in provenance:
-        print(
+        terminal.say(
             f"evaluation: loss on probes of held-out games {provenance['held_out_loss_before']:.4f} before, "
             f"{provenance['held_out_loss']:.4f} after"
         )
-    print(
+    terminal.say(
         f"policy: cross-entropy on held-out games {figures['before']:.4f} before, {figures['after']:.4f} after, "
         f"{figures['entropy']:.4f} at least; {figures['fitted_on']:,} decisions"
     )
@@ -115,6 +115,6 @@ def run(args: argparse.Namespace) -> int:
     text = "unknown" if share is None else f"{share:.3f}"
     if low is not None:
         text += f" ({low:.3f} to {high:.3f})"
-    print(f"match: {match['games']} games; the new weights' share of the win is {text}")
-    print(f"{args.out / 'weights.json'}: sha256 {made.sha256}")
+    terminal.say(f"match: {match['games']} games; the new weights' share of the win is {text}")
+    terminal.say(f"{args.out / 'weights.json'}: sha256 {made.sha256}")
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mexica_ai import files
+from mexica_ai import files, terminal
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.errors import NotationError
@@ -48,6 +48,6 @@ def run(args: argparse.Namespace) -> int:
     limits = Limits(time_s, args.iterations, args.memory or DEFAULT_MEMORY_MB, args.threads or DEFAULT_THREADS)
     nodes = search_tree(position, limits, visits=args.visits, seed=args.seed)
     write = format_dot if args.out.endswith(".dot") else format_json_lines
-    files.replace(args.out, write(nodes))
-    print(f"{len(nodes):,} nodes with at least {args.visits:,} visits of {nodes[0]['visits']:,}: {args.out}")
+    files.replace(args.out, write(nodes), "--out")
+    terminal.say(f"{len(nodes):,} nodes with at least {args.visits:,} visits of {nodes[0]['visits']:,}: {args.out}")
     return 0

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 
+from mexica_ai import files, terminal
 from mexica_ai.cli import common
 from mexica_ai.errors import MexicaAIError, NotationError, Violation
 from mexica_ai.position import Position
@@ -43,14 +44,14 @@ def run(args: argparse.Namespace) -> int:
     """Run the command."""
     code = 0
     for source in args.positions:
-        name, violations, position = common.source_name(source), [], None
+        name, violations, position = files.name_of(source), [], None
         try:
             position = common.read_position(source)
         except MexicaAIError as error:
             code = 2
             if isinstance(error, NotationError) and error.reason == "UNREADABLE_FILE":
                 sys.stdout.flush()
-                print(f"mexica-ai: error: {error}", file=sys.stderr)
+                terminal.tell(f"error: {error}")
                 continue
             violations = error.violations or [Violation(error.path, error.reason, str(error).removeprefix(f"{name}: "))]
         _print(name, position, violations, args.json)
@@ -62,9 +63,9 @@ def _print(name: str, position: Position | None, violations: list[Violation], is
         found = [violation._asdict() for violation in violations]
         print(json.dumps({"position": name, "valid": position is not None, "violations": found}))
     elif position is not None:
-        print(f"{name}: valid, {position!r}")
+        terminal.say(f"{name}: valid, {position!r}")
     else:
         count = "1 fault" if len(violations) == 1 else f"{len(violations)} faults"
-        print(f"{name}: {count}{', perhaps more' * (len(violations) == MAX_VIOLATIONS)}")
+        terminal.say(f"{name}: {count}{', perhaps more' * (len(violations) == MAX_VIOLATIONS)}")
         for violation in violations:
-            print(f"  {violation.message} [{violation.reason}]")
+            terminal.say(f"  {violation.message} [{violation.reason}]")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from mexica_ai import targets
+from mexica_ai import files, targets
 from mexica_ai.cli import common
 from mexica_ai.cli.client import TOKEN_VARIABLE, read_token
 from mexica_ai.engines.specs import EngineSpec, parse_spec, whole_number
@@ -151,7 +151,7 @@ def _check_address(args: argparse.Namespace) -> None:
         raise NotationError("--tls-certificate: expected together with --tls-key", reason="BAD_USAGE")
     for path in (args.tls_certificate, args.tls_key, args.server_ca, args.server_certificate, args.server_key):
         if path is not None:
-            with common.open_input(path):
+            with files.open_text(path):
                 pass
     if args.tls_certificate or args.insecure or _is_loopback(args.host):
         return

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 from cext.core.weights import Weights
 from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.files import writing
 from mexica_ai.strict import parse_json
 
 BEGINNING = b'{"game": '  # of every line that a job returns
@@ -125,8 +126,9 @@ def complete(
 
         def write(_index: int, result: dict[str, Any]) -> None:
             nonlocal done
-            file.write(json.dumps(result).encode() + b"\n")
-            file.flush()
+            with writing(path):
+                file.write(json.dumps(result).encode() + b"\n")
+                file.flush()
             done += 1
             on_progress(done)
 

@@ -32,12 +32,12 @@ from typing import Any
 import numpy as np
 
 from cext.core.weights import Weights
-from mexica_ai import registry
+from mexica_ai import files, registry
 from mexica_ai.arena.estimates import Estimate
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament, reproducible_key
 from mexica_ai.engines.specs import parse_spec
-from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.errors import SearchError
 from mexica_ai.search import weights_for
 from mexica_ai.strict import quote
 from mexica_ai.train import corrections, positions, priors, probes, selfplay
@@ -311,10 +311,8 @@ def sample(plan: Plan) -> Samples:
 
 
 def _read_lines(path: Path) -> list[bytes]:
-    try:
-        return path.read_bytes().splitlines()
-    except OSError as error:
-        raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
+    with files.open_text(path) as file:
+        return list(files.read_lines(file, path))
 
 
 def check_enough_games(samples: Samples) -> None:

@@ -80,7 +80,9 @@ class Folder:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise NotationError(f"--games: cannot use {path}: {error.strerror}", reason="BAD_USAGE") from None
+            raise NotationError(
+                f"--games: cannot use {path}: {error.strerror}; expected a folder of yours", reason="BAD_USAGE"
+            ) from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

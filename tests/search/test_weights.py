@@ -249,8 +249,8 @@ DAMAGES = [
     (damage(lambda content: content["weights"]["b3"].__setitem__(0, None)), "weights b3: expected finite"),
     (damage(lambda content: content["weights"]["w1"][0].pop()), "weights w1: expected finite numbers"),
     (damage(lambda content: content["weights"]["b3"].__setitem__(0, 1e300)), "weights b3: expected finite"),
-    (damage(lambda content: content["weights"]["b3"].__setitem__(0, math.inf)), "JSON has no Infinity"),
-    (damage(lambda content: content["weights"]["b3"].__setitem__(0, math.nan)), "JSON has no NaN"),
+    (damage(lambda content: content["weights"]["b3"].__setitem__(0, math.inf)), "Infinity is not JSON"),
+    (damage(lambda content: content["weights"]["b3"].__setitem__(0, math.nan)), "NaN is not JSON"),
     (
         damage(lambda content: content["weights"]["priors"][0].__setitem__(0, 0)),
         "priors: expected numbers",
@@ -264,13 +264,16 @@ DAMAGES = [
     (damage(lambda content: content["weights"].update(w9=[])), "unknown weights 'w9'"),
     (damage(lambda content: content["weights"].pop("w2")), "no 'w2'"),
     (damage(lambda content: content.update(weights=[])), "weights is not a JSON object"),
-    (cut, "not JSON"),
-    (text(""), "not JSON"),
-    (text("[" * 100_000), "not JSON"),
+    (cut, "expected JSON"),
+    (text(""), "expected JSON"),
+    (text("[" * 100_000), "nested too deeply"),
     (text("[]"), "the file is not a JSON object"),
     (text('{"game": "mexica", "version": 1}'), "no 'format'"),
-    (lambda spec, path: path.write_bytes(b"\xff\xfe\x00"), "not JSON"),
-    (lambda spec, path: path.mkdir(), "not a file"),
+    (lambda spec, path: path.write_bytes(b"\xff\xfe\x00"), "given UTF-16 or UTF-32"),
+    (lambda spec, path: path.write_bytes(bytes(20)), "it is no text"),
+    (lambda spec, path: path.write_bytes(b" " * (17 << 20)), "over 16,777,216 bytes"),
+    (lambda spec, path: path.write_bytes(spec.path.read_bytes()[:-3] + b', "b3": []}}'), 'the key "b3" occurs twice'),
+    (lambda spec, path: path.mkdir(), "Is a directory"),
     (lambda spec, path: None, "No such file"),
 ]
 
@@ -282,7 +285,7 @@ def test_a_file_that_is_none_of_weights_is_bad_input(spec, tmp_path, capsys, wri
     with pytest.raises(NotationError) as caught:
         registry.load_weights_file(path)
     message = str(caught.value)
-    assert message.startswith(f"{path}: ")
+    assert message.startswith((f"{path}: ", f"cannot read {path}: "))
     assert problem in message
     assert "expected a file of weights of coatl or mexica or tzolkin" in message
     assert "\n" not in message

@@ -1,0 +1,128 @@
+"""Standard streams that are closed or full, and Ctrl-C while modules are imported."""
+
+import errno
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import mexica_ai_command
+from mexica_ai.cli.main import main
+
+NIM = {"game": "nim", "version": 1, "players": 2, "piles": [1, 1], "to_move": 0, "plies_left": 1, "plies_per_turn": 1}
+RECORD = {"game": "nim", "version": 1, "start": NIM, "turns": [["take 1 1"], ["take 1 2"]], "scores": [0, 1]}
+ARENA = "arena --game nim --engine greedy --engine random --iterations 1 --blocks 1"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nim.json").write_text(json.dumps(NIM))
+    (tmp_path / "record.json").write_text(json.dumps(RECORD | {"winners": [1]}))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "show nim.json",
+        "legal nim.json",
+        "best nim.json --iterations 10",
+        "best nim.json --iterations 10 --json",
+        "replay record.json",
+        "annotate record.json --iterations 10",
+        "new --game nim",
+        "validate nim.json",
+        "perft nim.json --depth 1",
+        ARENA,
+        "--help",
+    ],
+)
+@pytest.mark.parametrize("closed", [["stdout"], ["stderr"], ["stdin", "stdout", "stderr"]])
+def test_outputs_that_are_closed_go_nowhere(monkeypatch, command, closed):
+    for name in closed:
+        monkeypatch.setattr(sys, name, None)
+    assert main(command.split()) == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("engine", 0),
+        ("play --game nim --record kept.json", 0),
+        ("legal -", 0),
+        ("replay -", 0),
+        ("best -", 2),
+        ("show -", 2),
+        ("show - --turn 1", 2),
+    ],
+)
+def test_an_input_that_is_closed_is_empty(monkeypatch, capsys, command, code):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(command.split()) == code
+    err = capsys.readouterr().err
+    assert err.count("\n") == (code != 0)
+    assert err == "" or err.startswith("mexica-ai: error: standard input: ")
+
+
+def test_an_output_that_is_full_is_named(monkeypatch, capsys):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        monkeypatch.setattr("mexica_ai.cli.main._drop_output", lambda: None)
+        assert main(["show", "nim.json"]) == 1
+        monkeypatch.undo()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())
+    assert capsys.readouterr().err == f"mexica-ai: error: cannot write standard output: {os.strerror(errno.ENOSPC)}\n"
+
+
+class Left(BaseException):
+    """Instead of the end of the process."""
+
+
+def interrupted_import(name):
+    """Stand for a module during whose import Ctrl-C is pressed."""
+    if name == "main":
+        signal.raise_signal(signal.SIGINT)
+    raise AttributeError(name)
+
+
+def test_ctrl_c_during_imports_ends_the_command_as_later(monkeypatch, capfd):
+    module = ModuleType("mexica_ai.cli.main")
+    module.__getattr__ = interrupted_import
+    monkeypatch.setitem(sys.modules, "mexica_ai.cli.main", module)
+    codes = []
+
+    def leave(code):
+        codes.append(code)
+        raise Left
+
+    monkeypatch.setattr(os, "_exit", leave)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with pytest.raises(Left):
+            mexica_ai_command.main()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert codes == [130]
+    assert capfd.readouterr().err == "mexica-ai: interrupted\n"
+
+
+@pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN])
+def test_after_the_imports_ctrl_c_is_handled_as_before(monkeypatch, handler):
+    module = ModuleType("mexica_ai.cli.main")
+    module.main = lambda: signal.getsignal(signal.SIGINT)
+    monkeypatch.setitem(sys.modules, "mexica_ai.cli.main", module)
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        assert mexica_ai_command.main() is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_the_command_imports_next_to_nothing_before_it_can_be_interrupted():
+    tree = compile(Path(mexica_ai_command.__file__).read_text(), "command", "exec")
+    assert set(tree.co_names) & set(sys.modules) <= {"os", "signal", "sys"}
