@@ -107,8 +107,8 @@ def wrap_turn(actions: Sequence[str], columns: int, first: str = "", rest: str =
     first, rest : str
         What the first line and the others begin with.
     """
-    actions = shorten("; ".join(actions), MAX_MESSAGE).split("; ")  # perhaps of another program
-    text = "; ".join(action.replace(" ", NO_BREAK) for action in actions)
+    # They may be those of another program.
+    text = "; ".join(shorten(action, MAX_MESSAGE).replace(" ", NO_BREAK) for action in actions)
     lines = textwrap.wrap(
         text,
         columns,

@@ -57,6 +57,7 @@ resign               give up
 quit                 end; the game can go on later"""
 HINT_S, ANALYSE_S = 1.0, 2.0
 _ROWS = 12  # lines of legal actions that are listed
+_MAX_LINE = 100_000  # characters of a line that is piped in
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 
 
@@ -428,7 +429,12 @@ def _piped() -> Callable[[str], str]:
     """Return what reads the next line of standard input; the line is shown, as on a terminal."""
 
     def read(prompt: str) -> str:
-        line = sys.stdin.readline()
+        try:
+            line = sys.stdin.readline(_MAX_LINE)
+        except UnicodeDecodeError as error:
+            raise NotationError(f"standard input: not UTF-8: {error.reason}", reason="BAD_UTF8") from None
+        if len(line) == _MAX_LINE:
+            raise NotationError(f"standard input: a line of over {_MAX_LINE:,} characters", reason="UNREADABLE_FILE")
         if not line:
             raise EOFError
         line = line.rstrip("\n").removeprefix("\ufeff")

@@ -1,6 +1,7 @@
 """Standard streams that are closed or full, and Ctrl-C while modules are imported."""
 
 import errno
+import io
 import json
 import os
 import signal
@@ -66,6 +67,17 @@ def test_an_input_that_is_closed_is_empty(monkeypatch, capsys, command, code):
     err = capsys.readouterr().err
     assert err.count("\n") == (code != 0)
     assert err == "" or err.startswith("mexica-ai: error: standard input: ")
+
+
+@pytest.mark.parametrize(
+    ("content", "mentions"), [(b"\xff\n", "standard input: not UTF-8"), (b"x" * 200_000, "a line of over 100,000")]
+)
+def test_lines_of_play_that_are_none(monkeypatch, capsys, content, mentions):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8"))
+    assert main(["play", "nim.json", "--record", "kept.json"]) == 2
+    err = capsys.readouterr().err
+    assert mentions in err
+    assert err.count("\n") == 1
 
 
 def test_an_output_that_is_full_is_named(monkeypatch, capsys):
