@@ -315,7 +315,7 @@ class Position:
                 "nothing was played since this position was made; expected something to undo", reason="NO_HISTORY"
             )
         self._state, actions = self._played.pop()
-        return actions
+        return list(actions)  # copies of this position have the same list
 
     @property
     def history(self) -> list[list[str]]:

@@ -220,6 +220,17 @@ def test_positions_with_their_history(game, seed):
             assert not rest.history
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copy_shares_nothing_that_changes(way):
+    position = ai.new_game("nim", piles=[3, 4, 5])
+    position.push("take 1 1")
+    twin = WAYS[way](position)
+    twin.pop().append("take 2 2")
+    twin.push("take 3 3")
+    assert position.history == [["take 1 1"]]
+    assert twin.history == [["take 3 3"]]
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_a_pickled_state_goes_on_alike(game):
     """Random events, redeals and legal actions are the same, so nothing in memory differs that play depends on."""
