@@ -1,8 +1,10 @@
 """Fixtures that several files of tests share."""
 
+import functools
 import json
 import logging
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -13,9 +15,24 @@ import pytest
 # Before NumPy is loaded: its threads take the processors from the other workers.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from here import Here
+
+from mexica_ai import registry
 from mexica_ai.cli.main import main
 
 pytest_plugins = ["real"]
+
+_shipped = registry._shipped
+
+
+@functools.cache
+def _own_weights(name):
+    path = pathlib.Path(__file__).with_name("data") / "weights" / f"{name}.json"
+    return registry.get(name).weights_spec.load(path) if path.exists() else _shipped(name)
+
+
+# Weights of the tests: others that ship one day must break none. Processes that tests start have those that ship.
+registry._shipped = _own_weights
 
 
 def pytest_configure():
@@ -66,6 +83,18 @@ def cli(capfd):
         return call.code
 
     return call
+
+
+@pytest.fixture
+def shipped_weights(monkeypatch):
+    """Let a test have the weights that ship."""
+    monkeypatch.setattr(registry, "_shipped", _shipped)
+
+
+@pytest.fixture
+def in_process(monkeypatch):
+    """Let tournaments of this test play in its process."""
+    monkeypatch.setattr("mexica_ai.arena.pool.GamePool", Here)
 
 
 @pytest.fixture

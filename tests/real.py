@@ -2,7 +2,15 @@
 
 `@pytest.mark.real("processes")` names what a test depends on. Such tests run one after the other in two workers, and
 if they fail again, twice at most; the end of the run lists what needed that.
+
+Every other test runs once, and fails if it starts a process, uses a TCP port or sleeps. It may have threads
+and wait for them, and a gRPC server on a unix socket. A time limit must never decide what it finds.
 """
+
+import multiprocessing.util
+import os
+import sys
+import time
 
 import pytest
 
@@ -12,7 +20,9 @@ MAX_RERUN_TESTS = 3  # in one run; with more of them it fails
 NUM_GROUPS = 2
 GROUPS = "mexica_ai/groups"  # in pytest's cache: tests that one worker runs, from the workers to the scheduler
 
-# Of the whole suite: how many tests there are, and how many of them have the mark.
+TESTS = os.path.dirname(__file__)
+
+# Of the whole suite but the page's, which is a process: how many tests there are, and how many of them have the mark.
 COUNTS = pytest.StashKey[tuple[int, int]]()
 
 
@@ -20,7 +30,8 @@ COUNTS = pytest.StashKey[tuple[int, int]]()
 def pytest_collection_modifyitems(config, items):
     real = [item for item in items if item.get_closest_marker("real")]
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        config.stash[COUNTS] = len(items), len(real)
+        others = [item for item in items if item.path.parent.name != "web"]
+        config.stash[COUNTS] = len(others), sum(item.get_closest_marker("real") is not None for item in others)
     sizes = dict.fromkeys(range(NUM_GROUPS), 0)
     group_of = {}  # by file: its tests share fixtures
     for item in real:
@@ -57,10 +68,94 @@ def pytest_xdist_make_scheduler(config, log):
     return Scheduling(config, log)
 
 
+class Guard:
+    """Refuses what tests without the mark must not do.
+
+    Attributes
+    ----------
+    test : str or None
+        The test without the mark that runs.
+    refused : list of str
+        What it was refused: it may have caught the exception.
+    """
+
+    STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec")
+
+    def __init__(self):
+        self.test, self.refused = None, []
+
+    def install(self):
+        """Stand in the way from now on."""
+        sys.addaudithook(self._hear)
+        self._wrap(time, "sleep", self._hear_sleep)
+        spawn = multiprocessing.util, "spawnv_passfds"  # not audited
+        self._wrap(*spawn, lambda *_: self.refuse("processes", "multiprocessing"))
+        from grpc import _server as threaded
+        from grpc.aio import _server as asynchronous
+
+        for server in (threaded._Server, asynchronous.Server):
+            for name in ("add_insecure_port", "add_secure_port"):
+                self._wrap(server, name, self._hear_grpc)
+
+    def refuse(self, reason, what):
+        """Fail the test that runs if it has no mark."""
+        if self.test is not None:
+            self.refused.append(f'{what} in a test without @pytest.mark.real("{reason}")')
+            pytest.fail(self.refused[-1])
+
+    @staticmethod
+    def _wrap(owner, name, before):
+        inner = getattr(owner, name)
+
+        def outer(*args, **kwargs):
+            before(*args)
+            return inner(*args, **kwargs)
+
+        setattr(owner, name, outer)
+
+    def _hear(self, event, args):
+        if event in self.STARTS:
+            self.refuse("processes", event)
+        elif event in ("socket.bind", "socket.connect") and isinstance(args[1], tuple):
+            self.refuse("ports", event)
+
+    def _hear_sleep(self, *_):
+        caller = sys._getframe(2).f_code.co_filename
+        if caller.startswith(TESTS):  # threads of the product may tick
+            self.refuse("time", "time.sleep")
+
+    def _hear_grpc(self, server, address, *_):
+        if not address.startswith("unix:"):
+            self.refuse("ports", "a gRPC server")
+
+
+guard = Guard()
+
+
+def pytest_configure():
+    guard.install()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    for mark in item.iter_markers("real"):
+    marks = list(item.iter_markers("real"))
+    for mark in marks:
         assert mark.args, f"mark `real` without a reason, expected some of {REASONS}"
         assert set(mark.args) <= set(REASONS), f"mark `real` with {mark.args}, expected some of {REASONS}"
+    guard.test, guard.refused = None if marks else item.nodeid, []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    outcome = yield
+    if guard.refused:
+        pytest.fail(guard.refused[0])
+    return outcome
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown():
+    guard.test = None
 
 
 def _run_again(reporter):

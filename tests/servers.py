@@ -1,8 +1,10 @@
 """Servers for tests, and a fake search that waits instead of computing."""
 
 import asyncio
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import grpc
 import pytest
@@ -49,9 +51,13 @@ class IdleSearch:
 
 
 class RunningServer:
-    """A server in an event loop of its own thread."""
+    """A server in an event loop of its own thread.
+
+    It listens on a unix socket, for which it needs no port; with `port` among its configuration, on that.
+    """
 
     def __init__(self, search, *, watch=None, **config):
+        self._folder = None if "port" in config else tempfile.TemporaryDirectory()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
@@ -64,14 +70,19 @@ class RunningServer:
         except BaseException:
             self._end_loop()
             raise
-        self.address, self.metrics = self._server.address, self._server.metrics
+        self.metrics = self._server.metrics
         self.channel = grpc.insecure_channel(self.address)
         self.stub = engine_pb2_grpc.EngineServiceStub(self.channel)
         self.health = health_pb2_grpc.HealthStub(self.channel)
 
     async def _start(self):
         self._server = Server(self._config, self._search, self._watch)
-        await self._server.start()
+        if self._folder is None:
+            await self._server.start()
+            self.address = self._server.address
+        else:
+            self.address = on_a_socket(self._server, self._folder.name)
+            await self._server.start()
 
     def run(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(30)
@@ -94,14 +105,25 @@ class RunningServer:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+def on_a_socket(server, folder):
+    """Let a server listen on a unix socket in a folder, instead of its port; return the address."""
+    address, inner = f"unix:{Path(folder, 'server')}", server._server
+    for name in ("add_insecure_port", "add_secure_port"):
+        add = getattr(inner, name)
+        setattr(inner, name, lambda _, *credentials, add=add: add(address, *credentials))
+    return address
 
 
 def await_that(is_so):
     """Wait until a condition holds."""
-    end = time.monotonic() + 60
+    end, tick = time.monotonic() + 60, threading.Event()
     while not is_so():
         assert time.monotonic() < end
-        time.sleep(0.005)
+        tick.wait(0.005)
 
 
 def failure(call, *args, **kwargs):

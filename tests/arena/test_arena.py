@@ -12,10 +12,11 @@ import sys
 import threading
 import time
 import weakref
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from here import Here
 
 import mexica_ai as ai
 from mexica_ai import NotationError, Position, SearchError, registry, replay
@@ -51,18 +52,6 @@ def make(*engines, players=2, **options):
     options.setdefault("key", reproducible_key(options["seed"]))
     names = tuple(f"e{index}" for index in range(len(engines)))
     return Tournament(players=players, engines=engines, names=names, **options)
-
-
-class Here(Executor):
-    """An executor that plays at once, in this thread."""
-
-    def submit(self, fn, /, *args, **kwargs):
-        future = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 def played(records):
@@ -200,6 +189,7 @@ def test_a_block_has_one_deal_and_games_repeat():
     assert (again["turns"], again["scores"]) == (first["turns"], first["scores"])
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize(
     ("failure", "reason", "mentions"),
     [
@@ -250,6 +240,7 @@ def is_alive(pid):
         return False
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", ["time=0.1", "iterations=3"])
 def test_a_program_that_hangs_is_ended_with_its_children(limit, tmp_path):
@@ -263,6 +254,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(limit, tmp_path):
     assert are_gone(pids)
 
 
+@pytest.mark.real("processes")
 def test_a_program_that_cannot_be_started_forfeits():
     for spec in ("cmd:/no/such/program", "cmd:true", "cmd:cat"):
         record = game_of(make("random", spec))
@@ -271,6 +263,7 @@ def test_a_program_that_cannot_be_started_forfeits():
         assert record["arena"]["failures"][0]["position"] == record["start"]
 
 
+@pytest.mark.real("processes")
 def test_a_program_that_does_not_greet_forfeits(monkeypatch):
     monkeypatch.setattr("mexica_ai.engines.process.HELLO_TIMEOUT_S", 0.3)
     tournament = make("random", program("mute"))
@@ -284,6 +277,7 @@ def test_a_program_that_does_not_greet_forfeits(monkeypatch):
     assert caught.value.reason == "ENGINE_TIMEOUT"
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "game", "reason"),
@@ -303,12 +297,14 @@ def test_an_engine_that_can_never_play_is_found_before_the_first_game(spec, game
     assert (str(error), error.reason) == (str(caught.value), reason)
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_engines_that_can_play_pass_the_check(tmp_path):
     play.check_engines(make("mcts", "beam,width=3", "random", program("deaf", 0, tmp_path / "deaf")))
     assert are_gone((tmp_path / "deaf").read_text().split())
 
 
+@pytest.mark.real("processes")
 def test_a_failure_can_be_retried(tmp_path):
     def play(kind):
         return game_of(make(program(kind, 1, tmp_path / "mark") + ",time=5", "random", on_failure="retry"))
@@ -322,6 +318,7 @@ def test_a_failure_can_be_retried(tmp_path):
     assert len(record["arena"]["failures"]) == 3
 
 
+@pytest.mark.real("processes")
 def test_lateness_is_measured(tmp_path):
     record = game_of(make(program("slow", 1, 0.15) + ",time=0.05", "random,time=1", margin_s=10.0))
     late, other = record["arena"]["seats"]
@@ -331,6 +328,7 @@ def test_lateness_is_measured(tmp_path):
     assert other["late_max_s"] == 0
 
 
+@pytest.mark.real("processes")
 def test_a_clock_bounds_the_whole_game(tmp_path):
     tournament = make(program("clock", 1, tmp_path / "request"), "mcts", clock=(2.0, 0.5))
     record = game_of(tournament)
@@ -392,6 +390,7 @@ def pool():
     pool.shutdown()
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize("play_or_die", [play_or_die, play_or_end])
 def test_a_dead_worker_costs_one_game_which_is_played_again_in_isolation(pool, play_or_die):
@@ -409,6 +408,7 @@ def test_a_dead_worker_costs_one_game_which_is_played_again_in_isolation(pool, p
     }
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_what_hangs_in_native_code_costs_its_process(pool):
     progress = run(make(), 1, pool, play=hang_in_native_code)
@@ -416,6 +416,7 @@ def test_what_hangs_in_native_code_costs_its_process(pool):
     assert [record["termination"] for record in progress.records] == ["finished", "finished"]
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_a_game_whose_workers_always_die_is_given_up(pool):
     progress = run(make(), 1, pool, play=die)
@@ -424,6 +425,7 @@ def test_a_game_whose_workers_always_die_is_given_up(pool):
     assert progress.ended_by == "finished"
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_shutting_down_ends_workers_and_their_programs(pool, tmp_path):
     pool.submit(sleep_with_child, str(tmp_path / "pids"))
@@ -455,12 +457,14 @@ def deaf_programs(pool, tmp_path):
         os.kill(int(pid), signal.SIGKILL)
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_shutting_down_ends_programs_that_do_not_listen(pool, deaf_programs):
     pool.shutdown()
     assert are_gone(deaf_programs)
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks the kernel of Linux for it")
 def test_programs_that_do_not_listen_die_with_a_worker_that_is_killed(pool, deaf_programs):
@@ -714,6 +718,7 @@ def test_ranks_and_margins_are_those_of_the_scores():
     assert outcome.margins == (-20, 0, 0, -60)
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_forfeits_count_in_the_block_and_stand_in_the_table():
     games = games_of(make(program("illegal") + ",time=5", "random", players=3), 1)
@@ -741,6 +746,7 @@ def end_during_a_callback():
     time.sleep(60)
 
 
+@pytest.mark.real("processes")
 def test_a_worker_told_to_end_during_a_callback_ends_quietly(capfd):
     process = multiprocessing.get_context("spawn").Process(target=end_during_a_callback)
     process.start()
@@ -777,7 +783,7 @@ def two_sets(tmp_path):
     return paths
 
 
-def test_two_sets_of_weights_play_each_other(two_sets, tmp_path, cli):
+def test_two_sets_of_weights_play_each_other(two_sets, tmp_path, cli, in_process):
     journal = tmp_path / "journal.jsonl"
     usual, by_hand = (registry.load_weights_file(path).version for path in two_sets)
     engines = [f"greedy,weights={two_sets[0]}", f"greedy,weights={two_sets[1]}"]
@@ -800,7 +806,7 @@ def test_two_sets_of_weights_play_each_other(two_sets, tmp_path, cli):
     assert f"weights of {engines[1]}: {by_hand}\n" in cli.out
 
 
-def test_a_journal_is_not_continued_with_other_weights(two_sets, tmp_path, cli):
+def test_a_journal_is_not_continued_with_other_weights(two_sets, tmp_path, cli, in_process):
     journal = tmp_path / "journal.jsonl"
     usual, by_hand = (registry.load_weights_file(path).version for path in two_sets)
     command = ["--engine", f"greedy,weights={two_sets[0]}", "--engine", "random", "--journal", journal]

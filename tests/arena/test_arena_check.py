@@ -9,6 +9,8 @@ import pytest
 from mexica_ai.arena import check
 from mexica_ai.cli.main import main
 
+pytestmark = pytest.mark.real("processes")
+
 PROGRAM = """
 import json, os, select, sys, time
 kind = sys.argv[1]

@@ -44,6 +44,7 @@ def children(pid):
     return found
 
 
+@pytest.mark.real("processes")
 def test_a_tournament_and_its_report(cli, tmp_path):
     journal = tmp_path / "games.jsonl"
     args = (*NIM, "--blocks", 3, "--concurrency", 2, "--journal", journal)
@@ -74,6 +75,7 @@ def test_a_tournament_and_its_report(cli, tmp_path):
     assert "belongs to another tournament: its seed is 1" in cli.err
 
 
+@pytest.mark.real("processes")
 def test_reports_merge_journals_and_count_games_once(cli, tmp_path):
     first, second = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     assert cli(*NIM, "--blocks", 2, "--journal", first) == 0
@@ -110,6 +112,7 @@ def test_bad_input(cli, args, mentions):
     assert len(cli.err.splitlines()) == 1
 
 
+@pytest.mark.real("processes")
 def test_engines_that_fail_forfeit_and_the_tournament_goes_on(cli, tmp_path):
     journal = tmp_path / "games.jsonl"
     engines = []
@@ -126,6 +129,7 @@ def test_engines_that_fail_forfeit_and_the_tournament_goes_on(cli, tmp_path):
     assert reasons >= {"crash", "unreadable answer", "illegal turn"}
 
 
+@pytest.mark.real("processes")
 def test_a_server_plays_and_one_that_is_gone_forfeits(cli, tmp_path, monkeypatch):
     journal = tmp_path / "games.jsonl"
     args = ["--game", "nim", "--iterations", 5, "--blocks", 1, "--engine", "random", "--engine"]
@@ -140,6 +144,7 @@ def test_a_server_plays_and_one_that_is_gone_forfeits(cli, tmp_path, monkeypatch
     assert [record["forfeit"]["reason"] for record in records(journal)] == ["no connection"] * 2
 
 
+@pytest.mark.real("processes")
 def test_a_sequential_test_stops_by_itself_and_decides_the_exit_code(cli):
     strong = ["--game", "nim", "--engine", "mcts,iterations=300", "--engine", "random,iterations=1"]
     weak = [strong[0], strong[1], *strong[4:], *strong[2:4]]
@@ -154,6 +159,7 @@ def test_a_sequential_test_stops_by_itself_and_decides_the_exit_code(cli):
     assert "no decision yet" in cli.out
 
 
+@pytest.mark.real("processes")
 def test_a_tournament_killed_at_any_moment_resumes(tmp_path):
     rng = random.Random(1)
     journal = tmp_path / "games.jsonl"
@@ -195,6 +201,7 @@ def test_a_tournament_killed_at_any_moment_resumes(tmp_path):
     assert last.stdout.splitlines()[0] == done.stdout.splitlines()[0]
 
 
+@pytest.mark.real("processes")
 def test_ctrl_c_ends_with_the_table_so_far(tmp_path):
     journal = tmp_path / "games.jsonl"
     args = ["--engine", "mcts,iterations=20", "--engine", "random", "--blocks", "1000", "--concurrency", "2"]
@@ -216,6 +223,7 @@ def test_ctrl_c_ends_with_the_table_so_far(tmp_path):
     assert len(set(played(journal))) == count
 
 
+@pytest.mark.real("processes")
 def test_progress_is_shown_on_a_terminal():
     parent, child = pty.openpty()
     args = [*NIM, "--engine", "greedy", "--blocks", "30"]
@@ -237,6 +245,7 @@ def test_progress_is_shown_on_a_terminal():
 # On a cluster
 
 
+@pytest.mark.real("processes")
 def test_a_cluster_that_loses_a_worker_loses_no_game(scheduler, tmp_path):
     address, add_worker = scheduler
     workers = [add_worker(), add_worker()]

@@ -483,6 +483,7 @@ def test_the_text_of_a_record_without_its_optional_keys(cli, tmp_path):
     assert lines["started_at", "build"].startswith("result: ")
 
 
+@pytest.mark.real("processes")
 def test_the_text_of_a_forfeit_says_why(cli, tmp_path):
     assert cli("--game", "nim", "--engine", program("illegal"), "--engine", "greedy", "--blocks", 1,
                "--text", tmp_path / "texts") == 0  # fmt: skip
@@ -493,6 +494,7 @@ def test_the_text_of_a_forfeit_says_why(cli, tmp_path):
 # The log
 
 
+@pytest.mark.real("processes")
 def test_the_log_has_all_that_a_program_was_told_and_said(cli, tmp_path):
     log = tmp_path / "log.txt"
     failing = program("illegal", 1) + ",name=prog"
@@ -511,6 +513,7 @@ def test_the_log_has_all_that_a_program_was_told_and_said(cli, tmp_path):
     assert "cannot write the log" in cli.err
 
 
+@pytest.mark.real("processes")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
 def test_a_log_that_cannot_be_written_costs_no_game(cli):
     engines = ["--engine", program("ok"), "--engine", "greedy"]
@@ -521,6 +524,7 @@ def test_a_log_that_cannot_be_written_costs_no_game(cli):
     assert "forfeited" not in cli.err
 
 
+@pytest.mark.real("processes")
 def test_the_log_has_what_a_program_wrote_without_ending_the_line(cli, tmp_path, monkeypatch):
     monkeypatch.setattr("mexica_ai.engines.process.HELLO_TIMEOUT_S", 0.6)
     script, log = tmp_path / "half.py", tmp_path / "log.txt"

@@ -12,7 +12,7 @@ import mexica_ai.arena.runner
 from mexica_ai.arena.report import Collected, evaluate, format_report
 from mexica_ai.cli import arena
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_process")]
 
 NIM = ["--game", "nim", "--engine", "greedy", "--engine", "random", "--iterations", "1"]
 
@@ -73,6 +73,7 @@ def test_the_elo_of_a_sequential_test_may_be_negative(cli, tmp_path):
         assert "SPRT: no decision yet" in cli.out
 
 
+@pytest.mark.real("processes")
 def test_an_engine_that_cannot_be_started_ends_it_before_the_first_game(cli, no_play, tmp_path):
     journal = tmp_path / "games.jsonl"
     assert cli(*NIM, "--engine", "cmd:./no-such-program", "--journal", journal) == 1
@@ -93,6 +94,7 @@ def test_a_decision_counts_though_games_were_lost():
     assert [code(decision, []) for decision in ("H1", "H0", None)] == [0, 3, 4]
 
 
+@pytest.mark.real("processes")
 def test_forfeits_are_noted(cli, tmp_path):
     program = f"{sys.executable} {Path(__file__).parents[1] / 'nim_engine.py'} illegal"
     args = ["--game", "nim", "--engine", "greedy", "--engine", f'cmd:"{program}"', "--time", 1]

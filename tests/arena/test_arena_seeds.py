@@ -6,7 +6,8 @@ import shlex
 import sys
 
 import pytest
-from test_arena import Here, game_of, make, played, write
+from here import Here
+from test_arena import game_of, make, played, write
 
 from mexica_ai import NotationError, SearchError, new_game
 from mexica_ai.arena.journal import JournalWriter, read_journal
@@ -56,6 +57,7 @@ def recover(requests, keys):
     return None
 
 
+@pytest.mark.real("processes")
 def test_a_program_cannot_find_the_deal_by_trying_seeds(told):
     def keys(seed):
         return None, reproducible_key(seed)
@@ -73,6 +75,7 @@ def test_a_program_cannot_find_the_deal_by_trying_seeds(told):
         assert all(deal.view(0).to_json() != told["secret"][0]["position"] for deal in deals)
 
 
+@pytest.mark.real("processes")
 def test_a_program_is_told_its_view_its_limits_and_its_seed_alone(told):
     for request in told["secret"]:
         assert set(request) == {"id", "position", "limits", "seed"}
@@ -118,7 +121,7 @@ def test_tokens_that_nobody_can_know_are_not_told():
     assert play.seen_by(standard, 0) == standard  # the display determines them
 
 
-def test_two_tournaments_differ_and_reproducible_ones_do_not(cli, tmp_path):
+def test_two_tournaments_differ_and_reproducible_ones_do_not(cli, in_process, tmp_path):
     paths = [tmp_path / f"{number}.jsonl" for number in range(4)]
     for path, extra in zip(paths, ([], [], ["--reproducible"], ["--reproducible"]), strict=True):
         assert cli(*NIM, "--blocks", 2, "--journal", path, *extra) == 0
@@ -130,7 +133,7 @@ def test_two_tournaments_differ_and_reproducible_ones_do_not(cli, tmp_path):
     assert len(keys) == 3
 
 
-def test_a_tournament_goes_on_with_its_key(cli, tmp_path):
+def test_a_tournament_goes_on_with_its_key(cli, in_process, tmp_path):
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
     args = (*NIM, "--blocks", 3, "--resume", "--format", "json")
     assert cli(*args, "--journal", whole) == 0
@@ -148,7 +151,7 @@ def test_a_tournament_goes_on_with_its_key(cli, tmp_path):
     assert len(read_journal(str(cut)).games) == 6
 
 
-def test_reproducible_is_part_of_the_tournament(cli, tmp_path):
+def test_reproducible_is_part_of_the_tournament(cli, in_process, tmp_path):
     path = tmp_path / "games.jsonl"
     assert cli(*NIM, "--blocks", 1, "--journal", path) == 0
     assert cli(*NIM, "--blocks", 2, "--journal", path, "--resume", "--reproducible") == 2
@@ -160,7 +163,7 @@ def test_reproducible_is_part_of_the_tournament(cli, tmp_path):
     assert cli(*NIM, "--blocks", 2, "--journal", path, "--resume", "--reproducible") == 0
 
 
-def test_a_journal_of_an_early_version_goes_on_as_it_began(cli, tmp_path):
+def test_a_journal_of_an_early_version_goes_on_as_it_began(cli, in_process, tmp_path):
     path = tmp_path / "games.jsonl"
     assert cli(*NIM, "--blocks", 1, "--journal", path) == 0
     tournament = dataclasses.replace(read_journal(str(path)).games[0][0], key=None)

@@ -236,6 +236,7 @@ def test_an_analysis_ends_with_the_one_final_result(kind):
     assert len(results) > 1 or kind != "mcts"
 
 
+@pytest.mark.real("processes")
 def test_an_engine_that_cannot_be_started_is_a_failure():
     with pytest.raises(SearchError) as caught:
         make_engine("cmd:./no-such-program")
@@ -261,6 +262,7 @@ def test_options_of_the_search_have_their_range():
         parse_spec("mcts,playout_weight=1.5")
 
 
+@pytest.mark.real("ports")
 def test_a_server_may_take_as_long_as_it_likes_without_a_limit_of_time(monkeypatch):
     monkeypatch.setattr(client, "WAIT_S", 0.1)
     monkeypatch.setattr(client, "UNKNOWN_TIME_S", 0.1)

@@ -64,6 +64,7 @@ def drive():
             pipe.close()
 
 
+@pytest.mark.real("processes")
 def test_a_turn_that_shows_what_others_hold_is_legal_in_a_view():
     position = new_game("tzolkin", players=2, seed=3)
     position.push([position.legal_actions()[0]])
@@ -74,6 +75,7 @@ def test_a_turn_that_shows_what_others_hold_is_legal_in_a_view():
     assert position.to_json()["phase"] == "turn"
 
 
+@pytest.mark.real("processes")
 def test_a_whole_conversation(drive):
     driver = drive()
     greeting = {"hello": 1, "name": "mexica-ai mcts", "games": list(registry.names())}
@@ -131,6 +133,7 @@ def test_a_whole_conversation(drive):
     assert driver.process.stderr.read() == b""
 
 
+@pytest.mark.real("processes")
 def test_a_finished_game_is_answered_by_an_error(drive):
     over = {
         **START,
@@ -152,6 +155,7 @@ def test_a_finished_game_is_answered_by_an_error(drive):
     assert "over" in answer["error"]
 
 
+@pytest.mark.real("processes")
 def test_a_stop_ends_the_search_with_the_best_so_far(drive):
     driver = drive()
     driver.send({"stop": 1})  # nothing is being searched: nothing happens
@@ -167,6 +171,7 @@ def test_a_stop_ends_the_search_with_the_best_so_far(drive):
     assert driver.ask({"id": 2, "position": START, "limits": {"iterations": 9}})["info"]["iterations"] == 9
 
 
+@pytest.mark.real("processes")
 def test_a_stop_right_behind_its_request_is_not_lost(drive):
     driver = drive()
     driver.send(
@@ -175,6 +180,7 @@ def test_a_stop_right_behind_its_request_is_not_lost(drive):
     assert driver.receive()["info"]["stop_reason"] == "stopped"
 
 
+@pytest.mark.real("processes")
 def test_the_end_of_the_input_ends_it_in_the_middle_of_a_search(drive):
     driver = drive()
     driver.ask({"hello": 1})
@@ -187,6 +193,7 @@ def test_the_end_of_the_input_ends_it_in_the_middle_of_a_search(drive):
     POSITION.copy().push(driver.receive()["turn"])
 
 
+@pytest.mark.real("processes")
 def test_requests_from_a_file_are_all_answered_in_their_order():
     requests = [{"hello": 1}, *({"id": i, "position": START, "limits": {"iterations": 20}} for i in range(3))]
     text = "\n".join(map(json.dumps, [*requests, "bad"]))  # no line end behind the last one
@@ -196,6 +203,7 @@ def test_requests_from_a_file_are_all_answered_in_their_order():
     assert all("turn" in answer for answer in answers[1:4])
 
 
+@pytest.mark.real("processes")
 def test_the_clock_counts_where_no_time_is_given(drive):
     driver = drive("--time", "60")
     clock = {"remaining_s": 2.0, "increment_s": 0.1}
@@ -206,6 +214,7 @@ def test_the_clock_counts_where_no_time_is_given(drive):
     assert answer["info"]["seconds"] < 30
 
 
+@pytest.mark.real("processes")
 def test_ctrl_c_ends_the_engine_with_one_line(drive):
     driver = drive()
     driver.ask({"hello": 1})
@@ -243,6 +252,7 @@ def _no_process_is_left():
     assert children() == before
 
 
+@pytest.mark.real("processes")
 def test_our_own_engine_as_a_program():
     command = " ".join(f"'{word}'" for word in [*ENGINE, "--threads", "1"])
     with make_engine(f'cmd:"{command}",name=ours') as engine:
@@ -261,6 +271,7 @@ def test_our_own_engine_as_a_program():
         assert time.monotonic() - started < 20
 
 
+@pytest.mark.real("processes")
 def test_the_example_engine():
     with make_engine(
         f"cmd:\"'{sys.executable}' '{ROOT / 'examples' / 'engine_random.py'}'\",seed=1"
@@ -270,6 +281,7 @@ def test_the_example_engine():
             position.push(engine.best_turn(position, Limits(1.0)).turn)
 
 
+@pytest.mark.real("processes")
 def test_a_program_may_answer_the_bare_minimum(tmp_path):
     with fake(tmp_path, 'sys.stdin.readline(); print(\'{"id": 1, "turn": ["place H6"]}\')') as engine:
         result = engine.best_turn(POSITION, Limits(1.0), seed=8)
@@ -280,6 +292,7 @@ def test_a_program_may_answer_the_bare_minimum(tmp_path):
 REPLY = "sys.stdin.readline(); print({!r}, flush=True); sys.stdin.read()"
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "reason", "mentions"),
@@ -336,6 +349,7 @@ def test_a_program_that_fails_is_a_search_error(tmp_path, body, reason, mentions
     assert len(str(caught.value)) < 700
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize(
     ("hello", "mentions"),
     [
@@ -351,6 +365,7 @@ def test_a_program_that_greets_badly_is_no_engine(tmp_path, hello, mentions):
     assert caught.value.reason == "ENGINE_PROTOCOL"
 
 
+@pytest.mark.real("processes")
 def test_figures_that_cannot_be_are_no_failure(tmp_path):
     reply = '{"id": 1, "turn": ["place H6"], "info": {"iterations": -7, "value": [2, -1, 0], "nodes": 3}}'
     with fake(tmp_path, REPLY.format(reply)) as engine:
@@ -358,6 +373,7 @@ def test_figures_that_cannot_be_are_no_failure(tmp_path):
     assert (result.iterations, result.value, result.nodes) == (0, [], 3)
 
 
+@pytest.mark.real("processes")
 def test_only_a_program_that_has_never_answered_may_not_flush_its_output(tmp_path, monkeypatch):
     with fake(tmp_path, "time.sleep(30)") as engine, pytest.raises(SearchError) as caught:
         engine.best_turn(POSITION, Limits(0.1))
@@ -367,6 +383,7 @@ def test_only_a_program_that_has_never_answered_may_not_flush_its_output(tmp_pat
         make_engine(f"cmd:{sys.executable} -S -c 'import time; time.sleep(30)'")
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_a_program_that_does_not_play_the_game(tmp_path):
     hello = '{"hello": 1, "name": "x", "games": ["go", 7]}'
@@ -377,6 +394,7 @@ def test_a_program_that_does_not_play_the_game(tmp_path):
         engine.best_turn(POSITION)
 
 
+@pytest.mark.real("processes")
 def test_a_program_that_failed_is_started_afresh(tmp_path):
     once = f"""
 open({str(tmp_path / "starts")!r}, "a").write("x")
@@ -390,6 +408,7 @@ for line in sys.stdin:
         assert engine.best_turn(POSITION, Limits(1.0)).turn == ["place H6"]
 
 
+@pytest.mark.real("processes")
 def test_the_children_of_a_hanging_program_are_ended_too(tmp_path):
     body = """
 child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"])
@@ -411,6 +430,7 @@ time.sleep(60)"""
         pytest.fail(f"child {pid} lives on")
 
 
+@pytest.mark.real("processes")
 def test_a_program_that_ignores_the_stop_is_ended_after_the_margin(tmp_path):
     stop = threading.Event()
     stop.set()
@@ -421,6 +441,7 @@ def test_a_program_that_ignores_the_stop_is_ended_after_the_margin(tmp_path):
         assert time.monotonic() - started < 20
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_a_program_that_ignores_the_end_of_its_input_is_ended(tmp_path):
     engine = fake(tmp_path, "time.sleep(30)")

@@ -95,6 +95,7 @@ def test_every_command_explains_itself(cli, name):
     assert max(map(len, cli.out.splitlines())) <= 100
 
 
+@pytest.mark.real("processes")
 def test_the_version(cli):
     assert cli("--version") == 0
     assert re.fullmatch(r"mexica-ai \d+\.\d+.*\n", cli.out)
@@ -165,6 +166,7 @@ def test_a_finished_game_has_no_turn(cli, over, command):
     assert "the game is over" in cli.refused(command, over)
 
 
+@pytest.mark.real("processes")
 def test_an_engine_that_cannot_be_had(cli, game):
     assert "unknown kind" in cli.refused("best", game, "--engine", "deep")
     assert "cannot be started" in cli.refused("best", game, "--engine", "cmd:./no-such-program", code=1)
@@ -227,6 +229,7 @@ def test_analyze_for_people(cli, game):
     assert cli.out.count("ended by: ") == 1
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize("command", ["best", "analyze"])
 def test_the_first_ctrl_c_ends_the_search_with_the_best_so_far(game, command):
     options = ["--interval", "0.1"] if command == "analyze" else []
@@ -246,6 +249,7 @@ def test_the_first_ctrl_c_ends_the_search_with_the_best_so_far(game, command):
     assert json.loads(out.splitlines()[-1])["stop_reason"] == "stopped"
 
 
+@pytest.mark.real("processes")
 def test_ctrl_c_elsewhere_is_an_interruption():
     process = subprocess.Popen(
         [*COMMAND, "legal", "-"],
@@ -261,6 +265,7 @@ def test_ctrl_c_elsewhere_is_an_interruption():
     assert (process.returncode, err) == (130, b"mexica-ai: interrupted\n")
 
 
+@pytest.mark.real("processes")
 def test_progress_is_shown_on_a_terminal(game):
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -394,6 +399,7 @@ def test_validate_lists_all_faults_and_goes_on(cli, tmp_path, game):
     assert "[BAD_JSON]" in cli.out
 
 
+@pytest.mark.real("processes")
 def test_show_on_a_terminal_that_knows_no_such_characters(game):
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}
     shown = subprocess.run([*COMMAND, "show", game], capture_output=True, env=env, check=True)
@@ -424,6 +430,7 @@ def test_legal_of_a_stream_answers_every_line_in_its_place(cli):
     assert cli("legal", "-", stdin=good) == 0
 
 
+@pytest.mark.real("processes")
 def test_legal_of_a_stream_answers_each_line_as_it_comes():
     process = subprocess.Popen([*COMMAND, "legal", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     for _ in range(2):
@@ -434,6 +441,7 @@ def test_legal_of_a_stream_answers_each_line_as_it_comes():
     assert process.returncode == 0
 
 
+@pytest.mark.real("processes")
 def test_a_reader_that_has_had_enough_is_no_error(game, tmp_path):
     lines = tmp_path / "positions.jsonl"
     lines.write_text((json.dumps(NIM) + "\n") * 5000)
@@ -443,6 +451,7 @@ def test_a_reader_that_has_had_enough_is_no_error(game, tmp_path):
     assert done.stderr == b""
 
 
+@pytest.mark.real("processes")
 def test_an_output_that_cannot_be_written_is_a_failure(game):
     with open("/dev/full", "w") as full:
         done = subprocess.run([*COMMAND, "show", game], stdout=full, stderr=subprocess.PIPE)
@@ -568,6 +577,7 @@ def _pattern(expected):
     return re.compile("".join(parts) + r"\s*", re.DOTALL)
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize("block", list(_examples()))
 def test_the_examples_of_the_documentation(block, tmp_path):

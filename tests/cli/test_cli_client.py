@@ -62,6 +62,7 @@ def run_unlimited(server, *options):
     return process
 
 
+@pytest.mark.real("processes")
 def test_stop(client, server):
     assert client("stop", "mine") == "0 stopped\n"
     assert client.code == 1
@@ -72,6 +73,7 @@ def test_stop(client, server):
     assert process.returncode == 0
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_ctrl_c_ends_an_analysis_with_its_last_result(server):
     with run_unlimited(server) as process:
@@ -186,6 +188,7 @@ def test_tokens(tmp_path, capfd, monkeypatch):
         running.close()
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_an_analysis_that_loses_its_server_ends():
     command = [sys.executable, "-P", "-m", "mexica_ai", "serve", "--port", "0", "--log-level", "error"]

@@ -269,6 +269,7 @@ def test_a_view_cannot_be_played_on():
         Session(ai.load(EXAMPLES / "coatl_midgame.json").view(0), {})
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_a_session_that_is_killed_has_left_its_record(tmp_path):
     command = [sys.executable, "-P", "-m", "mexica_ai", "play", *NIM, "--record", "kept.json"]

@@ -49,6 +49,7 @@ def test_a_line_is_broken_between_actions(columns):
     assert terminal.wrap_turn([], 80, "none: ") == ["none:"]
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize("command", ["best", "annotate", "arena"])
 def test_nothing_is_wider_than_the_terminal(command, tmp_path):
     args = {
@@ -78,6 +79,7 @@ def test_colours_are_for_terminals_only(monkeypatch):
             assert terminal.paint(text, Terminal()) == text
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize(("no_color", "is_painted"), [("", True), ("1", False)])
 def test_a_board_in_a_terminal(no_color, is_painted):
     ours, theirs = pty.openpty()
@@ -96,6 +98,7 @@ def test_a_board_in_a_terminal(no_color, is_painted):
     assert "(●)" in re.sub(r"\x1b\[[0-9]+m", "", shown.decode())
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize(
     ("args", "words", "doing"),
     [
@@ -124,6 +127,7 @@ def test_boards_in_ascii_keep_their_shape(game):
     assert list(map(len, text.splitlines())) == list(map(len, str(position).splitlines()))
 
 
+@pytest.mark.real("processes")
 def test_seats_canals_and_bridges_stay_apart_in_ascii():
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}
     for args in ([], ["--format", "ascii"]):

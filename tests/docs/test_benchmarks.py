@@ -18,6 +18,9 @@ import mexica_ai
 from mexica_ai import registry
 from mexica_ai.train import decisions as train_decisions
 
+# They are about what ships.
+pytestmark = pytest.mark.usefixtures("shipped_weights")
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
@@ -33,6 +36,7 @@ def figures(script, *args):
     return json.loads(done.stdout)
 
 
+@pytest.mark.real("processes")
 def test_bench_rules():
     found = figures("bench_rules.py", "--seconds", 0.01, "--repeats", 1, "--deals", 2)
     for key in ("playouts_per_s", "actions_per_s", "actions_per_playout"):
@@ -45,18 +49,21 @@ def test_bench_rules():
     assert found["python"]
 
 
+@pytest.mark.real("processes")
 def test_bench_evaluator():
     found = figures("bench_evaluator.py", "--seconds", 0.01, "--repeats", 1, "--batches", "1,4", "--game", "nim")
     assert list(found["rows"]) == ["native", "free, 1", "network, 1", "free, 4", "network, 4"]
     assert min(found["rows"].values()) > 0
 
 
+@pytest.mark.real("processes")
 def test_bench_env():
     found = figures("bench_env.py", "--seconds", 0.01, "--repeats", 1, "--games", 8, "--game", "nim")
     assert len(found["rows"]) == 6
     assert all(row["actions_per_s"] > 0 for row in found["rows"].values())
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize("folder", ["", "tzolkin"])
 def test_the_signature_is_the_committed_one(folder):
     done = run("signature.py", *(["--game", folder] if folder else []), "--check")
@@ -72,6 +79,7 @@ def test_every_game_with_a_signature_of_its_own_is_compared():
     assert sorted(mark.args[1]) == sorted(["", *folders])
 
 
+@pytest.mark.real("processes")
 def test_match_varied():
     done = run("match_varied.py", "ships", "ships", "--pairs", 2, "--iterations", 2)
     assert done.returncode == 0, done.stderr
@@ -104,6 +112,7 @@ def made(path):
     return path
 
 
+@pytest.mark.real("processes")
 def test_decisions(tmp_path, decisions):
     data = tmp_path / "mexica.jsonl"
     sizes = {"play": 2, "search": 30, "top": 2, "iterations": 2, "depth": 2, "rollouts": 2, "finished": 2}
@@ -167,6 +176,7 @@ def test_decisions_that_cannot_be_made_or_measured(tmp_path, decisions, capsys):
     assert "ships is given twice; expected different engines" in capsys.readouterr().err
 
 
+@pytest.mark.real("processes")
 def test_weights_of_the_same_name_in_two_folders_are_two_engines(tmp_path, decisions):
     data = made(tmp_path / "mexica.jsonl")
     spec, paths = registry.get("mexica").weights_spec, []
@@ -182,6 +192,7 @@ def test_weights_of_the_same_name_in_two_folders_are_two_engines(tmp_path, decis
     assert len({engine["version"] for engine in report["engines"].values()}) == 2
 
 
+@pytest.mark.real("processes")
 def test_measuring_leaves_the_decisions_that_ship_as_they_are(tmp_path, monkeypatch, decisions):
     shipped = made(tmp_path / "mexica.jsonl.gz")
     before = shipped.read_bytes()
@@ -192,6 +203,7 @@ def test_measuring_leaves_the_decisions_that_ship_as_they_are(tmp_path, monkeypa
     assert shipped.read_bytes() == before
 
 
+@pytest.mark.real("processes")
 def test_levels(tmp_path):
     args = ("--game", "nim", "--blocks", 2, "--pairs", 1, 2, "--journals", tmp_path)
     greedy, second = figures("levels.py", *args)
@@ -229,6 +241,7 @@ def test_levels_fit_or_do_not(monkeypatch, level, share, elo, fits):
     assert ("out of range" in line) is not fits
 
 
+@pytest.mark.real("processes")
 def test_calibration(tmp_path):
     path = tmp_path / "games.jsonl"
     args = ("--game", "coatl", "--iterations", 2, "--out", path)
@@ -275,18 +288,21 @@ def test_calibration_finds_what_searching_adds(monkeypatch):
     assert [(row["from"], row["shares"]) for row in script["tenths"](edges)] == [(0.0, 1), (0.3, 1), (0.7, 1), (0.9, 1)]
 
 
+@pytest.mark.real("processes")
 def test_bench_rules_prints_the_budgets():
     done = run("bench_rules.py", "--seconds", 0.001, "--repeats", 1, "--deals", 1)
     assert done.returncode == 0, done.stderr
     assert "7,500/4,100" in done.stdout
 
 
+@pytest.mark.real("processes")
 def test_bench_rules_of_a_game_without_budgets():
     done = run("bench_rules.py", "--game", "nim", "--seconds", 0.001, "--repeats", 1, "--deals", 1)
     assert done.returncode == 0, done.stderr
     assert [line.split()[2] for line in done.stdout.splitlines()[4:7]] == ["-"] * 3
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_search(as_json):
@@ -367,6 +383,7 @@ def test_bench_search_takes_the_median_of_ratios_within_repeats(bench_search):
     assert bench_search.median_ratio(runs, ones) == 1.8
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_arena(as_json):
@@ -382,6 +399,7 @@ def test_bench_arena(as_json):
     assert min(found["percent"], found["ms_per_turn"], found["start_s"]) > 0
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_bench_server():
     args = ("--clients", 4, "--heavy", 3, "--memory", 2)
@@ -397,6 +415,7 @@ def test_bench_server():
     assert "4 MB (total_memory_mb)" in done.stdout
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize("as_json", [True, False])
 def test_bench_service(as_json):
@@ -412,6 +431,7 @@ def test_bench_service(as_json):
         assert 0 < found[key]["min"] < 10_000
 
 
+@pytest.mark.real("processes")
 def test_one_tree_a_thread_answers_with_the_visits_of_both():
     request = {
         "id": 1,
@@ -451,6 +471,7 @@ def test_trees_are_merged_by_visits():
     assert merged.iterations == 2 * one.iterations
 
 
+@pytest.mark.real("processes")
 def test_attack_drain():
     found = figures("attack_drain.py", "--seconds", 4, "--callers", 3, "--grace", 1)
     assert found["lost"] == 0
@@ -458,12 +479,14 @@ def test_attack_drain():
     assert (found["long_search"], found["exit_code"]) == ("STOP_REASON_STOPPED", 0)
 
 
+@pytest.mark.real("processes")
 def test_attack_fair():
     found = figures("attack_fair.py", "--seconds", 3, "--programs", 4)
     assert found["one"]["answered"] >= 0.9
     assert found["many"]["OK"]["calls"] > 0
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize("kind", ["none", "wrong-token", "tenant"])
 def test_attack_flood(kind):
     sizes = ("--connections", 4, "--streams", 25)
@@ -472,6 +495,7 @@ def test_attack_flood(kind):
     assert (found["flood_calls_per_s"] > 0) == (kind != "none")
 
 
+@pytest.mark.real("processes")
 def test_bench_web():
     found = figures("bench_web.py", "--clicks", 4, "--seconds", 0.6, "--rounds", 1)
     for key in ("draft_p95_ms", "first_update_ms", "left_to_ended_ms", "memory_mb", "strength"):
@@ -481,6 +505,7 @@ def test_bench_web():
     assert found["update_kb"] < 8
 
 
+@pytest.mark.real("processes")
 def test_bench_draw():
     found = figures("bench_draw.py", "--repeats", 1)
     assert found.keys() == {"mexica", "coatl", "tzolkin"}

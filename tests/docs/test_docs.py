@@ -85,6 +85,7 @@ def python_pages():
     return [page for page in PAGES if any(not excerpt_of(code) for _, code in blocks(page, "python"))]
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize("page", python_pages())
 def test_python_examples_run(page, server, monkeypatch):
@@ -104,6 +105,7 @@ def commands(page):
     return found
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in TESTED_ELSEWHERE and commands(page)])
 def test_commands_run(page, server, workplace):
@@ -128,6 +130,7 @@ def test_commands_run(page, server, workplace):
         assert done.stderr == "", f"{page}: $ {command}"
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("jq"), reason="needs jq")
 def test_what_is_asked_by_reflection(server, workplace):

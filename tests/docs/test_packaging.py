@@ -42,6 +42,7 @@ def without(packages, *args, **options):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **options)
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize(
     "args",
     [
@@ -62,6 +63,7 @@ def test_numpy_and_rich_are_enough(args, tmp_path):
     assert done.stdout
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize(
     ("extra", "args"),
     [
@@ -93,6 +95,7 @@ def test_every_extra_is_in_all():
     assert set(re.search(r"\[(.*)\]", everything)[1].split(",")) == EXTRAS.keys() - left_out
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
 def test_completion_knows_commands_and_options(shell):
     done = without([], "completion", shell)
@@ -103,6 +106,7 @@ def test_completion_knows_commands_and_options(shell):
         assert subprocess.run(["bash", "-n"], input=done.stdout, text=True, check=True).returncode == 0
 
 
+@pytest.mark.real("processes")
 def test_the_manual_page_has_every_command_and_option():
     page = without([], "man").stdout.replace("\\-", "-")
     assert page.startswith(".TH MEXICA-AI")
@@ -111,6 +115,7 @@ def test_the_manual_page_has_every_command_and_option():
     assert all(option in page for option in ("--iterations", "--max-slots-per-caller", "--journal"))
 
 
+@pytest.mark.real("processes")
 def test_a_wheel_holds_all_files_of_the_packages():
     tracked = subprocess.run(
         ["git", "ls-files", "mexica_ai", "server", "cext"], cwd=ROOT, capture_output=True, text=True
@@ -132,6 +137,7 @@ def test_a_wheel_holds_all_files_of_the_packages():
     assert not data - set(done.stdout.split())
 
 
+@pytest.mark.real("processes")
 def test_the_page_has_its_files_and_examples():
     command = Path(sysconfig.get_path("scripts")) / "mexica-ai"
     arguments = [command, ROOT / "mexica_ai" / "web" / "static", ROOT / "examples"]
@@ -141,6 +147,7 @@ def test_the_page_has_its_files_and_examples():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_the_source_archive_holds_what_its_tests_need(tmp_path):
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)

@@ -15,6 +15,7 @@ WORKFLOW = ROOT / ".github" / "workflows" / "wheels.yml"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize(
     ("platform", "systems"),
     [("linux", ["manylinux_x86_64", "musllinux_x86_64"]), ("macos", ["macosx_arm64"])],
@@ -48,6 +49,7 @@ def test_the_workflow_is_well_formed():
     assert ["python", "-m", "cibuildwheel", "--output-dir", "wheelhouse"] in commands
 
 
+@pytest.mark.real("processes")
 def test_the_script_of_the_wheels_is_a_shell_script():
     assert subprocess.run(["sh", "-n", ROOT / ".ci" / "wheel-test"]).returncode == 0
 

@@ -15,6 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+pytestmark = pytest.mark.real("processes")
+
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "examples" / "plugin_game"
 POSITION = {

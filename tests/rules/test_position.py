@@ -363,6 +363,7 @@ def test_best_turn_plays_on():
     }
 
 
+@pytest.mark.real("time")
 def test_analyze_ends_with_the_one_final_result():
     results = list(ai.analyze(opening(), time_s=0.3, interval_s=0.05, seed=1))
     assert [bool(result.stop_reason) for result in results] == [False] * (len(results) - 1) + [True]

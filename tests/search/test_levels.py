@@ -137,7 +137,7 @@ def test_engines_have_levels(position):
     with make_engine("mcts,level=2") as engine:
         found = engine.best_turn(position, Limits(time_s=20), seed=1)
         assert found.iterations == levels.LEVELS[2].iterations
-        (watched,) = engine.analyze(position, Limits(time_s=20), seed=1)
+        *_, watched = engine.analyze(position, Limits(time_s=20), seed=1)
         assert watched.turn == found.turn
     with make_engine("mcts", level=3, time=20) as engine:
         assert engine.best_turn(position, seed=1).iterations == levels.LEVELS[3].iterations

@@ -419,6 +419,7 @@ def test_visits_add_up_and_iterations_are_exact(state, threads):
         assert run(state, iterations=iterations, threads=threads)["iterations"] == iterations
 
 
+@pytest.mark.real("time")
 def test_the_time_is_kept():
     result = run(state_of(MIDGAME), time_s=0.1, threads=2, early_stop=0)
     assert result["stop_reason"] == "time"
@@ -426,6 +427,7 @@ def test_the_time_is_kept():
     assert result["threads"] == 2
 
 
+@pytest.mark.real("time")
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_search_ends_when_nothing_can_catch_up(threads):
@@ -507,6 +509,7 @@ def test_an_interrupt_stops_the_search_and_leaves_its_result():
     search.check_visits()
 
 
+@pytest.mark.real("time")
 def test_a_run_need_not_wait_for_threads_that_get_no_processor():
     state = state_of(MIDGAME)
     # So many that most of them wait for a processor at any time.
@@ -881,6 +884,7 @@ for game in registry.names():
 """
 
 
+@pytest.mark.real("processes")
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="sets the default size of stacks by a function of glibc")
 def test_threads_need_no_large_default_stack():
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}

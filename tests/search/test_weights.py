@@ -193,7 +193,7 @@ def test_weights_are_written_and_read_back(spec, tmp_path):
             assert np.array_equal(array, arrays[name]), name
 
 
-def test_what_ships_is_a_file_as_any_other(entry, spec, tmp_path):
+def test_what_ships_is_a_file_as_any_other(entry, spec, shipped_weights, tmp_path):
     copied = shutil.copy(spec.path, tmp_path / "copy.json")
     assert registry.load_weights_file(copied).sha256 == entry.weights().sha256
     content = json.loads(spec.path.read_text())
@@ -334,7 +334,9 @@ def test_results_say_which_weights_were_used(entry, by_hand, midgame):
         assert engine.best_turn(midgame, ai.Limits(iterations=20)).weights is None
 
 
-def test_where_the_shipped_file_cannot_be_read_the_estimate_plays(spec, monkeypatch, tmp_path, midgame):
+def test_where_the_shipped_file_cannot_be_read_the_estimate_plays(
+    spec, shipped_weights, monkeypatch, tmp_path, midgame
+):
     monkeypatch.setattr(spec, "path", tmp_path / "none.json")
     monkeypatch.setattr(registry, "_shipped", registry._shipped.__wrapped__)
     with pytest.warns(RuntimeWarning, match=f"{spec.game.capitalize()} is played with a hand-made estimate"):
@@ -363,7 +365,7 @@ def test_engines_of_one_process_have_weights_of_their_own(entry, by_hand, midgam
                 assert found == expected[engine]
 
 
-def test_best_turn_and_analyze_take_weights(entry, spec, by_hand, midgame):
+def test_best_turn_and_analyze_take_weights(entry, spec, shipped_weights, by_hand, midgame):
     usual = ai.best_turn(midgame, iterations=300, seed=1)
     for weights in (by_hand, str(by_hand), spec.load(by_hand)):
         found = ai.best_turn(midgame, iterations=300, seed=1, weights=weights)

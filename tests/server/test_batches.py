@@ -256,6 +256,7 @@ class CountingSearch:
         return run_search(*args, **kwargs)
 
 
+@pytest.mark.real("ports")
 def test_an_equal_question_is_answered_again_without_a_search():
     search = CountingSearch()
     server = RunningServer(search, metrics_port=0)

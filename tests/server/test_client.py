@@ -47,7 +47,7 @@ def ask(request):
 
 @pytest.fixture(scope="module")
 def address():
-    running = RunningServer(None, max_time_s=2.0, memory_mb=64, min_interval_s=0.01)
+    running = RunningServer(None, max_time_s=60.0, memory_mb=64, min_interval_s=0.01)
     yield running.address
     running.close()
 
@@ -123,6 +123,7 @@ def test_searches(ask, address, nim):
         assert (found.turn, found.iterations, found.value) == (local.turn, local.iterations, local.value)
 
 
+@pytest.mark.real("time")
 def test_the_last_result_of_an_analysis_has_a_stop_reason(ask, address):
     position = ai.load(EXAMPLES / "mexica_midgame.json")
     *partial, final = ask(address, "analyze", position, time_s=1.0, interval_s=0.01)

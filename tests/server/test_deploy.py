@@ -147,6 +147,7 @@ def test_the_client_of_compose_balances_over_the_servers(capsys):
     assert set(client["networks"]) <= set(compose()["services"]["mexica-ai"]["networks"])
 
 
+@pytest.mark.real("processes")
 def test_the_tools_of_compose_accept_the_file():
     for tool in (["docker", "compose"], ["docker-compose"]):
         if shutil.which(tool[0]):
@@ -207,6 +208,7 @@ def test_manifests_fit_the_schemas(kind, version):
         kubernetes_validate.validate({**manifest, "spec": {**manifest["spec"], "selectors": {}}}, version, strict=True)
 
 
+@pytest.mark.real("processes")
 def test_kustomize_builds_all():
     kubectl = shutil.which("kubectl")
     if kubectl is None:

@@ -16,7 +16,7 @@ def start():
     servers = []
 
     def start(**config):
-        servers.append(RunningServer(None, **config))
+        servers.append(RunningServer(None, port=0, **config))
         return servers[-1], ServerConfig(**{**config, "port": int(servers[-1].address.rpartition(":")[2])})
 
     yield start
@@ -24,6 +24,7 @@ def start():
         server.close()
 
 
+@pytest.mark.real("ports")
 def test_a_server_that_serves_and_then_does_not(start):
     server, config = start()
     assert probe.health(config) == "SERVING"
@@ -31,6 +32,7 @@ def test_a_server_that_serves_and_then_does_not(start):
     assert probe.health(config).startswith("UNAVAILABLE: ")
 
 
+@pytest.mark.real("ports")
 @pytest.mark.parametrize("authority", [None, "ca"], ids=["signed by itself", "signed by an authority"])
 @pytest.mark.parametrize("with_clients", [False, True])
 def test_a_server_with_tls_and_tokens(start, tmp_path, authority, with_clients):
@@ -51,6 +53,7 @@ def test_a_server_with_tls_and_tokens(start, tmp_path, authority, with_clients):
         assert answer == "SERVING"
 
 
+@pytest.mark.real("ports")
 def test_another_server_on_the_port_is_not_trusted(start, tmp_path):
     for name in ("mine", "other"):
         make_certificate(tmp_path, name)
@@ -67,12 +70,14 @@ def test_the_address_that_is_asked(host, address):
     assert probe._reachable(host) == address
 
 
+@pytest.mark.real("ports")
 def test_a_server_that_does_not_answer_in_time():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         config = ServerConfig(port=silent.getsockname()[1])
         assert probe.health(config, timeout_s=0.2).startswith(("DEADLINE_EXCEEDED: ", "UNAVAILABLE: "))
 
 
+@pytest.mark.real("ports")
 def test_the_command(start, capsys):
     server, config = start()
     args = ["serve", "--port", str(config.port), "--check-health"]

@@ -169,6 +169,7 @@ def test_the_defaults_of_a_server(monkeypatch, processors, memory_mb, given, slo
     assert (config.slots, config.total_memory_mb) == (slots, total_mb)
 
 
+@pytest.mark.real("processes")
 def test_a_process_on_one_processor_has_one_slot():
     program = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"

@@ -17,6 +17,8 @@ from servers import await_that
 from mexica_ai.server import scrapes
 from mexica_ai.server.scrapes import MAX_CONNECTIONS, ScrapeServer
 
+pytestmark = pytest.mark.real("ports")
+
 
 @pytest.fixture
 def serve():

@@ -199,6 +199,7 @@ def sample(server, name):
     return float(found[1]) if found else None
 
 
+@pytest.mark.real("ports")
 def test_metrics_of_secrets(tls, start, tmp_path, tokens_file, caplog):
     caplog.set_level(logging.INFO, "mexica_ai")
     fields = tls(-1, 50)
@@ -228,6 +229,7 @@ def test_metrics_of_secrets(tls, start, tmp_path, tokens_file, caplog):
     assert sample(server, expiry) > datetime.datetime.now().timestamp() + 79 * 86_400
 
 
+@pytest.mark.real("ports")
 def test_nothing_is_measured_where_there_are_no_secrets(start):
     server = start(metrics_port=0)
     assert sample(server, 'secrets_usable{setting="tokens_file"}') is None
@@ -286,6 +288,7 @@ def test_calls_of_a_revoked_token_that_run_or_wait_end(start, tokens_file):
     his.cancel()
 
 
+@pytest.mark.real("ports")
 def test_a_deleted_file_revokes_nothing(start, tokens_file):
     server = start(tokens_file=str(tokens_file), metrics_port=0)
     stream = analyze(server, ALICE)

@@ -65,7 +65,7 @@ def start_server():
 @pytest.fixture(scope="module")
 def real_server():
     """A server with the real search, and with a margin that lets busy machines answer in time."""
-    server = RunningServer(None, max_time_s=5.0, threads=1, memory_mb=64, deadline_margin_s=1.5)
+    server = RunningServer(None, max_time_s=60.0, threads=1, memory_mb=64, deadline_margin_s=1.5)
     yield server
     server.close()
 
@@ -167,6 +167,7 @@ def test_iterations_without_a_time_get_the_servers_longest(start_server, nim):
     assert search.limits == [ai.Limits(time_s=0.03, iterations=5, memory_mb=1024)]
 
 
+@pytest.mark.real("time")
 def test_the_answer_comes_before_the_deadline(start_server, nim):
     server, search = start_server(deadline_margin_s=1.5)
     result = server.stub.BestTurn(request_for(nim, time_s=LONG_S), timeout=2).result
@@ -175,6 +176,7 @@ def test_the_answer_comes_before_the_deadline(start_server, nim):
     assert search.limits[0].time_s < 2 - 1.5 + 0.05
 
 
+@pytest.mark.real("time")
 @pytest.mark.parametrize("timeout_s", [0.9, 1.003, 9.993, 10.003, 60.003, 100.003, 1000.003])
 def test_a_deadline_ends_before_that_of_a_caller_who_rounds_it_up(start_server, nim, monkeypatch, timeout_s):
     calls, of_context = [], service._call
@@ -189,14 +191,15 @@ def test_a_deadline_ends_before_that_of_a_caller_who_rounds_it_up(start_server, 
     assert began + 0.98 * timeout_s < call.deadline <= answered + timeout_s
 
 
+@pytest.mark.real("time")
 def test_the_real_search_answers_before_the_deadline(real_server, mexica):
     result = real_server.stub.BestTurn(request_for(mexica, iterations=10**9), timeout=2).result
     assert result.stop_reason in (engine_pb2.STOP_REASON_TIME, engine_pb2.STOP_REASON_SETTLED)
 
 
 def test_a_deadline_that_leaves_nothing(start_server, nim):
-    server, search = start_server(deadline_margin_s=5.0)
-    code, _, info, _ = failure(server.stub.BestTurn, request_for(nim, time_s=0.01), timeout=2)
+    server, search = start_server(deadline_margin_s=100)
+    code, _, info, _ = failure(server.stub.BestTurn, request_for(nim, time_s=0.01), timeout=60)
     assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_TIME_LEFT")
     assert search.limits == []
 
@@ -257,6 +260,7 @@ def test_a_client_that_goes_away_frees_its_slot(start_server, nim):
     assert server.stub.BestTurn(request_for(nim, time_s=0.01), timeout=3 * LONG_S).result.turn
 
 
+@pytest.mark.real("time")
 def test_a_deadline_that_passes_stops_the_search(start_server, nim):
     def deaf_search(position, limits, *, stop, **options):
         assert stop.wait(60)  # pays no heed to its time
@@ -302,6 +306,7 @@ def test_calls_wait_for_a_slot_and_health_checks_do_not(start_server, nim):
     assert [limits.time_s for limits in search.limits] == [LONG_S, 0.01]
 
 
+@pytest.mark.real("time")
 def test_waiting_takes_from_the_deadline(start_server, nim):
     started, may_end = threading.Event(), threading.Event()
     search = IdleSearch()
@@ -601,6 +606,7 @@ def run_serve(arguments):
     )
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_serve_until_a_signal(number, mexica):
@@ -617,6 +623,7 @@ def test_serve_until_a_signal(number, mexica):
             process.kill()
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_serve_lets_the_last_tasks_end():
     script = """
@@ -648,6 +655,7 @@ main.serve(port=0)
             process.kill()
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_sigterm_answers_the_best_turn_of_a_long_search(mexica, nim):
     with run_serve("port=0, slots=1, grace_s=0.4") as process:
@@ -676,9 +684,10 @@ def test_sigterm_answers_the_best_turn_of_a_long_search(mexica, nim):
             process.kill()
 
 
+@pytest.mark.real("ports")
 def test_old_connections_take_no_more_calls_and_finish_those_they_have(start_server, nim, caplog):
     caplog.set_level(logging.INFO, "mexica_ai.server.calls")
-    server, search = start_server(max_connection_age_s=0.1)
+    server, search = start_server(port=0, max_connection_age_s=0.1)
     running = server.stub.BestTurn.future(request_for(nim, time_s=LONG_S))
     search.await_start()
     request = engine_pb2.LegalActionsRequest(position=wire.position_to_message(nim))
@@ -704,6 +713,7 @@ def test_idle_connections_are_closed(start_server, nim):
     assert server.stub.LegalActions(request).actions
 
 
+@pytest.mark.real("ports")
 def test_a_port_that_is_taken():
     async def start():
         await Server(ServerConfig(port=port)).start()
@@ -714,8 +724,9 @@ def test_a_port_that_is_taken():
             asyncio.run(start())
 
 
+@pytest.mark.real("ports")
 def test_two_servers_do_not_share_a_port(start_server):
-    server, _ = start_server()
+    server, _ = start_server(port=0)
     with pytest.raises(OSError, match="cannot listen"):
         start_server(port=int(server.address.rpartition(":")[2]))
 

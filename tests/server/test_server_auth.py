@@ -12,6 +12,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
@@ -26,7 +27,7 @@ from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from grpc_status import rpc_status
-from servers import IdleSearch, await_that
+from servers import IdleSearch, await_that, on_a_socket
 
 import mexica_ai as ai
 from mexica_ai import wire
@@ -106,17 +107,20 @@ def start_server(stack, loop):
     def start(search=None, **fields):
         async def make():
             server = Server(ServerConfig(**{"port": 0, "slots": 1, "grace_s": 0.1, **fields}), search)
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            address = None if "port" in fields else on_a_socket(server, folder)
             await server.start()
-            return server
+            return server, address or server.address
 
-        server = loop.run(make())
+        server, address = loop.run(make())
         stack.callback(lambda: loop.run(server.drain()))
 
         def connect(credentials=None):
             if credentials:
-                channel = grpc.secure_channel(server.address, credentials)
+                options = [("grpc.ssl_target_name_override", "localhost")]
+                channel = grpc.secure_channel(address, credentials, options)
             else:
-                channel = grpc.insecure_channel(server.address)
+                channel = grpc.insecure_channel(address)
             stack.callback(channel.close)
             return SimpleNamespace(
                 channel=channel,
@@ -157,7 +161,7 @@ def with_token(token, scheme="Bearer"):
 def failure(call, *args, **kwargs):
     """Return the code, the message and the ErrorInfo of a call that fails."""
     with pytest.raises(grpc.RpcError) as caught:
-        list(call(*args, timeout=10, **kwargs))
+        list(call(*args, timeout=60, **kwargs))
     info = error_details_pb2.ErrorInfo()
     status = rpc_status.from_call(caught.value)
     for detail in status.details if status else ():
@@ -171,7 +175,7 @@ def failure(call, *args, **kwargs):
 def test_calls_over_tls(start_server, certificates):
     server = start_server(**tls_fields(certificates))
     stubs = server.connect(credentials_of(certificates))
-    assert stubs.engine.BestTurn(request(), timeout=10).result.turn
+    assert stubs.engine.BestTurn(request(), timeout=60).result.turn
     code, *_ = failure(server.connect().engine.BestTurn, request())
     assert code is grpc.StatusCode.UNAVAILABLE
 
@@ -180,7 +184,7 @@ def test_client_certificates(start_server, certificates, caplog):
     caplog.set_level(logging.INFO, "mexica_ai")
     server = start_server(**tls_fields(certificates, tls_client_ca=str(certificates / "ca.pem")))
     stubs = server.connect(credentials_of(certificates, "client"))
-    assert stubs.engine.BestTurn(request(), timeout=10).result.turn
+    assert stubs.engine.BestTurn(request(), timeout=60).result.turn
     assert "dora" in [line["caller"] for line in logged_calls(caplog, 1)]
     for wrong in (None, "stranger"):
         stubs = server.connect(credentials_of(certificates, wrong))
@@ -199,7 +203,7 @@ def test_a_token_is_needed_besides_a_certificate(start_server, certificates, tok
     )
     stubs = server.connect(credentials_of(certificates, "client"))
     assert failure(stubs.engine.BestTurn, request())[2].reason == "NO_TOKEN"
-    assert stubs.engine.BestTurn(request(), timeout=10, metadata=with_token(ALICE)).result.turn
+    assert stubs.engine.BestTurn(request(), timeout=60, metadata=with_token(ALICE)).result.turn
     assert logged_calls(caplog, 2)[-1]["caller"] == "alice"
 
 
@@ -215,13 +219,14 @@ def certificate_of(address, authority):
         return secured.getpeercert(binary_form=True)
 
 
+@pytest.mark.real("ports")
 def test_renewed_certificates_are_used_for_new_connections(start_server, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(auth, "RECHECK_S", 0.0)
     authority = make_certificate(tmp_path, "ca")
     make_certificate(tmp_path, "server", authority)
-    server = start_server(**tls_fields(tmp_path))
+    server = start_server(port=0, **tls_fields(tmp_path))
     stubs = server.connect(credentials_of(tmp_path))
-    assert stubs.engine.BestTurn(request(), timeout=10).result.turn
+    assert stubs.engine.BestTurn(request(), timeout=60).result.turn
     first = certificate_of(server.server.address, tmp_path / "ca.pem")
     assert certificate_of(server.server.address, tmp_path / "ca.pem") == first
     # The certificate without its key: the old pair is used, and a warning logged.
@@ -235,7 +240,7 @@ def test_renewed_certificates_are_used_for_new_connections(start_server, tmp_pat
     for _ in range(2):
         renewed = certificate_of(server.server.address, tmp_path / "ca.pem")
         assert renewed == second.public_bytes(serialization.Encoding.DER)
-    assert stubs.engine.BestTurn(request(), timeout=10).result.turn
+    assert stubs.engine.BestTurn(request(), timeout=60).result.turn
 
 
 @pytest.mark.parametrize(
@@ -278,7 +283,7 @@ def test_bad_files_are_refused_before_anything_listens(certificates, change, pat
 def test_calls_with_and_without_a_token(start_server, tokens_file):
     stubs = start_server(tokens_file=str(tokens_file)).connect()
     for token, scheme in ((ALICE, "Bearer"), (BOB, "bearer")):
-        assert stubs.engine.BestTurn(request(), timeout=10, metadata=with_token(token, scheme)).result.turn
+        assert stubs.engine.BestTurn(request(), timeout=60, metadata=with_token(token, scheme)).result.turn
     for metadata, reason in (
         ((), "NO_TOKEN"),
         ((("authorization", ALICE),), "NO_TOKEN"),
@@ -299,14 +304,14 @@ def test_calls_with_and_without_a_token(start_server, tokens_file):
 def test_health_needs_no_token_but_all_else_does(start_server, tokens_file):
     stubs = start_server(tokens_file=str(tokens_file)).connect()
     check = health_pb2.HealthCheckRequest()
-    assert stubs.health.Check(check, timeout=10).status == health_pb2.HealthCheckResponse.SERVING
-    watch = stubs.health.Watch(check, timeout=10)
+    assert stubs.health.Check(check, timeout=60).status == health_pb2.HealthCheckResponse.SERVING
+    watch = stubs.health.Watch(check, timeout=60)
     assert next(watch).status == health_pb2.HealthCheckResponse.SERVING
     watch.cancel()
     questions = [reflection_pb2.ServerReflectionRequest(list_services="")]
     code, *_ = failure(stubs.reflection.ServerReflectionInfo, iter(questions))
     assert code is grpc.StatusCode.UNAUTHENTICATED
-    answers = stubs.reflection.ServerReflectionInfo(iter(questions), timeout=10, metadata=with_token(ALICE))
+    answers = stubs.reflection.ServerReflectionInfo(iter(questions), timeout=60, metadata=with_token(ALICE))
     assert next(answers).list_services_response.service
     unknown = stubs.channel.unary_unary("/grpc.health.v1.HealthX/Check")
     assert failure(unknown, b"")[0] is grpc.StatusCode.UNAUTHENTICATED
@@ -384,20 +389,22 @@ def start_handlers(stack, loop):
     """Start a server of `Handlers` with interceptors; returns a channel."""
 
     def start(*interceptors):
+        address = f"unix:{Path(stack.enter_context(tempfile.TemporaryDirectory()), 'server')}"
+
         async def make():
             server = grpc.aio.server(interceptors=interceptors)
             server.add_generic_rpc_handlers([Handlers()])
-            port = server.add_insecure_port("127.0.0.1:0")
+            server.add_insecure_port(address)
             await server.start()
-            return server, port
+            return server
 
-        server, port = loop.run(make())
+        server = loop.run(make())
 
         async def stop():
             await server.stop(None)
 
         stack.callback(lambda: loop.run(stop()))
-        channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        channel = grpc.insecure_channel(address)
         stack.callback(channel.close)
         return channel
 
@@ -409,7 +416,7 @@ def call_kind(channel, kind, message=b"", **options):
     kind_of_call = "unary_stream" if kind == "writing" else kind
     method = getattr(channel, kind_of_call)(f"/test/{kind}")
     given = iter([message]) if kind_of_call.startswith("stream") else message
-    answer = method(given, timeout=10, **options)
+    answer = method(given, timeout=60, **options)
     return list(answer) if kind_of_call.endswith("stream") else [answer]
 
 
@@ -537,7 +544,7 @@ def test_a_running_server_learns_new_tokens(start_server, tokens_file, monkeypat
     stubs = start_server(tokens_file=str(tokens_file)).connect()
     assert failure(stubs.engine.BestTurn, request(), metadata=with_token(CAROL))[2].reason == "WRONG_TOKEN"
     tokens_file.write_text(f"carol {CAROL}\n")
-    assert stubs.engine.BestTurn(request(), timeout=10, metadata=with_token(CAROL)).result.turn
+    assert stubs.engine.BestTurn(request(), timeout=60, metadata=with_token(CAROL)).result.turn
     assert failure(stubs.engine.BestTurn, request(), metadata=with_token(ALICE))[2].reason == "WRONG_TOKEN"
 
 
@@ -546,20 +553,20 @@ def test_a_running_server_learns_new_tokens(start_server, tokens_file, monkeypat
 
 def logged_calls(caplog, count):
     """Wait for `count` calls in the log, which come after their answers; return their fields."""
-    end = time.monotonic() + 60
-    while True:
-        found = [record.fields for record in caplog.records if record.getMessage() == "call"]
-        if len(found) >= count or time.monotonic() > end:
-            assert len(found) == count
-            return found
-        time.sleep(0.005)
+
+    def found():
+        return [record.fields for record in caplog.records if record.getMessage() == "call"]
+
+    await_that(lambda: len(found()) >= count)
+    assert len(found()) == count
+    return found()
 
 
 def test_a_call_is_one_line(start_server, tokens_file, caplog):
     caplog.set_level(logging.INFO, "mexica_ai")
     stubs = start_server(tokens_file=str(tokens_file)).connect()
     _, call = stubs.engine.BestTurn.with_call(
-        request(), timeout=10, metadata=(*with_token(ALICE), ("x-request-id", "my.id-1"))
+        request(), timeout=60, metadata=(*with_token(ALICE), ("x-request-id", "my.id-1"))
     )
     assert dict(call.trailing_metadata())["x-request-id"] == "my.id-1"
     (line,) = logged_calls(caplog, 1)
@@ -570,7 +577,7 @@ def test_a_call_is_one_line(start_server, tokens_file, caplog):
         "code": "OK",
     }
     assert 0 < line["ms"] < 10_000
-    assert line["peer"].startswith("ipv4:127.0.0.1:")
+    assert line["peer"].startswith("unix:")
     assert ALICE not in caplog.text
 
 
@@ -579,7 +586,7 @@ def test_an_id_that_is_none_is_replaced(start_server, given, caplog):
     caplog.set_level(logging.INFO, "mexica_ai")
     stubs = start_server().connect()
     metadata = () if given is None else (("x-request-id", given),)
-    _, call = stubs.engine.BestTurn.with_call(request(), timeout=10, metadata=metadata)
+    _, call = stubs.engine.BestTurn.with_call(request(), timeout=60, metadata=metadata)
     drawn = dict(call.trailing_metadata())["x-request-id"]
     assert re.fullmatch("[0-9a-f]{32}", drawn)
     assert logged_calls(caplog, 1)[0]["id"] == drawn
@@ -592,8 +599,8 @@ def test_failures_are_logged_with_their_codes(start_server, tokens_file, caplog)
     failure(stubs.engine.BestTurn, request())
     failure(stubs.engine.BestTurn, engine_pb2.BestTurnRequest(), metadata=metadata)
     failure(stubs.channel.unary_unary("/x/Y"), b"", metadata=metadata)
-    assert stubs.health.Check(health_pb2.HealthCheckRequest(), timeout=10)  # is not worth a line
-    watch = stubs.health.Watch(health_pb2.HealthCheckRequest(), timeout=10)
+    assert stubs.health.Check(health_pb2.HealthCheckRequest(), timeout=60)  # is not worth a line
+    watch = stubs.health.Watch(health_pb2.HealthCheckRequest(), timeout=60)
     next(watch)
     watch.cancel()  # nor is that
     failure(stubs.health.Check, health_pb2.HealthCheckRequest(service="x"))
@@ -622,13 +629,14 @@ def test_broken_and_cancelled_streams_are_logged(start_handlers, caplog):
         for message in (b"wait", b"flood"):
             caplog.clear()
             method = getattr(channel, kind)(f"/test/{kind}")
-            answers = method(message if kind == "unary_stream" else iter([message]), timeout=10)
+            answers = method(message if kind == "unary_stream" else iter([message]), timeout=60)
             next(answers)
             answers.cancel()
             (line,) = logged_calls(caplog, 1)
             assert (line["code"], line["method"]) == ("CANCELLED", f"/test/{kind}")
 
 
+@pytest.mark.real("time")
 def test_a_call_that_is_too_late_is_logged(start_handlers, caplog):
     caplog.set_level(logging.INFO, "mexica_ai")
     channel = start_handlers(logs.LogsCalls(Metrics(), (), Tracing()))
@@ -725,11 +733,12 @@ def sample(text, name):
     return float(found[0]) if found else None
 
 
+@pytest.mark.real("ports")
 def test_metrics_after_calls(start_server):
     server = start_server(metrics_port=0)
     stubs = server.connect()
     best_turn = "/mexica_ai.v1.EngineService/BestTurn"
-    stubs.engine.BestTurn(request(), timeout=10)
+    stubs.engine.BestTurn(request(), timeout=60)
     failure(stubs.engine.BestTurn, engine_pb2.BestTurnRequest())
     for number in range(3):
         failure(stubs.channel.unary_unary(f"/x/Y{number}"), b"")
@@ -747,6 +756,7 @@ def test_metrics_after_calls(start_server):
     assert "/x/Y" not in text
 
 
+@pytest.mark.real("ports")
 def test_the_metrics_of_searches():
     metrics = PrometheusMetrics("127.0.0.1", 0)
     metrics.start()
@@ -777,6 +787,7 @@ def test_the_metrics_of_searches():
         scrape(address)
 
 
+@pytest.mark.real("time", "ports")
 def test_calls_move_the_metrics_of_searches(start_server):
     server = start_server(metrics_port=0, max_waiting=1)
     engine = server.connect().engine
@@ -832,6 +843,7 @@ def test_labels_are_bounded():
     assert len(METHODS) < MAX_LABELS
 
 
+@pytest.mark.real("ports")
 def test_a_metrics_port_that_is_taken(start_server):
     port = int(start_server(metrics_port=0).metrics.address.rpartition(":")[2])
     with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{port} for metrics"):
@@ -841,6 +853,7 @@ def test_a_metrics_port_that_is_taken(start_server):
 # ---- the whole process
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 def test_a_process_with_everything(certificates, tokens_file, tmp_path):
     (tmp_path / "server.toml").write_text(
@@ -861,7 +874,7 @@ def test_a_process_with_everything(certificates, tokens_file, tmp_path):
             address = process.stdout.readline().split()[2]
             with grpc.secure_channel(address, credentials_of(certificates)) as channel:
                 stub = engine_pb2_grpc.EngineServiceStub(channel)
-                assert stub.BestTurn(request(), timeout=10, metadata=with_token(BOB)).result.turn
+                assert stub.BestTurn(request(), timeout=60, metadata=with_token(BOB)).result.turn
             # Connections without TLS leave no line in the log.
             host, _, port = address.rpartition(":")
             with socket.create_connection((host, int(port)), timeout=5) as connection:

@@ -16,7 +16,7 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2
 from grpc_status import rpc_status
-from servers import IdleSearch, RunningServer, failure
+from servers import IdleSearch, RunningServer, await_that, failure
 from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
@@ -36,7 +36,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 @pytest.fixture(scope="module")
 def server():
     # The margin lets busy machines answer in time.
-    running = RunningServer(None, max_time_s=2.0, memory_mb=64, min_interval_s=0.01, deadline_margin_s=1.0)
+    running = RunningServer(None, memory_mb=64, min_interval_s=0.01, deadline_margin_s=1.0)
     yield running
     running.close()
 
@@ -80,6 +80,7 @@ def test_analysis_ends_with_exactly_one_final_message(server, mexica):
     mexica.copy().push(list(best.turn))
 
 
+@pytest.mark.real("time")
 def test_a_deadline_ends_an_unlimited_analysis_with_a_final_message(client, mexica):
     results = list(client.analyze(mexica, unlimited=True, interval_s=0.1, timeout_s=2))
     assert results[-1].stop_reason in ("time", "settled")
@@ -95,6 +96,7 @@ def test_an_analysis_is_stopped_by_its_name(client, mexica):
     assert client.stop_analysis("mine") == 0
 
 
+@pytest.mark.real("time")
 def test_an_unlimited_analysis_goes_on_beyond_the_cap_until_somebody_waits(mexica, nim):
     running = RunningServer(None, slots=1, max_time_s=0.1)
     try:
@@ -142,13 +144,14 @@ def test_the_async_client_analyzes(server, mexica):
 
 
 def test_levels(client, server, mexica):
-    remote = client.best_turn(mexica, level=1, seed=3, time_s=2)
-    assert remote.turn == ai.best_turn(mexica, level=1, seed=3, time_s=2, memory_mb=64).turn
+    remote = client.best_turn(mexica, level=1, seed=3, time_s=60)
+    assert remote.turn == ai.best_turn(mexica, level=1, seed=3, time_s=60, memory_mb=64).turn
     request = engine_pb2.BestTurnRequest(position=wire.position_to_message(mexica), level=11)
     code, _, _, faults = failure(server.stub.BestTurn, request)
     assert (code, faults[0].field) == (grpc.StatusCode.INVALID_ARGUMENT, "level")
 
 
+@pytest.mark.real("time")
 def test_an_analysis_that_waits_for_a_slot_can_be_stopped(mexica, nim):
     search = IdleSearch()
     running = RunningServer(search, slots=1)
@@ -175,6 +178,7 @@ def test_an_analysis_that_waits_for_a_slot_can_be_stopped(mexica, nim):
         running.close()
 
 
+@pytest.mark.real("time")
 def test_a_search_that_fails_ends_the_stream_of_a_slow_reader(nim):
     def failing_watch(position, limits, **_):
         best = ai.best_turn(position, iterations=5, seed=1)
@@ -427,7 +431,7 @@ def test_games_and_engine(client):
     games = {game["name"]: game for game in client.list_games()}
     assert games["mexica"]["max_players"] == 4
     info = client.engine_info()
-    assert info["caps"]["time_s"] == 2.0
+    assert info["caps"]["time_s"] == 60.0
     assert (info["lowest_level"], info["highest_level"]) == (1, 10)
     assert [weights["game"] for weights in info["weights"]] == ["coatl", "mexica", "tzolkin"]
     assert all(len(weights["sha256"]) == 64 for weights in info["weights"])
@@ -542,6 +546,7 @@ def test_a_busy_server_says_when_to_retry(nim):
         running.close()
 
 
+@pytest.mark.real("time")
 def test_the_client_retries_until_a_slot_is_free(nim):
     search = IdleSearch()
     running = RunningServer(search, slots=1, max_waiting=0)
@@ -659,6 +664,7 @@ def test_actions_in_what_a_seat_sees_are_tried_beside_the_event_loop(server, mon
     assert threads[2] != "light"
 
 
+@pytest.mark.real("ports")
 def test_one_callers_many_calls_let_others_through_and_are_limited(nim, monkeypatch):
     going, go = threading.Semaphore(0), threading.Event()
 
@@ -668,7 +674,7 @@ def test_one_callers_many_calls_let_others_through_and_are_limited(nim, monkeypa
         return engine_pb2.ValidatePositionResponse()
 
     monkeypatch.setattr(answers, "validate_position", slow_answer)
-    running = RunningServer(IdleSearch(), light_workers=1, max_waiting_per_caller=3)
+    running = RunningServer(IdleSearch(), port=0, light_workers=1, max_waiting_per_caller=3)
     try:
         large = engine_pb2.ValidatePositionRequest(position=wire.position_to_message(nim))
         large.position.nim.piles.extend([1000] * 1000 + [10**9] * 1000)
@@ -723,13 +729,8 @@ def test_forced_turns_do_not_wait_for_light_workers(mexica, monkeypatch):
 
 def those_that_end(calls, number):
     """Wait until this number of the calls have ended, and return them."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        ended = [call for call in calls if call.done()]
-        if len(ended) >= number:
-            return ended
-        time.sleep(0.01)
-    raise AssertionError(f"only {len(ended)} of {number} calls have ended")
+    await_that(lambda: sum(call.done() for call in calls) >= number)
+    return [call for call in calls if call.done()]
 
 
 def test_light_places_are_given_to_callers_in_turn():
@@ -791,6 +792,7 @@ def test_light_places_are_bounded_in_all_and_no_caller_is_kept_out():
     in_loop(play())
 
 
+@pytest.mark.real("ports")
 def test_many_callers_fill_the_light_places(nim, monkeypatch):
     going, go = threading.Semaphore(0), threading.Event()
 
@@ -800,7 +802,7 @@ def test_many_callers_fill_the_light_places(nim, monkeypatch):
         return engine_pb2.ValidatePositionResponse()
 
     monkeypatch.setattr(answers, "validate_position", slow_answer)
-    running = RunningServer(IdleSearch(), light_workers=1, max_waiting_per_caller=1)
+    running = RunningServer(IdleSearch(), port=0, light_workers=1, max_waiting_per_caller=1)
     large = engine_pb2.ValidatePositionRequest(position=wire.position_to_message(nim))
     large.position.nim.piles.extend([1000] * 1000 + [10**9] * 1000)
     options = [("grpc.use_local_subchannel_pool", 1)]
@@ -906,6 +908,7 @@ def test_what_is_stopped_before_it_begins_ends_at_once(mexica):
     searches.join()
 
 
+@pytest.mark.real("time")
 @pytest.mark.skipif(sys.platform != "linux", reason="the niceness of a thread is Linux's")
 def test_only_native_threads_have_a_lower_priority(mexica):
     own = os.getpriority(os.PRIO_PROCESS, 0)

@@ -369,6 +369,7 @@ def test_a_bad_variable_is_bad_input(cli, monkeypatch):
     assert 'MEXICA_AI_SLOTS: given "none"; expected an integer' in cli.refused("serve")
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize(
     "program",
     [
@@ -437,6 +438,7 @@ def test_the_unit_has_memory_for_the_searches_and_says_how_much():
     assert searches + rest == limit
 
 
+@pytest.mark.real("processes")
 def test_systemd_accepts_the_unit(tmp_path):
     analyze = shutil.which("systemd-analyze")
     if analyze is None:

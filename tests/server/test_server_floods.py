@@ -121,6 +121,7 @@ def test_who_is_refused(name, peer, caller):
     assert caller_of(name, peer) == caller
 
 
+@pytest.mark.real("time")
 def test_strangers_are_held_and_good_callers_answered(start_server, connect, monkeypatch):
     monkeypatch.setattr(refusals, "REFUSALS_PER_S", 0.001)
     monkeypatch.setattr(refusals, "REFUSALS_AT_ONCE", 3.0)
@@ -210,8 +211,9 @@ def test_the_pace_is_that_of_the_configuration(start_server, monkeypatch):
     assert made == [(7, 7)]
 
 
+@pytest.mark.real("time")
 def test_the_newest_connections_of_an_address_are_closed(start_server, connect):
-    server = start_server(tokens_file=None, max_connections_per_address=20)
+    server = start_server(port=0, tokens_file=None, max_connections_per_address=20)
     host, _, port = server.address.rpartition(":")
     early = connect(server)
     assert early.LegalActions(legal()).actions
@@ -233,6 +235,7 @@ def test_the_newest_connections_of_an_address_are_closed(start_server, connect):
     assert connect(server).LegalActions(legal(), wait_for_ready=True, timeout=60).actions
 
 
+@pytest.mark.real("time")
 def test_a_refusal_after_the_deadline_is_no_unknown_error(start_server, connect, caplog, monkeypatch):
     caplog.set_level(logging.INFO)
     stub = connect(start_server(IdleSearch()))

@@ -12,7 +12,7 @@ import pytest
 import mexica_ai as ai
 from mexica_ai.client import AsyncClient, Client
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.real("processes")]
 
 NUM_CLIENTS = 200
 CALLS = 6  # of each client

@@ -46,6 +46,7 @@ def test_the_fuzzer_notices_what_is_kept(fuzz_service, monkeypatch):
         fuzz_service.fuzz(400, seed=1)
 
 
+@pytest.mark.real("processes")
 def test_the_fuzzer_ends_a_hang(tmp_path):
     script = tmp_path / "hang.py"
     script.write_text(

@@ -139,6 +139,7 @@ def test_a_collector_that_is_away_does_not_keep_the_server(monkeypatch):
     traces.close()
 
 
+@pytest.mark.real("ports")
 def test_spans_reach_a_collector(monkeypatch):
     received = []
 

@@ -14,7 +14,7 @@ from mexica_ai.train import generation, policy, searches
 
 GAME = "coatl"
 SIZES = generation.Sizes(
-    games=10, iterations=2, deep=40, walks=2, rollouts=2, rollout_iterations=1, networks=2, epochs=2, match=2,
+    games=10, iterations=2, deep=40, walks=20, rollouts=2, rollout_iterations=1, networks=2, epochs=2, match=2,
     match_iterations=3,
 )  # fmt: skip
 
@@ -40,7 +40,7 @@ def test_a_run_makes_weights_with_their_provenance(folder):
     found = weights.provenance
     assert found["refined"] == registry.get(GAME).weights().sha256
     assert found["games"] == 10
-    assert found["walks"] == 2
+    assert found["walks"] == 20
     assert found["match"]["games"] == 2
     assert found["policy"]["fitted_on"] > 100
     assert found["settings"]["deep"] == 40

@@ -394,7 +394,7 @@ def _refuse(self, path=None):
     raise NotationError("damaged")
 
 
-def test_nothing_is_refined_where_there_is_nothing(records, tmp_path, capsys, monkeypatch):
+def test_nothing_is_refined_where_there_is_nothing(records, tmp_path, capsys, shipped_weights, monkeypatch):
     monkeypatch.setattr(WeightsSpec, "load", _refuse)
     monkeypatch.setattr(registry, "_shipped", registry._shipped.__wrapped__)
     weights = tmp_path / "weights.json"

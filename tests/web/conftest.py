@@ -19,6 +19,12 @@ FLAGS = [
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 
 
+def pytest_itemcollected(item):
+    # These fixtures start a process that serves the page, or a browser.
+    if {"browser", "page", "post", "site", "start"} & set(getattr(item, "fixturenames", ())):
+        item.add_marker(pytest.mark.real("processes", "ports"))
+
+
 def _missing(what):
     if os.environ.get("MEXICA_AI_REQUIRE_BROWSER") == "1":
         pytest.fail(f"MEXICA_AI_REQUIRE_BROWSER=1, but there is no {what}")

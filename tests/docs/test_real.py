@@ -1,0 +1,76 @@
+"""Tests of real time, processes and ports: their mark, their number, and what all others are refused."""
+
+import multiprocessing
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import grpc
+import pytest
+import real
+
+TESTS = Path(__file__).parents[1]
+
+
+def listen():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+
+
+@pytest.mark.parametrize(
+    ("reason", "call"),
+    [
+        ("processes", lambda: subprocess.run(["true"])),
+        ("processes", multiprocessing.get_context("spawn").Process(target=print).start),
+        ("ports", listen),
+        ("ports", lambda: socket.create_connection(("127.0.0.1", 1))),
+        ("ports", lambda: grpc.server(None).add_insecure_port("127.0.0.1:0")),
+        ("ports", lambda: grpc.aio.server().add_insecure_port("127.0.0.1:0")),
+        ("time", lambda: time.sleep(0)),
+    ],
+)
+def test_a_test_without_the_mark_is_refused(reason, call):
+    with pytest.raises(pytest.fail.Exception, match=f'without @pytest.mark.real."{reason}"'):
+        call()
+    assert len(real.guard.refused) == 1
+    real.guard.refused.clear()
+
+
+def test_what_needs_no_mark(tmp_path):
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket"))
+    left, right = socket.socketpair()
+    left.close()
+    right.close()
+
+
+@pytest.mark.real("processes")
+@pytest.mark.parametrize(("number", "status"), [(3, 0), (4, 1)])
+def test_what_needed_another_run_is_listed_and_more_than_three_fail_the_run(tmp_path, number, status):
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = real: of the tests\n xdist_group: of pytest-xdist\n")
+    (tmp_path / "test_flaky.py").write_text(
+        f"import pytest\nruns = dict.fromkeys(range({number}), 0)\n"
+        "@pytest.mark.real('time')\n@pytest.mark.parametrize('index', runs)\ndef test_flaky(index):\n"
+        f"    runs[index] += 1\n    assert runs[index] == {real.MAX_RERUNS + 1}\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "pytest", "-p", "real", "-n", "0", tmp_path],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == status, done.stdout
+    assert f"{number} tests were run again" in done.stdout
+    assert "test_flaky[0]: assert 2 == 3" in done.stdout
+
+
+def test_at_most_a_twentieth_of_all_tests_has_the_mark(pytestconfig):
+    if real.COUNTS not in pytestconfig.stash:
+        pytest.skip("a part of the tests runs")
+    tests, marked = pytestconfig.stash[real.COUNTS]
+    assert marked <= tests / 20, f"{marked} of {tests}"
