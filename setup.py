@@ -14,6 +14,7 @@ Environment:
 ``CEXT_JOBS=2``         translate and compile so many modules at a time; one if not set.
 """
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -21,12 +22,14 @@ from pathlib import Path
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
 sys.path.insert(0, str(ROOT))  # a build by pip does not have the checkout there
 
-from cext.build import COMPILE_ARGS, DIRECTIVES, INTERFACE, LINK_ARGS, MACROS, abi  # noqa: E402
+from cext import build  # noqa: E402
+from cext.build import COMPILE_ARGS, DIRECTIVES, INTERFACE, LINK_ARGS, MACROS, RELEASE_ARGS  # noqa: E402
 
 # All compiled modules, in dependency order. A new game adds its modules here and its name in mexica_ai/registry.py.
 MODULES = [
@@ -106,8 +109,8 @@ NATIVE = os.environ.get("MEXICA_AI_NATIVE") == "1"
 JOBS = int(os.environ.get("CEXT_JOBS", "0"))
 WITH_TESTS = os.environ.get("CEXT_TESTS") == "1" or bool({"editable_wheel", "--inplace"} & set(sys.argv))
 # cythonize and build_ext compare only time stamps, so every variant has its own folder.
-VARIANT = SANITIZE or ("debug" if DEBUG else "release")
-BUILD_DIR = f"build/{VARIANT}-{'native' if NATIVE else 'portable'}"
+VARIANT = build.variant()
+BUILD_DIR = f"build/{VARIANT}"
 # A wheel contains all of this folder, so builds with the tests' modules have a separate one.
 BUILD_LIB = f"{BUILD_DIR}/{'lib-tests' if WITH_TESTS else 'lib'}"
 
@@ -122,7 +125,7 @@ elif DEBUG:
     compile_args += ["-O1", "-g", "-DCEXT_DEBUG=1", "-fno-wrapv", "-fsanitize-undefined-trap-on-error",
                      "-fsanitize=bounds,shift,signed-integer-overflow,integer-divide-by-zero"]
 else:
-    compile_args += ["-O3"]
+    compile_args += RELEASE_ARGS
 if NATIVE:
     compile_args += ["-march=native"]
 
@@ -142,7 +145,7 @@ extensions = [
         # Every module holds the number of the interface.
         depends=[str(path.relative_to(ROOT)) for path in [ROOT / "cext/build.py", *sorted(ROOT.glob("cext/**/*.h")),
                                                           *(ROOT / "cext/core" / name for name in INTERFACE)]],
-        define_macros=[*MACROS, ("CEXT_ABI", abi())],
+        define_macros=[*MACROS, ("CEXT_ABI", build.abi()), ("CEXT_VARIANT", f'"{VARIANT}"')],
         extra_compile_args=compile_args,
         extra_link_args=link_args,
     )
@@ -177,6 +180,17 @@ class BuildPy(build_py):
             raise SystemExit(f"protoc failed with exit status {status}")
 
 
+class BuildExt(build_ext):
+    """Puts the modules of this build into a checkout, whatever stands there, and writes down which they are."""
+
+    def copy_extensions_to_source(self):
+        build.BUILT.unlink(missing_ok=True)
+        self.force = True  # else files of another build stay if they are newer
+        super().copy_extensions_to_source()
+        sizes = {str(file): Path(file).stat().st_size for file in self.get_output_mapping().values()}
+        build.BUILT.write_text(json.dumps({"variant": VARIANT, "modules": sizes}))
+
+
 setup(
     packages=packages,
     py_modules=["mexica_ai_command"],
@@ -192,7 +206,7 @@ setup(
         compiler_directives={**DIRECTIVES, "boundscheck": DEBUG, "initializedcheck": DEBUG},
         nthreads=JOBS,
     ),
-    cmdclass={"build_py": BuildPy},
+    cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
     options={"build": {"build_base": BUILD_DIR, "build_lib": BUILD_LIB}, "build_ext": {"parallel": JOBS}},
     zip_safe=False,
 )

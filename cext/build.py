@@ -26,6 +26,8 @@ INTERFACE = (
 # -Wno-psabi: warnings about passing 64-byte vectors by value do not apply, since these functions are inlined.
 # -ffp-contract=off: without contracted multiply-adds, all builds compute the same numbers.
 COMPILE_ARGS = ("-std=gnu11", "-Wno-psabi", "-pthread", "-ffp-contract=off")
+# Of builds that are neither for debugging nor for a sanitizer, which see more, at less optimization.
+RELEASE_ARGS = ("-O3", "-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3")
 LINK_ARGS = ("-pthread",)
 MACROS = (("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"),)
 DIRECTIVES = {
@@ -36,6 +38,17 @@ DIRECTIVES = {
     "initializedcheck": False,
     "cdivision": True,
 }
+
+
+# In a checkout: of which build the compiled modules are, and the size of each; `cext/__init__.py` compares them.
+BUILT = CORE.with_name("built.json")
+
+
+def variant() -> str:
+    """Return the name of the build for which the environment asks, such as ``release-native``."""
+    debug = "debug" if os.environ.get("CEXT_DEBUG") == "1" else "release"
+    processor = "native" if os.environ.get("MEXICA_AI_NATIVE") == "1" else "portable"
+    return f"{os.environ.get('CEXT_SANITIZE') or debug}-{processor}"
 
 
 def abi() -> str:
@@ -53,7 +66,7 @@ def abi() -> str:
 
 
 def game_extensions(
-    modules: Sequence[str], *, compile_args: Sequence[str] = ("-O3",), annotate: bool = False, **options: Any
+    modules: Sequence[str], *, compile_args: Sequence[str] = RELEASE_ARGS, annotate: bool = False, **options: Any
 ) -> list[Extension]:
     """Return the extension modules of a game, translated to C, for `ext_modules` of `setuptools.setup`.
 
@@ -63,8 +76,8 @@ def game_extensions(
         Dotted names of compiled modules, such as ``my_game.ops``. Each has its source at that path under the working
         directory: ``my_game/ops.pyx``.
     compile_args : sequence of str
-        Further arguments of the C compiler. Default: ``-O3``. With ``MEXICA_AI_NATIVE=1`` in the environment,
-        ``-march=native`` is added.
+        Further arguments of the C compiler. Default: ``-O3``, with checks of the stack and of buffers. With
+        ``MEXICA_AI_NATIVE=1`` in the environment, ``-march=native`` is added.
     annotate : bool
         Whether Cython writes its report beside each module. Default: False.
     **options

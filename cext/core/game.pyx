@@ -10,11 +10,15 @@ from cext.core.rng cimport Stream
 from cext.core.types cimport ALL_SEEING, MAX_SEATS, aligned_alloc
 from cext.core.types cimport CHANCE as C_CHANCE, TERMINAL as C_TERMINAL
 
+cdef extern from *:
+    const char* CEXT_VARIANT
+
 from cext.core.errors import GameOverError, IllegalActionError, PositionError, SearchError
 
 CHANCE = C_CHANCE
 TERMINAL = C_TERMINAL
 IS_DEBUG_BUILD = bool(CEXT_IS_DEBUG)
+VARIANT = CEXT_VARIANT.decode()  # the build, such as "release-native"
 
 # Only this module can pass it: a Game or State made without it would have no memory, and its methods would crash.
 cdef object _maker = object()

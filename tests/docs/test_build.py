@@ -1,15 +1,70 @@
-"""The build that is tested is the one that was asked for."""
+"""The build that is tested is the one that was asked for, and a checkout has the modules of one build."""
 
+import json
 import os
+import runpy
 import sys
 from pathlib import Path
 
 import pytest
+import setuptools
 
+import cext
 from cext.core import game
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.skipif(os.environ.get("CEXT_DEBUG") != "1", reason="only where make debug-test runs the tests")
 def test_the_debug_build_is_tested_and_not_the_checkouts():
     assert game.IS_DEBUG_BUILD
     assert Path(game.__file__).is_relative_to(sys.prefix)
+
+
+@pytest.mark.skipif(Path(sys.prefix).name != ".venv-portable", reason="only where make test-portable runs the tests")
+def test_the_portable_build_is_tested_and_not_the_checkouts():
+    assert game.VARIANT == "release-portable"
+    assert Path(game.__file__).is_relative_to(sys.prefix)
+
+
+@pytest.fixture
+def put(tmp_path, monkeypatch):
+    """Put a native build of two modules into a checkout where newer ones of a portable build stand."""
+    monkeypatch.setattr(setuptools, "setup", lambda **options: None)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("CEXT_SKIP", "1")
+    monkeypatch.setenv("MEXICA_AI_NATIVE", "1")
+    monkeypatch.delenv("CEXT_DEBUG", raising=False)
+    build_ext = runpy.run_path(str(ROOT / "setup.py"))["BuildExt"]
+    monkeypatch.setattr("cext.build.BUILT", tmp_path / "cext" / "built.json")
+    monkeypatch.chdir(tmp_path)
+    modules = [setuptools.Extension(f"cext.{name}", []) for name in ("one", "two")]
+    command = build_ext(setuptools.Distribution({"packages": ["cext"], "ext_modules": modules}))
+    command.inplace, command.build_lib = True, "lib"
+    command.ensure_finalized()
+    for built, standing in command.get_output_mapping().items():
+        for path, content in ((built, "native"), (standing, "portable")):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).write_text(content)
+        os.utime(built, (1, 1))
+    return command.copy_extensions_to_source
+
+
+def test_a_build_takes_the_place_of_newer_modules_of_another(put, tmp_path):
+    put()
+    built = json.loads((tmp_path / "cext" / "built.json").read_text())
+    assert built["variant"] == "release-native"
+    assert [Path(name).read_text() for name in built["modules"]] == ["native", "native"]
+    cext._check_built(tmp_path)
+
+
+def test_modules_of_two_builds_are_refused(put, tmp_path):
+    put()
+    (module,) = (tmp_path / "cext").glob("two.*.so")
+    module.write_text("portable")
+    with pytest.raises(ImportError, match=r"two\..*so: not of the build release-native.* `make install`"):
+        cext._check_built(tmp_path)
+
+
+def test_what_is_installed_is_one_build(tmp_path):
+    cext._check_built(tmp_path)
