@@ -1,11 +1,13 @@
 # The commands of the README. `make install` is the set-up that most others need.
-.PHONY: install demo test test-quick test-web vendor bench lint debug-test sanitize fuzz dist wheel-test wheel-manylinux clean
+.PHONY: install demo test test-quick test-portable test-web vendor bench lint debug-test sanitize fuzz dist wheel-test \
+    wheel-manylinux clean
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
+PORTABLE_VENV := .venv-portable
 # One worker a processor; tests/real.py says what each of them gets.
 PYTEST := python -P -m pytest --numprocesses logical
 
@@ -13,6 +15,7 @@ PYTEST := python -P -m pytest --numprocesses logical
 unexport PYTHONDONTWRITEBYTECODE
 SOURCES := setup.py cext/build.py \
     $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
+PYTHON_SOURCES = $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
 
 CLANG ?= clang
 export MEXICA_AI_NATIVE ?= 1
@@ -46,6 +49,20 @@ test: install
 test-quick: install
 	$(BIN)/$(PYTEST) --ignore tests/web -m 'not slow'
 
+# What `pip install` gives: the quick tests, and the search's signature, which is that of every build.
+test-portable: $(PORTABLE_VENV)/.installed
+	$(PORTABLE_VENV)/bin/$(PYTEST) --ignore tests/web -m 'not slow'
+	for game in '' $(notdir $(patsubst %/,%,$(wildcard benchmarks/signature/*/))); do \
+	    $(PORTABLE_VENV)/bin/python -P benchmarks/signature.py --check $${game:+--game $$game} || exit 1; \
+	done
+
+# Not an editable install: that would put its modules in the place of those of $(VENV).
+$(PORTABLE_VENV)/.installed: $(SOURCES) pyproject.toml $(PYTHON_SOURCES)
+	@sh .ci/check-machine $(PYTHON)
+	$(PORTABLE_VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(PORTABLE_VENV)
+	MEXICA_AI_NATIVE=0 CEXT_TESTS=1 $(PORTABLE_VENV)/bin/python -m pip install --quiet '.[test]'
+	@touch $@
+
 # The page: its HTTP interface, and what people do on it in a browser, if there is a Chromium.
 test-web: install $(VENV)/.web
 	$(BIN)/$(PYTEST) tests/web
@@ -72,7 +89,7 @@ debug-test: $(DEBUG_VENV)/.installed
 	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/$(PYTEST)
 
 # Not an editable install: that would put its modules in the place of those of $(VENV).
-$(DEBUG_VENV)/.installed: $(SOURCES) pyproject.toml $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
+$(DEBUG_VENV)/.installed: $(SOURCES) pyproject.toml $(PYTHON_SOURCES)
 	@sh .ci/check-machine $(PYTHON)
 	$(DEBUG_VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(DEBUG_VENV)
 	CEXT_DEBUG=1 CEXT_TESTS=1 $(DEBUG_VENV)/bin/python -m pip install --quiet '.[test]'
@@ -86,7 +103,7 @@ sanitize-%: .venv-%/.installed
 	.ci/sanitize $* $(DRIVE)
 
 .PRECIOUS: .venv-%/.installed
-.venv-%/.installed: $(SOURCES) pyproject.toml $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
+.venv-%/.installed: $(SOURCES) pyproject.toml $(PYTHON_SOURCES)
 	@sh .ci/check-machine $(PYTHON) $(LIBRARIES_$*)
 	.venv-$*/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv-$*
 	CEXT_SANITIZE=$* CEXT_TESTS=1 .venv-$*/bin/python -m pip install --quiet '.$(EXTRAS_$*)'
@@ -121,5 +138,5 @@ wheel-manylinux:
 	.ci/wheel-test $(PYTHON) manylinux
 
 clean:
-	rm -rf build dist $(VENV) $(DEBUG_VENV) .venv-address .venv-thread *.egg-info
-	find cext tests/games -name '*.c' -delete -o -name '*.so' -delete
+	rm -rf build dist $(VENV) $(DEBUG_VENV) $(PORTABLE_VENV) .venv-address .venv-thread *.egg-info
+	find cext tests/games -name '*.c' -delete -o -name '*.so' -delete -o -name built.json -delete
