@@ -26,6 +26,7 @@ def test_games_from_every_seat(seed):
     assert count["with a memory"] > 100
 
 
+@pytest.mark.real("processes")
 def test_the_command():
     command = [sys.executable, TESTS / "fuzz" / "coatl_views.py", "--positions", "30", "--seed", "3"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)

@@ -473,6 +473,7 @@ def test_records_that_cannot_be_used(cli, tmp_path):
     assert "standard input:1: $.turns[1][0]: " in cli.refused("-", stdin=json.dumps(broken))
 
 
+@pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--json"], ["--worst", "3"]])
 def test_ctrl_c_tells_what_is_known_so_far(options):

@@ -182,6 +182,7 @@ def test_the_rules_ask_for_metrics_that_there_are():
     assert asked <= there
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize("name", ["prometheus.yml", "kubernetes.yml"])
 def test_prometheus_accepts_the_files(name):
     promtool = shutil.which("promtool")

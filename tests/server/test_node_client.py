@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.skipif(
         not (FOLDER / "node_modules" / "@grpc" / "grpc-js").exists(), reason=f"needs npm install in {FOLDER}"
     ),
+    pytest.mark.real("processes", "ports"),
 ]
 
 
@@ -69,7 +70,7 @@ def test_numbers_that_are_0():
         best = ai.Candidate(position.legal_actions()[:1], 0, [0.5, 0.5], [0.0, 0.0], 0.0, [])
         return ai.Result([best], 0, 0, 0, 0.0, "time", seed, 1)
 
-    server = RunningServer(late_search)
+    server = RunningServer(late_search, port=0)
     done = node("best_turn.mjs", EXAMPLES / "nim.json", "--host", server.address)
     server.close()
     assert done.returncode == 0, done.stderr

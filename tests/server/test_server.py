@@ -176,8 +176,13 @@ def test_the_answer_comes_before_the_deadline(start_server, nim):
     assert search.limits[0].time_s < 2 - 1.5 + 0.05
 
 
-@pytest.mark.real("time")
-@pytest.mark.parametrize("timeout_s", [0.9, 1.003, 9.993, 10.003, 60.003, 100.003, 1000.003])
+@pytest.mark.parametrize(
+    "timeout_s",
+    [
+        *(pytest.param(short_s, marks=pytest.mark.real("time")) for short_s in (0.9, 1.003)),
+        *(9.993, 10.003, 60.003, 100.003, 1000.003),
+    ],
+)
 def test_a_deadline_ends_before_that_of_a_caller_who_rounds_it_up(start_server, nim, monkeypatch, timeout_s):
     calls, of_context = [], service._call
     monkeypatch.setattr(service, "_call", lambda context: calls.append(of_context(context)) or calls[-1])

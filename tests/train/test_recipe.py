@@ -76,6 +76,7 @@ def workers_of(process):
 # Executors
 
 
+@pytest.mark.real("processes")
 def test_a_cluster_that_loses_workers_loses_no_job_and_does_none_twice(scheduler, expected, tmp_path):
     address, add_worker = scheduler
     workers = [add_worker(), add_worker()]
@@ -93,6 +94,7 @@ def test_a_cluster_that_loses_workers_loses_no_job_and_does_none_twice(scheduler
     assert lines(tmp_path / "walks.jsonl") == lines(expected[1])
 
 
+@pytest.mark.real("processes")
 def test_local_workers_that_die_and_a_killed_command_lose_nothing(expected, tmp_path):
     path = tmp_path / "games.jsonl"
     args = command(tmp_path, "--jobs", "2")
@@ -106,6 +108,7 @@ def test_local_workers_that_die_and_a_killed_command_lose_nothing(expected, tmp_
     assert_games(path, expected)
 
 
+@pytest.mark.real("processes")
 def test_ctrl_c_keeps_what_is_finished(expected, tmp_path):
     path = tmp_path / "games.jsonl"
     args = command(tmp_path, "--jobs", "2")
@@ -169,6 +172,7 @@ class Dead(ThreadPoolExecutor):
         return future
 
 
+@pytest.mark.real("processes")
 def test_a_job_that_kills_every_worker_ends_the_run_and_the_others_are_kept(tmp_path):
     path = tmp_path / "results.jsonl"
     with GamePool() as pool:
@@ -204,6 +208,7 @@ def run_after_deaths(path, error):
     assert len(lines(path)) == 1
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize(
     "error",
     [

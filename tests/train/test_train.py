@@ -323,6 +323,7 @@ def test_the_command_is_reproducible_and_its_weights_load(records, tmp_path, cap
     assert ai.best_turn(ai.new_game(seed=1), iterations=50, seed=1, weights=made).turn
 
 
+@pytest.mark.real("processes")
 def test_weights_in_use_are_measured_without_a_fit(records, tmp_path, capsys):
     plot = tmp_path / "plot.svg"
     assert main(["train", str(records), "--games", "0", "--evaluate", "--plot", str(plot)]) == 0

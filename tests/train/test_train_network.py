@@ -12,6 +12,7 @@ from mexica_ai.evaluators import OnnxEvaluator
 EXAMPLE = Path(__file__).parents[2] / "examples" / "train_network.py"
 
 
+@pytest.mark.real("processes")
 def test_it_trains_and_plays_a_match(tmp_path):
     pytest.importorskip("torch", reason="needs the extra train")
     pytest.importorskip("onnxruntime")

@@ -565,6 +565,7 @@ def test_what_assistive_technology_reads(visit, example, request):
         assert words + "\n" == golden.read_text(encoding="utf-8"), name
 
 
+@pytest.mark.real("processes")
 def test_the_benchmark_measures(browser):
     command = [sys.executable, str(ROOT / "benchmarks" / "web_browser.py"), "--clicks", "2", "--seconds", "1", "--json"]
     # A process of its own: Playwright runs once in a process.

@@ -38,6 +38,7 @@ def test_a_folder_and_a_port_are_for_one_process(start, tmp_path):
     assert message == f"mexica-ai: error: cannot listen on 127.0.0.1:{page.port}: Address already in use\n"
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize(
     ("args", "said"),
     [
