@@ -118,12 +118,19 @@ cdef double _settled_utility(SearchC* search, uint32_t index):
 cdef dict _describe(SearchC* search, uint32_t index, TurnScratchC* scratch):
     """Return the candidate for an end of the root's turn, with its actions in canonical form."""
     cdef GraphC* graph = &search.graph
-    cdef action_t actions[MAX_TURN]
+    cdef action_t actions[MAX_TURN]     # both loops end there
     cdef uint32_t node = index, parent
-    cdef int n = 0, i
+    cdef int n = 0, i, depth = 0
     cdef double prior = 1.0
-    # The path by which the state was first reached, backwards.
-    while graph.nodes[node].parent != NO_NODE and n < MAX_TURN:
+    # The path by which the state was first reached, backwards. No game has turns beyond MAX_TURN; of a longer one that
+    # a position makes possible, the first actions are what is legal at the root.
+    while graph.nodes[node].parent != NO_NODE:
+        node = graph.nodes[node].parent
+        depth += 1
+    node = index
+    for i in range(depth - MAX_TURN):
+        node = graph.nodes[node].parent
+    while graph.nodes[node].parent != NO_NODE:
         parent = graph.nodes[node].parent
         actions[n] = graph.nodes[node].from_action
         prior *= _edge_prior(search, parent, actions[n])
@@ -181,7 +188,7 @@ cdef dict _statistics(SearchC* search, uint32_t index):
 
 cdef dict _describe_unfinished(SearchC* search, TurnScratchC* scratch):
     """Return a candidate when no end of the turn was reached: the most visited actions, completed by the policy."""
-    cdef action_t actions[MAX_TURN]
+    cdef action_t actions[MAX_TURN]     # both loops end there
     cdef int n = 0, i
     cdef double prior = 1.0
     cdef uint32_t index = search.root, child

@@ -266,7 +266,7 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
     width = ranking_width(search, node, <int>atomic_load_u32(<uint32_t*>&node.num_legal)) if num_edges > 0 else 1
     if width > num_edges:
         width = ranking_widen(worker, node)
-        if width < 0:
+        if width <= 0:
             return -1
     edges = graph_edges(&search.graph, node)
     factor = _exploration(search, node) * sqrt(<double>atomic_load_u32(&node.visits))

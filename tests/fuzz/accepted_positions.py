@@ -33,6 +33,8 @@ def exercise(position, rng):
     """Search a position, and play it on to the end."""
     state = position.state.copy()
     look_at(state)
+    if position.viewer is not None:
+        state.determinize(position.viewer, rng.getrandbits(40))
     if state.is_terminal:
         return
     random_playout(state, rng.getrandbits(40))

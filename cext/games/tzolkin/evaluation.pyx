@@ -10,12 +10,15 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from cext.core.game cimport State
-from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
-                                network_forward)
+from cext.core.network cimport (NETWORK_MAX_ROWS, NETWORK_OUTPUTS, network_answers, network_combine,
+                                network_features, network_find_t, network_forward)
 from cext.games.tzolkin.plans cimport LATER, NOW, PlansC, plans_brings, plans_find
 from cext.games.tzolkin.rules cimport rules_returns
 from cext.games.tzolkin.state cimport *
 from cext.games.tzolkin.weights cimport *
+
+if 4 * AT_ONCE > NETWORK_MAX_ROWS:
+    raise ImportError("the network has fewer rows than positions are looked at together")
 
 cdef float TURN_BRINGS = 1.2        # points, for the estimate of the final score
 cdef float FOOD = 1.0               # share of the corn for all food days to come that counts as spent
@@ -305,7 +308,7 @@ cdef void _find_features_after(const TzolkinStateC* after, int seat, const Befor
 
 cdef void evaluation_after(const void* weights, const TzolkinStateC* after, int count, int seat, const BeforeC* before,
                            float* advantages) noexcept nogil:
-    cdef float inputs[AT_ONCE * 4 * NUM_INPUTS]
+    cdef float inputs[AT_ONCE * 4 * NUM_INPUTS]    # a row a position and seat
     cdef float outputs[AT_ONCE * 4 * NETWORK_OUTPUTS]
     cdef double values[4]
     cdef double points[4]

@@ -68,6 +68,9 @@ cdef uint64_t state_hash(const TzolkinStateC* state, int viewer) noexcept nogil:
 
 # --- invariants
 
+if MAX_PENDING < MAX_PENDING_GIVEN + 3:
+    raise ImportError("no room for the decisions that an answer leaves")
+
 cdef enum:              # broken invariants; _CHECK_NAMES has their names in this order
     SEATS = 1
     CLOCK

@@ -740,14 +740,25 @@ class _Checker:
         elif (
             # The piece that completes a Coatl is legal only if a prophecy is there or can be played.
             not coatl["prophecies"]
-            and HIDDEN not in self.mover["hand"]
-            and not any(facts.prophecy_points(face, coatl["pieces"]) for face in self.mover["hand"])
+            and not any(facts.prophecy_points(face, coatl["pieces"]) for face in self._possible_hand())
         ):
             self.add(
                 "closing",
                 "CLOSING_MISMATCH",
                 f"given {number}, without a prophecy; expected one in hand that can be played on it",
             )
+
+    def _possible_hand(self):
+        """Return the prophecies that the seat to move may have in hand."""
+        known = Counter(self.mover["hand"])
+        if HIDDEN not in known:
+            return set(known)
+        visible = Counter(self.data["display"] + self.data["discarded"])
+        for seat in self.seats:
+            visible.update(seat["hand"] + seat["discarded"])
+            for coatl in seat["coatls"]:
+                visible.update(coatl["prophecies"])
+        return {*known, *(Counter(facts.COPIES) - visible)} - {HIDDEN}
 
     def _check_mover(self):
         """Check what the seat to move must have done to reach this phase."""
