@@ -36,7 +36,7 @@ cdef inline void network_forward(const float* weights, int n, const float* input
     cdef const float* b2 = w2 + NETWORK_HIDDEN * NETWORK_HIDDEN_2
     cdef const float* w3 = b2 + NETWORK_HIDDEN_2
     cdef const float* b3 = w3 + NETWORK_HIDDEN_2 * NETWORK_OUTPUTS
-    cdef float h1[NETWORK_MAX_ROWS * NETWORK_HIDDEN]
+    cdef float h1[NETWORK_MAX_ROWS * NETWORK_HIDDEN]    # a row a seat and position: games check their AT_ONCE
     cdef float h2[NETWORK_MAX_ROWS * NETWORK_HIDDEN_2]
     cdef float x
     cdef int row, i, j

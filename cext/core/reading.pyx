@@ -120,7 +120,7 @@ cdef dict _describe(SearchC* search, uint32_t index, TurnScratchC* scratch):
     cdef GraphC* graph = &search.graph
     cdef action_t actions[MAX_TURN]     # both loops end there
     cdef uint32_t node = index, parent
-    cdef int n = 0, i, depth = 0
+    cdef int n = 0, i, _, depth = 0
     cdef double prior = 1.0
     # The path by which the state was first reached, backwards. No game has turns beyond MAX_TURN; of a longer one that
     # a position makes possible, the first actions are what is legal at the root.
@@ -128,7 +128,7 @@ cdef dict _describe(SearchC* search, uint32_t index, TurnScratchC* scratch):
         node = graph.nodes[node].parent
         depth += 1
     node = index
-    for i in range(depth - MAX_TURN):
+    for _ in range(depth - MAX_TURN):
         node = graph.nodes[node].parent
     while graph.nodes[node].parent != NO_NODE:
         parent = graph.nodes[node].parent

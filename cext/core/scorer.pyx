@@ -64,7 +64,7 @@ cdef void scorer_choose(const int* categories, const float* priors, int n, int f
 
 cdef void scorer_apply(const float* weights, int summary, int categories, int features, const ScorerInputsC* inputs,
                        float* priors) noexcept nogil:
-    cdef float scores[SCORER_MOST]
+    cdef float scores[SCORER_MOST]      # `scorer_choose` chooses SCORER_MOST at most
     cdef float best = -1e30, before = 0, after = 0, scale
     cdef int i, count = inputs.count
     if count < 2:

@@ -34,7 +34,7 @@ ctypedef struct HalvingC:
     uint32_t phase
     int num_phases              # 0 without candidates
     int num_left                # candidates that are left, the first ones
-    CandidateC candidates[MAX_HALVING]
+    CandidateC candidates[MAX_HALVING]  # as many as the option `halving` has at most
 
 
 # What all threads share.
@@ -76,7 +76,7 @@ ctypedef struct WorkerC:
     ListingsC* listings         # of its thread: actions and priors that it keeps
     uint64_t iterations         # that this thread has backed up
     int path_length             # edges
-    uint32_t path_nodes[MAX_PATH + 1]
+    uint32_t path_nodes[MAX_PATH + 1]   # a descent ends at MAX_PATH
     int path_edges[MAX_PATH]    # index of the edge taken within its node's block, or NO_EDGE
     uint8_t padding[CACHE_LINE]
 

@@ -50,7 +50,7 @@ cdef bint _order(const GameOps* ops, const action_t* left, int n, int total, uin
 
     `left` is sorted and has the n of `total` actions that are not played yet. Smaller actions are tried first.
     """
-    cdef action_t rest[MAX_TURN]
+    cdef action_t rest[MAX_TURN]        # n - 1 of them; n is at most MAX_TURN, as in all that follows
     cdef char* state = scratch.states + (total - n) * ops.state_size
     cdef int i
     if n == 0:

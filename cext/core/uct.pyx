@@ -175,7 +175,7 @@ cdef class UCT(TurnSearch):
         """One iteration: descend, add a node, play to the end of the game, back up."""
         cdef const GameOps* ops = self.ops
         cdef void* state = self._scratch
-        cdef uint32_t path[MAX_DEPTH]
+        cdef uint32_t path[MAX_DEPTH]   # a descent ends there
         cdef uint32_t node = self._root
         cdef double values[MAX_SEATS]
         cdef double scores[MAX_SEATS]

@@ -253,9 +253,9 @@ cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock,
     """Add the prophecies in hand, each on the Coatl where it would bring most. One Coatl may be yet to be started."""
     cdef CoatlC blank
     cdef const CoatlC* coatl
-    cdef const CoatlC* coatls[COATLS]
+    cdef const CoatlC* coatls[COATLS]   # of the seat
     cdef uint64_t keys[COATLS]
-    cdef uint8_t hand[MAX_DEALT]
+    cdef uint8_t hand[MAX_DEALT]        # a hand, see `rules_hand`
     cdef ReachC own, best_reach
     cdef const ReachC* reach
     cdef int i, j, number, num_coatls = 0

@@ -52,7 +52,7 @@ cdef bint _deal_cards(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept no
     # Only how many unseen cards each place holds counts, not which: nothing hidden decides what is drawn.
     cdef uint64_t bit, rest = ((<uint64_t>1 << NUM_CARDS) - 1) & ~state.seen[viewer]
     cdef int place, seat, _, n = set_size(rest)
-    cdef int held[ON_COATL]
+    cdef int held[ON_COATL]             # by place
     cdef bint differs = False
     for place in range(IN_HAND, ON_COATL):
         held[place] = set_size(state.cards[place] & rest)
@@ -84,7 +84,7 @@ cdef bint _deal_prophecies(CoatlStateC* state, int viewer, bitgen_t* rng) noexce
 cdef bint _deal_temples(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
     cdef uint64_t bit, rest = ((<uint64_t>1 << NUM_TEMPLES) - 1) & ~state.temples_seen[viewer]
     cdef int place, seat, _, n = set_size(rest)
-    cdef int held[ON_COATL]
+    cdef int held[ON_COATL]             # by place
     cdef bint differs = False
     for place in range(IN_HAND, ON_COATL):
         held[place] = set_size(state.temples[place] & rest)
@@ -150,7 +150,7 @@ cdef bint hidden_determinize(CoatlStateC* state, int viewer, bitgen_t* rng) noex
 ctypedef struct DemandC:
     uint16_t allowed[NUM_CARDS]         # sets of places
     int num_choices                     # faces of which either of two cards may be the one that is demanded
-    uint8_t choices[NUM_FACES]
+    uint8_t choices[NUM_FACES]          # each once at most
 
 
 cdef bint _is_legal(const CoatlStateC* state, action_t action) noexcept nogil:

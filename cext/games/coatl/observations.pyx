@@ -336,7 +336,7 @@ cdef bint _take_out(ObservationsC* obs, const RenewalC* renewal, const WorldC* w
 
 cdef bint _take_back(ObservationsC* obs, int i, WorldC* world) noexcept nogil:
     """Tell whether the first i entries can have led to a world. The world is changed."""
-    cdef int order[MAX_CLASSES]
+    cdef int order[MAX_CLASSES]         # each class once
     cdef RenewalC renewal
     cdef int what, seat, number, n, source, target
     memset(&renewal, 0, sizeof(renewal))
@@ -409,7 +409,7 @@ ctypedef struct GroupC:
 ctypedef struct ProposalC:
     int num_groups
     int num_bounded                     # of them: classes that begin at an entry, those with most cards first
-    GroupC groups[NUM_CARDS]
+    GroupC groups[NUM_CARDS]            # an unseen card in each at least
     uint64_t free                       # cards of class 0 that may lie anywhere
 
 ctypedef struct WaysC:
@@ -652,7 +652,7 @@ cdef void _sort(uint8_t* faces, int n) noexcept nogil:
 
 cdef void _complete(const ObservationsC* obs, const uint64_t* places, CoatlStateC* state) noexcept nogil:
     """Write the cards that the observations hide from the viewer, of the course of events that was found."""
-    cdef uint8_t faces[NUM_CARDS + MAX_OBSERVATIONS]
+    cdef uint8_t faces[NUM_CARDS + MAX_OBSERVATIONS]    # unseen cards, and one an entry
     cdef uint8_t classes[NUM_CARDS + MAX_OBSERVATIONS]
     cdef uint8_t where[NUM_CARDS + MAX_OBSERVATIONS]
     cdef uint64_t left

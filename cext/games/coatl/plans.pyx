@@ -38,7 +38,7 @@ cdef inline float _worth(const PlanC* plan) noexcept nogil:
 
 cdef void _value_cards(const CardsC* cards, PlanC* plan) noexcept nogil:
     """Count the points of the played prophecies, and of the best ones in hand for which there is room."""
-    cdef int points[MAX_CARDS]
+    cdef int points[MAX_CARDS]          # by place in `cards`: PLAYED and MAX_DEALT together
     cdef int i, best, _
     plan.points = 0
     plan.used = 0
@@ -146,7 +146,7 @@ cdef void _update_best(const PlanC* plan, FoundC* found) noexcept nogil:
 
 cdef void _search(const CardsC* cards, PlanC* start, FoundC* found) noexcept nogil:
     """Find the plans for a Coatl."""
-    cdef PlanC beams[2][BEAM]
+    cdef PlanC beams[2][BEAM]           # `_keep` keeps no more
     cdef PlanC plan
     cdef int step, i, j, is_right, num_kept, n = 1
     _value_cards(cards, start)
@@ -325,11 +325,11 @@ cdef inline int _num_pieces(const uint8_t* pieces) noexcept nogil:
 
 
 cdef void plans_find(const CoatlStateC* state, int seat, PlansCacheC* cache, PlansC* plans) noexcept nogil:
-    cdef uint8_t hand[MAX_DEALT]
+    cdef uint8_t hand[MAX_DEALT]        # a hand, see `rules_hand`
     cdef uint8_t stored[NUM_KINDS][NUM_COLORS]
     cdef uint8_t wanted[NUM_COLORS]
-    cdef int display[DISPLAY]
-    cdef const CoatlC* coatls[COATLS]
+    cdef int display[DISPLAY]           # cards on display
+    cdef const CoatlC* coatls[COATLS]   # the started ones, and NULL for the others
     cdef CardsC cards
     cdef PlanC start
     cdef FoundC own

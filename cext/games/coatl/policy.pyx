@@ -21,7 +21,7 @@ from cext.games.coatl.weights cimport *
 
 cdef action_t policy_random_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
     # An illegal candidate, or a verb without a legal one, is removed and another one drawn. The choice stays uniform.
-    cdef action_t candidates[MAX_ACTIONS]
+    cdef action_t candidates[MAX_ACTIONS]    # of one verb
     cdef int verb, i, n, verbs = rules_verbs(state)
     while True:
         verb = set_member(verbs, rng_below(rng, set_size(verbs)))
@@ -51,7 +51,7 @@ cdef inline int _rank(int verb, int hand) noexcept nogil:
 
 
 cdef action_t policy_playout_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
-    cdef action_t actions[MAX_ACTIONS]
+    cdef action_t actions[MAX_ACTIONS]  # the legal actions, as the next one
     cdef uint8_t ranks[MAX_ACTIONS]
     cdef int i, k, best = 0, count = 0, n = rules_legal_actions(state, actions)
     for i in range(n):
@@ -127,7 +127,7 @@ cdef int _categorize(const CoatlStateC* state, CoatlCacheC* cache, const action_
 cdef void _look(const void* weights, CoatlCacheC* cache, const CoatlStateC* state, const action_t* actions, int n,
                 float* priors, ScorerInputsC* inputs) noexcept nogil:
     """Find the priors without a learnt policy, and what a policy reads unless `inputs` is NULL."""
-    cdef int categories[MAX_ACTIONS]
+    cdef int categories[MAX_ACTIONS]    # of a list of legal actions, as the next one
     cdef float outlooks[MAX_ACTIONS]
     cdef int i, group = _categorize(state, cache, actions, n, categories, priors, outlooks)
     cdef const float* row = (<const CoatlWeightsC*>weights).priors[group]
@@ -161,7 +161,7 @@ cdef inline int _total(const uint8_t* counts) noexcept nogil:
 cdef void _describe_coatls(const CoatlStateC* state, int seat, float* summary) noexcept nogil:
     """Describe the Coatls of the seat to move."""
     cdef const CoatlC* coatl
-    cdef const CoatlC* longest[2]
+    cdef const CoatlC* longest[2]       # the unfinished ones, MAX_UNFINISHED at most
     cdef float* out
     cdef int number, k, count = 0, closed = 0
     for number in range(COATLS):

@@ -8,6 +8,8 @@ from cext.games.coatl.state cimport (ADD, BODY, HAND, PLAY, TEMPLE, CoatlC, Coat
                                      action_verb)
 
 cdef enum:
+    # 25 takes, 7 draws, 15 starts, 40 additions to two Coatls, 10 plays of 5 cards on them, 25 perfect picks, 2
+    # promises, future and pass: 126. `_list_colors` writes 4 entries further. 42 choices of what to keep.
     MAX_ACTIONS = 192
     MAX_GAME_LENGTH = 4096
     MAX_DEALT = 6               # most prophecies in hand, while seats choose what to keep

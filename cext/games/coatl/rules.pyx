@@ -96,7 +96,7 @@ cdef int _list_keep(const CoatlStateC* state, action_t* actions) noexcept nogil:
     """List the sets of at most three of the dealt cards; return their number. Of two equal cards the first is kept
     first.
     """
-    cdef uint8_t faces[MAX_DEALT]
+    cdef uint8_t faces[MAX_DEALT]       # as dealt: 3 to 6 by seat
     cdef int n = rules_hand(state, state.table.to_move, faces)
     cdef int chosen, i, kept, count = 0
     cdef action_t action
@@ -297,7 +297,7 @@ cdef int rules_candidates(const CoatlStateC* state, int verb, action_t* actions)
 
 cdef bint _would_match(const CoatlC* coatl, int kind, int color, int face) noexcept nogil:
     """Return whether a prophecy could be played on a Coatl with this closing piece."""
-    cdef uint8_t pieces[MAX_PIECES]
+    cdef uint8_t pieces[MAX_PIECES]     # the Coatl is shorter: `_list_add` leaves those of MAX_PIECES out
     cdef uint32_t neighbors = neighbors_piece(color) | (
         neighbors_pair(color, coatl.pieces[0]) if kind == HEAD else
         neighbors_pair(coatl.pieces[coatl.length - 1], color))
@@ -368,7 +368,7 @@ cdef int _building_verbs(const CoatlStateC* state, int num_stored) noexcept nogi
 
 cdef bint _has_action(const CoatlStateC* state, int verb) noexcept nogil:
     """Return whether a verb has a legal action."""
-    cdef action_t candidates[MAX_ACTIONS]
+    cdef action_t candidates[MAX_ACTIONS]    # of one verb
     cdef int i
     for i in range(rules_candidates(state, verb, candidates)):
         if rules_is_legal(state, candidates[i]):
@@ -865,7 +865,7 @@ cdef action_t _draw_refill(const CoatlStateC* state, bitgen_t* rng) noexcept nog
     cdef action_t action = <action_t>REFILL << 36
     cdef uint8_t bag[NUM_COLORS]
     cdef int missing[NUM_KINDS]
-    cdef int drawn[BODY_SPACES]
+    cdef int drawn[BODY_SPACES]         # the empty spaces of a kind at most
     cdef int kind, i, j, a, b, total
     _num_to_refill(state, missing)
     for kind in range(NUM_KINDS):
@@ -891,7 +891,7 @@ cdef action_t _draw_refill(const CoatlStateC* state, bitgen_t* rng) noexcept nog
 
 
 cdef action_t rules_draw_outcome(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
-    cdef uint8_t faces[DISPLAY]
+    cdef uint8_t faces[DISPLAY]         # one, or the empty spaces of the display
     cdef action_t action
     cdef uint64_t left
     cdef int i, n, event = state.table.pending
@@ -1027,7 +1027,7 @@ cdef int rules_score(const CoatlStateC* state, int seat) noexcept nogil:
 
 cdef void rules_returns(const CoatlStateC* state, double* shares) noexcept nogil:
     cdef const CoatlC* coatl
-    cdef int ranks[4]
+    cdef int ranks[4]                   # by seat
     cdef int seat, number, cards, highest, best = -1, winners = 0
     for seat in range(state.table.num_players):
         cards = highest = 0

@@ -153,7 +153,7 @@ cdef enum:              # Place
     NUM_PLACES = 16
 
 ctypedef struct CoatlC:         # 80 bytes
-    uint8_t pieces[MAX_PIECES]  # colours from head to tail; unused 0
+    uint8_t pieces[MAX_PIECES]  # colours from head to tail; unused 0. One of MAX_PIECES cannot be added to
     uint8_t length
     uint8_t has_head
     uint8_t has_tail

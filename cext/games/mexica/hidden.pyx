@@ -36,7 +36,7 @@ cdef void _draw_upcoming(MexicaStateC* state, uint8_t* unseen, int total, bitgen
 
 
 cdef bint hidden_determinize(MexicaStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
-    cdef uint8_t unseen[14]
+    cdef uint8_t unseen[14]             # by size
     cdef int total, size, num_sizes = 0
     if state.period == 2 or not state.is_hidden:
         return False
@@ -50,7 +50,7 @@ cdef bint hidden_determinize(MexicaStateC* state, int viewer, bitgen_t* rng) noe
 
 
 cdef void hidden_chance(MexicaStateC* state, bitgen_t* rng) noexcept nogil:
-    cdef uint8_t unseen[14]
+    cdef uint8_t unseen[14]             # by size
     if not state.upcoming_known:
         _draw_upcoming(state, unseen, _count_unseen(state, unseen), rng)
     rules_deal(state)

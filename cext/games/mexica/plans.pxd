@@ -13,7 +13,7 @@ cdef struct PlanC:
     int cost                    # AP to close it and to move there
     action_t bridge             # an action that builds the bridge to it; 0: none needed
     double worth                # expected prestige points, less the value of the AP
-    action_t tiles[MAX_TILES]   # canal actions
+    action_t tiles[MAX_TILES]   # canal actions; a plan that needs more is dropped
 
 # Writes the most promising plans, best first, at most one for each size. Returns their number. Deterministic.
 cdef int plans_find(const MexicaStateC* state, PlanC* plans, int max_plans) noexcept nogil

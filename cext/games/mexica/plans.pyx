@@ -39,10 +39,10 @@ cdef struct StartC:
 
 # A region, its border, and the mark of each cell.
 cdef struct RegionC:
-    uint8_t marks[544]
-    int cells[16]
+    uint8_t marks[544]                  # cells up to 511, and the row below
+    int cells[16]                       # MAX_SIZE at most
     int size
-    int border[MAX_BORDER]
+    int border[MAX_BORDER]              # `_take` fails where it would be longer
     int num_border
 
 
@@ -94,7 +94,7 @@ cdef int _lay_tiles(const MexicaStateC* state, const RegionC* grown, const rows_
                     action_t* tiles) noexcept nogil:
     """Cover the border with canal tiles; return their number, or -1 if there are too few."""
     cdef RegionC region = grown[0]
-    cdef uint8_t covered[MAX_BORDER]
+    cdef uint8_t covered[MAX_BORDER]    # as the region's border
     cdef int doubles = state.doubles, singles = state.singles
     cdef int i, j, k, n = 0, cell, other, partner
     memset(covered, 0, sizeof(covered))
@@ -186,9 +186,9 @@ cdef void _grow(const MexicaStateC* state, const StartC* start, const rows_t* la
 cdef int _find_starts(const MexicaStateC* state, const rows_t* land, StartC* starts) noexcept nogil:
     """Find the spaces from which to grow; return their number."""
     cdef int pilli = state.pilli[state.to_move], n = 0, i, k, ramp, far, axis, num_sites
-    cdef int walks[4]
+    cdef int walks[4]                   # one for each neighbour
     cdef rows_t ramps, sites
-    cdef uint64_t cells[512]
+    cdef uint64_t cells[512]            # all bits of a rows_t
     if pilli == 0:
         return 0
     if rows_has(land, pilli):
@@ -233,8 +233,8 @@ cdef int _find_starts(const MexicaStateC* state, const rows_t* land, StartC* sta
 
 
 cdef int plans_find(const MexicaStateC* state, PlanC* plans, int max_plans) noexcept nogil:
-    cdef PlanC best[MAX_SIZE + 1]
-    cdef StartC starts[MAX_STARTS]
+    cdef PlanC best[MAX_SIZE + 1]       # by size
+    cdef StartC starts[MAX_STARTS]      # `_find_starts` ends there
     cdef rows_t land = state_dry(state) & ~state.founded
     cdef rows_t diggable
     cdef uint64_t random = state.board_hash

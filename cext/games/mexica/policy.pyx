@@ -80,7 +80,7 @@ cdef action_t _random_relocation(const MexicaStateC* state, rows_t ns, rows_t ew
 
 cdef action_t _random_temple(rows_t sites, int levels, bitgen_t* rng) noexcept nogil:
     """Return a uniform temple. Every level that can be paid fits on every site, so level and site are independent."""
-    cdef int chosen[4]
+    cdef int chosen[4]                  # levels
     cdef int i, n = 0
     for i in range(4):
         if levels >> i & 1:
@@ -91,7 +91,7 @@ cdef action_t _random_temple(rows_t sites, int levels, bitgen_t* rng) noexcept n
 
 cdef action_t _sample(const MexicaStateC* state, int verb, bitgen_t* rng) noexcept nogil:
     """Return a uniform action of a kind that has one, ignoring D4."""
-    cdef int walks[4]
+    cdef int walks[4]                   # one for each neighbour
     cdef int num_walks
     if verb == WALK:
         num_walks = rules_walks(state, state.to_move, walks)
@@ -116,7 +116,7 @@ cdef action_t _sample(const MexicaStateC* state, int verb, bitgen_t* rng) noexce
 cdef int _list_kinds(const MexicaStateC* state, int* kinds) noexcept nogil:
     """Write the kinds of action to choose from, ignoring D4; return their number."""
     cdef int budget = state_budget(state), n = 0
-    cdef int walks[4]
+    cdef int walks[4]                   # one for each neighbour
     cdef rows_t free, ns, ew
     if rules_can_found(state):
         kinds[0] = FOUND
@@ -162,8 +162,8 @@ cdef int _list_kinds(const MexicaStateC* state, int* kinds) noexcept nogil:
 
 
 cdef action_t policy_random_action(const MexicaStateC* state, bitgen_t* rng) noexcept nogil:
-    cdef NarrowC narrow[3]
-    cdef int kinds[8]
+    cdef NarrowC narrow[3]              # the other seats
+    cdef int kinds[8]                   # each kind of `_list_kinds` once
     cdef int num_kinds, num_narrow, verb, _
     cdef action_t action
     if state.phase == PLACEMENT:
@@ -185,8 +185,8 @@ cdef action_t _random_from_list(const MexicaStateC* state, int wanted, bitgen_t*
     """Return a uniform legal action of the wanted kind; if D4 leaves none, of another kind, chosen uniformly."""
     cdef action_t actions[MAX_ACTIONS]
     cdef int first[16]
-    cdef int count[16]
-    cdef int kinds[16]
+    cdef int count[16]                  # by verb
+    cdef int kinds[16]                  # by verb, of which there are 12, as the two before
     cdef int n = rules_legal_actions(state, actions), i, verb, num_kinds = 0
     memset(count, 0, sizeof(count))
     for i in range(n):
@@ -731,8 +731,8 @@ cdef void _look(const void* weights, MexicaCacheC* cache, const MexicaStateC* st
                 float* priors, ScorerInputsC* inputs) noexcept nogil:
     """Find the priors without a learnt policy, and what a policy reads unless `inputs` is NULL."""
     cdef PriorsC facts
-    cdef int count[16]
-    cdef int categories[MAX_ACTIONS]
+    cdef int count[16]                  # by verb
+    cdef int categories[MAX_ACTIONS]    # of a list of legal actions
     cdef int i, group = _categorize(weights, cache, state, actions, n, categories, priors, count, &facts)
     cdef const float* row = (<const MexicaWeightsC*>weights).priors[group]
     for i in range(n):
@@ -864,7 +864,7 @@ cdef int _categorize_only(const void* weights, const MexicaStateC* state, const 
                           int* categories, float* shares) noexcept nogil:
     """Find the categories and shares alone."""
     cdef PriorsC facts
-    cdef int count[16]
+    cdef int count[16]                  # by verb
     return _categorize(weights, NULL, state, actions, n, categories, shares, count, &facts)
 
 

@@ -44,7 +44,7 @@ cdef rows_t rules_sails(const MexicaStateC* state, int seat, int budget, uint8_t
     cdef rows_t bridges = state_bridges(state)
     cdef rows_t open_water = (WATER | state.canals) & ~bridges
     cdef rows_t frontier, reached, here, targets = rows_none()
-    cdef uint64_t cells[512]
+    cdef uint64_t cells[512]            # all bits of a rows_t
     cdef int cost, i, n
     if state.pilli[seat] == 0 or not rows_has(&bridges, state.pilli[seat]):
         return targets
@@ -73,7 +73,7 @@ cdef rows_t rules_sails(const MexicaStateC* state, int seat, int budget, uint8_t
 
 cdef rows_t _exits(const MexicaStateC* state, int seat) noexcept nogil:
     """Return where a pilli could go by one walk or sail, with unlimited AP."""
-    cdef int cells[4]
+    cdef int cells[4]                   # one for each neighbour
     cdef int i, n = rules_walks(state, seat, cells)
     cdef rows_t exits = rules_sails(state, seat, BRIDGE_SUPPLY, NULL)
     for i in range(n):
@@ -133,7 +133,7 @@ cdef int _list_canals(const MexicaStateC* state, action_t* actions) noexcept nog
     """List the canals; return their number."""
     cdef rows_t free = rules_diggable(state)
     cdef rows_t east, south
-    cdef uint64_t cells[512]
+    cdef uint64_t cells[512]            # all bits of a rows_t
     cdef int i, n = 0, num_firsts, cell
     if state.singles > 0:
         n = _list(free, CANAL, 0, actions)
@@ -156,7 +156,7 @@ cdef int _list_canals(const MexicaStateC* state, action_t* actions) noexcept nog
 cdef int _list_relocations(const MexicaStateC* state, action_t* actions) noexcept nogil:
     """List the relocations of bridges; return their number."""
     # Removing a bridge frees only its own site: ramps only need dry land.
-    cdef uint64_t bridges[BRIDGE_SUPPLY]
+    cdef uint64_t bridges[BRIDGE_SUPPLY]    # those on the board; `check` counts them
     cdef rows_t movable, own, sites
     cdef int i, n = 0, num_bridges, axis, cell
     movable = state_bridges(state) & ~state.pillis
@@ -176,7 +176,7 @@ cdef int _list_actions(const MexicaStateC* state, action_t* actions) noexcept no
     """List all actions in ascending order, those that D4 forbids included; return their number."""
     cdef int n = 0, budget = state_budget(state), i, num_walks, levels
     cdef rows_t sites
-    cdef int walks[4]
+    cdef int walks[4]                   # one for each neighbour
     if state.phase == PLACEMENT:
         return _list(STARTS & ~state.pillis, PLACE, 0, actions)
     if budget >= 1:
@@ -209,7 +209,7 @@ cdef int _list_actions(const MexicaStateC* state, action_t* actions) noexcept no
 
 
 cdef int rules_legal_actions(const MexicaStateC* state, action_t* actions) noexcept nogil:
-    cdef NarrowC narrow[3]
+    cdef NarrowC narrow[3]              # the other seats
     cdef int n, i, num_narrow, kept = 0
     if state.phase == OVER or state.chance_due:
         return 0
@@ -310,7 +310,7 @@ cdef void _play(MexicaStateC* state, action_t action) noexcept nogil:
     """Apply an action, without D5 and without the hand-over of `end`."""
     cdef int verb = action_verb(action), argument = action_argument(action)
     cdef int first = action_first(action), second = action_second(action)
-    cdef uint8_t costs[512]
+    cdef uint8_t costs[512]             # by cell
     if verb == WALK:
         _pay(state, 1)
         _move_pilli(state, first)
@@ -396,7 +396,7 @@ cdef void _remove_impossible(MexicaStateC* state) noexcept nogil:
     cdef rows_t rest, district
     cdef int size, largest = MAX_SIZE, count, biggest = 0
     cdef bint tiles_left = state.singles > 0 or state.doubles > 0
-    cdef int foundable[14]
+    cdef int foundable[14]              # by size
     state.display_due = 0
     if state.num_display == 0:
         return
@@ -506,7 +506,7 @@ cdef void rules_levels(const MexicaStateC* state, rows_t district, int* levels) 
 
 cdef void rules_score_levels(const int* levels, int value, int* points) noexcept nogil:
     cdef int owner, other, rank
-    cdef int pays[3]
+    cdef int pays[3]                    # by rank
     pays[0] = value
     pays[1] = (value + 1) >> 1
     pays[2] = (pays[1] + 1) >> 1
@@ -544,7 +544,7 @@ cdef void rules_scoring(const MexicaStateC* state, int* points) noexcept nogil:
 
 cdef void _score_period(MexicaStateC* state) noexcept nogil:
     """Score the period that ends."""
-    cdef int points[4]
+    cdef int points[4]                  # by seat
     cdef int seat
     rules_scoring(state, points)
     for seat in range(state.num_players):

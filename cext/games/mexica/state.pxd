@@ -90,7 +90,8 @@ ctypedef struct MexicaStateC:
     int32_t turns               # turns ended since the state was made; not part of the position
     uint16_t score[4]           # prestige points
     uint16_t pilli[4]           # cell of the pilli, 0 unplaced
-    uint16_t placed_at[MAX_PLACED]     # cell of the k-th placed calpulli token
+    # Cells of the placed calpulli tokens: no more than the two deals, FIRST_DEAL and SECOND_DEAL.
+    uint16_t placed_at[MAX_PLACED]
     uint8_t placed_size[MAX_PLACED]    # its size
     uint8_t num_placed          # 0..15
     uint8_t pool[14]            # all calpulli tokens of this game

@@ -48,7 +48,7 @@ cdef int _level_at(const MexicaStateC* state, int cell) noexcept nogil:
 
 cdef uint64_t state_board_hash(const MexicaStateC* state) noexcept nogil:
     cdef uint64_t total = 0
-    cdef uint64_t cells[512]
+    cdef uint64_t cells[512]            # all bits of a rows_t
     cdef int i, n, axis, owner, cell
     for i in range(MIN_SIZE, MAX_SIZE + 1):
         total ^= zobrist(FACT_POOL, (<uint64_t>i << 8) | state.pool[i])
@@ -214,7 +214,7 @@ cdef _list_sizes(const uint8_t* counts):
 
 cdef _list_cells(const rows_t* cells):
     """Return a set of cells as a list, in reading order."""
-    cdef uint64_t buffer[512]
+    cdef uint64_t buffer[512]           # all bits of a rows_t
     cdef int i, n = rows_list(cells, 0, 1, buffer)
     return [buffer[i] for i in range(n)]
 

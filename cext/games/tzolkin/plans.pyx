@@ -419,7 +419,7 @@ cdef inline int _entry(const TzolkinStateC* state, int gear) noexcept nogil:
 cdef void _find_workers(const TzolkinStateC* state, int seat, PlansC* plans) noexcept nogil:
     """Find what each worker will do; `_turns` of the seat are left."""
     cdef const SeatC* own = &state.seats[seat]
-    cdef float reach[NUM_GEARS][11]
+    cdef float reach[NUM_GEARS][11]     # by the spaces of a gear, 11 at most, as the next one
     cdef int chosen[NUM_GEARS][11]
     cdef int used[NUM_GEARS]
     cdef int last_day = LAST_DAY - state.day, gear, space, spaces, t, k, _, entry, number

@@ -18,7 +18,7 @@ from cext.games.tzolkin.weights cimport *
 
 
 cdef action_t policy_random_action(const TzolkinStateC* state, bitgen_t* rng) noexcept nogil:
-    cdef action_t actions[MAX_ACTIONS]
+    cdef action_t actions[MAX_ACTIONS]  # see rules.pxd
     cdef int n, verbs = rules_verbs(state)
     n = rules_actions_of(state, set_member(verbs, rng_below(rng, set_size(verbs))), actions)
     return actions[rng_below(rng, n)]
@@ -82,9 +82,9 @@ cdef int _categorize(const void* data, const TzolkinStateC* state, const action_
 
     `losses`: what each action lacks to the best one, in the advantage; large for actions that are left out.
     """
-    cdef TzolkinStateC after[AT_ONCE]
+    cdef TzolkinStateC after[AT_ONCE]   # emptied whenever it is full
     cdef int looked_at[AT_ONCE]         # the actions that led to them
-    cdef float advantages[AT_ONCE]
+    cdef float advantages[AT_ONCE]      # one of each
     cdef BeforeC before
     cdef int i, j, count = 0, seat = state.to_move
     cdef float best = -1e9
@@ -112,7 +112,7 @@ cdef int _categorize(const void* data, const TzolkinStateC* state, const action_
 cdef void _look(const void* weights, const TzolkinStateC* state, const action_t* actions, int n, float* priors,
                 ScorerInputsC* inputs) noexcept nogil:
     """Find the priors without a learnt policy, and what a policy reads unless `inputs` is NULL."""
-    cdef int categories[MAX_ACTIONS]
+    cdef int categories[MAX_ACTIONS]    # of a list of legal actions, as the next one
     cdef float losses[MAX_ACTIONS]
     cdef int i, group = _categorize(weights, state, actions, n, categories, priors, losses)
     cdef const float* row = (<const TzolkinWeightsC*>weights).priors[group]

@@ -244,7 +244,7 @@ cdef int _steps_down(const TzolkinStateC* state, int verb, action_t* actions) no
 
 cdef int _places(const TzolkinStateC* state) noexcept nogil:
     """Where the seat may put its next worker, as a set: gears in board order from the last one on (D15)."""
-    cdef int costs[START + 1]
+    cdef int costs[START + 1]           # by gear
     cdef const SeatC* seat = _to_move(state)
     cdef int gear, cheapest = IMPOSSIBLE, corn, places = 0
     cdef int out = state_workers_out(state, state.to_move)
@@ -299,7 +299,7 @@ cdef int _add_picks(const TzolkinStateC* state, int gear, int space, const int* 
 
 
 cdef int _picks(const TzolkinStateC* state, action_t* actions) noexcept nogil:
-    cdef int needed[NUM_ACTIONS + 1]
+    cdef int needed[NUM_ACTIONS + 1]    # by action of a gear, from 1 on
     cdef int gear, action, space, spaces, n = 0
     for gear in range(NUM_GEARS):
         spaces = state_spaces(state, state.to_move, gear)
@@ -648,7 +648,7 @@ cdef void _keep(TzolkinStateC* state, action_t action) noexcept nogil:
 
 
 cdef void _place(TzolkinStateC* state, int gear) noexcept nogil:
-    cdef int costs[START + 1]
+    cdef int costs[START + 1]           # by gear
     cdef SeatC* seat = _mover(state)
     cdef int cost
     _costs(state, costs)
@@ -860,7 +860,7 @@ cdef void rules_temple_points(const TzolkinStateC* state, int age, int* points) 
 
 
 cdef void _food_day(TzolkinStateC* state) noexcept nogil:
-    cdef int points[4]
+    cdef int points[4]                  # by seat
     cdef int seat, number = state.food_days
     for seat in range(state.num_players):
         _feed(&state.seats[seat])
@@ -1061,7 +1061,7 @@ cdef action_t rules_draw_outcome(const TzolkinStateC* state, bitgen_t* rng) noex
 
 cdef void rules_returns(const TzolkinStateC* state, double* shares) noexcept nogil:
     # D13: points, then workers on gears, then shared.
-    cdef int64_t keys[4]
+    cdef int64_t keys[4]                # by seat
     cdef int64_t best = 0
     cdef int seat, winners = 0
     for seat in range(state.num_players):

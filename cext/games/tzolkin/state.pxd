@@ -154,7 +154,8 @@ ctypedef struct TzolkinStateC:
     uint16_t monuments          # on display, as a set
     uint8_t pending[MAX_PENDING]    # Decision; the one due now is the last; unused 0
     uint8_t num_pending
-    uint8_t drawn[MAX_DRAWN]    # wealth tiles in phase KEEPING; unused 0
+    # Wealth tiles in phase KEEPING; unused 0. Each places an idle worker at least, and IDLE_WORKERS are 12 at most.
+    uint8_t drawn[MAX_DRAWN]
     uint8_t num_drawn
     uint8_t corn_fields[NUM_FIELDS]     # corn tiles left; the wood tiles lie on as many of them
     uint8_t wood_fields[NUM_FIELDS]
