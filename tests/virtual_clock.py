@@ -10,11 +10,13 @@ import mexica_ai as ai
 class VirtualLoop(asyncio.SelectorEventLoop):
     """An event loop whose time stands still while something runs, and then jumps to the next timer.
 
-    What `run_in_executor` runs counts as running until it ends, but for the time that it spends in `sleep`.
+    What `run_in_executor` runs counts as running until it ends, but for the time that it spends in `sleep`. An error
+    that nobody awaits, as in a callback, is raised when the loop is closed.
     """
 
     def __init__(self):
         self._now = 0.0
+        self._errors = []
         self._lock = threading.Lock()
         self._num_running = 0
         super().__init__(_JumpingSelector(self))
@@ -37,6 +39,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self._count(-1)
             nap.over.wait()
         return stop.is_set()
+
+    def call_exception_handler(self, context):
+        self._errors.append(context)
+
+    def close(self):
+        super().close()
+        errors, self._errors = self._errors, []
+        assert not errors, errors
 
     def is_idle(self):
         """Return whether nothing runs."""

@@ -175,6 +175,98 @@ def test_a_closed_queue_rejects_those_that_wait_and_those_that_come(loop):
     loop.run_until_complete(play())
 
 
+def test_a_free_slot_is_no_reason_to_reject_a_call_unread(loop):
+    async def play():
+        slots = SearchSlots(2, 10, 10)
+        slots.check("a", 1.0, loop.time() - 1.0)
+        running = [await slots.take("a", 1.0, None) for _ in range(2)]
+        with pytest.raises(BusyError) as caught:
+            slots.check("a", 1.0, loop.time())
+        assert caught.value.reason == "NO_TIME_LEFT"
+        for ticket in running:
+            slots.give_back(ticket)
+
+    loop.run_until_complete(play())
+
+
+@pytest.mark.parametrize("num_slots", [1, 2, 3])
+def test_a_rejected_call_learns_when_a_slot_becomes_free(loop, num_slots):
+    async def play():
+        slots = SearchSlots(num_slots, 10, 10)
+        await slots.take("b", 3.0, None)
+        for _ in range(num_slots - 1):
+            await slots.take("b", 5.0, None)
+        waiting = waiting_call(slots, "a", 4.0)
+        await settle()
+        with pytest.raises(BusyError) as caught:
+            slots.check("a", 1.0, loop.time() + 2.0)
+        assert (caught.value.reason, caught.value.retry_s) == ("NO_TIME_LEFT", pytest.approx(3.0))
+        waiting.cancel()
+        await settle()
+
+    loop.run_until_complete(play())
+
+
+def test_a_call_is_not_blamed_for_those_that_would_be_late_without_it(loop):
+    async def play():
+        slots = SearchSlots(1, 10, 10)
+        running = await slots.take("a", 1.0, None)
+        late = waiting_call(slots, "a", 1.0, deadline=3.0)
+        await asyncio.sleep(2.1)
+        # The running search is late, so the waiting call cannot start by 2.0 any more.
+        earlier = waiting_call(slots, "a", 0.2, deadline=2.9)
+        await settle()
+        assert slots.num_waiting == 2
+        slots.give_back(running)
+        slots.give_back(await earlier)
+        slots.give_back(await late)
+
+    loop.run_until_complete(play())
+
+
+def test_a_full_queue_makes_room_only_for_a_caller_that_has_fewer_calls_afterwards(loop):
+    async def play():
+        slots = SearchSlots(1, 3, 10)
+        running = await slots.take("a", 1.0, None)
+        two = [waiting_call(slots, "a") for _ in range(2)]
+        one = [waiting_call(slots, "b")]
+        await settle()
+        with pytest.raises(BusyError) as caught:  # two each would be no fairer
+            await slots.take("b", 1.0, None)
+        assert caught.value.reason == "TOO_MANY_WAITING"
+        one += [waiting_call(slots, "c")]
+        await settle()
+        assert two[1].exception().reason == "TOO_MANY_WAITING"
+        assert slots.num_waiting == 3
+        for call in (two[0], *one):
+            slots.give_back(running)
+            running = await call
+        slots.give_back(running)
+        assert slots.num_waiting == 0
+
+    loop.run_until_complete(play())
+
+
+def test_nothing_is_kept_of_callers_that_have_gone(loop):
+    async def play():
+        slots = SearchSlots(2, 10, 10)
+        for number in range(50):
+            first, second = [await slots.take(f"{number} {index}", 1.0, None) for index in range(2)]
+            waiting = waiting_call(slots, f"{number} waiting")
+            await asyncio.sleep(0.5)
+            slots.give_back(first)
+            third = await waiting
+            slots.give_back(second)
+            await asyncio.sleep(0.5)
+            assert len(slots._callers) <= 3
+            slots.give_back(third)
+            assert not slots._callers
+        # Who has used slots while others did nothing owes nobody anything.
+        assert slots._served_s == 0.0
+
+    loop.run_until_complete(play())
+
+
 # --- the scheduler
 
 

@@ -1,0 +1,189 @@
+"""The scheduler's other calls on a virtual clock: series, light calls, equal questions, no threads."""
+
+import asyncio
+import gc
+
+import pytest
+from virtual_clock import SleepingSearch, VirtualLoop
+
+import mexica_ai as ai
+from mexica_ai.server.config import ServerConfig
+from mexica_ai.server.scheduler import RECORD_RETRY_S, Call, Question, Scheduler
+from mexica_ai.server.searches import Stop
+from mexica_ai.server.slots import PATIENCE_S, BusyError
+
+NIM = ai.new_game("nim", piles=[7, 6, 5])
+
+
+class World:
+    """A scheduler whose searches sleep on a virtual clock."""
+
+    def __init__(self, loop, search=None, **config):
+        self.loop = loop
+        self.count = 0
+        self._search = search or SleepingSearch(loop)
+        self.scheduler = Scheduler(ServerConfig(**config), search=self.search)
+
+    def search(self, *args, **options):
+        self.count += 1
+        return self._search(*args, **options)
+
+    def question(self, **options):
+        return Question(NIM, self.scheduler.clamp(**options), 1)
+
+    def ask(self, caller="a", time_s=1.0, deadline_s=None):
+        return asyncio.ensure_future(self.scheduler.search(self.question(time_s=time_s), self.call(caller, deadline_s)))
+
+    def ask_patiently(self, caller="a", time_s=1.0, deadline_s=None):
+        question = self.question(time_s=time_s)
+        return asyncio.ensure_future(self.scheduler.search_patiently(question, self.call(caller, deadline_s)))
+
+    def call(self, caller, deadline_s=None):
+        return Call(caller, deadline=None if deadline_s is None else self.loop.time() + deadline_s)
+
+    def run(self, coroutine):
+        self.loop.run_until_complete(coroutine)
+        self.loop.run_until_complete(self.scheduler.close(0.1))
+        self.scheduler.end_workers()
+
+
+@pytest.fixture
+def loop():
+    loop = VirtualLoop()
+    yield loop
+    loop.close()
+
+
+# --- series
+
+
+def test_a_patient_call_tries_again_while_the_queue_is_full(loop):
+    world = World(loop, slots=1, max_waiting_per_caller=1)
+
+    async def play():
+        running, waiting = world.ask(), world.ask()
+        await asyncio.sleep(0.1)
+        with pytest.raises(BusyError) as caught:
+            await world.ask()
+        assert caught.value.reason == "TOO_MANY_WAITING"
+        patient = world.ask_patiently(time_s=0.2)
+        await asyncio.wait([running, waiting])
+        result = await patient
+        assert result.seconds == pytest.approx(0.2)
+        # The queue has room from 1.0 on, the slot is free at 2.0.
+        assert loop.time() <= 2.0 + RECORD_RETRY_S + 0.2 + 1e-6
+
+    world.run(play())
+
+
+@pytest.mark.parametrize("deadline_s", [0.05, 1.3])
+def test_a_patient_call_gives_up_when_its_time_is_over(loop, deadline_s):
+    world = World(loop, slots=1, max_waiting_per_caller=1, deadline_margin_s=0.02)
+
+    async def play():
+        calls = [world.ask(time_s=2.0), world.ask(time_s=2.0)]
+        await asyncio.sleep(0.1)
+        begin = loop.time()
+        with pytest.raises(BusyError):
+            await world.ask_patiently(deadline_s=deadline_s)
+        assert loop.time() - begin <= deadline_s
+        await asyncio.wait(calls)
+
+    world.run(play())
+
+
+def test_the_first_of_a_series_is_due_like_a_call_without_a_deadline(loop):
+    world = World(loop, slots=1)
+
+    async def play():
+        running = world.ask(time_s=PATIENCE_S)
+        await asyncio.sleep(0.1)
+        order = []
+        calls = {
+            "later": world.ask(time_s=0.5, deadline_s=PATIENCE_S + 5.0),
+            "patient": world.ask_patiently(time_s=0.5, deadline_s=100.0),
+            "earlier": world.ask(time_s=0.5, deadline_s=PATIENCE_S - 1.0 + 3.0),
+        }
+        for name, call in calls.items():
+            call.add_done_callback(lambda _, name=name: order.append(name))
+        await asyncio.wait([running, *calls.values()])
+        assert order == ["patient", "earlier", "later"]
+
+    world.run(play())
+
+
+def test_a_patient_call_is_answered_from_the_results_kept(loop):
+    world = World(loop, ai.search.run_search, slots=1, memory_mb=64)
+
+    async def play():
+        question = Question(NIM, world.scheduler.clamp(iterations=20, threads=1, memory_mb=8), 1, has_seed=True)
+        first = await world.scheduler.search(question, Call("a"))
+        assert await world.scheduler.search_patiently(question, Call("b")) == first
+        assert await world.scheduler.search(question, Call("b")) == first
+        assert world.count == 1
+
+    world.run(play())
+
+
+# --- light calls
+
+
+def test_light_calls_take_turns_by_caller_and_strangers_by_connection(loop):
+    world = World(loop, slots=1, light_workers=1)
+    order = []
+
+    async def play():
+        def work(name):
+            order.append(name)
+            loop.sleep(1.0, stop)
+
+        stop = Stop()
+        calls = [*[Call("a", "1")] * 3, *[Call("", "2")] * 2, Call("", "3"), Call("b", "1")]
+        await asyncio.gather(*(world.scheduler.light(call, work, call.caller or call.peer) for call in calls))
+        # The first has its place at once; then each in turn.
+        assert order == ["a", "a", "2", "3", "b", "a", "2"]
+
+    world.run(play())
+
+
+def test_a_light_call_that_fails_after_its_caller_has_left_is_no_news(loop):
+    world = World(loop, slots=1, light_workers=1)
+
+    async def play():
+        def fail():
+            loop.sleep(1.0, Stop())
+            raise ZeroDivisionError
+
+        call = asyncio.ensure_future(world.scheduler.light(Call("a"), fail))
+        await asyncio.sleep(0.5)
+        call.cancel()
+        await asyncio.wait([call])
+        await asyncio.sleep(1.0)
+        with pytest.raises(ZeroDivisionError):
+            await world.scheduler.light(Call("a"), fail)
+
+    world.run(play())
+    gc.collect()  # what nobody retrieved is told to the loop now, which fails
+
+
+# --- no threads
+
+
+def test_without_threads_a_call_is_refused_and_its_slot_and_place_are_free_again(loop, monkeypatch):
+    world = World(loop, slots=1, light_workers=1)
+
+    async def play():
+        def refuse(executor, function, *args):
+            raise RuntimeError("can't start new thread")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(loop, "run_in_executor", refuse)
+            for _ in range(3):
+                for asked in (world.ask(), world.scheduler.light(Call("a"), int)):
+                    with pytest.raises(BusyError) as caught:
+                        await asked
+                    assert caught.value.reason == "NO_THREADS"
+        assert (await world.ask(time_s=0.5)).seconds == pytest.approx(0.5)
+        assert await world.scheduler.light(Call("a"), int) == 0
+
+    world.run(play())
