@@ -262,6 +262,20 @@ def test_the_intervals_of_a_summary_of_elo_and_of_seats_cover_the_truth():
         assert 0.935 <= count / MATCHES <= 0.965, (name, count / MATCHES)
 
 
+def test_superiority_by_hand():
+    # Shares 1, 1, 1 and 0: variance 1/4 between blocks, 3/16 of a single win or loss, a prior of 1/8 for one game.
+    for games, prior, expected in ((1, 0.125, 0.7786184), (4, 0.125 / 4, 0.7759318)):
+        outcomes = [game(block, [0, 1], [block < 3, block >= 3]) for block in range(4) for _ in range(games)]
+        ratio = (4 * 0.25 + prior) / (4 * 0.1875 + prior)
+        statistic = 0.25 / math.sqrt(0.25 * ratio / 4)
+        # Student's distribution function with three degrees of freedom.
+        x = statistic / math.sqrt(3)
+        assert 0.5 + (math.atan(x) + x / (1 + x * x)) / math.pi == pytest.approx(expected, abs=1e-6)
+        assert likelihood_of_superiority(outcomes) == pytest.approx(expected, abs=1e-6)
+        assert likelihood_of_superiority(outcomes, 1) == pytest.approx(1 - expected, abs=1e-6)
+    assert likelihood_of_superiority([game(block, [0, 1], [3, 3]) for block in range(4)]) == 0.5
+
+
 @pytest.mark.slow
 def test_superiority_is_likely_where_the_interval_lies_above_equal_shares():
     for seatings in (TWO, THREE, FOUR):
