@@ -475,6 +475,14 @@ def test_requests_of_another_form_are_refused(post, path, data, reason):
     assert answer["message"]
 
 
+@pytest.mark.parametrize("text", ["no position", "{", "[]", '{"game": "chess"}'])
+@pytest.mark.parametrize("path", ["/api/validate", "/api/draw"])
+def test_what_is_no_position_has_a_fault(post, path, text):
+    answer = post(path, {"position": text})
+    assert answer["position"] is None
+    assert answer["faults"]
+
+
 def test_an_edit_begins_with_a_new_game(post):
     answer = post("/api/edit", {"game": "coatl", "players": 4})
     assert answer["given"]["players"] == 4

@@ -341,7 +341,9 @@ def test_events_are_drawn_or_entered(page):
     now = page.new("coatl", seats=PERSONS, seed=3, open=True, draws=False)
     while now["waiting"] != "event":
         last = turn_of(now)
+        assert not now["is_chance"]
         now = page.play(now, *last)
+    assert now["is_chance"]
     page.command(now, 422, actions=["end"])
     drawn = page.command(now, event=True)
     assert drawn["turns"][-1]["seat"] is None
@@ -362,21 +364,23 @@ def turn_of(snapshot):
     return [next((action for action in legal if action.startswith("take")), legal[0])]
 
 
-def test_a_blind_draw_is_committed_and_not_taken_back(page):
-    now = page.new("coatl", seats=[PERSON, engine()], seed=3)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_blind_draw_is_committed_and_not_taken_back(page, seat):
+    now = page.new("coatl", seats=[engine(), PERSON] if seat else [PERSON, engine()], seed=3)
+    now = page.await_game(now, lambda each: each["to_move"] == seat)
     now = page.play(now, now["entries"][0]["action"])
-    now = page.await_game(now, lambda each: each["to_move"] == 0)
+    now = page.await_game(now, lambda each: each["to_move"] == seat)
     looked = draft(page, now, "draw deck")
     assert looked["draft"]["is_ended"]
     assert "undo" in looked["draft"]["warning"]
     assert draft(page, looked)["draft"]["warning"] == ""  # until it is played it can be undone
     now = page.play(page.game(now), "draw deck")
-    assert now["to_move"] == 0
+    assert now["to_move"] == seat
     assert [turn["actions"][0].split()[0] for turn in now["turns"][-2:]] == ["draw", "deal"]
     assert not now["can_take_back"]
     assert page.command(now, 422, takeback=True)["reason"] == "NOTHING_TO_TAKE_BACK"
     ended = page.play(now, "end")
-    ended = page.await_game(ended, lambda each: each["to_move"] == 0)
+    ended = page.await_game(ended, lambda each: each["to_move"] == seat)
     back = page.command(ended, takeback=True)
     assert back["num_turns"] == now["num_turns"]  # to after the draw
 
@@ -463,6 +467,7 @@ def test_an_analysis_tells_until_it_is_stopped_and_keeps_its_result(page):
     assert kept["stop_reason"] == "stopped"
     assert kept["why"]
     assert kept["iterations"] >= found[-1]["iterations"]
+    assert kept["speed"] == pytest.approx(kept["iterations"] / kept["seconds"], rel=0.1)
     assert page.game(now)["analysis"] == kept
 
 
