@@ -1,6 +1,6 @@
 # The commands of the README. `make install` is the set-up that most others need.
-.PHONY: install demo test test-quick test-portable test-web vendor bench lint debug-test sanitize fuzz dist wheel-test \
-    wheel-manylinux clean
+.PHONY: install demo test test-quick test-portable test-web mutation vendor bench lint debug-test sanitize fuzz dist \
+    wheel-test wheel-manylinux clean
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
@@ -69,6 +69,15 @@ test-web: install $(VENV)/.web
 
 $(VENV)/.web: $(VENV)/.installed
 	CEXT_SKIP=1 $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[test-web]'
+	@touch $@
+
+# Changes a sample of lines of the scheduler, the arena's statistics and the page, one at a time: does a test fail? About
+# an hour on two processors; tests/mutation.md judges what survived. OPTIONS='slots --seed 2' runs a part of it.
+mutation: install $(VENV)/.mutation
+	$(BIN)/python -P .ci/mutation.py $(OPTIONS)
+
+$(VENV)/.mutation: $(VENV)/.installed
+	CEXT_SKIP=1 $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[mutation]'
 	@touch $@
 
 # Fetches the npm packages of the page again, as vendor.json names them: git shows no difference afterwards.

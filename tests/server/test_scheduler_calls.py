@@ -1,12 +1,14 @@
-"""The scheduler's other calls on a virtual clock: series, light calls, equal questions, no threads."""
+"""The scheduler's other calls on a virtual clock: series, records, light calls, equal questions, no threads."""
 
 import asyncio
 import gc
+import threading
 
 import pytest
 from virtual_clock import SleepingSearch, VirtualLoop
 
 import mexica_ai as ai
+from mexica_ai.records import make_record
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.scheduler import RECORD_RETRY_S, Call, Question, Scheduler
 from mexica_ai.server.searches import Stop
@@ -123,6 +125,46 @@ def test_a_patient_call_is_answered_from_the_results_kept(loop):
         assert world.count == 1
 
     world.run(play())
+
+
+# --- records
+
+
+async def until(is_so):
+    """Wait on the real clock until something is so."""
+    async with asyncio.timeout(60):
+        while not is_so():
+            await asyncio.sleep(0.002)  # however long threads need
+
+
+def test_an_evaluation_that_is_left_gives_up_its_place_in_the_queue():
+    # Its thread waits for the loop, so the clock cannot be virtual.
+    ending = threading.Event()
+
+    def search(position, limits, **options):
+        ending.wait()
+        return ai.search.run_search(position, ai.Limits(iterations=1), seed=1)
+
+    async def play():
+        scheduler = Scheduler(ServerConfig(slots=1), search=search)
+        limits = scheduler.clamp(time_s=1.0)
+        running = asyncio.ensure_future(scheduler.search(Question(NIM, limits, 1), Call("b")))
+        await asyncio.sleep(0)
+        played = NIM.copy()
+        played.push(["take 1 2"])
+        record = make_record(played)
+        evaluation = scheduler.evaluate(lambda: record, range(1), Call("a"), limits, seed=1, weights=None)
+        leaving = asyncio.ensure_future(anext(evaluation))
+        await until(lambda: scheduler.num_waiting == 1)
+        leaving.cancel()
+        await until(lambda: scheduler.num_waiting == 0)
+        assert not running.done()
+        ending.set()
+        await running
+        await scheduler.close(0.0)
+        scheduler.end_workers()
+
+    asyncio.run(play())
 
 
 # --- light calls

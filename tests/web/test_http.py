@@ -271,7 +271,10 @@ def test_resigning_ends_the_game(page):
     assert (over["is_over"], over["resigned"], over["winners"], over["waiting"]) == (True, 1, [0], "over")
     record = page.call("GET", f"/api/games/{now['id']}/record")
     assert record["termination"] == "forfeit"
-    assert not page.command(over, takeback=True)["is_over"]
+    back = page.command(over, takeback=True)
+    assert (back["is_over"], back["num_turns"]) == (False, 1)
+    (journal,) = page.folder.rglob(f"*{now['id']}*")
+    assert json.loads(journal.read_text().splitlines()[-1]) == {"back": 1}
 
 
 def test_a_finished_game_says_how_points_were_made(page):
