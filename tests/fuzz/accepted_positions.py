@@ -22,6 +22,7 @@ from fuzz.rewrites import rewrite
 from weighed import Beam, Search
 
 import mexica_ai as ai
+from cext.core.game import CHANCE
 from cext.core.playout import random_playout
 from mexica_ai.errors import MexicaAIError
 
@@ -44,7 +45,7 @@ def exercise(position, rng):
             search.run(iterations=rng.choice(ITERATIONS))
             for action in search.result(1)["candidates"][0]["actions"]:
                 state.apply(action)
-        while state.current_player == -1:
+        while state.current_player == CHANCE:
             state.resolve_chance(rng.getrandbits(40))
         if state.is_terminal or rng.random() < 0.7:
             break
@@ -104,6 +105,8 @@ def play(game, positions, seed):
         state = position.state.copy()
         while not state.is_terminal and count["positions"] < positions:
             step(state, rng)
+            if game == "mexica" and state.current_player == CHANCE:
+                continue  # its forms have no place for the deal between the periods, which comes at once
             position = ai.Position(game, state)
             form = position.to_json()
             assert ai.Position.from_json(form).state == state
