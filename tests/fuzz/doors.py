@@ -5,8 +5,8 @@
     python tests/fuzz/doors.py position FILE ...     reads inputs, such as what was found, and ends
     python tests/fuzz/doors.py --table               the coverage of parsers and checks by the kept inputs
 
-What is found is written to --findings and ends the run with exit code 1. New inputs are added to --corpus; with
---keep the fewest of them that reach the same lines and branches of the door's parsers go to tests/fuzz/corpus,
+What is found is written to --findings and ends the run; the exit code is then not 0. New inputs are added to --corpus;
+with --keep the fewest of them that reach the same lines and branches of the door's parsers go to tests/fuzz/corpus,
 which the tests read. See tests/fuzz/README.md.
 """
 

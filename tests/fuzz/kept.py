@@ -114,5 +114,8 @@ def totals(measured, contexts, covers):
 
 
 def share(numbers, what):
+    """Return what has been reached, as words; a dash where there is nothing, or it is compiled."""
     total = sum(numbers, Counter())
-    return f"{total[what]} of {total['all_' + what]} ({100 * total[what] / max(1, total['all_' + what]):.0f} %)"
+    if not total["all_" + what]:
+        return "-"
+    return f"{total[what]} of {total['all_' + what]} ({100 * total[what] / total['all_' + what]:.0f} %)"
