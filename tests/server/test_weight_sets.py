@@ -249,7 +249,9 @@ def test_an_arena_with_an_unknown_name_ends_before_the_first_game(server, capsys
 def test_a_server_does_not_start_with_a_torn_file(files, tmp_path, capsys):
     torn = tmp_path / "torn.json"
     torn.write_bytes(files["mexica"].read_bytes()[:-500])
-    problem = f"{torn}: not JSON; expected a file of weights of coatl or mexica or tzolkin"
+    with pytest.raises(ai.NotationError, match=r"torn\.json: expected JSON: .*; expected a file of weights of") as bad:
+        registry.load_weights_file(torn)
+    problem = str(bad.value)
     with pytest.raises(ai.SearchError) as caught:
         RunningServer(None, weights=[f"torn={torn}", f"fine={files['coatl']}"])
     assert (caught.value.reason, str(caught.value)) == ("INVALID_CONFIG", f"weights: {problem}")
