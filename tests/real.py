@@ -68,6 +68,10 @@ def pytest_xdist_make_scheduler(config, log):
     return Scheduling(config, log)
 
 
+class RefusedError(AssertionError):
+    """What a test without the mark must not do; an ordinary error, since other threads must end by it, too."""
+
+
 class Guard:
     """Refuses what tests without the mark must not do.
 
@@ -101,7 +105,7 @@ class Guard:
         """Fail the test that runs if it has no mark."""
         if self.test is not None:
             self.refused.append(f'{what} in a test without @pytest.mark.real("{reason}")')
-            pytest.fail(self.refused[-1])
+            raise RefusedError(self.refused[-1])
 
     @staticmethod
     def _wrap(owner, name, before):

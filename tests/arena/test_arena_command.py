@@ -273,6 +273,7 @@ def test_an_address_of_a_cluster_that_is_none(cli, address):
     assert "is not an address such as tcp://host:8786, with a port up to 65535" in cli.err
 
 
+@pytest.mark.real("ports")
 def test_a_cluster_that_is_not_there_is_a_failure(cli, monkeypatch):
     monkeypatch.setattr(common, "CONNECT_S", 0.5)
     assert cli(*NIM, "--cluster", "tcp://127.0.0.1:9") == 1

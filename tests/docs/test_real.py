@@ -33,7 +33,7 @@ def listen():
     ],
 )
 def test_a_test_without_the_mark_is_refused(reason, call):
-    with pytest.raises(pytest.fail.Exception, match=f'without @pytest.mark.real."{reason}"'):
+    with pytest.raises(real.RefusedError, match=f'without @pytest.mark.real."{reason}"'):
         call()
     assert len(real.guard.refused) == 1
     real.guard.refused.clear()

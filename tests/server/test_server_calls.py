@@ -879,6 +879,7 @@ class StarvedSearch:
         assert self.gets_a_processor.wait(60)
 
 
+@pytest.mark.real("time")
 def test_a_search_that_gets_no_processor_is_answered_in_time_and_keeps_its_slot(nim, monkeypatch):
     monkeypatch.setattr("mexica_ai.search.Search", StarvedSearch)
     StarvedSearch.gets_a_processor.clear()
