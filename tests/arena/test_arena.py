@@ -824,7 +824,8 @@ def test_a_file_that_is_none_of_weights_is_refused_before_the_first_game(two_set
     two_sets[1].write_bytes(two_sets[1].read_bytes()[:-500])
     command = ["--engine", "random", "--engine", f"greedy,weights={two_sets[1]}", "--journal", journal]
     assert cli(*command) == 2
-    assert "by_hand.json: not JSON; expected a file of weights" in cli.err
+    assert "by_hand.json: expected JSON: " in cli.err
+    assert "; expected a file of weights of " in cli.err
     assert cli("--engine", "random", "--engine", f"mcts,weights={two_sets[0]}", "--game", "coatl") == 2
     assert "of mexica; expected weights of coatl" in cli.err
     assert not journal.exists()

@@ -97,7 +97,7 @@ def test_a_whole_conversation(drive):
         (b"", "JSON"),
         (b"\xff", "UTF-8"),
         (b"[1]", "object"),
-        (b'{"id": 1e999}', "Infinity|id"),
+        (b'{"id": 1e999}', "1e999"),
         ({"stop": 2}, '"stop": 1'),
         ({"hello": 2}, "version"),
         ({"position": START}, "request.id"),
@@ -105,7 +105,7 @@ def test_a_whole_conversation(drive):
     ]:
         refused = driver.ask(bad)
         assert refused["id"] is None
-        assert any(mention in refused["error"] for mention in mentions.split("|"))
+        assert mentions in refused["error"]
     for fields, mentions in [
         ({}, '"position"'),
         ({"position": {**START, "players": 9}}, "request.position.players"),

@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 @pytest.mark.parametrize("closed", [["stdout"], ["stderr"], ["stdin", "stdout", "stderr"]])
-def test_outputs_that_are_closed_go_nowhere(monkeypatch, command, closed):
+def test_outputs_that_are_closed_go_nowhere(monkeypatch, in_process, command, closed):
     for name in closed:
         monkeypatch.setattr(sys, name, None)
     assert main(command.split()) == 0

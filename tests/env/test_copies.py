@@ -33,6 +33,7 @@ from mexica_ai.engines.process import ProcessEngine
 from mexica_ai.evaluators import OnnxEvaluator
 from mexica_ai.games.codec import GameCodec
 from mexica_ai.games.edit import Editor
+from mexica_ai.limits import clock_margin
 from mexica_ai.session import Session
 from mexica_ai.strict import Findings
 
@@ -107,6 +108,7 @@ EXAMPLES = {
     "mexica_ai.env.vector.VectorEnv": (lambda: env.vector("coatl", 3, seed=1), lambda games: games.legal.tolist()),
     "mexica_ai.evaluators.OnnxEvaluator": (evaluator, lambda one: one(np.ones((2, 3), np.float32)).tolist()),
     "mexica_ai.games.schema.Schema": (lambda: env.schema("coatl"), lambda found: (found.size, str(vars(found)))),
+    "mexica_ai.margin.Margin": (clock_margin, lambda margin: (margin.mean_s, margin.of(1.0))),
     "mexica_ai.position.Position": (mexica, lambda position: (position, position.history, position.to_json())),
     "mexica_ai.registry.GameEntry": (lambda: registry.get("nim"), None),
     "mexica_ai.session.Session": (lambda: Session(mexica(), {}), lambda one: (one.position, one.position.history)),

@@ -117,6 +117,7 @@ def test_engines_get_what_their_seat_sees(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.real("processes")
 def test_programs_play_too():
     command = f"cmd:{sys.executable} -P -m mexica_ai engine --engine random"
     record = play_all(tournament(command, "random"))[0]
@@ -297,7 +298,7 @@ def test_annotate(cli):
     assert (code, err) == (0, "")
 
 
-def test_arena(cli, tmp_path):
+def test_arena(cli, in_process, tmp_path):
     path = tmp_path / "games.jsonl"
     code, out, err = cli(
         "arena",
@@ -323,7 +324,8 @@ def test_arena(cli, tmp_path):
 # --- an engine in another process
 
 
-def test_the_stdio_protocol(midgame):
+@pytest.mark.real("processes")
+def test_the_stdio_protocol(midgame, shipped_weights):
     from mexica_ai.engines import make_engine, parse_spec
 
     spec = parse_spec(f"cmd:{sys.executable} -P -m mexica_ai engine")

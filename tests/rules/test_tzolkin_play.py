@@ -84,6 +84,7 @@ def test_records_of_the_arena_replay_exactly(players):
 
 
 @pytest.mark.slow
+@pytest.mark.real("processes")
 def test_programs_play_too():
     record = play(f"cmd:{sys.executable} -P -m mexica_ai engine --engine random", "random", players=2)
     assert record["termination"] == "finished", record

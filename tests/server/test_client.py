@@ -289,7 +289,7 @@ class Answering(grpc.GenericRpcHandler):
 
 
 @pytest.fixture
-def answering():
+def answering(tmp_path):
     """Start a server whose answers are given: `answering(bytes)` returns its address."""
     with contextlib.ExitStack() as stack:
 
@@ -299,11 +299,12 @@ def answering():
             healthy = health.HealthServicer()
             healthy.set(SERVICE_NAME, health_pb2.HealthCheckResponse.SERVING)
             health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
-            port = server.add_insecure_port("127.0.0.1:0")
+            address = f"unix:{tmp_path}/socket"
+            assert server.add_insecure_port(address)
             server.start()
             stack.callback(lambda: server.stop(None).wait())
             stack.callback(healthy.enter_graceful_shutdown)
-            return f"127.0.0.1:{port}"
+            return address
 
         yield start
 
@@ -311,7 +312,6 @@ def answering():
 STRANGE_POSITION = engine_pb2.NewGameResponse(full_position=engine_pb2.Position(json='{"game": "chess"}'))
 
 
-@pytest.mark.real("ports")
 @pytest.mark.parametrize(
     ("name", "args", "answer"),
     [
@@ -326,6 +326,6 @@ STRANGE_POSITION = engine_pb2.NewGameResponse(full_position=engine_pb2.Position(
     ],
 )
 def test_an_answer_that_cannot_be_read(ask, answering, name, args, answer):
-    with pytest.raises(ai.SearchError, match=r"^server 127\.0\.0\.1:\d+: its answer cannot be read: ") as caught:
+    with pytest.raises(ai.SearchError, match=r"^server unix:\S+: its answer cannot be read: ") as caught:
         ask(answering(answer), name, *map(made, args))
     assert caught.value.reason == "BAD_ANSWER"
