@@ -73,7 +73,7 @@ def test_errors_of_options_name_them(stub):
     check(stub.NewGame, deal, "nim.piles[1]")
 
 
-@pytest.mark.parametrize("option", ["players", "seed", "game", "options", "self", "board", "\\ud800", ""])
+@pytest.mark.parametrize("option", ["players", "seed", "game", "options", "self", "board", ""])
 def test_options_named_like_other_arguments_are_unknown(stub, option):
     deal = messages.NewGameRequest()
     deal.other_game.name, deal.other_game.options_json = "nim", f'{{"{option}": 3}}'
