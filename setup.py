@@ -184,7 +184,7 @@ class BuildExt(build_ext):
     """Puts the modules of this build into a checkout, whatever stands there, and writes down which they are."""
 
     def copy_extensions_to_source(self):
-        build.BUILT.unlink(missing_ok=True)
+        build.BUILT.write_text(json.dumps({"variant": "unfinished", "modules": {}}))
         self.force = True  # else files of another build stay if they are newer
         super().copy_extensions_to_source()
         sizes = {str(file): Path(file).stat().st_size for file in self.get_output_mapping().values()}

@@ -40,7 +40,7 @@ DIRECTIVES = {
 }
 
 
-# In a checkout: of which build the compiled modules are, and the size of each; `cext/__init__.py` compares them.
+# In a checkout: of which build the compiled modules are, and the size of each; `cext/core/__init__.py` compares them.
 BUILT = CORE.with_name("built.json")
 
 

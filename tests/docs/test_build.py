@@ -3,13 +3,15 @@
 import json
 import os
 import runpy
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import setuptools
 
-import cext
+from cext import core
 from cext.core import game
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +57,7 @@ def test_a_build_takes_the_place_of_newer_modules_of_another(put, tmp_path):
     built = json.loads((tmp_path / "cext" / "built.json").read_text())
     assert built["variant"] == "release-native"
     assert [Path(name).read_text() for name in built["modules"]] == ["native", "native"]
-    cext._check_built(tmp_path)
+    core._check_built(tmp_path)
 
 
 def test_modules_of_two_builds_are_refused(put, tmp_path):
@@ -63,8 +65,35 @@ def test_modules_of_two_builds_are_refused(put, tmp_path):
     (module,) = (tmp_path / "cext").glob("two.*.so")
     module.write_text("portable")
     with pytest.raises(ImportError, match=r"two\..*so: not of the build release-native.* `make install`"):
-        cext._check_built(tmp_path)
+        core._check_built(tmp_path)
+
+
+def test_a_build_that_ended_early_is_refused(put, tmp_path, monkeypatch):
+    put()
+    monkeypatch.setattr("setuptools.command.build_ext.build_ext.copy_file", lambda *_, **__: [][0])
+    with pytest.raises(IndexError):
+        put()
+    with pytest.raises(ImportError, match=r"built\.json: a build ended before .* `make install`"):
+        core._check_built(tmp_path)
+
+
+@pytest.mark.real("processes")
+def test_a_checkout_with_modules_of_two_builds_can_be_built_again(tmp_path):
+    for name in ("setup.py", "cext/__init__.py", "cext/build.py", "cext/core/__init__.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    for path in (ROOT / "cext" / "core").glob("*.[ph]*"):
+        shutil.copy(path, tmp_path / "cext" / "core")
+    (tmp_path / "cext" / "core" / "game.so").write_text("of another build")
+    built = {"variant": "release", "modules": {"cext/core/game.so": 1}}
+    (tmp_path / "cext" / "built.json").write_text(json.dumps(built))
+    command = [sys.executable, "-P", "setup.py", "--version"]
+    run = subprocess.run(command, cwd=tmp_path, env={**os.environ, "CEXT_SKIP": "1"}, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    command = [sys.executable, "-c", "import cext.core"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "not of the build release" in run.stderr
 
 
 def test_what_is_installed_is_one_build(tmp_path):
-    cext._check_built(tmp_path)
+    core._check_built(tmp_path)
