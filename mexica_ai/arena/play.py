@@ -236,7 +236,7 @@ def describe_build(game: str) -> str:
             continue
         for folder in map(Path, module.__path__):
             for path in sorted(folder.rglob("*")):
-                if path.suffix in (".py", ".so", ".json"):
+                if path.suffix in (".py", ".so", ".json") and path.name != "built.json":  # only a checkout has that
                     digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     return f"mexica-ai {importlib.metadata.version('mexica-ai')}, code {digest.hexdigest()[:12]}"
 
