@@ -398,7 +398,7 @@ class _Calls:
                 if are_figures(found.to_json(), start.players):
                     return found
             raise SearchError(
-                f"server {self.target}: evaluated turn {answer.turn_index} with figures that cannot be; expected "
+                f"server {self._name}: evaluated turn {answer.turn_index} with figures that cannot be; expected "
                 f"shares of the win, scores, iterations and seconds, of turns 0 to {len(turns) - 1}",
                 reason="BAD_FIGURES",
             )

@@ -238,7 +238,7 @@ def messages(data):
 class Told(client._Calls):
     """A client that is told what the server answers."""
 
-    target = _name = "fuzz"
+    _name = "fuzz"
 
     def __init__(self, data):
         self._data = data
