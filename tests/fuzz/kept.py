@@ -1,6 +1,7 @@
 """The kept inputs: which to keep, and what they cover."""
 
 import contextlib
+import importlib.util
 import io
 import json
 import re
@@ -8,11 +9,10 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-import coverage
-
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 KEPT = HERE / "corpus"
+PACKAGE = Path(importlib.util.find_spec("mexica_ai").origin).parent  # the checkout's, or where it is installed
 MAX_BYTES = 8_192  # of an input; longer ones reach little more
 
 
@@ -24,7 +24,9 @@ def read_all(paths):
     paths : dict of str to list of Path
         Inputs by the name of their door.
     """
-    measured = coverage.Coverage(data_file=None, branch=True, include=[f"{ROOT}/mexica_ai/*", f"{ROOT}/server/*"])
+    import coverage
+
+    measured = coverage.Coverage(data_file=None, branch=True, include=[f"{PACKAGE}/*", f"{ROOT}/server/*"])
     measured.start()
     measured.switch_context("import")
     from programs import DOORS
@@ -57,7 +59,8 @@ def choose(name, corpus):
     """Keep the fewest inputs of a folder, and of those kept before, that reach all that they reach together."""
     folder = KEPT / name
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [path for path in [*corpus.iterdir(), *folder.iterdir()] if path.stat().st_size <= MAX_BYTES]
+    new = corpus.iterdir() if corpus.is_dir() else ()
+    paths = [path for path in [*new, *folder.iterdir()] if path.stat().st_size <= MAX_BYTES]
     paths = {path.read_bytes(): path for path in paths}.values()
     measured, doors = read_all({name: paths})
     data = measured.get_data()
@@ -69,14 +72,20 @@ def choose(name, corpus):
         if not doors[name].covers:  # its reader is compiled
             reached[path] = {outcome_of(doors[name].read, path.read_bytes())}
     keep, missing = [], set().union(*reached.values())
+    if not missing:
+        raise SystemExit(f"{name}: none of {len(paths)} inputs reaches a parser or check; nothing is changed")
     while missing:
         best = max(reached, key=lambda path: (len(reached[path] & missing), -path.stat().st_size))
         keep.append(best.read_bytes())
         missing -= reached[best]
-    for path in folder.iterdir():
+    before = list(folder.iterdir())
+    written = [folder / f"new-{number:03}" for number in range(len(keep))]
+    for path, content in zip(written, sorted(sorted(keep), key=len), strict=True):
+        path.write_bytes(content)
+    for path in before:
         path.unlink()
-    for number, content in enumerate(sorted(keep, key=len)):
-        (folder / f"{number:03}").write_bytes(content)
+    for path in written:
+        path.rename(path.with_name(path.name.removeprefix("new-")))
     print(f"{name}: kept {len(keep)} of {len(paths)} inputs, {sum(map(len, keep))} bytes")
     return 0
 
@@ -106,7 +115,8 @@ def totals(measured, contexts, covers):
     for path, entry in report["files"].items():
         if any(Path(path).match(each) for each in covers):
             summary = entry["summary"]
-            found[str(Path(path).resolve().relative_to(ROOT))] = Counter(
+            place = PACKAGE.parent if PACKAGE in Path(path).resolve().parents else ROOT
+            found[str(Path(path).resolve().relative_to(place))] = Counter(
                 lines=summary["covered_lines"], all_lines=summary["num_statements"],
                 branches=summary["covered_branches"], all_branches=summary["num_branches"],
             )  # fmt: skip
