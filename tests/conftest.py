@@ -55,11 +55,12 @@ UNDIVIDED = (
 )
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(trylast=True)  # after that of real.py, which puts some tests into groups; then the file goes there
 def pytest_collection_modifyitems(items):
-    for item in items:
-        if item.nodeid.partition("::")[0].endswith(UNDIVIDED):
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
+    undivided = [item for item in items if item.nodeid.partition("::")[0].endswith(UNDIVIDED)]
+    groups = {item.path: mark.args[0] for item in undivided if (mark := item.get_closest_marker("xdist_group"))}
+    for item in undivided:
+        item.add_marker(pytest.mark.xdist_group(groups.get(item.path, item.path.name)))
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,12 @@ Every other test runs once, and fails if it starts a process, uses a TCP port or
 and wait for them, and a gRPC server on a unix socket. A time limit must never decide what it finds.
 """
 
+import json
 import multiprocessing.util
 import os
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +20,7 @@ REASONS = ("time", "processes", "ports")
 MAX_RERUNS = 2
 MAX_RERUN_TESTS = 3  # in one run; with more of them it fails
 NUM_GROUPS = 2
-GROUPS = "mexica_ai/groups"  # in pytest's cache: tests that one worker runs, from the workers to the scheduler
+GROUPS = "groups.json"  # in the folder of the run: tests that one worker runs, from a worker to the scheduler
 
 TESTS = os.path.dirname(__file__)
 
@@ -41,10 +43,23 @@ def pytest_collection_modifyitems(config, items):
         item.add_marker(pytest.mark.flaky(reruns=MAX_RERUNS))
 
 
+def _groups_of_run(config):
+    """Return the file by which the workers of this run tell the groups."""
+    return config._tmp_path_factory.getbasetemp() / GROUPS
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    node.workerinput["groups"] = str(_groups_of_run(node.config))
+
+
+@pytest.hookimpl(tryfirst=True)  # before the scheduler is told that all is collected
 def pytest_collection_finish(session):
-    if getattr(session.config, "workerinput", {}).get("workerid") == "gw0":
+    worker = getattr(session.config, "workerinput", {})
+    if worker.get("workerid") == "gw0":
         marks = ((item, item.get_closest_marker("xdist_group")) for item in session.items)
-        session.config.cache.set(GROUPS, {item.nodeid: mark.args[0] for item, mark in marks if mark})
+        groups = {item.nodeid: mark.args[0] for item, mark in marks if mark}
+        Path(worker["groups"]).write_text(json.dumps(groups))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -59,7 +74,7 @@ def pytest_xdist_make_scheduler(config, log):
 
         def schedule(self):
             if self.collection is None:
-                self._groups = config.cache.get(GROUPS, {})
+                self._groups = json.loads(_groups_of_run(config).read_text())
             super().schedule()
 
         def _split_scope(self, nodeid):

@@ -69,6 +69,37 @@ def test_what_needed_another_run_is_listed_and_more_than_three_fail_the_run(tmp_
     assert "test_flaky[0]: assert 2 == 3" in done.stdout
 
 
+@pytest.mark.real("processes")
+def test_the_tests_of_a_file_with_the_mark_have_one_worker(tmp_path):
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = real: of the tests\n xdist_group: of pytest-xdist\n")
+    for name in "ab":
+        (tmp_path / f"test_{name}.py").write_text(
+            "import pytest\n@pytest.mark.real('time')\n@pytest.mark.parametrize('index', range(8))\n"
+            "def test_worker(index, worker_id):\n    with open(__file__ + '.log', 'a') as log:\n"
+            "        print(worker_id, file=log)\n"
+        )
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "pytest", "-p", "real", "-n", "2", "-p", "no:cacheprovider", tmp_path],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout
+    workers = [path.read_text().split() for path in tmp_path.glob("*.log")]
+    assert [len(each) for each in workers] == [8, 8]
+    assert [len(set(each)) for each in workers] == [1, 1]
+
+
+def test_no_file_has_tests_in_two_groups(request):
+    groups = {}
+    for item in request.session.items:
+        if mark := item.get_closest_marker("xdist_group"):
+            groups.setdefault(item.path, set()).add(mark.args[0])
+    assert not {path: each for path, each in groups.items() if len(each) > 1}
+
+
 def test_at_most_a_twentieth_of_all_tests_has_the_mark(pytestconfig):
     if real.COUNTS not in pytestconfig.stash:
         pytest.skip("a part of the tests runs")
