@@ -1,7 +1,8 @@
 """Fuzzes a door of the package, guided by coverage: what reads positions, records, weights, requests, answers.
 
     make fuzz DOOR=position SECONDS=3600             with the compiled layer watched, too; needs clang
-    python tests/fuzz/doors.py position --seconds 60 on the modules that are installed; needs `pip install atheris`
+    python tests/fuzz/doors.py position --seconds 60 on the modules that are installed; after
+                                 CEXT_SKIP=1 pip install --no-build-isolation --editable '.[fuzz]'
     python tests/fuzz/doors.py position FILE ...     reads inputs, such as what was found, and ends
     python tests/fuzz/doors.py --table               the coverage of parsers and checks by the kept inputs
 
