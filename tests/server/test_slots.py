@@ -7,8 +7,8 @@ from virtual_clock import SleepingSearch, VirtualLoop
 
 import mexica_ai as ai
 from mexica_ai import levels
+from mexica_ai.margin import FACTOR
 from mexica_ai.server.config import ServerConfig
-from mexica_ai.server.margin import FACTOR
 from mexica_ai.server.scheduler import FORCED_CHECK_S, Call, Question, Scheduler
 from mexica_ai.server.slots import PATIENCE_S, BusyError, SearchSlots
 
