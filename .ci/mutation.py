@@ -24,12 +24,13 @@ LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "build", "dist", ".hypothesi
 ANNOTATIONS = "core/ReplaceBinaryOperator_BitOr"  # `int | None`: of nothing that runs
 
 SCHEDULER_TESTS = " ".join(f"tests/server/test_{name}.py" for name in ("slots", "scheduler_calls", "scheduler"))
-# Subject -> its modules, the tests that must notice, how many mutants, and the seconds after which one is dead.
+NUM_MUTANTS = 40  # of a subject
+# Subject -> its modules, the tests that must notice, and the seconds after which a mutant is dead.
 SUBJECTS = {
-    "scheduler": ("server/scheduler.py", SCHEDULER_TESTS, 60, 120),
-    "slots": ("server/slots.py", SCHEDULER_TESTS, 60, 120),
-    "statistics": ("mexica_ai/arena/statistics.py", "tests/arena/test_arena_statistics.py", 80, 60),
-    "page": ("mexica_ai/web", "tests/web --ignore-glob *browser*", 60, 600),
+    "scheduler": ("server/scheduler.py", SCHEDULER_TESTS, 120),
+    "slots": ("server/slots.py", SCHEDULER_TESTS, 120),
+    "statistics": ("mexica_ai/arena/statistics.py", "tests/arena/test_arena_statistics.py", 60),
+    "page": ("mexica_ai/web", "tests/web --ignore-glob *browser*", 600),
 }
 CONFIG = """\
 [cosmic-ray]
@@ -68,7 +69,7 @@ def copy_checkout(folder):
 
 def run(name, worker, workers, seed, number, copy, environment):
     """Test a worker's part of the sample of a subject; return the items with their results."""
-    path, tests, default, timeout = SUBJECTS[name]
+    path, tests, timeout = SUBJECTS[name]
     command = f"{sys.executable} -P -m pytest -n 0 -x -q -p no:cacheprovider -m 'not slow' {tests}"
     session, config = SESSIONS / f"{name}-{worker}.sqlite", SESSIONS / f"{name}-{worker}.toml"
     config.write_text(CONFIG.format(path=path, timeout=timeout, command=command))
@@ -77,7 +78,7 @@ def run(name, worker, workers, seed, number, copy, environment):
     subprocess.run([*cosmic_ray, "init", config, session, "--force"], **options)
     with use_db(session) as database:
         items = database.work_items
-        mine = {item.job_id for item in sample(items, number or default, seed)[worker::workers]}
+        mine = {item.job_id for item in sample(items, number, seed)[worker::workers]}
         others = [item.job_id for item in items if item.job_id not in mine]
         database.set_multiple_results(others, WorkResult(worker_outcome=WorkerOutcome.SKIPPED))
     subprocess.run([*cosmic_ray, "baseline", config], **options)
@@ -90,7 +91,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("subjects", nargs="*", default=list(SUBJECTS), help=f"of {', '.join(SUBJECTS)}; default all")
     parser.add_argument("--seed", type=int, default=1, help="draws the sample (default 1)")
-    parser.add_argument("--number", type=int, help="mutants a subject, in place of the usual")
+    parser.add_argument("--number", type=int, default=NUM_MUTANTS, help="mutants a subject (default %(default)s)")
     parser.add_argument("--workers", type=int, default=2, help="mutants at a time (default 2)")
     options = parser.parse_args()
     SESSIONS.mkdir(parents=True, exist_ok=True)
