@@ -15,7 +15,10 @@ PYTEST := python -P -m pytest --numprocesses logical
 unexport PYTHONDONTWRITEBYTECODE
 SOURCES := setup.py cext/build.py \
     $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
-PYTHON_SOURCES = $(shell find mexica_ai server -name '*.py' -not -name '*_pb2*')
+# All else that is installed; only builds in environments of their own depend on it.
+PYTHON_SOURCES = mexica_ai_command.py $(wildcard examples/*.json*) \
+    $(shell find cext mexica_ai server tests/games -type f -not -name '*_pb2*' -not -name built.json \
+        \( -name '*.py' -o -name '*.json' -o -path '*/static/*' -o -path '*/fonts/*' \))
 
 CLANG ?= clang
 export MEXICA_AI_NATIVE ?= 1
@@ -72,7 +75,7 @@ $(VENV)/.web: $(VENV)/.installed
 	@touch $@
 
 # Changes a sample of lines of the scheduler, the arena's statistics and the page, one at a time: does a test fail? About
-# an hour on two processors; tests/mutation.md judges what survived. OPTIONS='slots --seed 2' runs a part of it.
+# an hour on two processors by estimate; tests/mutation.md judges what survived. OPTIONS='slots --seed 2' runs a part of it.
 mutation: install $(VENV)/.mutation
 	$(BIN)/python -P .ci/mutation.py $(OPTIONS)
 
@@ -147,5 +150,5 @@ wheel-manylinux:
 	.ci/wheel-test $(PYTHON) manylinux
 
 clean:
-	rm -rf build dist $(VENV) $(DEBUG_VENV) $(PORTABLE_VENV) .venv-address .venv-thread *.egg-info
+	rm -rf build dist $(VENV) $(DEBUG_VENV) $(PORTABLE_VENV) .venv-address .venv-thread .venv-fuzzer *.egg-info
 	find cext tests/games -name '*.c' -delete -o -name '*.so' -delete -o -name built.json -delete
