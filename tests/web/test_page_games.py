@@ -1,13 +1,19 @@
-"""Games of the page, without a process: the end of a turn, and pictures of expected lines."""
+"""Games of the page, without a process: costs, ends of turns, what is taken back, pictures of expected lines."""
 
+import asyncio
+import json
 import random
+from pathlib import Path
 
 import pytest
 
 import mexica_ai as ai
 from mexica_ai import registry
-from mexica_ai.web import starts
-from mexica_ai.web.jobs import MAX_LINE
+from mexica_ai.web import games, starts
+from mexica_ai.web.app import Site
+from mexica_ai.web.events import Hub
+from mexica_ai.web.jobs import MAX_LINE, Jobs
+from mexica_ai.web.journal import Folder
 
 PERSONS = [{"kind": "person"}] * 2
 
@@ -67,3 +73,70 @@ def test_what_cannot_be_is_no_part_of_a_line():
     turns = [["take 2 2"], ["take 2 1"], ["take 1 1"]]
     assert game.playable(seen, 0, turns) == turns[:1]
     assert game.playable(seen, 0, [["take 2 2"], ["take 1 1"]]) == [["take 2 2"], ["take 1 1"]]
+
+
+def test_the_end_of_a_turn_has_no_cost():
+    game, chance = new(game="tzolkin", seed=0), random.Random(0)
+    costs = []
+    for _ in range(100):  # workers eat at the end of some turns, which is no cost of an action
+        assert to_person(game)
+        if game.drafted().is_ended:
+            game.commit(None)
+            continue
+        entries = {entry["action"]: entry["cost"] for entry in game.snapshot(None)["entries"]}
+        if "end" in entries:
+            ended = game.drafted().position.copy()
+            before, seat = ended.to_json(), ended.to_move
+            ended.push_action("end")
+            costs.append((entries["end"], ended.to_json()["seats"][seat]["corn"] < before["seats"][seat]["corn"]))
+        game.set_draft([*game.draft, chance.choice(list(entries))], None)
+    assert {cost for cost, _ in costs} == {""}
+    assert any(eats for _, eats in costs)
+
+
+def test_an_event_between_the_turns_of_two_persons_can_be_taken_back():
+    seats = set()
+    for seed in range(4):
+        game, chance = new(game="coatl", seed=seed, open=False), random.Random(seed)
+        while not game.session.is_over and len(game.positions) < 80:
+            if game.waiting == "event":
+                before = game.positions[-2].to_move
+                game.draw()
+                if game.mover not in (None, before):
+                    seats.add((before, game.mover))
+                    assert game.takeback_limit() == len(game.positions) - 3
+                continue
+            game.curtain(game.mover, opens=True)
+            if game.drafted().is_ended:
+                game.commit(None)
+            else:
+                game.set_draft([*game.draft, chance.choice(game.drafted().position.legal_actions())], None)
+    assert seats == {(0, 1), (1, 0)}
+
+
+def test_the_engines_of_a_game_are_closed_with_it():
+    class Engine:
+        closed = 0
+
+        def close(self):
+            self.closed += 1
+
+    game, other = new(game="nim"), new(game="nim")
+    engines = [Engine(), Engine(), Engine()]
+    jobs = Jobs(None, Hub(), {})
+    jobs._made.update(zip([(game.id, 0), (other.id, 0), (game.id, 1)], engines, strict=True))
+    asyncio.run(jobs.forget(game))
+    assert [engine.closed for engine in engines] == [1, 0, 1]
+    assert list(jobs._made) == [(other.id, 0)]
+
+
+def test_the_page_knows_the_actions_of_the_examples_from_the_start(tmp_path, monkeypatch):
+    monkeypatch.setattr(games, "_SAMPLES", {})
+    folder = Folder(tmp_path)
+    Site(folder, None, {})
+    folder.close()
+    records = (Path(__file__).parents[2] / "examples").glob("*.jsonl")
+    played = {json.loads(path.read_text().splitlines()[0])["game"] for path in records}
+    assert played
+    assert set(games._SAMPLES) == played
+    assert all(games._SAMPLES[name] for name in played)
