@@ -1,5 +1,6 @@
 """Tests of real time, processes and ports: their mark, their number, and what all others are refused."""
 
+import asyncio
 import multiprocessing
 import os
 import socket
@@ -20,6 +21,10 @@ def listen():
         listening.bind(("127.0.0.1", 0))
 
 
+async def serve():
+    grpc.aio.server().add_insecure_port("127.0.0.1:0")
+
+
 @pytest.mark.parametrize(
     ("reason", "call"),
     [
@@ -28,7 +33,7 @@ def listen():
         ("ports", listen),
         ("ports", lambda: socket.create_connection(("127.0.0.1", 1))),
         ("ports", lambda: grpc.server(None).add_insecure_port("127.0.0.1:0")),
-        ("ports", lambda: grpc.aio.server().add_insecure_port("127.0.0.1:0")),
+        ("ports", lambda: asyncio.run(serve())),
         ("time", lambda: time.sleep(0)),
     ],
 )
