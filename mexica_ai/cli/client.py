@@ -146,10 +146,16 @@ def _declare_batch(parser):
 
 
 def _batch(args, client):
-    numbers, faults = [], queue.SimpleQueue()
+    numbers, faults, ends = [], queue.SimpleQueue(), []
+
+    def read_lines(file):
+        try:
+            yield from enumerate(files.read_lines(file, args.positions), 1)
+        except (MexicaAIError, OSError) as error:  # in a thread of gRPC, which would lose it
+            ends.append(error)
 
     def read(file):
-        for number, line in enumerate(files.read_lines(file, args.positions), 1):
+        for number, line in read_lines(file):
             try:
                 with common.located(f"line {number}"):
                     position = Position.from_json(line.strip(), path="position")
@@ -175,6 +181,8 @@ def _batch(args, client):
             else:
                 answer = {"line": number, "result": result.to_json()}
             print(json.dumps(answer), flush=True)
+    for error in ends:
+        raise error
     return code
 
 

@@ -13,7 +13,7 @@ from servers import IdleSearch, RunningServer, await_that, failure
 from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai import registry, wire
+from mexica_ai import files, registry, wire
 from mexica_ai.cli.main import main
 from mexica_ai.client import AsyncClient, Client
 from mexica_ai.errors import GameOverError, NotationError
@@ -240,6 +240,18 @@ def test_the_command_reads_a_position_per_line(server, tmp_path, capsys):
     assert answers[1]["result"]["turn"]
     assert answers[2]["error"].startswith("line 2: ")
     assert "chess" in answers[3]["error"]
+
+
+def test_the_command_answers_the_lines_before_one_that_is_too_long(server, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(files, "MAX_JSON", 1000)
+    line = json.dumps(ai.new_game("nim", piles=[3, 4]).to_json())
+    (tmp_path / "positions.jsonl").write_text("\n".join([line, "[" * 2000, line]))
+    arguments = ["client", "batch", str(tmp_path / "positions.jsonl"), "--iterations", "20"]
+    assert main([*arguments, "--server", server.address]) == 2
+    said = capsys.readouterr()
+    (answer,) = map(json.loads, said.out.splitlines())
+    assert (answer["line"], len(answer["result"]["turn"])) == (1, 1)
+    assert "line 2 has over 1,000 bytes" in said.err
 
 
 # ---- results that are kept
