@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import json
 import os
 import re
@@ -178,12 +179,13 @@ def _write(found: list[TurnEvaluation], record: dict, args: argparse.Namespace, 
         settings = {"time_s": args.time, "iterations": args.iterations, "seed": seed}
         if seed is None:  # they come from the record
             settings = {key: record.get("evaluations", {}).get(key) for key in settings}
-        line = json.dumps(with_evaluations(record, found, build=mexica_ai.__version__, **settings))
+        line = json.dumps(with_evaluations(record, found, build=mexica_ai.__version__, **settings)).encode()
         lines = [line]
         if args.record != "-" and os.path.exists(args.output) and os.path.samefile(args.record, args.output):
-            lines = [text.decode("utf-8-sig").strip() for _, text in read_records(args.record)]
+            lines = [text for _, text in read_records(args.record)]  # as they are: others may be no text
+            lines[0] = lines[0].removeprefix(codecs.BOM_UTF8)
             lines[args.game - 1] = line
-        files.replace(args.output, "\n".join(lines) + "\n", "--record")
+        files.replace(args.output, b"\n".join(lines) + b"\n", "--record")
     if args.plot is not None and found:
         turns = review.graph_turns(record, found)
         title = f"{record['game'].capitalize()}: expected share of the win"

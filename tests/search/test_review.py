@@ -98,6 +98,15 @@ def test_the_record_is_written_and_read_again_without_a_search(cli, tmp_path):
     assert "from the record" not in cli.out
 
 
+def test_other_lines_stay_as_they_are(cli, tmp_path):
+    path = tmp_path / "games.jsonl"
+    path.write_bytes("\ufeff".encode() + b'{"comment": "\xe9"}\n' + json.dumps(NIM).encode() + b"\n{bad\n")
+    assert cli("annotate", path, "--game", 2, "--iterations", 50, "--record", path) == 0
+    first, second, third = path.read_bytes().splitlines()
+    assert (first, third) == (b'{"comment": "\xe9"}', b"{bad")
+    assert json.loads(second)["evaluations"]
+
+
 @pytest.mark.parametrize("option", ["--record", "--html"])
 def test_a_file_that_cannot_be_written_is_named_before_the_search(cli, tmp_path, option):
     for path in (tmp_path, tmp_path / "none" / "x"):
