@@ -27,7 +27,7 @@ from mexica_ai.games.schema import SEATS
 from mexica_ai.position import Position
 from mexica_ai.records import parse_record, position_at, replay
 from mexica_ai.search import weights_for
-from mexica_ai.strict import check_shape, quote
+from mexica_ai.strict import check_shape, parse_json, quote
 from mexica_ai.train.job_file import run_jobs
 
 VERSION = 1  # of the columns
@@ -204,9 +204,10 @@ def _begin(folder, settings, records, records_per_shard):
         folder.mkdir(parents=True, exist_ok=True)
     path = folder / MANIFEST
     if path.exists() and any(folder.glob("shard-*")):
+        text = files.read_text(path, files.MAX_JSON)
         try:
-            known = json.loads(path.read_bytes())
-        except ValueError:
+            known = parse_json(text)
+        except NotationError:
             known = None
         if known != manifest:
             raise SearchError(

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
-import io
+import gzip
 import os
 import sys
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from mexica_ai.errors import NotationError
+from mexica_ai.strict import HEAD, problem_of_text
 
 MAX_TEXT = 1 << 20  # bytes of a file of settings, tokens or certificates
 MAX_JSON = 16 << 20  # bytes of one JSON object: a file, or a line of a file with one a line
-_HEAD = 4096
-_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # UTF-32-LE begins like UTF-16
+_READ_ERRORS = (OSError, EOFError, zlib.error)  # the last two of a packed file
 
 
 # --- texts
 
 
 @contextlib.contextmanager
-def open_text(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def open_text(path: str | os.PathLike[str], opener: Callable[..., Any] = open) -> Iterator[BinaryIO]:
     """Give a file of text, or standard input for ``-``, open to read bytes by `read_bounded` or `read_lines`.
+
+    `opener` is `open`, or `gzip.open` for a packed file.
 
     Raises
     ------
@@ -33,15 +35,17 @@ def open_text(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     with contextlib.ExitStack() as stack:
         try:
-            file: Any = sys.stdin.buffer if path == "-" else stack.enter_context(open(path, "rb"))
-            if not hasattr(file, "peek"):  # of a test
-                file = io.BufferedReader(file)
-            problem = problem_of_text(file.peek(_HEAD)[:_HEAD])
-        except (OSError, ValueError) as error:  # ValueError: of a path that can be none
-            problem = getattr(error, "strerror", None) or str(error)
+            file: Any = sys.stdin.buffer if path == "-" else stack.enter_context(opener(path, "rb"))
+            problem = problem_of_text(file.peek(HEAD)[:HEAD])
+        except (*_READ_ERRORS, ValueError) as error:  # ValueError: of a path that can be none
+            problem = _words(error)
         if problem:
             raise _unreadable(path, problem)
         yield file
+
+
+def _words(error):
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _unreadable(path, problem):
@@ -53,13 +57,6 @@ def name_of(path: str | os.PathLike[str]) -> str:
     return "standard input" if path == "-" else os.fspath(path)
 
 
-def problem_of_text(head: bytes) -> str:
-    """Return why a file that begins with these bytes is no text in UTF-8; empty if nothing speaks against it."""
-    if head.startswith(_WIDE_MARKS) or (b"\0" in head and (not any(head[::2]) or not any(head[1::2])) and any(head)):
-        return "given UTF-16 or UTF-32; expected text in UTF-8"
-    return "it is no text; expected text in UTF-8" if b"\0" in head else ""
-
-
 def decode(data: bytes) -> str:
     """Return the text of bytes in UTF-8: without a byte order mark, each line ended by a line feed.
 
@@ -68,7 +65,7 @@ def decode(data: bytes) -> str:
     NotationError
         They are something else; reason BAD_UTF8.
     """
-    if problem := problem_of_text(data[:_HEAD]):
+    if problem := problem_of_text(data):
         raise NotationError(problem, reason="BAD_UTF8")
     try:
         text = data.decode("utf-8-sig")
@@ -97,8 +94,8 @@ def read_bounded(file: BinaryIO, path: str | os.PathLike[str], max_bytes: int = 
     """Return what is left of an open file; raise NotationError, reason UNREADABLE_FILE, if it is more than a bound."""
     try:
         data = file.read(max_bytes + 1)
-    except OSError as error:
-        raise _unreadable(path, error.strerror or str(error)) from None
+    except _READ_ERRORS as error:
+        raise _unreadable(path, _words(error)) from None
     if len(data) > max_bytes:
         raise _unreadable(path, f"it has over {max_bytes:,} bytes; expected a smaller file")
     return data
@@ -110,15 +107,27 @@ def read_lines(file: BinaryIO, path: str | os.PathLike[str], *, has_ends: bool =
     Raises
     ------
     NotationError
-        A line is longer than `MAX_JSON`; reason UNREADABLE_FILE.
+        A line is longer than `MAX_JSON`, or cannot be read; reason UNREADABLE_FILE.
     """
     number = 1
-    while line := file.readline(MAX_JSON + 1):
+    while True:
+        try:
+            line = file.readline(MAX_JSON + 1)
+        except _READ_ERRORS as error:
+            raise _unreadable(path, _words(error)) from None
+        if not line:
+            return
         if len(line) > MAX_JSON:
             raise _unreadable(path, f"line {number} has over {MAX_JSON:,} bytes; expected shorter lines")
         for part in line.splitlines(keepends=has_ends):
             yield part
             number += 1
+
+
+def lines_of(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """Yield the lines of a file as `open_text` and `read_lines` do; one named ``.gz`` is unpacked."""
+    with open_text(path, gzip.open if os.fspath(path).endswith(".gz") else open) as file:
+        yield from read_lines(file, path)
 
 
 # --- results

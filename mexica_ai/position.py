@@ -662,7 +662,7 @@ def load(source: str | os.PathLike[str] | IO) -> Position:
     elif source == "-":
         text = read_bounded(sys.stdin.buffer, source, MAX_JSON)
     else:
-        with open(source, "rb") as file:
+        with open(source, "rb") as file:  # not `open_text`: callers expect an OSError
             text = read_bounded(file, source, MAX_JSON)
     return Position.from_text(text)
 

@@ -32,7 +32,8 @@ _TYPE_NAMES = {
 # What `readable` keeps: more than any position has, and little enough to be drawn at once.
 _MAX_ENTRIES, _MAX_NUMBER = 255, 1_000_000
 
-_OTHER_ENCODINGS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # _LE begins like UTF-16
+HEAD = 4096  # bytes of a text that tell what it is
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # UTF-32-LE begins like UTF-16
 _compiled = functools.cache(re.compile)
 
 
@@ -70,6 +71,14 @@ def quote(value):
     if isinstance(value, list):
         return f"a list of {len(value)} entries"
     return f"a Python {type(value).__name__}"
+
+
+def problem_of_text(data):
+    """Return why bytes are no text in UTF-8, by the first `HEAD` of them; empty if nothing speaks against it."""
+    head = data[:HEAD]
+    if head.startswith(_WIDE_MARKS) or (b"\0" in head and (not any(head[::2]) or not any(head[1::2])) and any(head)):
+        return "given UTF-16 or UTF-32; expected text in UTF-8"
+    return "it is no text; expected text in UTF-8" if b"\0" in head else ""
 
 
 def parse_json(text, path="$"):
@@ -117,10 +126,8 @@ def parse_json(text, path="$"):
 
     try:
         if isinstance(text, bytes):
-            if text.startswith(_OTHER_ENCODINGS):
-                raise NotationError(
-                    f"{path}: given UTF-16 or UTF-32; expected JSON in UTF-8", reason="BAD_UTF8", path=path
-                )
+            if problem := problem_of_text(text):
+                raise NotationError(f"{path}: {problem}", reason="BAD_UTF8", path=path)
             text = text.decode("utf-8")
         text = text.removeprefix("\ufeff")  # a byte order mark, as some editors write it
         value = json.loads(

@@ -69,7 +69,7 @@ def read_journal(path: str) -> Journal:
         line.
     """
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb") as file:  # not `open_text`: zeros may be what a crash left of the last line
             journal = _parse(path, file)
     except OSError as error:
         raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None

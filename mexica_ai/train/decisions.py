@@ -45,7 +45,7 @@ from cext.core.weights import Weights
 from mexica_ai import registry
 from mexica_ai.engines import make_engine
 from mexica_ai.errors import NotationError
-from mexica_ai.files import replace
+from mexica_ai.files import lines_of, replace
 from mexica_ai.position import TURN_SEPARATOR, Position, new_game
 from mexica_ai.search import weights_for
 from mexica_ai.strict import check_shape, parse_json
@@ -346,14 +346,8 @@ def read(path: Path, game: str) -> list[dict[str, Any]]:
     NotationError
         The file cannot be read (reason UNREADABLE_FILE) or holds something else.
     """
-    try:
-        content = path.read_bytes()
-        content = gzip.decompress(content) if path.suffix == ".gz" else content
-    except (OSError, EOFError) as error:
-        problem = getattr(error, "strerror", None) or error
-        raise NotationError(f"cannot read {path}: {problem}", reason="UNREADABLE_FILE") from None
     found = []
-    for place, line in enumerate(content.splitlines(), 1):
+    for place, line in enumerate(lines_of(path), 1):
         where = f"{path}:{place}"
         decision = parse_json(line, where)
         check_shape(decision, _SHAPE, where)

@@ -31,8 +31,8 @@ import numpy as np
 
 from cext.core.weights import Weights
 from mexica_ai import registry
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.files import replace
+from mexica_ai.errors import SearchError
+from mexica_ai.files import lines_of, read_text, replace
 from mexica_ai.search import weights_for
 from mexica_ai.strict import check_shape, parse_json
 from mexica_ai.train import fit as network
@@ -218,7 +218,7 @@ class _Generation:
                 replace(str(path), json.dumps(self._settings(), indent=1) + "\n")
         except OSError as error:
             raise SearchError(f"{path}: {error.strerror}; expected a folder", reason="INVALID_PATH") from None
-        before = parse_json(_read(path), str(path))
+        before = parse_json(read_text(path), str(path))
         check_shape(before, dict, str(path))
         if before != self._settings():
             names = [name for name, value in self._settings().items() if before.get(name) != value]
@@ -245,7 +245,7 @@ class _Generation:
             concurrency=self.concurrency,
             on_progress=self._counter("games", self.sizes.games),
         )
-        return sorted(_read(path).splitlines())
+        return sorted(lines_of(path))
 
     def _walk(self, games: list[bytes]) -> list[bytes]:
         path = self.folder / "probes.jsonl"
@@ -262,7 +262,7 @@ class _Generation:
             concurrency=self.concurrency,
             on_progress=self._counter("walks", self.sizes.walks),
         )
-        return sorted(_read(path).splitlines())
+        return sorted(lines_of(path))
 
     def _fit_network(self, walks: list[bytes]) -> Weights:
         """Fit the network from every seed and return the weights with the one that predicts held-out probes best.
@@ -336,7 +336,7 @@ class _Generation:
     def _play_match(self, fitted: Weights) -> dict[str, Any]:
         path = self.folder / "match.jsonl"
         if path.exists():
-            return json.loads(_read(path).splitlines()[0])
+            return json.loads(next(lines_of(path)))
         found = recipe.check(
             fitted,
             self.weights,
@@ -364,11 +364,4 @@ def _rounded(arrays: Arrays) -> Arrays:
 
 def _digest(lines: list[bytes]) -> str:
     return hashlib.sha256(b"\n".join(lines)).hexdigest()
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
 

@@ -303,16 +303,11 @@ def sample(plan: Plan) -> Samples:
     records = [
         (f"{path}:{number}", line)
         for path in plan.records
-        for number, line in enumerate(_read_lines(path), 1)
+        for number, line in enumerate(files.lines_of(path), 1)
     ]
     if not records:
         raise SearchError("no games: expected at least one", reason="INVALID_LIMITS")
     return Samples(records, positions.sample(records, plan.entry.weights_spec.features, seed=plan.seed))
-
-
-def _read_lines(path: Path) -> list[bytes]:
-    with files.open_text(path) as file:
-        return list(files.read_lines(file, path))
 
 
 def check_enough_games(samples: Samples) -> None:
@@ -375,7 +370,7 @@ def fit(plan: Plan, samples: Samples, *, on_epoch: OnProgress = lambda epoch: No
     held_out = samples.positions.held_out
     walks, probed = [], None
     if plan.probes is not None:
-        walks = _read_lines(plan.probes)
+        walks = list(files.lines_of(plan.probes))
         probed = _load_probes(plan, walks)
     fitted_to = samples.positions if probed is None else probed
     arrays = network.fit(

@@ -49,7 +49,7 @@ class Cli:
 
     def __call__(self, *args, stdin=b""):
         stdin = stdin if isinstance(stdin, bytes) else stdin.encode()
-        self._monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        self._monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin))))
         code = main([str(arg) for arg in args])
         self.out, self.err = self._capsys.readouterr()
         return code

@@ -73,7 +73,7 @@ def test_an_input_that_is_closed_is_empty(monkeypatch, capsys, command, code):
     ("content", "mentions"), [(b"\xff\n", "standard input: not UTF-8"), (b"x" * 200_000, "a line of over 100,000")]
 )
 def test_lines_of_play_that_are_none(monkeypatch, capsys, content, mentions):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)), encoding="utf-8"))
     assert main(["play", "nim.json", "--record", "kept.json"]) == 2
     err = capsys.readouterr().err
     assert mentions in err

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import mexica_ai as ai
 from mexica_ai import files, registry
 from mexica_ai.arena.config import read_config
 from mexica_ai.arena.journal import read_journal
@@ -80,7 +81,7 @@ def journal(tmp_path_factory):
     return path.read_text()
 
 
-@pytest.fixture(params=[*READERS, "journal"])
+@pytest.fixture(params=[*READERS, pytest.param("journal", marks=pytest.mark.real("processes"))])
 def reader(request):
     """A function that reads a file, and the text of a good one."""
     if request.param == "journal":
@@ -192,6 +193,14 @@ def test_a_record_over_several_lines_and_bad_lines_among_good_ones(tmp_path):
     path.write_text("\n{bad\n\n" + json.dumps(RECORD) + "\n{bad\n")
     found = [(number, text[:4]) for number, text in read_records(str(path))]
     assert found == [(2, b"{bad"), (4, b'{"ga'), (5, b"{bad")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32-be"])
+def test_positions_in_other_encodings(tmp_path, encoding):
+    (tmp_path / "file").write_text(json.dumps(NIM), encoding=encoding)
+    with pytest.raises(NotationError, match="given UTF-16 or UTF-32; expected") as caught:
+        ai.load(tmp_path / "file")
+    assert caught.value.reason == "BAD_UTF8"
 
 
 @pytest.mark.parametrize("text", ["\ufeff[1]", "[1]\r\n", "\ufeff"])

@@ -106,7 +106,7 @@ import contextlib, io, json, sys
 from mexica_ai.cli.main import main
 
 def command(*args, given=""):
-    sys.stdin = io.TextIOWrapper(io.BytesIO(given.encode()))
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(given.encode())))
     with contextlib.redirect_stdout(io.StringIO()) as out:
         assert main(list(args)) == 0, args
     return out.getvalue()

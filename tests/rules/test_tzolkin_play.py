@@ -108,7 +108,7 @@ def cli(capsys, monkeypatch):
     """Run a command in this process; return its exit code and what it printed on each stream."""
 
     def call(*args, stdin=""):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin.encode()))))
         code = main([str(arg) for arg in args])
         return code, *capsys.readouterr()
 

@@ -356,7 +356,7 @@ def test_the_record_may_be_changed_meanwhile():
 def cli(capsys, monkeypatch):
     class Cli:
         def __call__(self, *args, stdin=""):
-            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin.encode()))))
             self.code = main(["annotate", *map(str, args)])
             self.out, self.err = capsys.readouterr()
             return self.out.splitlines()

@@ -40,7 +40,7 @@ def mexica():
 @pytest.fixture
 def cli(capsys, monkeypatch):
     def call(*args, stdin=b""):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin))))
         code = main([str(arg) for arg in args])
         call.out, call.err = capsys.readouterr()
         return code

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mexica_ai import registry
+from mexica_ai import files, registry
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.position import Position
 from mexica_ai.train import decisions
@@ -196,14 +196,20 @@ def test_a_stopped_run_goes_on_and_files_are_read_in_their_order(tmp_path):
         (b"no JSON\n", "not JSON|JSON"),
     ],
 )
-def test_files_that_hold_something_else_are_refused(tmp_path, content, message):
+def test_files_that_hold_something_else_are_refused(tmp_path, monkeypatch, content, message):
     path = tmp_path / "some.jsonl"
     path.write_bytes(content)
     with pytest.raises(NotationError, match=message):
         decisions.read(path, "mexica")
     compressed = tmp_path / "some.jsonl.gz"
-    compressed.write_bytes(b"not compressed")
-    with pytest.raises(NotationError, match="cannot read"):
+    packed = gzip.compress(content)
+    for data in (b"not compressed", packed[:12], packed[:10] + b"\xff" + packed[11:]):  # the last: a zlib.error
+        compressed.write_bytes(data)
+        with pytest.raises(NotationError, match="cannot read"):
+            decisions.read(compressed, "mexica")
+    compressed.write_bytes(gzip.compress(b"[" * 5000))
+    monkeypatch.setattr(files, "MAX_JSON", 1000)
+    with pytest.raises(NotationError, match="line 1 has over 1,000 bytes"):
         decisions.read(compressed, "mexica")
     with pytest.raises(NotationError, match="cannot read"):
         decisions.read(tmp_path / "missing.jsonl", "mexica")
