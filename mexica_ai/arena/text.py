@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mexica_ai.arena.tournament import Tournament
-from mexica_ai.errors import NotationError
+from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.position import TURN_SEPARATOR, Position
 from mexica_ai.terminal import escape
 
@@ -42,7 +42,7 @@ class TextFolder:
         self._num_written = len(records)
 
     def write(self, tournament: Tournament, record: dict[str, Any], prefix: str = "") -> None:
-        """Write the file of one game, whole or not at all; raise NotationError if it cannot be written."""
+        """Write the file of one game, whole or not at all; SearchError, reason TEXT_NOT_WRITTEN, if that fails."""
         arena = record["arena"]
         path = self._path / f"{prefix}block-{arena['block']:05}-game-{arena['number']:02}.txt"
         part = path.with_suffix(".part")
@@ -51,7 +51,7 @@ class TextFolder:
             part.write_text(text, encoding="utf-8")
             os.replace(part, path)
         except OSError as error:
-            raise NotationError(f"--text: cannot write {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
+            raise SearchError(f"--text: cannot write {path}: {error.strerror}", reason="TEXT_NOT_WRITTEN") from None
 
 
 def format_game(tournament: Tournament, record: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from test_arena import Here, program
 
-from mexica_ai import NotationError
+from mexica_ai import SearchError
 from mexica_ai.arena import journal
 from mexica_ai.arena.journal import read_journal
 from mexica_ai.arena.report import LATE_REASONS, Collected, evaluate, format_table
@@ -65,11 +65,11 @@ def test_texts_that_cannot_be_written_end_with_the_table_too(cli, tmp_path, monk
 
     def fail(folder, tournament, record, prefix=""):
         if record["arena"]["block"] == 1:
-            raise NotationError("--text: cannot write x: full")
+            raise SearchError("--text: cannot write x: full", reason="TEXT_NOT_WRITTEN")
         write(folder, tournament, record, prefix)
 
     monkeypatch.setattr(TextFolder, "write", fail)
-    assert cli(*NIM, "--blocks", 3, "--text", tmp_path / "texts") == 2
+    assert cli(*NIM, "--blocks", 3, "--text", tmp_path / "texts") == 1
     assert "2 games in 1 block" in cli.out
     assert cli.err.splitlines()[-1] == "mexica-ai: error: --text: cannot write x: full"
 

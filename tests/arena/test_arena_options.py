@@ -463,7 +463,7 @@ def test_every_game_is_a_text_that_people_can_read(cli, tmp_path):
 def test_a_text_that_cannot_be_written_names_the_option(cli, tmp_path):
     journal, texts = tmp_path / "games.jsonl", tmp_path / "texts"
     (texts / "block-00000-game-00.txt").mkdir(parents=True)
-    assert cli(*NIM, "--blocks", 1, "--journal", journal, "--text", texts) == 2
+    assert cli(*NIM, "--blocks", 1, "--journal", journal, "--text", texts) == 1
     assert f"--text: cannot write {texts / 'block-00000-game-00.txt'}: Is a directory" in cli.err
     assert records(journal)
 
