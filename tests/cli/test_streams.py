@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch):
         "new --game nim",
         "validate nim.json",
         "perft nim.json --depth 1",
-        ARENA,
+        pytest.param(ARENA, marks=pytest.mark.real("processes")),
         "--help",
     ],
 )
