@@ -90,7 +90,7 @@ class _Server:
         self._waiting: queue.Queue[_Request | None] = queue.Queue(MAX_WAITING)
         self._unanswered: set[threading.Event] = set()
         self._late = clock_margin()
-        self._bank_s = 0.0  # the most time that was left on a clock
+        self._bank_s = self._left_s = 0.0  # the most time that was left on the clock of this game, and the last
         self._lock = threading.Lock()  # guards _unanswered
 
     def read(self, fd: int) -> None:
@@ -198,8 +198,11 @@ class _Server:
                     path=f"request.clock.{key}",
                 )
         remaining_s = clock["remaining_s"]
-        self._bank_s = max(self._bank_s, remaining_s)
-        share_s = time_from_clock(remaining_s, clock.get("increment_s", 0.0), self._late, self._bank_s)
+        increment_s = clock.get("increment_s", 0.0)
+        is_new_game = remaining_s > self._left_s + increment_s
+        self._bank_s = remaining_s if is_new_game else max(self._bank_s, remaining_s)
+        self._left_s = remaining_s
+        share_s = time_from_clock(remaining_s, increment_s, self._late, self._bank_s)
         return max(LEAST_TIME_S, share_s)
 
 

@@ -234,7 +234,7 @@ def test_the_engine_of_the_protocol_learns_how_late_it_answers(monkeypatch, caps
     args = argparse.Namespace(time=None, iterations=None, memory=None, threads=None, candidates=1)
     server = engine_command._Server(engine, args)
     asked = {"position": ai.new_game("nim").to_json(), "seed": 1}
-    clocks = [(60.0, 0.0), (9.0, 0.05), (9.0, 0.0), (0.0, 0.0)]
+    clocks = [(60.0, 0.0), (9.0, 0.05), (9.0, 0.0), (0.0, 0.0), (3.0, 0.0), (1.0, 0.0)]  # the last two: another game
     for number, (left_s, increment_s) in enumerate(clocks):
         left = {"remaining_s": left_s, "increment_s": increment_s}
         server._waiting.put(engine_command._Request({"id": number, "clock": left, **asked}))
@@ -243,8 +243,9 @@ def test_the_engine_of_the_protocol_learns_how_late_it_answers(monkeypatch, caps
     assert all("turn" in json.loads(line) for line in capsys.readouterr().out.splitlines())
     margin = clock_margin()
     expected = []
-    for left in clocks:
-        expected.append(max(LEAST_TIME_S, time_from_clock(*left, margin, 60.0)))
+    for left, bank_s in zip(clocks, [60.0] * 4 + [3.0] * 2, strict=True):
+        expected.append(max(LEAST_TIME_S, time_from_clock(*left, margin, bank_s)))
         margin.note(0.03)
     assert engine.times == pytest.approx(expected)
     assert expected[1] > expected[2] > expected[3] == LEAST_TIME_S
+    assert expected[4] > 0.05
