@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import itertools
 import os
 import re
 import shutil
@@ -40,7 +41,8 @@ def escape(text: str) -> str:
 
 def shorten(text: str, columns: int = MAX_FOREIGN) -> str:
     """Return a text of others as `escape` does, cut to a number of columns."""
-    return _cut(escape(" ".join(text[: 10 * columns].split())), columns)
+    words = itertools.islice((match[0] for match in re.finditer(r"\S+", text)), columns + 1)  # more are not shown
+    return _cut(escape(" ".join(words)[: columns + 1]), columns)
 
 
 def _cut(text: str, columns: int) -> str:

@@ -73,6 +73,8 @@ def test_escape():
     assert terminal.shorten(" a\n b\x07 ") == r"a b\x07"
     assert terminal.shorten(LONG) == "x" * 197 + "..."
     assert len(terminal.shorten(EVIL * 1000)) == 200
+    assert terminal.shorten(" " * 5000 + "why" + "\n" * 5000 + "not") == "why not"
+    assert terminal.shorten("x" * 150 + " " * 5000 + "y" * 100) == "x" * 150 + " " + "y" * 46 + "..."
 
 
 @pytest.mark.parametrize("text", [EVIL, EVIL * 100], ids=["evil", "long"])
