@@ -12,7 +12,7 @@ EXIT_INTERRUPTED = 130
 
 def main() -> int:
     """Run the command line and return its exit code."""
-    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not that of `nohup`
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a script's `command &` ignores it
     if is_default:
         signal.signal(signal.SIGINT, _leave)
     from mexica_ai.cli.main import main as run
@@ -24,6 +24,7 @@ def main() -> int:
 
 def _leave(_signal: int, _frame: object) -> None:
     """End the process. An exception would leave modules half imported, whose own errors would be shown."""
-    if sys.stderr is not None:
+    try:
         os.write(sys.stderr.fileno(), b"mexica-ai: interrupted\n")
-    os._exit(EXIT_INTERRUPTED)
+    finally:  # also where standard error is closed or full
+        os._exit(EXIT_INTERRUPTED)
