@@ -165,13 +165,13 @@ class Session:
             details["forfeit"] = {"seat": self.resigned, "reason": "resigned", "detail": ""}
         return make_record(position, **details)
 
-    def save(self, path: str) -> None:
-        """Write the record to a file; OSError if that fails."""
-        files.replace(path, json.dumps(self.record()) + "\n")
+    def save(self, path: str, option: str = "") -> None:
+        """Write the record to a file; OSError if that fails, which names the option if it is given."""
+        files.replace(path, json.dumps(self.record()) + "\n", option)
 
     def _keep(self) -> None:
         if self._record is not None and not self.position.is_within_turn:
-            self.save(self._record)
+            self.save(self._record, "--record")
 
     # --- what others see
 

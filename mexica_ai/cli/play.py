@@ -430,10 +430,10 @@ def _piped() -> Callable[[str], str]:
 
     def read(prompt: str) -> str:
         try:
-            line = sys.stdin.readline(_MAX_LINE)
+            line = sys.stdin.readline(_MAX_LINE + 1)
         except UnicodeDecodeError as error:
             raise NotationError(f"standard input: not UTF-8: {error.reason}", reason="BAD_UTF8") from None
-        if len(line) == _MAX_LINE:
+        if len(line.rstrip("\n")) > _MAX_LINE:
             raise NotationError(f"standard input: a line of over {_MAX_LINE:,} characters", reason="UNREADABLE_FILE")
         if not line:
             raise EOFError

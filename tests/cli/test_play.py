@@ -15,9 +15,9 @@ import pytest
 import mexica_ai as ai
 from mexica_ai import records, registry
 from mexica_ai.cli.main import main
-from mexica_ai.cli.play import _Table
+from mexica_ai.cli.play import _piped, _Table
 from mexica_ai.engines import make_engine, parse_spec
-from mexica_ai.errors import IllegalActionError, MexicaAIError, PositionError
+from mexica_ai.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
 from mexica_ai.session import Session
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -284,3 +284,11 @@ def test_a_session_that_is_killed_has_left_its_record(tmp_path):
             time.sleep(0.02)
         os.kill(process.pid, signal.SIGKILL)
     records.replay((tmp_path / "kept.json").read_text())
+
+
+def test_a_piped_line_may_have_as_many_characters_as_the_message_says(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{'x' * 100_000}\n{'y' * 100_001}\n"))
+    read = _piped()
+    assert read("> ") == "x" * 100_000
+    with pytest.raises(NotationError, match="over 100,000 characters"):
+        read("> ")

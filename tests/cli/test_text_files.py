@@ -223,7 +223,7 @@ def no_space(*args, **options):
         ("annotate record.json --iterations 5 --plot out.svg", "--plot: cannot write 'out.svg'"),
         ("show nim.json --svg out", "--svg: cannot write 'out'"),
         ("tree nim.json --iterations 50 --visits 1 --out out", "--out: cannot write 'out'"),
-        ("play nim.json --seat 0=random --person 1 --record kept.json", "cannot write 'kept.json'"),
+        ("play nim.json --seat 0=random --person 1 --record kept.json", "--record: cannot write 'kept.json'"),
         ("export record.json --out data", "--out: cannot write 'data/export.json'"),
     ],
 )
