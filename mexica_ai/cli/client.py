@@ -90,11 +90,6 @@ def _add_connection_options(parser):
 def _connected(args: argparse.Namespace) -> Iterator[Client]:
     with common.needing("client"):
         from mexica_ai.client import Client
-    for name in ("tls_ca", "tls_certificate", "tls_key"):
-        path = getattr(args, name)
-        if path is not None:
-            with files.open_text(path):
-                pass
     connection = Client(
         args.server,
         token=read_token(args.token_file),

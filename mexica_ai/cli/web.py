@@ -146,10 +146,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_address(args: argparse.Namespace) -> None:
-    """Raise an error if others could read what goes to and from the page, or if a file is missing."""
+    """Raise an error if others could read what goes to and from the page, or if a file of the page is missing."""
     if (args.tls_certificate is None) != (args.tls_key is None):
         raise NotationError("--tls-certificate: expected together with --tls-key", reason="BAD_USAGE")
-    for path in (args.tls_certificate, args.tls_key, args.server_ca, args.server_certificate, args.server_key):
+    for path in (args.tls_certificate, args.tls_key):  # the client reads those of --server
         if path is not None:
             with files.open_text(path):
                 pass
