@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import io
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -247,27 +248,40 @@ def test_lines_of_progress(shown):
     shown()
 
 
-def prints(path):
-    """Yield the calls of `print` in a module, with what they print."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
-            yield ast.unparse(node.args[0])
+def prints(text):
+    """Yield what the source of a module prints: by `print`, a method of that name, or `write` of a standard stream."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and re.fullmatch(
+            r"(.+\.)?print|(.*\.)?(stdout|stderr)(\.buffer)?\.write(lines)?", ast.unparse(node.func)
+        ):
+            yield ", ".join(map(ast.unparse, node.args))
+
+
+def test_what_the_guard_sees():
+    source = "print()\nprint(a, b)\nsys.stdout.write(c)\nself._console.print(d)\nstderr.buffer.write(e)\nfile.write(f)"
+    assert list(prints(source)) == ["", "a, b", "c", "d", "e"]
 
 
 OWN = {
     "mexica_ai/cli/man.py": {"Manpage(whole_parser())"},
     "mexica_ai/cli/completion.py": {"shtab.complete(whole_parser(), args.shell)"},
+    "mexica_ai/arena/display.py": {"Text(f'mexica-ai: {shorten(text, MAX_MESSAGE)}')"},
+    "mexica_ai/cli/play.py": {"_CLEAR"},
     "mexica_ai/cli/picture.py": {"picture"},  # SVG
     "mexica_ai/cli/show.py": {"position.to_compact()"},
     "mexica_ai/cli/serve.py": {"to_toml(config)"},
     "mexica_ai/cli/arena.py": {"text"},  # JSON or CSV
     "mexica_ai/web/main.py": {"url"},
+    "server/main.py": {"f'listening on {server.address}'"},
 }
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "mexica_ai").rglob("*.py")), ids=lambda path: path.stem)
+SOURCES = sorted(path for folder in ("mexica_ai", "server") for path in (ROOT / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
 def test_whatever_is_no_json_is_printed_by_one_function(path):
     name = path.relative_to(ROOT).as_posix()
     if name == "mexica_ai/terminal.py" or name.startswith("mexica_ai/v1/"):
         return
-    assert {text for text in prints(path) if not text.startswith("json.dumps(")} <= OWN.get(name, set())
+    assert {text for text in prints(path.read_text()) if not text.startswith("json.dumps(")} <= OWN.get(name, set())
