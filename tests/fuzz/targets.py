@@ -19,6 +19,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+from fuzz import material
 from mutators import mutated_json, mutated_raw, mutated_words
 from weighed import Search, evaluate
 
@@ -168,16 +169,8 @@ def explore(position, dice):
     for _ in range(8):
         if state.is_terminal:
             break
-        step(state, dice)
-
-
-def step(state, dice):
-    """Apply a random action or event."""
-    if state.current_player == CHANCE:
-        state.resolve_chance(dice.getrandbits(40))
-    else:
-        state.apply(dice.choice(state.legal_actions()))
-    state.check()
+        material.step(state, dice)
+        state.check()
 
 
 def check_result(result):
