@@ -366,9 +366,10 @@ class _Table:
             self._say("the game is over")
             return
         result, seat = self._search(HINT_S), self._session.position.to_move
-        share, points = 100 * result.value[seat], result.expected_scores[seat]
         self._say("\n".join(terminal.wrap_turn(result.turn, terminal.width(), "hint: ", "      ")))
-        self._say(f"      seat {seat} then expects {share:.0f} % of the win, with {points:.1f} points")
+        if result.value and result.expected_scores:  # not every engine tells them
+            share, points = 100 * result.value[seat], result.expected_scores[seat]
+            self._say(f"      seat {seat} then expects {share:.0f} % of the win, with {points:.1f} points")
 
     def _analyse(self, rest: str) -> None:
         if self._session.is_over:

@@ -79,12 +79,12 @@ def draw_growth(results: Sequence[Any], seat: int, *, theme: str = "light") -> s
         element("rect", width=float(WIDTH), height=float(height), **paint("paper")),
         text(52, 24, title, 16, font_weight="bold", **paint("ink")),
     ]
-    most = max((candidate.visits for found in known for candidate in found.values()), default=1)
+    most = max((candidate.visits for found in known for candidate in found.values()), default=0) or 1
     plots = (
-        (48.0, "visits", lambda candidate: candidate.visits / most, f"{most:,}", "0"),
-        (256.0, f"share of the win of seat {seat}", lambda candidate: candidate.value[seat], "100 %", "0 %"),
+        (48.0, "visits", lambda candidate: [candidate.visits / most], f"{most:,}", "0"),
+        (256.0, f"share of the win of seat {seat}", lambda candidate: candidate.value[seat:][:1], "100 %", "0 %"),
     )
-    for top, label, value, high, low in plots:
+    for top, label, values, high, low in plots:
         parts.append(text(52, top - 4, label, 11.5, **paint("soft")))
         for share, words in ((0.0, low), (0.5, ""), (1.0, high)):
             y = top + 180 * (1 - share)
@@ -92,9 +92,10 @@ def draw_growth(results: Sequence[Any], seat: int, *, theme: str = "light") -> s
             parts.append(text(46, y + 4, words, 10.5, text_anchor="end", **paint("soft")))
         for index, name in enumerate(names):
             points = [
-                (52 + (WIDTH - 76) * result.seconds / end, top + 180 * (1 - value(found[name])))
+                (52 + (WIDTH - 76) * result.seconds / end, top + 180 * (1 - share))
                 for result, found in zip(results, known, strict=True)
                 if name in found
+                for share in values(found[name])  # none where an engine tells none
             ]
             if not points:
                 continue

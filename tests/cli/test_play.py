@@ -1,5 +1,6 @@
 """`mexica-ai play`: whole sessions from standard input, and the session behind it."""
 
+import dataclasses
 import io
 import json
 import os
@@ -17,6 +18,7 @@ from mexica_ai import records, registry
 from mexica_ai.cli.main import main
 from mexica_ai.cli.play import _piped, _Table
 from mexica_ai.engines import make_engine, parse_spec
+from mexica_ai.engines.native import MctsEngine
 from mexica_ai.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
 from mexica_ai.session import Session
 
@@ -135,6 +137,21 @@ def test_hints_and_analyses(play, monkeypatch):
     assert "hint: take " in out
     assert "% of the win" in out
     assert "visits" in out
+
+
+def test_a_hint_of_an_engine_that_tells_no_figures(play, monkeypatch):
+    searched = MctsEngine._best_turn
+
+    def best_turn(*args, **options):
+        result = searched(*args, **options)
+        bare = [dataclasses.replace(each, value=[], expected_scores=[]) for each in result.candidates]
+        return dataclasses.replace(result, candidates=bare)
+
+    monkeypatch.setattr("mexica_ai.cli.play.HINT_S", 0.05)
+    monkeypatch.setattr(MctsEngine, "_best_turn", best_turn)
+    out = play(["hint", "quit"], *NIM)
+    assert "hint: take " in out
+    assert "% of the win" not in out
 
 
 def test_a_seat_may_resign(play):

@@ -1,5 +1,6 @@
 """Pictures: well-formed, complete, safe, and the same as before."""
 
+import dataclasses
 import io
 import json
 import math
@@ -358,6 +359,14 @@ def test_searches_are_drawn():
     check(draw_growth(results, 0, theme="dark"))
     # A search that is over at once is a point of each candidate.
     assert draw_growth(results[:1], 0).count("<circle") == 2 * min(5, len(results[0].candidates))
+    # Not every engine tells visits, shares and scores.
+    bare = [
+        dataclasses.replace(each, visits=0, value=[], expected_scores=[]) for each in results[1].candidates
+    ]
+    untold = dataclasses.replace(results[1], candidates=bare)
+    check(draw_candidates(untold))
+    check(draw_growth([results[0], untold], 0))
+    check(draw_growth([untold], 0))
     assert results[0].svg(position) == position.svg(turn=results[0].turn, shares=results[0].value)
     assert position._repr_svg_() == position._repr_html_() == position.svg()
     assert results[0]._repr_html_() == results[0]._repr_svg_()
