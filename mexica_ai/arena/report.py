@@ -20,7 +20,7 @@ from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern
 from mexica_ai.errors import NotationError
 from mexica_ai.strict import quote
-from mexica_ai.terminal import MAX_FOREIGN, MAX_MESSAGE, shorten, wrap
+from mexica_ai.terminal import MAX_FOREIGN, MAX_MESSAGE, escape, shorten, wrap
 
 MAX_PATTERNS = 12  # with more, the table does not list them; JSON has all
 BOOTSTRAP = 1000
@@ -355,8 +355,7 @@ def format_report(found: dict[str, Any], form: str, width: int | None = None) ->
     """Return the figures of `evaluate` as text; `form` is "table", "json" or "csv", `width` that of tables."""
     if form == "json":
         return json.dumps(found) + "\n"
-    found = _shown(found)
-    return format_csv(found) if form == "csv" else format_table(found, width)
+    return format_csv(found) if form == "csv" else format_table(_shown(found), width)
 
 
 def _shown(value: Any, columns: int = MAX_FOREIGN) -> Any:
@@ -369,7 +368,7 @@ def _shown(value: Any, columns: int = MAX_FOREIGN) -> Any:
 
 
 def format_csv(found: dict[str, Any]) -> str:
-    """Return a CSV line per engine; an estimate takes three columns."""
+    """Return a CSV line per engine; an estimate takes three columns. Texts are whole, as `escape` writes them."""
     rows = []
     for engine in found["engines"]:
         row = {}
@@ -382,7 +381,7 @@ def format_csv(found: dict[str, Any]) -> str:
                 row |= {key: value[0], f"{key}_low": value[1], f"{key}_high": value[2]}
             else:
                 row[key] = value
-        rows.append(row)
+        rows.append({key: escape(value) if isinstance(value, str) else value for key, value in row.items()})
     text = io.StringIO()
     if rows:
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")

@@ -112,6 +112,13 @@ def test_forfeits_are_noted(cli, tmp_path):
     assert [row["first_failure"] for row in csv.DictReader(cli.out.splitlines())] == ["", "illegal turn"]
 
 
+def test_texts_of_csv_are_whole():
+    name = "cmd:" + "x  y" * 100 + "\x1b[2J"
+    found = {"engines": [{"name": name, "first_failure": None}]}
+    (row,) = csv.DictReader(format_report(found, "csv").splitlines())
+    assert row["name"] == name.replace("\x1b", "\\x1b")
+
+
 # Few games, and ratings
 
 
