@@ -44,16 +44,17 @@ TICK_S = 0.05  # longest delay between the end of an engine's time and its stop 
 CHECK_S = 0.1  # for the turn that a server must answer before the tournament begins
 CHECK_SEED = 0  # of the deal and the search of that turn
 KILL_AFTER_S = 10.0  # after an engine's time and margin: code that still ignores its stop flag is killed
+LATE = "no answer in time"
 # The `reason` of a forfeit, by the reason of the engine's error.
 REASONS = {
     "ENGINE_START": "cannot be started",
     "ENGINE_DIED": "crash",
-    "ENGINE_TIMEOUT": "no answer in time",
+    "ENGINE_TIMEOUT": LATE,
     "ENGINE_PROTOCOL": "unreadable answer",
     "ENGINE_ERROR": "error reported",
     "ILLEGAL_TURN": "illegal turn",
-    "DEADLINE_EXCEEDED": "no answer in time",
-    "CANCELLED": "no answer in time",
+    "DEADLINE_EXCEEDED": LATE,
+    "CANCELLED": LATE,
     "UNAVAILABLE": "no connection",
     "RESOURCE_EXHAUSTED": "too busy",
 }
@@ -319,13 +320,14 @@ class _Seat:
                 result = self._engine.best_turn(seen, limits, seed=seed, candidates=1, stop=stop)
         except Exception as error:
             self._add_usage(time.perf_counter() - began, limits)
-            raise self._failure(error, is_late=stop.is_set()) from error
+            late = self._late_reason(limits)
+            raise self._failure(error, late, is_late=stop.is_set()) from error
         elapsed_s = time.perf_counter() - began
         self._add_usage(elapsed_s, limits, result.iterations)
         if elapsed_s > allowed_s:
             raise _EngineFailure(
                 self._seat,
-                "out of time" if self._is_clock_first(limits) else "no answer in time",
+                self._late_reason(limits),
                 f"engine {self._engine.name} answered after {elapsed_s:.3f} s; expected within "
                 f"{allowed_s:.6g} s ({self._explain(limits)})",
             )
@@ -359,6 +361,9 @@ class _Seat:
         """Return whether what is left on the clock ends before the time of this turn, if that has its own."""
         return bool(self._clock) and (self._time_s is None or self._remaining_s < limits.time_s)
 
+    def _late_reason(self, limits: Limits) -> str:
+        return "out of time" if self._is_clock_first(limits) else LATE
+
     def _explain(self, limits: Limits) -> str:
         """Return what the time that a turn may take is made of."""
         margin = f"and the margin, {self._margin_s:g} s"
@@ -374,8 +379,10 @@ class _Seat:
         self.used["late_s"] = round(self.used["late_s"] + late_s, 6)
         self.used["late_max_s"] = round(max(self.used["late_max_s"], late_s), 6)
 
-    def _failure(self, error: Exception, is_late: bool = False) -> _EngineFailure:
-        reason = "no answer in time" if is_late else REASONS.get(getattr(error, "reason", ""), "error")
+    def _failure(self, error: Exception, late: str = LATE, is_late: bool = False) -> _EngineFailure:
+        reason = REASONS.get(getattr(error, "reason", ""), "error")
+        if is_late or reason == LATE:
+            reason = late
         is_ours = isinstance(error, MexicaAIError)
         detail = str(error) if is_ours else f"engine {self._spec}: {type(error).__name__}: {error}"
         return _EngineFailure(self._seat, reason, " ".join(detail.split()))
