@@ -29,6 +29,7 @@ from mexica_ai.engines.process import (
     MAX_LINE,
     PROTOCOL_VERSION,
     STOP_POLL_S,
+    name_games,
     split_command,
 )
 from mexica_ai.errors import MexicaAIError, NotationError
@@ -152,9 +153,9 @@ class _Checker:
         known = [game for game in said if game in registry.names()]
         missing = [game for game in self._wanted or () if game not in said]
         if missing or not known:
-            raise _Violation(f"plays {_names(said) or 'nothing'}; expected {', '.join(missing) or 'a game'}")
+            raise _Violation(f"plays {name_games(said)}; expected {', '.join(missing) or 'a game'}")
         self._games = self._wanted or known
-        return _names(said)
+        return name_games(said)
 
     def _whole_game(self, game: str) -> str:
         """Play one seat against the engine `random`."""
@@ -476,10 +477,6 @@ class _Program:
     def _read_errors(self) -> None:
         while chunk := self._process.stderr.read1(STDERR_BYTES):
             self._errors = (self._errors + chunk)[-STDERR_BYTES:]
-
-
-def _names(games: list[str]) -> str:
-    return ", ".join(game if game in registry.names() else quote(game) for game in games)
 
 
 def _parse(line: str) -> dict[str, Any]:

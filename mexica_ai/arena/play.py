@@ -31,13 +31,13 @@ from mexica_ai.arena.adjudication import Adjudicator
 from mexica_ai.arena.log import Log
 from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
+from mexica_ai.engines.base import name_turn
 from mexica_ai.engines.process import ProcessEngine
 from mexica_ai.errors import MexicaAIError, SearchError
 from mexica_ai.limits import LEAST_TIME_S, Limits, clock_margin, time_from_clock
 from mexica_ai.position import Position, new_game
 from mexica_ai.records import VERSION
 from mexica_ai.results import Result
-from mexica_ai.strict import quote
 
 RETRIES = 2  # further attempts with on_failure="retry"
 TICK_S = 0.05  # longest delay between the end of an engine's time and its stop flag
@@ -134,13 +134,8 @@ def check_engines(tournament: Tournament, log: str | None = None) -> None:
             if log and spec.kind == "cmd":
                 writer = stack.enter_context(contextlib.closing(Log(log, f"check ({name})")))
             engine = stack.enter_context(_start(dataclasses.replace(spec, options=options), writer))
-            if isinstance(engine, ProcessEngine) and tournament.game not in engine.games:
-                raise SearchError(
-                    f"engine {engine.name} does not play {tournament.game}; it plays "
-                    f"{', '.join(map(quote, engine.games)) or 'nothing'}",
-                    reason="UNKNOWN_GAME",
-                    path="engine",
-                )
+            if isinstance(engine, ProcessEngine):
+                engine.require(tournament.game)
             if spec.kind == "grpc":
                 engine.best_turn(asked, Limits(CHECK_S, 1), seed=CHECK_SEED, candidates=1)
 
@@ -338,7 +333,7 @@ class _Seat:
         try:
             position.push(result.turn)
         except MexicaAIError as error:
-            detail = f"engine {self._engine.name} plays the turn {'; '.join(result.turn)!r}: {error}"
+            detail = f"engine {self._engine.name} plays {name_turn(result.turn)}: {error}"
             raise _EngineFailure(self._seat, "illegal turn", detail) from error
         return result
 

@@ -26,6 +26,7 @@ from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.limits import DEFAULT_TIME_S, LEAST_TIME_S, MAX_TIME_S, Limits, clock_margin, time_from_clock
 from mexica_ai.position import Position
 from mexica_ai.strict import Nullable, check_shape, parse_json, quote
+from mexica_ai.terminal import shorten
 
 SUMMARY = "answer requests of another program (stdio protocol)"
 DESCRIPTION = f"""\
@@ -142,7 +143,7 @@ class _Server:
     def _greet(self, data: dict) -> dict[str, Any]:
         if data != {"hello": PROTOCOL_VERSION}:
             raise NotationError(
-                f'request: given {json.dumps(data)[:100]}; expected {{"hello": {PROTOCOL_VERSION}}}, '
+                f'request: given {shorten(json.dumps(data))}; expected {{"hello": {PROTOCOL_VERSION}}}, '
                 "the only version of the protocol"
             )
         return {
@@ -216,7 +217,7 @@ def _parse_line(line: bytes) -> _Request:
         if not isinstance(data, dict):
             raise NotationError(f"request: given {quote(data)}; expected an object")
         if "stop" in data and data != {"stop": 1}:
-            raise NotationError(f'request: given {json.dumps(data)[:100]}; expected {{"stop": 1}}')
+            raise NotationError(f'request: given {shorten(json.dumps(data))}; expected {{"stop": 1}}')
     except NotationError as error:
         return _Request(error=str(error))
     return _Request(data)

@@ -21,6 +21,7 @@ from mexica_ai.limits import (
     resolve_seed,
 )
 from mexica_ai.position import require_seat_to_move
+from mexica_ai.terminal import shorten
 
 if TYPE_CHECKING:
     from mexica_ai.engines.specs import EngineSpec
@@ -179,6 +180,11 @@ class Engine(ABC):
         if seed is None:
             seed = self._defaults.get("seed")
         return limits, resolve_seed(options.get("seed", seed))
+
+
+def name_turn(turn: list[str]) -> str:
+    """Return a turn that an external engine answered, for a message."""
+    return f"the turn '{shorten('; '.join(turn))}'"
 
 
 def find_fault(position: Position, turn: list[str]) -> MexicaAIError | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai.client import Client
-from mexica_ai.engines.base import Engine, find_fault
+from mexica_ai.engines.base import Engine, find_fault, name_turn
 from mexica_ai.errors import SearchError
 from mexica_ai.limits import MAX_TIME_S, Limits
 from mexica_ai.position import Position
@@ -57,7 +57,7 @@ class GrpcEngine(Engine):
         fault = find_fault(position, result.turn)
         if fault is not None:
             raise SearchError(
-                f"engine {self.name}: plays the turn {'; '.join(result.turn)!r}: {fault}",
+                f"engine {self.name}: plays {name_turn(result.turn)}: {fault}",
                 reason="ILLEGAL_TURN",
             ) from fault
         return sound(result, position.players)

@@ -25,13 +25,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mexica_ai.engines.base import Engine, find_fault
+from mexica_ai.engines.base import Engine, find_fault, name_turn
 from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Candidate, Result, is_count, is_word, sound
 from mexica_ai.strict import check_shape, quote
+from mexica_ai.terminal import shorten
 
 PROTOCOL_VERSION = 1
 DEFAULT_MARGIN_S = 2.0  # that a program may exceed its time by before it is killed
@@ -50,6 +51,11 @@ _CANDIDATE_SHAPE = {
     "prior": float,
     "line": [[str]],
 }
+
+
+def name_games(games: list[str]) -> str:
+    """Return the games that a program says it plays, for a message."""
+    return shorten(", ".join(games)) or "nothing"
 
 
 def split_command(spec: EngineSpec) -> list[str]:
@@ -112,6 +118,11 @@ class ProcessEngine(Engine):
             "a ProcessEngine cannot be copied or pickled: it owns a running program; make another from its spec"
         )
 
+    def require(self, game: str) -> None:
+        """Raise SearchError, reason UNKNOWN_GAME, if the program does not play this game."""
+        if game not in self.games:
+            raise self._error(f"does not play {game}; it plays {name_games(self.games)}", "UNKNOWN_GAME")
+
     def end_input(self) -> None:
         """Close the program's input without waiting, so that several programs can end at the same time."""
         if self._process is not None and self._end_by_s is None:
@@ -129,11 +140,7 @@ class ProcessEngine(Engine):
     ) -> Result:
         if self._process is None:
             self._start()
-        if position.game not in self.games:
-            raise self._error(
-                f"does not play {position.game}; it plays {_one_line(', '.join(self.games)) or 'nothing'}",
-                "UNKNOWN_GAME",
-            )
+        self.require(position.game)
         self._last_id += 1
         request = {
             "id": self._last_id,
@@ -156,15 +163,14 @@ class ProcessEngine(Engine):
                 f"answered id {quote(answer.get('id'))} to request {self._last_id}", "ENGINE_PROTOCOL"
             )
         if "error" in answer:
-            raise self._error(f"reports: {_one_line(answer['error'])}", "ENGINE_ERROR")
+            raise self._error(f"reports: {shorten(str(answer['error']))}", "ENGINE_ERROR")
         turn = answer.get("turn")
         if not (isinstance(turn, list) and turn and all(isinstance(action, str) for action in turn)):
-            text = _one_line(json.dumps(turn))
+            text = shorten(json.dumps(turn))
             raise self._failure(f"answered the turn {text}: expected a list of actions", "ENGINE_PROTOCOL")
         fault = find_fault(position, turn)
         if fault is not None:
-            text = _one_line("; ".join(turn))
-            raise self._error(f"plays the turn {text!r}: {fault}", "ILLEGAL_TURN") from fault
+            raise self._error(f"plays {name_turn(turn)}: {fault}", "ILLEGAL_TURN") from fault
         result = _result(
             turn, answer.get("info"), candidates, seconds, "stopped" if stop.is_set() else "settled", seed
         )
@@ -197,7 +203,7 @@ class ProcessEngine(Engine):
         games = answer.get("games")
         if answer.get("hello") != PROTOCOL_VERSION or not isinstance(games, list):
             raise self._failure(
-                f"answered {_one_line(json.dumps(answer))} to the greeting: expected "
+                f"answered {shorten(json.dumps(answer))} to the greeting: expected "
                 '{"hello": 1, "name": ..., "games": [...]}',
                 "ENGINE_PROTOCOL",
             )
@@ -283,7 +289,7 @@ class ProcessEngine(Engine):
         if rest:
             self._log("<", rest.decode(errors="replace"))
             raise self._failure(
-                f"answered more than one line: {_one_line(rest.decode(errors='replace'))!r}",
+                f"answered more than one line: '{shorten(rest.decode(errors='replace'))}'",
                 "ENGINE_PROTOCOL",
             )
         self._buffer = b""
@@ -308,8 +314,8 @@ class ProcessEngine(Engine):
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            text = _one_line(line.decode(errors="replace"))
-            raise self._failure(f"answered {text!r}: {problem}", "ENGINE_PROTOCOL")
+            text = shorten(line.decode(errors="replace"))
+            raise self._failure(f"answered '{text}': {problem}", "ENGINE_PROTOCOL")
         return answer
 
     def _failure(self, problem: str, reason: str) -> SearchError:
@@ -319,7 +325,7 @@ class ProcessEngine(Engine):
 
     def _error(self, problem: str, reason: str) -> SearchError:
         self._log("#", f"{reason}: {problem}")
-        last = f"; last line on stderr: {_one_line(self._stderr[-1])!r}" if self._stderr else ""
+        last = f"; last line on stderr: '{shorten(self._stderr[-1])}'" if self._stderr else ""
         return SearchError(f"engine {self.name} {problem}{last}", reason=reason, path="engine")
 
     def _end(self, timeout_s: float) -> str:
@@ -400,8 +406,3 @@ def _result(
         threads=field("threads", int, 1),
         weights=field("weights", str, None),
     )
-
-
-def _one_line(text: object, width: int = 200) -> str:
-    line = " ".join(str(text).split())
-    return line if len(line) <= width else line[: width - 3] + "..."
