@@ -9,7 +9,7 @@ from typing import Any
 
 from mexica_ai.limits import MAX_INT64, MAX_TIME_S
 
-MAX_SCORE = 1_000_000  # in points; more than in any game
+MAX_SCORE = 1e9  # in points, as the core's HEURISTICS_MOST_POINTS; more than in any game
 MAX_TEXT = 100  # characters of a word such as the stop reason
 EPSILON = 1e-9  # by how much a mean of shares may leave 0 to 1
 SUM_TOLERANCE = 0.02  # by how much shares of four seats, rounded to two digits, may differ from 1 together
@@ -156,7 +156,7 @@ def sound(result: Result, players: int | None = None) -> Result:
     """Return the result of another program without the figures and words that cannot be.
 
     Counts outside 0 to 2^63 - 1 become 0, shares of the win that are not within 0 to 1 and together 1, and scores
-    that are not finite or above 1,000,000, become empty lists, and words that cannot be printed are left out.
+    that are not finite or above 1,000,000,000, become empty lists, and words that cannot be printed are left out.
 
     Parameters
     ----------
