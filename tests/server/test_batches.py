@@ -344,8 +344,8 @@ def test_results_of_other_weights_are_other_results():
     result = dataclasses.replace(run_search(asked[0].position, asked[0].limits, seed=1), stop_reason="iterations")
     cache = ResultCache(1 << 20)
     for index, one in enumerate(asked):
-        cache.put(one, dataclasses.replace(result, seed=index))
-    assert [cache.get(one).seed for one in asked] == [0, 1, 2]
+        cache.put(one, dataclasses.replace(result, seed=index), "a")
+    assert [cache.get(one, "a").seed for one in asked] == [0, 1, 2]
 
 
 def test_the_cache_has_a_size():
