@@ -74,20 +74,37 @@ def decode(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_text(path: str | os.PathLike[str], max_bytes: int = MAX_TEXT) -> str:
-    """Return the text of a file, or of standard input for ``-``, as `decode` does.
+def read_text(path: str | os.PathLike[str], max_bytes: int = MAX_TEXT, *, stdin: bool = False) -> str:
+    """Return the text of a file, or with `stdin` of standard input for ``-``, as `decode` does.
 
     Raises
     ------
     NotationError
         As `open_text` and `decode`, or the file is longer than `max_bytes` (reason UNREADABLE_FILE).
     """
+    path = path if stdin else Path(path)  # of Path("-"), a file of that name
     with open_text(path) as file:
         data = read_bounded(file, path, max_bytes)
     try:
         return decode(data)
     except NotationError as error:
         raise NotationError(f"{name_of(path)}: {error}", reason=error.reason) from None
+
+
+def read_bytes(path: str | os.PathLike[str], max_bytes: int = MAX_TEXT) -> bytes:
+    """Return the bytes of a file, as they are.
+
+    Raises
+    ------
+    NotationError
+        It cannot be opened, or is longer than `max_bytes`; reason UNREADABLE_FILE.
+    """
+    path = Path(path)  # of Path("-"), a file of that name
+    try:
+        with open(path, "rb") as file:
+            return read_bounded(file, path, max_bytes)
+    except (OSError, ValueError) as error:  # ValueError: of a path that can be none
+        raise _unreadable(path, getattr(error, "strerror", None) or str(error)) from None
 
 
 def read_bounded(file: BinaryIO, path: str | os.PathLike[str], max_bytes: int = MAX_TEXT) -> bytes:

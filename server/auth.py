@@ -20,7 +20,7 @@ import grpc
 from google.rpc import error_details_pb2, status_pb2
 
 from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.files import read_text
+from mexica_ai.files import read_bytes, read_text
 from mexica_ai.server import handlers, secret_files
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.config import refuse as refuse_field
@@ -124,12 +124,15 @@ def _file_state(path: str) -> tuple[int, int, int] | None:
 def _read_tokens(path: str) -> list[KnownToken]:
     # Messages name lines but never quote them, since any part of a line may be a secret.
     where = f"given {quote(path)}"
-    content = read_file("tokens_file", path)
+    try:
+        content = read_text(path)
+    except NotationError as error:
+        refuse_field("tokens_file", str(error))
     if not content.isascii():
         refuse_field("tokens_file", f"{where}, which is not ASCII; expected lines NAME TOKEN")
     tokens: list[KnownToken] = []
     lines = {}  # name or digest -> the line that has it
-    for number, line in enumerate(content.decode("ascii").splitlines(), 1):
+    for number, line in enumerate(content.splitlines(), 1):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
@@ -408,8 +411,8 @@ def _check_certificates(config: ServerConfig, authorities: bytes | None) -> None
 
 
 def read_file(field: str, path: str) -> bytes:
-    """Return the text in a file that a field of the configuration names; raise SearchError if that fails."""
+    """Return what is in a file that a field of the configuration names; raise SearchError if that fails."""
     try:
-        return read_text(path).encode()
+        return read_bytes(path)
     except NotationError as error:
         refuse_field(field, str(error))

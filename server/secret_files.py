@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from mexica_ai.files import read_text
+from mexica_ai.files import read_bytes
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.strict import quote
 
@@ -41,7 +41,7 @@ def validities(config: ServerConfig) -> Iterator[Validity]:
         if path is None:
             continue
         with contextlib.suppress(ValueError):
-            found = x509.load_pem_x509_certificates(read_text(path).encode())
+            found = x509.load_pem_x509_certificates(read_bytes(path))
             begins = [each.not_valid_before_utc for each in found]
             ends = [each.not_valid_after_utc for each in found]
             if field == "tls_certificate":

@@ -105,7 +105,7 @@ def read_token(path: str | None) -> str | None:
     """Return the bearer token in a file, or that of the environment."""
     if path is None:
         return os.environ.get(TOKEN_VARIABLE) or None
-    token = files.read_text(path).strip()
+    token = files.read_text(path, stdin=True).strip()
     if not re.fullmatch("[!-~]+", token):
         raise NotationError(f"{files.name_of(path)}: holds no token; expected one line of visible ASCII characters")
     return token

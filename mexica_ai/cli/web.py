@@ -151,8 +151,7 @@ def _check_address(args: argparse.Namespace) -> None:
         raise NotationError("--tls-certificate: expected together with --tls-key", reason="BAD_USAGE")
     for path in (args.tls_certificate, args.tls_key):  # the client reads those of --server
         if path is not None:
-            with files.open_text(path):
-                pass
+            files.read_bytes(path)
     if args.tls_certificate or args.insecure or _is_loopback(args.host):
         return
     raise NotationError(
