@@ -44,13 +44,14 @@ from mexica_ai.errors import (
     UnknownGameError,
     Violation,
 )
-from mexica_ai.files import read_text
+from mexica_ai.files import read_bytes
 from mexica_ai.limits import DEFAULT_CANDIDATES, Limits, resolve_seed
 from mexica_ai.position import Position, split_turn
 from mexica_ai.records import are_figures, parse_record
 from mexica_ai.results import Result
 from mexica_ai.steps import Applied
 from mexica_ai.strict import quote
+from mexica_ai.terminal import shorten
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 # How long a call may take beyond the time of its search, mainly to wait for a slot; and the assumed time of a
@@ -130,7 +131,7 @@ def _described(describe: Callable[..., Call[T]], *args: Any, **kwargs: Any) -> C
         raise
     except (OverflowError, ValueError) as error:  # protobuf's: a number that is too large, half of a character
         raise NotationError(
-            f"{describe.__name__}: {str(error)[:200]}; expected arguments that fit into the request",
+            f"{describe.__name__}: {shorten(str(error))}; expected arguments that fit into the request",
             reason="BAD_VALUE",
         ) from None
 
@@ -180,6 +181,10 @@ class _Calls:
         # What messages call the server.
         self._name = target if proxy is None else f"{target} (by the proxy {proxy[0]}, from {proxy[1]})"
         self._open = _opener(self._grpc, target, root_certificates, certificate, key, is_direct=proxy is None)
+        self._opened()
+
+    def _opened(self) -> None:
+        raise NotImplementedError
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError(
@@ -244,7 +249,7 @@ class _Calls:
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
         request = engine_pb2.BestTurnRequest(**_search(position, limits, seed, candidates, level, weights))
-        return Call("BestTurn", request, self._read_result, _timeout(time_s, timeout_s), stop)
+        return Call("BestTurn", request, self._reader(position), _timeout(time_s, timeout_s), stop)
 
     @_asks
     def run_search(
@@ -261,7 +266,7 @@ class _Calls:
         """Do what `best_turn` does, within `limits`: for engines, as `mexica_ai.search.run_search` is."""
         message = _limits_message(limits)
         request = engine_pb2.BestTurnRequest(**_search(position, message, seed, candidates, None, weights))
-        return Call("BestTurn", request, self._read_result, _timeout(limits.time_s, timeout_s), stop)
+        return Call("BestTurn", request, self._reader(position), _timeout(limits.time_s, timeout_s), stop)
 
     @_streams
     def best_turns(
@@ -304,16 +309,22 @@ class _Calls:
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
         fields = _search(None, limits, seed, candidates, level, weights)
 
+        seats: dict[str, int] = {}  # of the positions without a result
+
         def requests() -> Iterator[engine_pb2.BestTurnsRequest]:
             for index, position in enumerate(positions):
+                seats[str(index)] = position.players
                 search = engine_pb2.BestTurnRequest(**{**fields, "position": wire.position_to_message(position)})
                 yield engine_pb2.BestTurnsRequest(id=str(index), search=search)
 
         def read(answer: Any) -> tuple[int, Result | MexicaAIError]:
+            players = seats.pop(answer.id, None)
+            if players is None:
+                raise ValueError(f"a result of position {quote(answer.id)}, which has none to come")
             index = int(answer.id)
             if answer.HasField("failure"):
                 return index, _failure(answer.failure, self._name)
-            return index, self._read_result(answer)
+            return index, self._read_result(answer, players)
 
         return Call("BestTurns", requests(), read, timeout_s)
 
@@ -349,7 +360,7 @@ class _Calls:
             analysis_id=analysis_id,
         )
         deadline_s = None if unlimited and timeout_s is None else _timeout(time_s, timeout_s)
-        return Call("Analyze", request, self._read_result, deadline_s)
+        return Call("Analyze", request, self._reader(position), deadline_s)
 
     @_asks
     def stop_analysis(self, analysis_id: str, *, timeout_s: float = WAIT_S) -> Call[int]:
@@ -491,13 +502,16 @@ class _Calls:
         """Return the fields of GetEngineInfoResponse as a dict."""
         return Call("GetEngineInfo", engine_pb2.GetEngineInfoRequest(), wire.info_from_message, timeout_s)
 
-    def _read_result(self, answer: Any) -> Result:
+    def _reader(self, position: Position) -> Callable[[Any], Result]:
+        return functools.partial(self._read_result, players=position.players)
+
+    def _read_result(self, answer: Any, players: int) -> Result:
         if not answer.result.turn:
             raise SearchError(
                 f"server {self._name}: answered without a turn; expected at least one action",
                 reason="NO_TURN_FOUND",
             )
-        return wire.result_from_message(answer.result)
+        return wire.result_from_message(answer.result, players)
 
     def _value(self, call: Call[T], answer: Any) -> T:
         """Return what an answer says; of grpc.aio it is None if it cannot be parsed."""
@@ -543,6 +557,13 @@ class Client(_Calls):
     certificate, key : path-like, optional
         The client's certificate and key, PEM, for a server that requires them.
 
+    Raises
+    ------
+    NotationError
+        A PEM file cannot be read; reason UNREADABLE_FILE.
+    SearchError
+        The target is none, or a certificate is given without `root_certificates`; reason INVALID_CONFIG.
+
     Examples
     --------
     >>> with Client("127.0.0.1:50051") as client:  # doctest: +SKIP
@@ -551,8 +572,7 @@ class Client(_Calls):
 
     _grpc: ClassVar[ModuleType] = grpc
 
-    def __init__(self, target: str, **options: Any) -> None:
-        super().__init__(target, **options)
+    def _opened(self) -> None:
         self._channel = self._open()
         self._service: Any = engine_pb2_grpc.EngineServiceStub(self._channel)
 
@@ -615,8 +635,7 @@ class AsyncClient(_Calls):
 
     _grpc: ClassVar[ModuleType] = grpc_aio
 
-    def __init__(self, target: str, **options: Any) -> None:
-        super().__init__(target, **options)
+    def _opened(self) -> None:
         self._channel: Any = None
         self._service: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -639,7 +658,7 @@ class AsyncClient(_Calls):
     def _check_loop(self) -> None:
         if self._loop is not asyncio.get_running_loop():
             raise SearchError(
-                f"AsyncClient of {self.target}: was first used in another event loop; expected one client for each "
+                f"AsyncClient of {self._name}: was first used in another event loop; expected one client for each "
                 "loop, such as each `asyncio.run`",
                 reason="OTHER_LOOP",
             )
@@ -705,15 +724,11 @@ def _opener(
             )
         return functools.partial(module.insecure_channel, target, options)
     credentials = grpc.ssl_channel_credentials(
-        None if root_certificates is True else _read_pem(root_certificates),
-        None if key is None else _read_pem(key),
-        None if certificate is None else _read_pem(certificate),
+        None if root_certificates is True else read_bytes(root_certificates),
+        None if key is None else read_bytes(key),
+        None if certificate is None else read_bytes(certificate),
     )
     return functools.partial(module.secure_channel, target, credentials, options)
-
-
-def _read_pem(path: str | os.PathLike[str]) -> bytes:
-    return read_text(path).encode()
 
 
 # --- requests

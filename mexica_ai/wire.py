@@ -482,10 +482,10 @@ def result_to_message(result: Result, *, engine_version: str, rules_version: int
     )
 
 
-def result_from_message(message: engine_pb2.SearchResult) -> Result:
+def result_from_message(message: engine_pb2.SearchResult, players: int | None = None) -> Result:
     """Read a result from its message. A stop reason that this version does not know becomes ``unknown``.
 
-    Figures that cannot be are left out.
+    Figures that cannot be, of so many seats, are left out; see `mexica_ai.results.sound`.
     """
     known = engine_pb2.StopReason.DESCRIPTOR.values_by_number.get(message.stop_reason)
     stop_reason = known.name.removeprefix(_STOP_REASON).lower() if known else "unknown"
@@ -525,4 +525,4 @@ def result_from_message(message: engine_pb2.SearchResult) -> Result:
         threads=message.threads,
         weights=message.weights or None,
     )
-    return sound(result)
+    return sound(result, players)

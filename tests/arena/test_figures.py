@@ -95,6 +95,9 @@ def test_a_server_tells_no_figures_that_cannot_be():
     nothing = Candidate(**candidate(value=[], expected_scores=[], prior=0.0))
     expected = dataclasses.replace(result, candidates=[nothing], iterations=0, seed=0, seconds=0.0)
     assert wire.result_from_message(message) == expected
+    message.candidates[0].value[:] = [1.0]
+    message.candidates[0].expected_scores[:] = [1.0]
+    assert wire.result_from_message(message, 2) == expected
 
 
 def test_a_server_tells_figures_of_all_seats_or_none(monkeypatch):
@@ -121,8 +124,8 @@ def test_shares_and_scores():
     assert are_shares([1 + 1e-12, -1e-12], 2)
     assert not are_shares([1.1, -0.1], 2)
     assert not are_shares([], 2)
-    assert are_scores([-1e6, 1e6], 2)
-    assert not are_scores([1e6 + 1, 0], 2)
+    assert are_scores([-1e9, 1e9], 2)
+    assert not are_scores([1e9 + 1, 0], 2)
 
 
 # Journals
@@ -216,7 +219,7 @@ def test_evaluations_have_figures_that_can_be(figures):
 def test_evaluations_of_a_server_have_figures_that_can_be(field, value):
     client = pytest.importorskip("mexica_ai.client")
     wire = pytest.importorskip("mexica_ai.wire")
-    server = SimpleNamespace(target="127.0.0.1:9")
+    server = SimpleNamespace(_name="127.0.0.1:9")
     call = client.Client.evaluate_record.__wrapped__(server, annotated(), iterations=1)
     evaluation = TurnEvaluation(**EVALUATION)
     message = wire.evaluation_to_message(evaluation)

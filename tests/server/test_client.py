@@ -107,6 +107,21 @@ def test_an_async_client_is_for_one_event_loop(address, nim):
         runner.run(client.close())
 
 
+@pytest.mark.parametrize("client", [Client, AsyncClient])
+def test_the_parameters_of_a_client_have_names(client):
+    parameters = [*inspect.signature(client).parameters]
+    assert parameters == ["target", "token", "root_certificates", "certificate", "key"]
+
+
+def test_files_of_a_client_are_bytes_and_no_standard_input(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ai.NotationError, match="cannot read -: No such file") as caught:
+        Client("127.0.0.1:1", root_certificates="-")
+    assert caught.value.reason == "UNREADABLE_FILE"
+    (tmp_path / "ca.pem").write_bytes("Größe\n".encode("latin-1"))  # what stands around a certificate
+    Client("127.0.0.1:1", root_certificates="ca.pem").close()
+
+
 def test_an_async_client_that_was_never_used_can_be_closed():
     asyncio.run(AsyncClient("127.0.0.1:1").close())
 
