@@ -112,7 +112,7 @@ class GameEnv(AECEnv):
             if name not in known:
                 expected = f"only {', '.join(known)}" if known else "none"
                 message = f"reset: the option {quote(name)} means nothing to {self._game}; expected {expected}"
-                warnings.warn(message, UserWarning, stacklevel=3)
+                warnings.warn(message, UserWarning, stacklevel=4)  # past the wrapper's two
         if seed is not None:
             self._rng = np.random.default_rng(resolve_seed(seed))
         self._state = self._deal({name: given[name] for name in known if name in given})

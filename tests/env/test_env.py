@@ -42,8 +42,10 @@ def test_options_of_a_reset_are_those_of_the_game(recwarn):
     with pytest.raises(ai.NotationError, match="piles"):
         one.reset(options={"piles": "many"})
     assert not recwarn
-    with pytest.warns(UserWarning, match=r'"board" means nothing to nim; expected only piles, plies_per_turn$'):
+    words = r'"board" means nothing to nim; expected only piles, plies_per_turn$'
+    with pytest.warns(UserWarning, match=words) as caught:
         one.reset(options={"board": 1})
+    assert caught[0].filename == __file__
 
 
 @needs_pettingzoo
