@@ -26,7 +26,7 @@ def parse(text: str) -> str:
     """Return the target that a text is; ValueError, which says what is expected, if the number of a port is none."""
     for _, _, port in _places(text):
         # What is no number may be a name that gRPC knows.
-        if re.fullmatch(r"-?\d+", port or "") and not (re.fullmatch(r"\d{1,5}", port) and 1 <= int(port) <= MAX_PORT):
+        if re.fullmatch(r"-?\d+", port or "") and not (re.fullmatch("[0-9]{1,5}", port) and 1 <= int(port) <= MAX_PORT):
             raise ValueError(f"HOST:PORT with a port from 1 to {MAX_PORT}")
     return text
 

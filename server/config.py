@@ -33,6 +33,7 @@ from mexica_ai.server.resources import memory_mb as available_mb
 from mexica_ai.server.resources import num_processors
 from mexica_ai.server.weight_sets import WeightSets, read_weight_sets
 from mexica_ai.strict import quote
+from mexica_ai.targets import MAX_PORT
 from mexica_ai.wire import WEIGHTS_NAME
 
 ENVIRONMENT_PREFIX = "MEXICA_AI_"
@@ -66,7 +67,7 @@ class Settings(BaseSettings):
     host: str = Field(
         "127.0.0.1", pattern=_TEXT, json_schema_extra=_HOST_HELP, description="the address to listen on"
     )
-    port: int = Field(50051, ge=0, le=65535, description="the port to listen on; 0: any that is free")
+    port: int = Field(50051, ge=0, le=MAX_PORT, description="the port to listen on; 0: any that is free")
     threads: int = Field(DEFAULT_THREADS, ge=1, le=MAX_THREADS, description="threads of one search at most")
     slots: int = Field(
         default_factory=lambda data: min(1024, max(1, int(num_processors() // data["threads"]))),
@@ -168,7 +169,7 @@ class Settings(BaseSettings):
     metrics_port: int | None = Field(
         None,
         ge=0,
-        le=65535,
+        le=MAX_PORT,
         description="port of the metrics for Prometheus; 0: any that is free",
         json_schema_extra={"default_text": "no metrics"},
     )

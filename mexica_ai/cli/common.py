@@ -19,6 +19,7 @@ from mexica_ai.errors import MexicaAIError, SearchError, UnknownGameError
 from mexica_ai.games import compact
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
 from mexica_ai.position import Position, position_data
+from mexica_ai.targets import MAX_PORT
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -153,7 +154,7 @@ def _scheduler(text: str) -> str:
     try:
         _ = urlsplit(text).port
     except ValueError:
-        raise ValueError("an address such as tcp://host:8786, with a port up to 65535") from None
+        raise ValueError(f"an address such as tcp://host:8786, with a port up to {MAX_PORT}") from None
     return text
 
 
@@ -213,7 +214,7 @@ def argument(parse: Callable[[str], T]) -> Callable[[str], T]:
         try:
             return parse(text)
         except ValueError as expected:
-            raise argparse.ArgumentTypeError(f"{text!r} is not {expected}") from None
+            raise argparse.ArgumentTypeError(f"'{terminal.shorten(text)}' is not {expected}") from None
 
     return convert
 

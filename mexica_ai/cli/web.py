@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "--port",
-        type=common.argument(whole_number(0, 65535)),
+        type=common.argument(whole_number(0, targets.MAX_PORT)),
         default=DEFAULT_PORT,
         metavar="N",
         help=f"the port to listen on; 0: any that is free (default: {DEFAULT_PORT})",

@@ -153,7 +153,16 @@ def test_an_error_names_the_proxy_that_was_used(monkeypatch):
 
 @pytest.mark.parametrize(
     "target",
-    ["h:65536", "h:0", "h:-1", "h:" + "9" * 5000, "[::1]:70000", "dns:///h:70000", "ipv4:10.0.0.1:1,10.0.0.2:70000"],
+    [
+        "h:65536",
+        "h:0",
+        "h:-1",
+        "h:\N{FULLWIDTH DIGIT FIVE}00",
+        "h:" + "9" * 5000,
+        "[::1]:70000",
+        "dns:///h:70000",
+        "ipv4:10.0.0.1:1,10.0.0.2:70000",
+    ],
 )
 def test_ports_that_are_none(target, capsys):
     expected = "HOST:PORT with a port from 1 to 65535"
