@@ -80,7 +80,7 @@ def dead_proxy(monkeypatch):
 
 @pytest.fixture(scope="module")
 def server():
-    running = RunningServer(None)
+    running = RunningServer(None, port=0)
     yield running
     running.close()
 
