@@ -208,7 +208,7 @@ def _shipped(name):
     if spec is None:
         return None
     try:
-        return spec.load()
+        return load_weights_file(spec.path, spec)
     except NotationError as error:
         from mexica_ai.train.corrections import estimate
 
@@ -217,19 +217,20 @@ def _shipped(name):
         return spec.make(estimate(spec), {"estimate": True})
 
 
-def load_weights_file(path: str | os.PathLike[str]) -> Weights:
-    """Read a file of weights; the file names its game.
+def load_weights_file(path: str | os.PathLike[str], spec: WeightsSpec | None = None) -> Weights:
+    """Read a file of weights; the file names its game, which must be that of `spec` if one is given.
 
     Raises
     ------
     NotationError
         The file cannot be read, does not hold weights of a known game, or is damaged; reason BAD_WEIGHTS.
     """
-    specs = [spec for name in names() if (spec := get(name).weights_spec) is not None]
+    known = [get(name).weights_spec for name in names()] if spec is None else [spec]
+    specs = [each for each in known if each is not None]
     try:
         content = parse_json(read_text(path, MAX_JSON), os.fspath(path))
     except NotationError as error:
-        expected = " or ".join(spec.game for spec in specs)
+        expected = " or ".join(each.game for each in specs)
         raise NotationError(
             f"{error}; expected a file of weights of {expected}", reason="BAD_WEIGHTS", path=str(path)
         ) from None

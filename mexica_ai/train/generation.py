@@ -173,7 +173,7 @@ class _Generation:
         self._settle()
         end = self.folder / "weights.json"
         if end.exists():
-            return self.spec.load(end)
+            return registry.load_weights_file(end, self.spec)
         games = self._play()
         walks = self._walk(games) if self.sizes.networks else []
         best = self._fit_network(walks) if self.sizes.networks else self.weights
@@ -283,7 +283,7 @@ class _Generation:
                             "all walks go along one game: a fit needs others, too", reason="INVALID_LIMITS"
                         )
                 self.spec.save(path, self._refined(samples, number))
-            found.append(self.spec.load(path))
+            found.append(registry.load_weights_file(path, self.spec))
         return min(found, key=lambda weights: weights.provenance["held_out_loss"])
 
     def _refined(self, samples: Positions, number: int) -> Weights:
@@ -312,7 +312,7 @@ class _Generation:
     def _fit_policy(self, games: list[bytes], best: Weights) -> Weights:
         path = self.folder / "fitted.json"
         if path.exists():
-            return self.spec.load(path)
+            return registry.load_weights_file(path, self.spec)
         texts = [(f"games.jsonl:{number}", text) for number, text in enumerate(games, 1)]
         decisions = policy.sample(texts, best)
         if not decisions.held_out.any() or decisions.held_out.all():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -70,6 +71,15 @@ def test_a_stopped_run_continues_and_makes_the_same(folder, tmp_path):
     assert os.stat(again / "weights.json").st_mtime_ns == before
 
 
+def test_weights_of_a_run_are_read_as_any_file_of_weights(folder, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    path = copy / "weights.json"
+    path.write_text('{"game": "coatl",' + path.read_text()[1:])
+    with pytest.raises(NotationError, match='the key "game" occurs twice') as caught:
+        run(copy)
+    assert caught.value.reason == "BAD_WEIGHTS"
+
+
 def test_a_folder_of_other_settings_is_refused(folder, capsys):
     with pytest.raises(SearchError, match="is of a run with seed 1; expected the same settings, or another folder"):
         run(folder, seed=2)
@@ -134,7 +144,7 @@ def test_a_game_with_deep_searches_is_the_same_again_and_its_targets_follow_the_
 
 def test_probes_valued_by_rollouts_are_means_of_whole_games(folder):
     contents = [json.loads(line) for line in (folder / "probes.jsonl").read_bytes().splitlines()]
-    assert [content["walk"]["rollouts"] for content in contents] == [2, 2]
+    assert [content["walk"]["rollouts"] for content in contents] == [SIZES.rollouts] * SIZES.walks
     assert contents[0]["probes"]
     for probe in contents[0]["probes"]:
         assert sum(probe["value"]) == pytest.approx(1, abs=1e-3)
