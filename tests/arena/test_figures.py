@@ -110,6 +110,15 @@ def test_a_server_tells_figures_of_all_seats_or_none(monkeypatch):
             assert engine.best_turn(ai.new_game("nim"), Limits(1.0)).value == value
 
 
+def test_an_illegal_turn_of_a_server_is_cut_in_its_error(monkeypatch):
+    grpc = pytest.importorskip("mexica_ai.engines.grpc")
+    result = Result([Candidate(**candidate(turn=["x" * 100_000 + "\x1b[2J"]))], 9, 8, 7, 0.1, "time", 1)
+    monkeypatch.setattr(grpc.Client, "run_search", lambda *args, **options: result)
+    with make_engine("grpc:127.0.0.1:9") as engine, pytest.raises(SearchError, match="plays the turn 'xxx") as caught:
+        engine.best_turn(ai.new_game("nim"), Limits(1.0))
+    assert len(str(caught.value)) < 500
+
+
 def test_what_is_left_can_be_printed_and_explained():
     info = {"candidates": [candidate(), candidate(turn=["take 1 2"], value=[2.0, -1.0], visits=10**300)]}
     found = answered({**info, "iterations": 10**400})
