@@ -92,19 +92,16 @@ def read_text(path: str | os.PathLike[str], max_bytes: int = MAX_TEXT, *, stdin:
 
 
 def read_bytes(path: str | os.PathLike[str], max_bytes: int = MAX_TEXT) -> bytes:
-    """Return the bytes of a file, as they are.
+    """Return the bytes of a file of text as they are: those of PEM, whose words around may be in any encoding.
 
     Raises
     ------
     NotationError
-        It cannot be opened, or is longer than `max_bytes`; reason UNREADABLE_FILE.
+        As `open_text`, or the file is longer than `max_bytes`; reason UNREADABLE_FILE.
     """
     path = Path(path)  # of Path("-"), a file of that name
-    try:
-        with open(path, "rb") as file:
-            return read_bounded(file, path, max_bytes)
-    except (OSError, ValueError) as error:  # ValueError: of a path that can be none
-        raise _unreadable(path, getattr(error, "strerror", None) or str(error)) from None
+    with open_text(path) as file:
+        return read_bounded(file, path, max_bytes)
 
 
 def read_bounded(file: BinaryIO, path: str | os.PathLike[str], max_bytes: int = MAX_TEXT) -> bytes:

@@ -18,7 +18,6 @@ from mexica_ai.arena.openings import read_openings
 from mexica_ai.cli.client import read_token
 from mexica_ai.cli.main import main
 from mexica_ai.cli.records import read_records
-from mexica_ai.client import _read_pem
 from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.server.auth import Tokens, read_file
 from mexica_ai.server.config import load_config
@@ -66,7 +65,7 @@ READERS = {
     "settings of a server": (lambda path: load_config(str(path), {}, {}), "slots = 2\nport = 0\n"),
     "tokens": (lambda path: Tokens(str(path)), f"# callers\nbob {'x' * 32}\nann {'y' * 32}\n"),
     "token": (lambda path: read_token(str(path)), "a-token-of-some-length\n"),
-    "certificate of a client": (lambda path: _read_pem(path), PEM),
+    "certificate of a client": (files.read_bytes, PEM),
     "certificate of a server": (lambda path: read_file("tls_certificate", str(path)), PEM),
     "weights": (weights, WEIGHTS.read_text()),
 }
@@ -137,8 +136,10 @@ def huge(path, content=b""):
     ],
     ids=["zeros", "/dev/zero", "picture", "blanks first", "Latin-1", "folder", "missing"],
 )
-def test_what_is_no_text_ends_at_once(reader, tmp_path, make):
-    read, _ = reader
+def test_what_is_no_text_ends_at_once(reader, tmp_path, make, request):
+    read, text = reader
+    if text == PEM and "Latin-1" in request.node.callspec.id:
+        pytest.skip("words around PEM may be in any encoding")
     make(tmp_path / "file")
     began_s = time.process_time()
     with pytest.raises(MexicaAIError) as caught:
