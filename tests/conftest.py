@@ -86,10 +86,15 @@ def cli(capfd):
     return call
 
 
-@pytest.fixture
-def shipped_weights(monkeypatch):
-    """Let a test have the weights that ship."""
-    monkeypatch.setattr(registry, "_shipped", _shipped)
+def _with_shipped_weights():
+    """Let tests have the weights that ship."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "_shipped", _shipped)
+        yield
+
+
+shipped_weights = pytest.fixture(_with_shipped_weights)
+shipped_weights_of_module = pytest.fixture(_with_shipped_weights, scope="module")
 
 
 @pytest.fixture

@@ -226,6 +226,7 @@ def test_probes_that_cannot_be_used_are_refused(played, tmp_path, capsys):
     assert not made.exists()
 
 
+@pytest.mark.real("processes")
 def test_walks_do_not_depend_on_the_order_of_the_records(played, tmp_path):
     game, games, walks = played
     turned, path = tmp_path / "turned.jsonl", tmp_path / "walks.jsonl"

@@ -24,17 +24,19 @@ from mexica_ai.cli.main import main
 from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.train import job_file, positions, probes, recipe, selfplay
 
-pytestmark = pytest.mark.slow
+# Workers are processes, which have the weights that ship.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("shipped_weights_of_module")]
 
 COMMAND = [str(Path(sysconfig.get_path("scripts")) / "mexica-ai"), "train"]
 GAMES, WALKS = 12, 8
 SIZE = ["--games", GAMES, "--iterations", 4, "--walks", WALKS, "--walk-iterations", 8, "--epochs", 1, "--refine"]
 
-spec, in_use = registry.get("mexica").weights_spec, registry.get("mexica").weights()
+spec = registry.get("mexica").weights_spec
+in_use = spec.load()
 
 
 @pytest.fixture(scope="module")
-def expected(tmp_path_factory):
+def expected(tmp_path_factory, shipped_weights_of_module):
     """Return a file of games and one of walks, made in this process: what every executor is to make."""
     folder = tmp_path_factory.mktemp("recipe")
     games, walks = folder / "games.jsonl", folder / "walks.jsonl"
@@ -272,12 +274,13 @@ def test_as_many_jobs_are_under_way_as_asked_for(tmp_path):
 # The functions
 
 
+@pytest.mark.real("processes")
 def test_a_notebook_can_train_and_check(expected, tmp_path):
     games, _ = expected
     path = tmp_path / "games.jsonl"
     path.write_bytes(games.read_bytes())
     plan = recipe.plan([path], games=GAMES, iterations=4, epochs=2)
-    assert (plan.game, plan.weights) == ("mexica", in_use)
+    assert (plan.game, plan.weights.version) == ("mexica", in_use.version)
     epochs = []
     with GamePool() as pool:
         recipe.play(plan, pool)
@@ -296,6 +299,7 @@ def test_a_notebook_can_train_and_check(expected, tmp_path):
     assert found.choices["measured_on"] == fitted.choices["fitted_on"] + fitted.choices["held_out"]
 
 
+@pytest.mark.real("processes")
 def test_games_and_walks_are_played_with_the_weights_of_the_plan(expected, tmp_path):
     arrays = in_use.arrays()
     arrays["linear"] *= -1
@@ -382,6 +386,7 @@ def test_a_walk_carries_one_record(expected):
 # Old against new
 
 
+@pytest.mark.real("processes")
 def test_a_match_shows_which_weights_are_better():
     arrays = in_use.arrays()
     for name in ("linear", "w3"):
@@ -406,6 +411,7 @@ def test_a_match_shows_which_weights_are_better():
         recipe.check(in_use, registry.get("coatl").weights(), None, games=2)
 
 
+@pytest.mark.real("processes")
 def test_weights_also_reach_engines_in_processes_of_their_own():
     arrays = in_use.arrays()
     arrays["linear"] *= -1
@@ -423,6 +429,7 @@ def test_weights_also_reach_engines_in_processes_of_their_own():
     assert recipe._play_with((in_use, in_use), Task(shipped, task.game))["turns"] != turns[0]
 
 
+@pytest.mark.real("processes")
 def test_the_command_plays_old_against_new(expected, tmp_path, capsys):
     args = ["train", str(expected[0]), "--games", "0", "--refine", "--epochs", "1", "--iterations", "5"]
     args += ["--weights", str(tmp_path / "new.json"), "--match", "3"]
