@@ -121,7 +121,7 @@ for game in ("coatl", "mexica"):
 def test_a_process_whose_memory_is_limited(megabytes):
     """All searches answer, or say what is missing."""
     command = [sys.executable, "-P", "-c", SEARCHES, str(megabytes)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     found = done.stdout.split()
     assert len(found) == 150

@@ -535,7 +535,7 @@ def test_the_client_raises_the_errors_of_a_local_call(start_server, mexica, nim)
     class Broken:
         """A position that our own code would never send."""
 
-        game = "mexica"
+        game, players = "mexica", mexica.players
 
         def to_json(self):
             data = mexica.to_json()

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core.weights import WeightsSpec
 from mexica_ai import registry
 from mexica_ai.cli.main import main
 from mexica_ai.errors import NotationError
@@ -146,6 +145,7 @@ def test_records_name_the_weights_that_played_them(records, monkeypatch):
     assert selfplay.play_game("mexica", 1, 3, 4, in_use)["self_play"]["weights"] == in_use.version
 
 
+@pytest.mark.real("processes")
 @pytest.mark.parametrize("weights", ["0123456789ab", None])
 def test_a_file_of_other_or_unknown_weights_is_not_continued(records, tmp_path, capsys, weights):
     path = tmp_path / "games.jsonl"
@@ -396,7 +396,7 @@ def _refuse(self, path=None):
 
 
 def test_nothing_is_refined_where_there_is_nothing(records, tmp_path, capsys, shipped_weights, monkeypatch):
-    monkeypatch.setattr(WeightsSpec, "load", _refuse)
+    monkeypatch.setattr(registry, "load_weights_file", _refuse)
     monkeypatch.setattr(registry, "_shipped", registry._shipped.__wrapped__)
     weights = tmp_path / "weights.json"
     with pytest.warns(RuntimeWarning, match="Mexica is played with a hand-made estimate alone: damaged"):
