@@ -1,5 +1,6 @@
 """A browser for tests of the page: Debian's Chromium, driven by Playwright."""
 
+import asyncio
 import os
 import shutil
 import time
@@ -43,6 +44,18 @@ def start(tmp_path):
     yield begin
     for process in started:
         process.close()
+
+
+@pytest.fixture(autouse=True)
+def no_loop_runs(request):
+    """Let tests without the browser run loops: that of Playwright in the same worker counts as running all along."""
+    if "browser" in request.fixturenames:
+        yield
+        return
+    running = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(running)
 
 
 @pytest.fixture(scope="session")
