@@ -34,7 +34,7 @@ NUM_GAMES = 20
 def served():
     """Start `mexica-ai web`; give a client with a session, and the process."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "mexica_ai", "web", "--no-open", "--port", "0", "--games", folder]
+        command = [sys.executable, "-P", "-m", "mexica_ai", "web", "--no-open", "--port", "0", "--games", folder]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             url = process.stdout.readline().strip()
@@ -148,7 +148,7 @@ def measure_memory(client, process):
 def measure_strength(client, seconds, rounds):
     """Return the iterations a second beside a page as a share of those of a server without a page, in turns."""
     game, position = new_game(client), ai.load(POSITION)
-    command = [sys.executable, "-m", "mexica_ai", "serve", "--port", "0", "--log-level", "error"]
+    command = [sys.executable, "-P", "-m", "mexica_ai", "serve", "--port", "0", "--log-level", "error"]
     shares = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         address = process.stdout.readline().removeprefix("listening on ").strip()

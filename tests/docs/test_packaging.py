@@ -40,7 +40,7 @@ def without(packages, *args, **options):
         "from mexica_ai.cli.main import main\n"
         f"sys.exit(main({list(map(str, args))}))\n"
     )
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=120, **options)
 
 
 @pytest.mark.real("processes")
