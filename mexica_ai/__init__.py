@@ -30,6 +30,7 @@ from mexica_ai.position import Position, load, new_game
 from mexica_ai.records import make_record, position_at, replay
 from mexica_ai.results import Candidate, Result
 from mexica_ai.search import analyze, best_turn
+from mexica_ai.stopping import Stop
 
 __all__ = [
     "Candidate",
@@ -42,6 +43,7 @@ __all__ = [
     "PositionError",
     "Result",
     "SearchError",
+    "Stop",
     "TurnEvaluation",
     "UnknownGameError",
     "Violation",

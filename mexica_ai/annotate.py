@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from mexica_ai.position import Position
 from mexica_ai.records import parse_record, replay
 from mexica_ai.results import Result
 from mexica_ai.search import run_search
+from mexica_ai.stopping import Stop
 from mexica_ai.strict import quote
 
 NUM_CANDIDATES = 100  # candidates of each search; the played turn is looked up among them
@@ -129,7 +129,7 @@ def evaluate_record(
     threads: int = DEFAULT_THREADS,
     memory_mb: int = DEFAULT_MEMORY_MB,
     seed: int | None = None,
-    stop: threading.Event | None = None,
+    stop: Stop | None = None,
     turns: Iterable[int] | None = None,
     search: Callable[..., Result] = run_search,
 ) -> Iterator[TurnEvaluation]:
@@ -158,7 +158,7 @@ def evaluate_record(
         As in `mexica_ai.best_turn`.
     seed : int, optional
         Seed of each search; `best_turn` with the same seed repeats any of them.
-    stop : threading.Event, optional
+    stop : Stop, optional
         Setting it ends the evaluation. The turn that is being searched is dropped.
     turns : iterable of int, optional
         Indices, from 0, of the turns to evaluate, in any order; all by default. Random events among them are
@@ -188,7 +188,7 @@ def evaluate_record(
     played = [list(turn) for turn in record["turns"]]
     asked = _checked_indices(range(len(played)) if turns is None else turns, len(played))
 
-    stop = stop or threading.Event()
+    stop = stop or Stop()
 
     def search_position(position: Position) -> Result:
         if stop.is_set():

@@ -50,6 +50,7 @@ from mexica_ai.position import Position, split_turn
 from mexica_ai.records import are_figures, parse_record
 from mexica_ai.results import Result
 from mexica_ai.steps import Applied
+from mexica_ai.stopping import Stop
 from mexica_ai.strict import quote
 from mexica_ai.terminal import shorten
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
@@ -64,7 +65,6 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
-_STOP_POLL_S = 0.005
 _UNREADABLE = "Exception deserializing response!"  # what grpc says of an answer that cannot be parsed
 _ERROR_CLASSES = {
     error_class.__name__: error_class
@@ -92,7 +92,7 @@ class Call(Generic[T]):
         Turns a message of the answer into a value.
     timeout_s : float or None
         Deadline of the whole call in seconds.
-    stop : threading.Event, optional
+    stop : Stop, optional
         Setting it cancels the call. Only for a method with one answer.
     """
 
@@ -100,7 +100,7 @@ class Call(Generic[T]):
     request: Message | Iterator[Message]
     read: Callable[[Any], T]
     timeout_s: float | None
-    stop: threading.Event | None = None
+    stop: Stop | None = None
 
 
 class _Asking(Protocol[P, T_co]):
@@ -205,7 +205,7 @@ class _Calls:
         level: int | None = None,
         weights: str | None = None,
         timeout_s: float | None = None,
-        stop: threading.Event | None = None,
+        stop: Stop | None = None,
     ) -> Call[Result]:
         """Have the server search the best turn for the seat to move.
 
@@ -228,7 +228,7 @@ class _Calls:
         timeout_s : float, optional
             Deadline of the whole call in seconds; the search gets less than that. By default `time_s` (60 if
             the server decides) and 30 more for waiting until a search slot is free.
-        stop : threading.Event, optional
+        stop : Stop, optional
             Setting it cancels the call, which ends the search: SearchError with reason CANCELLED.
 
         Returns
@@ -261,7 +261,7 @@ class _Calls:
         candidates: int = DEFAULT_CANDIDATES,
         weights: str | None = None,
         timeout_s: float | None = None,
-        stop: threading.Event | None = None,
+        stop: Stop | None = None,
     ) -> Call[Result]:
         """Do what `best_turn` does, within `limits`: for engines, as `mexica_ai.search.run_search` is."""
         message = _limits_message(limits)
@@ -589,10 +589,8 @@ class Client(_Calls):
         running = self._stub(call).future(call.request, timeout=call.timeout_s, metadata=self._metadata)
         running.add_done_callback(lambda _: done.set())
         try:
-            while not done.wait(_STOP_POLL_S if call.stop else None):
-                if call.stop and call.stop.is_set():
-                    running.cancel()
-                    break
+            with contextlib.nullcontext() if call.stop is None else call.stop.calling(running.cancel):
+                done.wait()
             return self._value(call, running.result())
         except grpc.FutureCancelledError:
             failure: MexicaAIError = self._stopped()
@@ -666,12 +664,14 @@ class AsyncClient(_Calls):
     async def _ask(self, describe: Callable[[], Call[T]]) -> T:
         call = describe()
         running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
+        cancel = functools.partial(self._loop.call_soon_threadsafe, running.cancel)
         try:
-            while call.stop and not running.done():
-                if call.stop.is_set():
-                    raise self._stopped()
-                await asyncio.sleep(_STOP_POLL_S)
-            return self._value(call, await running)
+            with contextlib.nullcontext() if call.stop is None else call.stop.calling(cancel):
+                return self._value(call, await running)
+        except asyncio.CancelledError:
+            if call.stop is not None and call.stop.is_set() and not asyncio.current_task().cancelling():
+                raise self._stopped() from None
+            raise
         except grpc_aio.AioRpcError as error:
             raise self._error(error) from None
         finally:

@@ -7,6 +7,7 @@ search.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -34,12 +35,11 @@ from mexica_ai.limits import (
 )
 from mexica_ai.position import Position, require_seat_to_move
 from mexica_ai.results import Candidate, Forecast, Result
+from mexica_ai.stopping import Stop
 from mexica_ai.strict import quote
 
 if TYPE_CHECKING:
     from mexica_ai.evaluators import Evaluator
-
-STOP_POLL_S = 0.002  # longest time after which a search notices that it is to stop
 
 
 def best_turn(
@@ -179,7 +179,7 @@ def run_search(
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
     level: int = levels.HIGHEST,
-    stop: threading.Event | None = None,
+    stop: Stop | None = None,
     weights: Weights | str | os.PathLike[str] | None = None,
     search_class: Callable[..., Any] = Search,
 ) -> Result:
@@ -191,25 +191,13 @@ def run_search(
     levels.check(level)
     limits = levels.limits_of(level, limits)
     search = _new_search(position, limits, seed, candidates, level, weights, search_class)
-    done = threading.Event()
-    watcher = None
-    if stop is not None:
-        watcher = threading.Thread(target=_pass_on_stop, args=(stop, done, search), daemon=True)
-        watcher.start()
-    try:
+    with _stopped_by(stop, search):
         search.run(time_s=limits.time_s, iterations=limits.iterations)
-    finally:
-        done.set()
-        if watcher is not None:
-            watcher.join()
     return _result(position, search, level, candidates)
 
 
-def _pass_on_stop(stop, done, search):
-    while not done.wait(STOP_POLL_S):
-        if stop.is_set():
-            search.stop()
-            return
+def _stopped_by(stop, search):
+    return contextlib.nullcontext() if stop is None else stop.calling(search.stop)
 
 
 def watch_search(
@@ -220,7 +208,7 @@ def watch_search(
     candidates: int = DEFAULT_CANDIDATES,
     level: int = levels.HIGHEST,
     interval_s: float = DEFAULT_INTERVAL_S,
-    stop: threading.Event | None = None,
+    stop: Stop | None = None,
     weights: Weights | str | os.PathLike[str] | None = None,
     search_class: Callable[..., Any] = Search,
 ) -> Iterator[Result]:
@@ -256,21 +244,18 @@ def _partial_results(position, search, limits, candidates, level, interval_s, st
         finally:
             done.set()
 
-    workers = [threading.Thread(target=run, daemon=True)]
-    if stop is not None:
-        workers.append(threading.Thread(target=_pass_on_stop, args=(stop, done, search), daemon=True))
-    for worker in workers:
-        worker.start()
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
     try:
-        while not done.wait(interval_s):
-            partial = _result(position, search, level, candidates)
-            if not partial.stop_reason:
-                yield partial
+        with _stopped_by(stop, search):
+            while not done.wait(interval_s):
+                partial = _result(position, search, level, candidates)
+                if not partial.stop_reason:
+                    yield partial
     finally:
         # Also if the caller closes the iterator, or on Ctrl-C.
         search.stop()
-        for worker in workers:
-            worker.join()
+        worker.join()
     if failure:
         raise failure[0]
     yield _result(position, search, level, candidates)

@@ -6,7 +6,6 @@ Knows no terminal; `mexica_ai.cli.play` talks.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from mexica_ai.errors import IllegalActionError, MexicaAIError, PositionError
 from mexica_ai.position import Position
 from mexica_ai.records import make_record
 from mexica_ai.results import Result
+from mexica_ai.stopping import Stop
 from mexica_ai.strict import quote
 
 
@@ -88,7 +88,7 @@ class Session:
         self._undone.clear()
         self._keep()
 
-    def think(self, stop: threading.Event) -> Result:
+    def think(self, stop: Stop) -> Result:
         """Let the engine to move search, and play its turn."""
         seat = self.position.to_move
         assert seat is not None

@@ -35,7 +35,7 @@ from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.light import LightPlaces
 from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.result_cache import ResultCache
-from mexica_ai.server.searches import Searches, Stop
+from mexica_ai.server.searches import Searches
 from mexica_ai.server.slots import (
     MIN_SEARCH_S,
     PATIENCE_S,
@@ -45,6 +45,7 @@ from mexica_ai.server.slots import (
     loop_time,
     shutting_down,
 )
+from mexica_ai.stopping import Stop
 
 # The expected time of a search with a limit of iterations: from the speed of earlier searches, times a factor.
 FIRST_RATE = 5000.0

@@ -1,9 +1,7 @@
 """The searches of a server: they stop at once, run at a lower priority, and are answered in time.
 
-`run` and `watch` differ from `run_search` and `watch_search` of `mexica_ai.search` in three ways:
+`run` and `watch` differ from `run_search` and `watch_search` of `mexica_ai.search` in two ways:
 
-* Nothing polls for a stop. A polling thread would take the GIL hundreds of times a second and delay the light
-  calls.
 * Only native threads have a lower priority. A Python thread with a low priority that held the GIL would
   delay all calls.
 * If the processors are so busy that a search does not end when its time is up, the result is read without
@@ -12,8 +10,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -27,47 +23,19 @@ NICENESS = 15  # added to the niceness of the native threads
 LATE_S = 0.01  # how long to wait for the end of a search after its time
 
 
-class Stop(threading.Event):
-    """An event that ends a search at once when it is set, from any thread."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._search: Any = None
-
-    def set(self) -> None:
-        """End the running search, and any that starts later."""
-        super().set()
-        running = self._search
-        if running is not None:
-            running.stop()
-
-    @contextlib.contextmanager
-    def ending(self, running: Any) -> Iterator[None]:
-        """Let `set` end this search while inside the context."""
-        self._search = running
-        if self.is_set():  # perhaps set before the search started
-            running.stop()
-        try:
-            yield
-        finally:
-            self._search = None
-
-
 class Searches:
     """Runs searches in the threads that call it."""
 
     def __init__(self) -> None:
         self._of_thread = threading.local()
 
-    def run(self, position: Position, limits: Limits, *, stop: Stop, **options: Any) -> Result:
+    def run(self, position: Position, limits: Limits, **options: Any) -> Result:
         """Search as `mexica_ai.search.run_search` does."""
-        make = functools.partial(self._make, stop)
-        return search.run_search(position, limits, search_class=make, **options)
+        return search.run_search(position, limits, search_class=self._make, **options)
 
-    def watch(self, position: Position, limits: Limits, *, stop: Stop, **options: Any) -> Iterator[Result]:
+    def watch(self, position: Position, limits: Limits, **options: Any) -> Iterator[Result]:
         """Search as `mexica_ai.search.watch_search` does."""
-        make = functools.partial(self._make, stop)
-        return search.watch_search(position, limits, search_class=make, **options)
+        return search.watch_search(position, limits, search_class=self._make, **options)
 
     def join(self) -> None:
         """Wait for the end of this thread's last search, whose result may have been read earlier."""
@@ -75,20 +43,18 @@ class Searches:
         if last is not None:
             last.join()
 
-    def _make(self, stop: Stop, state: Any, /, **options: Any) -> _Search:
-        self._of_thread.last = found = _Search(stop, state, **options)
+    def _make(self, state: Any, /, **options: Any) -> _Search:
+        self._of_thread.last = found = _Search(state, **options)
         return found
 
 
 class _Search:
-    """A compiled search that a `Stop` can end; `run` waits at most `LATE_S` for its end."""
+    """A compiled search whose `run` waits at most `LATE_S` for its end."""
 
-    def __init__(self, stop: Stop, state: Any, /, **options: Any) -> None:
+    def __init__(self, state: Any, /, **options: Any) -> None:
         self._search = search.Search(state, niceness=NICENESS, **options)
-        self._stop = stop
         self.stop, self.result, self.join = self._search.stop, self._search.result, self._search.join
         self.weights = self._search.weights
 
     def run(self, *, time_s: float | None, iterations: int | None) -> None:
-        with self._stop.ending(self._search):
-            self._search.run(time_s=time_s, iterations=iterations, late_s=LATE_S)
+        self._search.run(time_s=time_s, iterations=iterations, late_s=LATE_S)

@@ -35,7 +35,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Wait in a worker thread until this time has passed or the `Stop` is set; return whether it was."""
         nap = _Nap(self)
         self.call_soon_threadsafe(self.call_later, seconds, nap.end)
-        with stop.ending(nap):
+        with stop.calling(nap.stop):
             self._count(-1)
             nap.over.wait()
         return stop.is_set()

@@ -38,6 +38,7 @@ from mexica_ai.limits import LEAST_TIME_S, Limits, clock_margin, time_from_clock
 from mexica_ai.position import Position, new_game
 from mexica_ai.records import VERSION
 from mexica_ai.results import Result
+from mexica_ai.stopping import Stop
 
 RETRIES = 2  # further attempts with on_failure="retry"
 TICK_S = 0.05  # longest delay between the end of an engine's time and its stop flag
@@ -430,14 +431,14 @@ class _Watchdog:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         # By search: when its stop flag is set, when the process is killed (monotonic), and the flag.
-        self._turns: dict[int, tuple[float, float, threading.Event]] = {}
+        self._turns: dict[int, tuple[float, float, Stop]] = {}
         self._armed_s: float | None = None  # monotonic time that faulthandler is set to
         self._thread: threading.Thread | None = None
 
     @contextlib.contextmanager
-    def watch(self, allowed_s: float, margin_s: float) -> Iterator[threading.Event]:
+    def watch(self, allowed_s: float, margin_s: float) -> Iterator[Stop]:
         """Give an event that is set after `allowed_s`; after `margin_s` and `KILL_AFTER_S` more, kill the process."""
-        stop = threading.Event()
+        stop = Stop()
         stop_s = time.monotonic() + allowed_s
         kill_s = stop_s + margin_s + KILL_AFTER_S
         with self._lock:

@@ -19,6 +19,7 @@ from mexica_ai.errors import MexicaAIError, SearchError, UnknownGameError
 from mexica_ai.games import compact
 from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
 from mexica_ai.position import Position, position_data
+from mexica_ai.stopping import Stop
 from mexica_ai.targets import MAX_PORT
 
 if TYPE_CHECKING:
@@ -260,9 +261,9 @@ def read_position_data(path: str) -> Any:
 
 
 @contextlib.contextmanager
-def stop_on_interrupt() -> Iterator[threading.Event]:
+def stop_on_interrupt() -> Iterator[Stop]:
     """Give an event that the first Ctrl-C sets; the second one raises KeyboardInterrupt."""
-    stop = threading.Event()
+    stop = Stop()
 
     def on_interrupt(_signal: int, _frame: object) -> None:
         if stop.is_set():

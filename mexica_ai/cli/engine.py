@@ -25,6 +25,7 @@ from mexica_ai.engines import Engine, make_engine, parse_spec
 from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.limits import DEFAULT_TIME_S, LEAST_TIME_S, MAX_TIME_S, Limits, clock_margin, time_from_clock
 from mexica_ai.position import Position
+from mexica_ai.stopping import Stop
 from mexica_ai.strict import Nullable, check_shape, parse_json, quote
 from mexica_ai.terminal import shorten
 
@@ -80,7 +81,7 @@ class _Request:
 
     data: dict = field(default_factory=dict)
     error: str = ""
-    stop: threading.Event = field(default_factory=threading.Event)
+    stop: Stop = field(default_factory=Stop)
     due_s: float = math.inf  # monotonic time at which its search must end
 
 
@@ -89,7 +90,7 @@ class _Server:
         self._engine = engine
         self._args = args
         self._waiting: queue.Queue[_Request | None] = queue.Queue(MAX_WAITING)
-        self._unanswered: set[threading.Event] = set()
+        self._unanswered: set[Stop] = set()
         self._late = clock_margin()
         self._bank_s = self._left_s = 0.0  # the most time that was left on the clock of this game, and the last
         self._lock = threading.Lock()  # guards _unanswered

@@ -6,7 +6,6 @@ An engine kind derives from `Engine` and implements `_best_turn`, which receives
 from __future__ import annotations
 
 import dataclasses
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from mexica_ai.limits import (
     resolve_seed,
 )
 from mexica_ai.position import require_seat_to_move
+from mexica_ai.stopping import Stop
 from mexica_ai.terminal import shorten
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Engine(ABC):
         *,
         seed: int | None = None,
         candidates: int = DEFAULT_CANDIDATES,
-        stop: threading.Event | None = None,
+        stop: Stop | None = None,
     ) -> Result:
         """Search for the best turn of the seat to move, and return the result.
 
@@ -79,7 +79,7 @@ class Engine(ABC):
             0 <= seed < 2**63. By default the engine's default; drawn if there is none. The result reports it.
         candidates : int
             How many turns the result lists at most; at least 1.
-        stop : threading.Event, optional
+        stop : Stop, optional
             Setting it, from any thread, ends the search; the result is the best turn found so far.
 
         Raises
@@ -94,7 +94,7 @@ class Engine(ABC):
         limits, seed = self._budget(position, limits, seed)
         with out_of_memory():
             return self._best_turn(
-                position, limits, seed=seed, candidates=candidates, stop=stop or threading.Event()
+                position, limits, seed=seed, candidates=candidates, stop=stop or Stop()
             )
 
     def analyze(
@@ -104,7 +104,7 @@ class Engine(ABC):
         *,
         seed: int | None = None,
         candidates: int = DEFAULT_CANDIDATES,
-        stop: threading.Event | None = None,
+        stop: Stop | None = None,
         interval_s: float = DEFAULT_INTERVAL_S,
     ) -> Iterator[Result]:
         """Yield the result so far every `interval_s` seconds, and the final result last.
@@ -119,7 +119,7 @@ class Engine(ABC):
                 limits,
                 seed=seed,
                 candidates=candidates,
-                stop=stop or threading.Event(),
+                stop=stop or Stop(),
                 interval_s=interval_s,
             )
 
@@ -148,7 +148,7 @@ class Engine(ABC):
 
     @abstractmethod
     def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
     ) -> Result:
         """Answer one request; `limits` and `seed` are final and the game is not over."""
 
@@ -159,7 +159,7 @@ class Engine(ABC):
         *,
         seed: int,
         candidates: int,
-        stop: threading.Event,
+        stop: Stop,
         interval_s: float,
     ) -> Iterator[Result]:
         yield self._best_turn(position, limits, seed=seed, candidates=candidates, stop=stop)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from mexica_ai.errors import SearchError
 from mexica_ai.limits import MAX_TIME_S, Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Result, sound
+from mexica_ai.stopping import Stop
 
 if TYPE_CHECKING:
     from mexica_ai.engines.specs import EngineSpec
@@ -43,7 +43,7 @@ class GrpcEngine(Engine):
         self._client.close()
 
     def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
     ) -> Result:
         result = self._client.run_search(
             position,

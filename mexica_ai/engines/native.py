@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -25,6 +24,7 @@ from mexica_ai.position import Position
 from mexica_ai.registry import load_weights_file
 from mexica_ai.results import Candidate, Result
 from mexica_ai.search import evaluating, run_search, watch_search, weights_for
+from mexica_ai.stopping import Stop
 
 DEFAULT_WIDTH = 40  # of the beam
 
@@ -75,7 +75,7 @@ class MctsEngine(_WeightedEngine):
         return self.spec.options.get("level", self._defaults.get("level", HIGHEST))
 
     def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
     ) -> Result:
         return run_search(
             position,
@@ -95,7 +95,7 @@ class MctsEngine(_WeightedEngine):
         *,
         seed: int,
         candidates: int,
-        stop: threading.Event,
+        stop: Stop,
         interval_s: float,
     ) -> Iterator[Result]:
         yield from watch_search(
@@ -115,7 +115,7 @@ class UctEngine(Engine):
     """Textbook UCT over single actions, with random playouts to the end of the game."""
 
     def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
     ) -> Result:
         return run_search(position, limits, seed=seed, candidates=candidates, stop=stop, search_class=UCT)
 
@@ -124,7 +124,7 @@ class BeamEngine(_WeightedEngine):
     """The best whole turn by beam search with the game's evaluation; the key `width` is the beam width."""
 
     def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
     ) -> Result:
         search = functools.partial(Beam, width=self.spec.options.get("width", DEFAULT_WIDTH))
         return run_search(
@@ -146,7 +146,7 @@ class _InstantEngine(_WeightedEngine):
         """Return the actions of a turn; do not change the state."""
 
     def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
     ) -> Result:
         started = time.perf_counter()
         after = position.state.copy()

@@ -20,7 +20,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -31,6 +30,7 @@ from mexica_ai.errors import NotationError, SearchError
 from mexica_ai.limits import Limits
 from mexica_ai.position import Position
 from mexica_ai.results import Candidate, Result, is_count, is_word, sound
+from mexica_ai.stopping import Stop
 from mexica_ai.strict import check_shape, quote
 from mexica_ai.terminal import shorten
 
@@ -136,7 +136,7 @@ class ProcessEngine(Engine):
         self._end(EXIT_TIMEOUT_S if self._end_by_s is None else self._end_by_s - time.monotonic())
 
     def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: threading.Event
+        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
     ) -> Result:
         if self._process is None:
             self._start()
@@ -198,7 +198,7 @@ class ProcessEngine(Engine):
             os.set_blocking(pipe.fileno(), False)
         self._process = process
         late = f"did not answer the greeting within {HELLO_TIMEOUT_S:g} s"
-        answer = self._exchange({"hello": PROTOCOL_VERSION}, HELLO_TIMEOUT_S, threading.Event(), late)
+        answer = self._exchange({"hello": PROTOCOL_VERSION}, HELLO_TIMEOUT_S, Stop(), late)
         self._has_answered = True
         games = answer.get("games")
         if answer.get("hello") != PROTOCOL_VERSION or not isinstance(games, list):
@@ -209,7 +209,7 @@ class ProcessEngine(Engine):
             )
         self.games = [game for game in games if isinstance(game, str)]
 
-    def _exchange(self, request: dict, timeout_s: float, stop: threading.Event, late: str) -> dict:
+    def _exchange(self, request: dict, timeout_s: float, stop: Stop, late: str) -> dict:
         """Send one request and return the answer; if that fails or is interrupted, end the process.
 
         `late` is what the error says if there is no answer within `timeout_s`.
@@ -221,7 +221,7 @@ class ProcessEngine(Engine):
             self._end(0)
             raise
 
-    def _exchange_lines(self, outgoing: bytes, timeout_s: float, stop: threading.Event, late: str) -> dict:
+    def _exchange_lines(self, outgoing: bytes, timeout_s: float, stop: Stop, late: str) -> dict:
         process = self._process
         began = time.monotonic()
         deadline = began + timeout_s

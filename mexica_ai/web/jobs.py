@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import json
 import logging
-import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
@@ -23,6 +22,7 @@ from mexica_ai.explain import explain
 from mexica_ai.limits import Limits
 from mexica_ai.position import TURN_SEPARATOR, Position, require_seat_to_move
 from mexica_ai.results import Result
+from mexica_ai.stopping import Stop
 from mexica_ai.web.errors import Refusal
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import NUM_KEPT, Game, Seat, evaluation_json
@@ -176,7 +176,7 @@ class Jobs:
         return result.turn
 
     async def _engine_turn(self, game: Game, seat: int, player: Seat, position: Position) -> list[str]:
-        stop = threading.Event()
+        stop = Stop()
 
         async def stop_now() -> None:
             stop.set()

@@ -9,7 +9,6 @@ import pickle
 import shlex
 import signal
 import sys
-import threading
 import time
 import weakref
 from concurrent.futures import Future
@@ -656,7 +655,7 @@ def test_games_that_have_ended_when_the_test_decides_are_kept(tmp_path):
 def test_a_long_tournament_is_not_laid_out_beforehand():
     seen = []
     tournament = make()
-    stop = threading.Event()
+    stop = ai.Stop()
     stop.set()
     games = tournament.games
     object.__setattr__(tournament, "games", lambda blocks: (seen.append(g) or g for g in games(blocks)))
@@ -666,7 +665,7 @@ def test_a_long_tournament_is_not_laid_out_beforehand():
 
 
 def test_a_stop_ends_the_tournament_with_what_there_is():
-    stop = threading.Event()
+    stop = ai.Stop()
     progress = run(
         make(), 50, Here(), stop=stop, display=lambda p: stop.set() if len(p.records) == 5 else None
     )

@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import json
-import threading
 import time
 import types
 
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mexica_ai as ai
-from mexica_ai import search
 from mexica_ai.arena import play
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament, reproducible_key
@@ -104,11 +102,6 @@ def test_never_more_than_is_left(remaining_s, increment_s, more_s, lateness):
     assert share_s == 0 or share_s >= LEAST_TIME_S
 
 
-def test_the_end_of_a_search_waits_for_no_poll_of_the_stop_flag():
-    ended = types.SimpleNamespace(wait=lambda timeout: True)  # what waits for a stop sleeps on this event
-    search._pass_on_stop(types.SimpleNamespace(is_set=lambda: False), ended, None)
-
-
 # A seat of the arena
 
 
@@ -157,7 +150,7 @@ def stopwatch(monkeypatch):
     """Replace the stopwatch of the arena's games, and the watchdog, which needs a real one."""
     found = VirtualTime()
     monkeypatch.setattr(play, "time", found)
-    watchdog = types.SimpleNamespace(watch=lambda *args: contextlib.nullcontext(threading.Event()))
+    watchdog = types.SimpleNamespace(watch=lambda *args: contextlib.nullcontext(ai.Stop()))
     monkeypatch.setattr(play, "_watchdog", watchdog)
     return found
 

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from mexica_ai import Limits, NotationError, SearchError, new_game, registry
+from mexica_ai import Limits, NotationError, SearchError, Stop, new_game, registry
 from mexica_ai.engines import make_engine
 from mexica_ai.engines.base import Engine
 
@@ -264,7 +264,7 @@ def test_our_own_engine_as_a_program():
         again = engine.best_turn(POSITION, Limits(iterations=60), seed=3)
         assert again.turn == result.turn
 
-        stop = threading.Event()
+        stop = Stop()
         threading.Timer(0.2, stop.set).start()
         started = time.monotonic()
         assert engine.best_turn(POSITION, Limits(60.0), stop=stop).stop_reason == "stopped"
@@ -432,7 +432,7 @@ time.sleep(60)"""
 
 @pytest.mark.real("processes")
 def test_a_program_that_ignores_the_stop_is_ended_after_the_margin(tmp_path):
-    stop = threading.Event()
+    stop = Stop()
     stop.set()
     with fake(tmp_path, "time.sleep(30)") as engine:
         started = time.monotonic()

@@ -8,7 +8,6 @@ import io
 import json
 import os
 import tempfile
-import threading
 import types
 
 import service
@@ -155,7 +154,7 @@ def answers(data):
         engine = Scripted(program)
         program.say(rest)
         os.close(program.output)
-        result = engine._best_turn(position, Limits(time_s=0.05), seed=1, candidates=3, stop=threading.Event())
+        result = engine._best_turn(position, Limits(time_s=0.05), seed=1, candidates=3, stop=ai.Stop())
     except ai.SearchError as error:
         assert error.reason in ENGINE_REASONS, error
         assert "\n" not in str(error) and len(str(error)) <= MAX_MESSAGE, str(error)[:300]

@@ -382,7 +382,7 @@ def test_ctrl_c_stops_an_analysis():
 
 
 def test_a_stop_event_ends_a_search():
-    stop = threading.Event()
+    stop = ai.Stop()
     threading.Timer(0.1, stop.set).start()
     result = run_search(opening(), ai.Limits(time_s=60), stop=stop)
     assert result.stop_reason == "stopped"

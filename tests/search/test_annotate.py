@@ -327,7 +327,7 @@ def test_limits_that_make_no_sense_are_refused_at_once(options):
 
 
 def test_a_stop_ends_it(counting, mexica):
-    stop = threading.Event()
+    stop = ai.Stop()
     evaluations = evaluate_record(mexica, iterations=20, stop=stop, search=counting)
     next(evaluations)
     searches = len(counting.positions)
@@ -337,7 +337,7 @@ def test_a_stop_ends_it(counting, mexica):
 
 
 def test_a_stop_drops_the_turn_that_is_being_searched(mexica):
-    stop = threading.Event()
+    stop = ai.Stop()
     threading.Timer(0.2, stop.set).start()
     assert list(evaluate_record(mexica, time_s=60, stop=stop, turns=[8])) == []
 

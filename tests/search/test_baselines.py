@@ -294,7 +294,7 @@ def test_engines(spec, stop_reason, name):
         assert sum(result.value) == pytest.approx(1)
         assert len(result.expected_scores) == position.players
         assert engine.best_turn(position, seed=5).turn == result.turn
-        stop = threading.Event()
+        stop = mexica_ai.Stop()
         stop.set()
         position.copy().push(engine.best_turn(position, seed=5, stop=stop).turn)
     position.push(result.turn)

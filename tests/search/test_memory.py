@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import threading
 
 import grpc
 import pytest
@@ -48,7 +47,7 @@ def test_a_search_without_memory(place):
     position = ai.new_game("nim")
     for ask in (
         lambda: run_search(position, LIMITS, search_class=make),
-        lambda: run_search(position, LIMITS, search_class=make, stop=threading.Event()),
+        lambda: run_search(position, LIMITS, search_class=make, stop=ai.Stop()),
         lambda: list(watch_search(position, LIMITS, search_class=make)),
     ):
         with pytest.raises(ai.SearchError, match="no memory is left for this") as caught:

@@ -58,7 +58,7 @@ def busy():
     search = IdleSearch()
     running = RunningServer(search, slots=1, max_waiting=0)
     with Client(running.address) as client:
-        stop = threading.Event()
+        stop = ai.Stop()
         holding = threading.Thread(target=hold, args=(client, stop))
         holding.start()
         search.await_start()
@@ -219,7 +219,7 @@ def test_errors_of_the_package(ask, address, nim):
 def test_an_event_stops_a_call(ask, nim):
     search = IdleSearch()
     running = RunningServer(search, slots=1)
-    stop = threading.Event()
+    stop = ai.Stop()
     stopping = threading.Thread(target=lambda: (search.await_start(), stop.set()))
     stopping.start()
     with pytest.raises(ai.SearchError, match="CANCELLED") as caught:

@@ -11,8 +11,8 @@ import mexica_ai as ai
 from mexica_ai.records import make_record
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.scheduler import RECORD_RETRY_S, Call, Question, Scheduler
-from mexica_ai.server.searches import Stop
 from mexica_ai.server.slots import PATIENCE_S, BusyError
+from mexica_ai.stopping import Stop
 
 NIM = ai.new_game("nim", piles=[7, 6, 5])
 

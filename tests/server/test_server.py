@@ -282,7 +282,7 @@ def test_a_deadline_that_passes_stops_the_search(start_server, nim):
 def test_stopping_a_client_and_an_engine(start_server, nim):
     server, search = start_server()
     for ask in (Client(server.address).best_turn, make_engine(f"grpc:{server.address},time=20").best_turn):
-        stop = threading.Event()
+        stop = ai.Stop()
         threading.Thread(target=lambda stop=stop: (search.await_start(), stop.set())).start()
         with pytest.raises(ai.SearchError) as caught:
             ask(nim, stop=stop)

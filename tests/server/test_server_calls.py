@@ -26,8 +26,9 @@ from mexica_ai.margin import NUM_RECENT, Margin
 from mexica_ai.search import Search
 from mexica_ai.server import answers, app, scheduler, service
 from mexica_ai.server.light import RETRY_S, LightPlaces
-from mexica_ai.server.searches import NICENESS, Searches, Stop
+from mexica_ai.server.searches import NICENESS, Searches
 from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, loop_time
+from mexica_ai.stopping import Stop
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
