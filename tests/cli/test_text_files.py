@@ -160,18 +160,20 @@ def test_long_lines_and_long_texts_are_refused(reader, tmp_path, monkeypatch):
 
 
 def test_a_stream_is_answered_line_by_line(monkeypatch, capfd):
-    """A line is answered before the next one comes, and a line without end is refused."""
+    """A line is answered before the next one comes, and one that does not end soon before its end."""
     monkeypatch.setattr(files, "MAX_JSON", 100_000)
     output, entry = os.pipe()
     line = json.dumps(NIM).encode()
     answers = []
 
     class Slow(io.FileIO):
-        parts = iter([BOM + line + b"\n", line + b"\r\n", b"[" * 100_001])
+        parts = iter([BOM + line + b"\n", line + b"\r\n", b"[" * 100_001, b"[" * 300_000, b"[\n", line + b"\n"])
 
         def readinto(self, buffer):
-            answers.append(capfd.readouterr().out.count("\n"))
+            answers.append(capfd.readouterr().out)
             part = next(self.parts, b"") if not self.rest else self.rest
+            if part == b"[\n":
+                assert "".join(answers).count("\n") == 3  # line 3, whose end comes now, has its answer
             self.rest = part[len(buffer) :]
             buffer[: len(part[: len(buffer)])] = part[: len(buffer)]
             return len(part[: len(buffer)])
@@ -182,8 +184,26 @@ def test_a_stream_is_answered_line_by_line(monkeypatch, capfd):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(raw)))
         assert main(["legal", "-"]) == 2
     os.close(entry)
-    assert answers[:3] == [0, 1, 1]
-    assert "standard input: line 3 has over 100,000 bytes" in capfd.readouterr().err
+    assert [answer.count("\n") for answer in answers[:3]] == [0, 1, 1]
+    first, second, long, last = map(json.loads, "".join(answers).splitlines())
+    assert first == second == last == ["take 1 1", "take 1 2"]
+    assert long == {"error": "line 3: position: over 100,000 bytes; expected a shorter line"}
+    assert not capfd.readouterr().err
+
+
+@pytest.mark.parametrize("size", [99, 100, 101, 102, 200, 202, 203, 1000])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
+def test_lines_that_are_too_long_are_cut(monkeypatch, size, end):
+    monkeypatch.setattr(files, "MAX_JSON", 101)
+    line = b"x" * size
+    text = b"a\n" + line + end + (b"b\n" if end else b"")
+    first, cut, *rest = files.read_lines(io.BytesIO(text), "file", cuts=True)
+    is_long = len(line + end) > 101
+    assert (first, cut) == (b"a", (line + end)[:102] if is_long else line)
+    assert rest == [b"b"] * bool(end)
+    if is_long:
+        with pytest.raises(NotationError, match="line 2 has over 101 bytes"):
+            list(files.read_lines(io.BytesIO(text), "file"))
 
 
 def test_a_record_over_several_lines_and_bad_lines_among_good_ones(tmp_path):
