@@ -3,7 +3,6 @@
 import builtins
 import errno
 import io
-import json
 import os
 import signal
 import sys
@@ -16,16 +15,10 @@ import mexica_ai
 from mexica_ai import __main__ as start
 from mexica_ai.cli.main import main
 
-NIM = {"game": "nim", "version": 1, "players": 2, "piles": [1, 1], "to_move": 0, "plies_left": 1, "plies_per_turn": 1}
-RECORD = {"game": "nim", "version": 1, "start": NIM, "turns": [["take 1 1"], ["take 1 2"]], "scores": [0, 1]}
 ARENA = "arena --game nim --engine greedy --engine random --iterations 1 --blocks 1"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "nim.json").write_text(json.dumps(NIM))
-    (tmp_path / "record.json").write_text(json.dumps(RECORD | {"winners": [1]}))
+pytestmark = pytest.mark.usefixtures("place")
 
 
 @pytest.mark.parametrize(

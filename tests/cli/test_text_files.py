@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from nim_game import NIM, RECORD
 
 import mexica_ai as ai
 from mexica_ai import files, registry
@@ -22,15 +23,6 @@ from mexica_ai.errors import MexicaAIError, NotationError
 from mexica_ai.server.auth import Tokens, read_file
 from mexica_ai.server.config import load_config
 
-NIM = {"game": "nim", "version": 1, "players": 2, "piles": [1, 1], "to_move": 0, "plies_left": 1, "plies_per_turn": 1}
-RECORD = {
-    "game": "nim",
-    "version": 1,
-    "start": NIM,
-    "turns": [["take 1 1"], ["take 1 2"]],
-    "scores": [0, 1],
-    "winners": [1],
-}
 LINES = "\n".join([json.dumps(RECORD), "", json.dumps(RECORD)]) + "\n"
 PEM = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 WEIGHTS = registry.get("mexica").weights_spec.path
@@ -248,10 +240,7 @@ def no_space(*args, **options):
         ("export record.json --out data", "--out: cannot write 'data/export.json'"),
     ],
 )
-def test_a_full_disk_is_told_with_option_and_file(tmp_path, monkeypatch, capsys, command, mentions):
-    monkeypatch.chdir(tmp_path)
-    Path("nim.json").write_text(json.dumps(NIM))
-    Path("record.json").write_text(json.dumps(RECORD))
+def test_a_full_disk_is_told_with_option_and_file(place, monkeypatch, capsys, command, mentions):
     monkeypatch.setattr(Path, "write_bytes", no_space)
     monkeypatch.setattr("mexica_ai.cli.main._drop_output", lambda: None)
     assert main(command.split()) == 1
@@ -259,10 +248,7 @@ def test_a_full_disk_is_told_with_option_and_file(tmp_path, monkeypatch, capsys,
     assert not [path for path in Path().iterdir() if path.name.startswith(".")]
 
 
-def test_a_folder_without_permission_is_named(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("record.json").write_text(json.dumps(RECORD))
-
+def test_a_folder_without_permission_is_named(place, monkeypatch, capsys):
     def mkdir(path, *args, **options):
         raise PermissionError(13, "Permission denied", str(path))
 
