@@ -193,7 +193,6 @@ class BuildExt(build_ext):
 
 setup(
     packages=packages,
-    py_modules=["mexica_ai_command"],
     package_dir=package_dirs,
     package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json",
                        "facts.json", "service_config.json", "fonts/*.ttf", "fonts/*.txt"],

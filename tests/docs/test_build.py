@@ -90,8 +90,8 @@ def test_a_checkout_with_modules_of_two_builds_can_be_built_again(tmp_path):
     command = [sys.executable, "-P", "setup.py", "--version"]
     run = subprocess.run(command, cwd=tmp_path, env={**os.environ, "CEXT_SKIP": "1"}, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    command = [sys.executable, "-c", "import cext.core"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    command = [sys.executable, "-P", "-c", "import cext.core"]
+    run = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
     assert "not of the build release" in run.stderr
 
 

@@ -112,6 +112,7 @@ EXAMPLES = {
     "mexica_ai.position.Position": (mexica, lambda position: (position, position.history, position.to_json())),
     "mexica_ai.registry.GameEntry": (lambda: registry.get("nim"), None),
     "mexica_ai.session.Session": (lambda: Session(mexica(), {}), lambda one: (one.position, one.position.history)),
+    "mexica_ai.stopping.Stop": (lambda: ai.Stop(), None),
     "mexica_ai.strict.Findings": (Findings, lambda findings: findings.violations),
     "cext.core.batch.Batch": (lambda: Batch([mexica().state], 3, seed=1), lambda games: games.legal.tolist()),
     "cext.core.beam.Beam": (lambda: Beam(mexica().state, weights=registry.get("mexica").weights()), None),
