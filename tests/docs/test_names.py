@@ -27,7 +27,7 @@ def test_type_checkers_find_each_name_where_it_is():
     assert ai.__all__ == sorted([*HOMES, "__version__"])
 
 
-@pytest.mark.parametrize("name", HOMES)
+@pytest.mark.parametrize("name", sorted(HOMES))
 def test_a_name_is_that_of_its_module(name):
     value = getattr(ai, name)
     assert value is getattr(import_module(HOMES[name]), name)
