@@ -45,7 +45,7 @@ needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo")
 PROGRAMS = ("arena", "cli", "draw", "server", "terminal", "train", "v1", "web", "__main__")
 ABSTRACT = (Editor, Engine, GameCodec)
 # Classes that cannot be copied; their errors say what to do instead.
-REFUSED = (AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
+REFUSED = (ai.Stop, AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
 
 
 def public_classes():
