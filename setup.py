@@ -29,35 +29,36 @@ ROOT = Path(__file__).parent
 sys.path.insert(0, str(ROOT))  # a build by pip does not have the checkout there
 
 from cext import build  # noqa: E402
-from cext.build import COMPILE_ARGS, DIRECTIVES, INTERFACE, LINK_ARGS, MACROS, RELEASE_ARGS  # noqa: E402
+from cext.build import COMPILE_ARGS, DIRECTIVES, HEADERS, INTERFACE, LINK_ARGS, MACROS, RELEASE_ARGS  # noqa: E402
 
-# All compiled modules, in dependency order. A new game adds its modules here and its name in mexica_ai/registry.py.
+# All compiled modules, in dependency order. A new game adds its modules here, and its name in
+# mexica_ai/game/registry.py.
 MODULES = [
-    "cext.core.rng",
-    "cext.core.game",
-    "cext.core.playout",
-    "cext.core.tensor",
-    "cext.core.batch",
-    "cext.core.perft",
-    "cext.core.graph",
-    "cext.core.network",
-    "cext.core.weights",
-    "cext.core.priors",
-    "cext.core.scorer",
-    "cext.core.turns",
-    "cext.core.options",
-    "cext.core.turn_search",
-    "cext.core.leaf",
-    "cext.core.listings",
-    "cext.core.halving",
-    "cext.core.ranking",
-    "cext.core.reading",
-    "cext.core.tree",
-    "cext.core.evaluator",
-    "cext.core.search",
-    "cext.core.uct",
-    "cext.core.baselines",
-    "cext.core.beam",
+    "cext.core.contract.rng",
+    "cext.core.contract.game",
+    "cext.core.contract.playout",
+    "cext.core.learning.tensor",
+    "cext.core.learning.batch",
+    "cext.core.contract.perft",
+    "cext.core.search.graph",
+    "cext.core.learning.network",
+    "cext.core.learning.weights",
+    "cext.core.learning.priors",
+    "cext.core.learning.scorer",
+    "cext.core.contract.turns",
+    "cext.core.search.options",
+    "cext.core.search.turn_search",
+    "cext.core.search.leaf",
+    "cext.core.search.listings",
+    "cext.core.search.halving",
+    "cext.core.search.ranking",
+    "cext.core.search.reading",
+    "cext.core.search.tree",
+    "cext.core.search.evaluator",
+    "cext.core.search.search",
+    "cext.core.baselines.uct",
+    "cext.core.baselines.baselines",
+    "cext.core.baselines.beam",
     "cext.games.nim.ops",
     "cext.games.mexica.board",
     "cext.games.mexica.state",
@@ -141,7 +142,7 @@ extensions = [
     Extension(
         name,
         [name.replace(".", "/").replace("test_games", "tests/games") + ".pyx"],
-        include_dirs=[numpy.get_include(), "cext/core", "cext/games/mexica"],
+        include_dirs=[numpy.get_include(), *(str(folder.relative_to(ROOT)) for folder in HEADERS), "cext/games/mexica"],
         # Every module holds the number of the interface.
         depends=[str(path.relative_to(ROOT)) for path in [ROOT / "cext/build.py", *sorted(ROOT.glob("cext/**/*.h")),
                                                           *(ROOT / "cext/core" / name for name in INTERFACE)]],

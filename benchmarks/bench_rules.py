@@ -14,8 +14,8 @@ import time
 
 from common import describe_machine, opening, positive
 
-from cext.core import playout
-from mexica_ai import registry
+from cext.core.contract import playout
+from mexica_ai.game import registry
 
 # At least, by seats: (native build, portable build). They orient only: from a 2-core EPYC with AVX-512.
 PLAYOUT_BUDGETS = {

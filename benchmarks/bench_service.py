@@ -24,7 +24,7 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 import mexica_ai as ai
-from mexica_ai import wire
+from mexica_ai.rpc import wire
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.searches import Searches

@@ -24,12 +24,12 @@ from pathlib import Path
 import numpy as np
 from common import positive
 
-from cext.core.baselines import evaluate
-from mexica_ai import registry
+from cext.core.baselines.baselines import evaluate
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.search import run_search, weights_for
 from mexica_ai.arena.pool import GamePool
-from mexica_ai.limits import Limits
-from mexica_ai.position import new_game
-from mexica_ai.search import run_search, weights_for
+from mexica_ai.game import registry
+from mexica_ai.game.position import new_game
 from mexica_ai.train.job_file import Series, complete
 
 AIM = 0.03

@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 from common import positive
 
-from mexica_ai import registry
+from mexica_ai.analysis.search import weights_for
 from mexica_ai.cli.common import executor
-from mexica_ai.errors import MexicaAIError
-from mexica_ai.search import weights_for
+from mexica_ai.game import registry
+from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.train import decisions
 
 DATA = Path(__file__).parent / "data"

@@ -11,11 +11,11 @@ intervals over the pairs.
 import argparse
 import random
 
-from mexica_ai import registry
+from mexica_ai.analysis.search import weights_for
 from mexica_ai.arena.statistics import block_interval
 from mexica_ai.engines import make_engine
-from mexica_ai.position import Position, new_game
-from mexica_ai.search import weights_for
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, new_game
 
 
 def main():

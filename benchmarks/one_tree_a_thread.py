@@ -15,10 +15,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from mexica_ai.analysis.search import run_search
 from mexica_ai.cli.main import main
 from mexica_ai.engines import specs
 from mexica_ai.engines.native import MctsEngine
-from mexica_ai.search import run_search
 
 MERGED = 200  # candidates of each tree that are merged
 

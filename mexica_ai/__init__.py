@@ -13,9 +13,15 @@ The rules and the search are compiled (`cext`); this package is what users impor
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from mexica_ai import registry
-from mexica_ai.annotate import TurnEvaluation, evaluate_record
-from mexica_ai.errors import (
+from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.results import Candidate, Result
+from mexica_ai.analysis.search import analyze, best_turn
+from mexica_ai.analysis.stopping import Stop
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, load, new_game
+from mexica_ai.game.records import make_record, position_at, replay
+from mexica_ai.io.errors import (
     GameOverError,
     IllegalActionError,
     MexicaAIError,
@@ -25,12 +31,6 @@ from mexica_ai.errors import (
     UnknownGameError,
     Violation,
 )
-from mexica_ai.limits import Limits
-from mexica_ai.position import Position, load, new_game
-from mexica_ai.records import make_record, position_at, replay
-from mexica_ai.results import Candidate, Result
-from mexica_ai.search import analyze, best_turn
-from mexica_ai.stopping import Stop
 
 __all__ = [
     "Candidate",

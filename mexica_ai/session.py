@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import mexica_ai
-from mexica_ai import files, registry
+from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine
-from mexica_ai.errors import IllegalActionError, MexicaAIError, PositionError
-from mexica_ai.position import Position
-from mexica_ai.records import make_record
-from mexica_ai.results import Result
-from mexica_ai.stopping import Stop
-from mexica_ai.strict import quote
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.game.records import make_record
+from mexica_ai.io import files
+from mexica_ai.io.errors import IllegalActionError, MexicaAIError, PositionError
+from mexica_ai.io.strict import quote
 
 
 class Session:

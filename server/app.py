@@ -12,7 +12,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
-from mexica_ai.results import Result
+from mexica_ai.analysis.results import Result
 from mexica_ai.server import secret_files
 from mexica_ai.server.auth import RECHECK_S, Authenticates, Certificates, Tokens
 from mexica_ai.server.config import ServerConfig, format_address

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
-from mexica_ai.results import Result
+from mexica_ai.analysis.results import Result
 
 if TYPE_CHECKING:
     from mexica_ai.server.scheduler import Question

@@ -21,15 +21,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mexica_ai import levels
-from mexica_ai.annotate import TurnEvaluation, evaluate_record, seat_turns
-from mexica_ai.errors import SearchError
-from mexica_ai.limits import DEFAULT_CANDIDATES, Limits
-from mexica_ai.margin import Margin
-from mexica_ai.position import Position
-from mexica_ai.registry import Weights
-from mexica_ai.results import Result
-from mexica_ai.search import run_search
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record, seat_turns
+from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, Limits
+from mexica_ai.analysis.margin import Margin
+from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.search import run_search
+from mexica_ai.analysis.stopping import Stop
+from mexica_ai.game.position import Position
+from mexica_ai.game.registry import Weights
+from mexica_ai.io.errors import SearchError
 from mexica_ai.server import tracing
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.light import LightPlaces
@@ -45,7 +46,6 @@ from mexica_ai.server.slots import (
     loop_time,
     shutting_down,
 )
-from mexica_ai.stopping import Stop
 
 # The expected time of a search with a limit of iterations: from the speed of earlier searches, times a factor.
 FIRST_RATE = 5000.0

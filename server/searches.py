@@ -1,6 +1,6 @@
 """The searches of a server: they stop at once, run at a lower priority, and are answered in time.
 
-`run` and `watch` differ from `run_search` and `watch_search` of `mexica_ai.search` in two ways:
+`run` and `watch` differ from `run_search` and `watch_search` of `mexica_ai.analysis.search` in two ways:
 
 * Only native threads have a lower priority. A Python thread with a low priority that held the GIL would
   delay all calls.
@@ -14,10 +14,10 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from mexica_ai import search
-from mexica_ai.limits import Limits
-from mexica_ai.position import Position
-from mexica_ai.results import Result
+from mexica_ai.analysis import search
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.results import Result
+from mexica_ai.game.position import Position
 
 NICENESS = 15  # added to the niceness of the native threads
 LATE_S = 0.01  # how long to wait for the end of a search after its time
@@ -30,11 +30,11 @@ class Searches:
         self._of_thread = threading.local()
 
     def run(self, position: Position, limits: Limits, **options: Any) -> Result:
-        """Search as `mexica_ai.search.run_search` does."""
+        """Search as `mexica_ai.analysis.search.run_search` does."""
         return search.run_search(position, limits, search_class=self._make, **options)
 
     def watch(self, position: Position, limits: Limits, **options: Any) -> Iterator[Result]:
-        """Search as `mexica_ai.search.watch_search` does."""
+        """Search as `mexica_ai.analysis.search.watch_search` does."""
         return search.watch_search(position, limits, search_class=self._make, **options)
 
     def join(self) -> None:

@@ -10,11 +10,15 @@ from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
-from mexica_ai import levels, registry, wire
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S, is_time
-from mexica_ai.position import Position, require_seat_to_move
-from mexica_ai.results import Result
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S
+from mexica_ai.analysis.results import Result
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, require_seat_to_move
+from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.io.figures import is_time
+from mexica_ai.io.strict import quote
+from mexica_ai.rpc import wire
 from mexica_ai.server import answers, batches, handlers, paths, tracing
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.config import ServerConfig
@@ -22,7 +26,6 @@ from mexica_ai.server.errors import TooLong, answers_errors, failure_of, streams
 from mexica_ai.server.refusals import Pace, caller_of
 from mexica_ai.server.scheduler import Call, Question, Scheduler
 from mexica_ai.server.slots import SHUTTING_DOWN, BusyError, loop_time
-from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 SERVICE_NAME = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from mexica_ai import registry
-from mexica_ai.errors import NotationError
-from mexica_ai.registry import Weights
-from mexica_ai.strict import quote
-from mexica_ai.wire import SHIPPED
+from mexica_ai.game import registry
+from mexica_ai.game.registry import Weights
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import quote
+from mexica_ai.rpc.wire import SHIPPED
 
 
 class WeightSets:

@@ -17,8 +17,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from here import Here
 
-from mexica_ai import registry
 from mexica_ai.cli.main import main
+from mexica_ai.game import registry
 
 pytest_plugins = ["real"]
 

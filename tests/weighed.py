@@ -1,7 +1,8 @@
 """The compiled searches and baselines, with the weights that ship unless others are given."""
 
-from cext.core import baselines, beam, search
-from mexica_ai import registry
+from cext.core.baselines.baselines import baselines, beam
+from cext.core.search.search import search
+from mexica_ai.game import registry
 
 
 def weights_of(state):

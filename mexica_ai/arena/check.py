@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from mexica_ai import registry
 from mexica_ai.arena.play import seen_by
 from mexica_ai.engines import EngineSpec, make_engine
 from mexica_ai.engines.base import find_fault
@@ -32,9 +31,10 @@ from mexica_ai.engines.process import (
     name_games,
     split_command,
 )
-from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.position import Position, new_game
-from mexica_ai.strict import parse_json, quote
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.io.errors import MexicaAIError, NotationError
+from mexica_ai.io.strict import parse_json, quote
 
 OK, FAILED, NOTE = "ok", "FAILED", "note"
 LONG_S = 60.0  # of a search that is stopped

@@ -26,19 +26,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from mexica_ai import registry
+from mexica_ai.analysis.limits import LEAST_TIME_S, Limits, clock_margin, time_from_clock
+from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.arena.adjudication import Adjudicator
 from mexica_ai.arena.log import Log
 from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.engines.base import name_turn
 from mexica_ai.engines.process import ProcessEngine
-from mexica_ai.errors import MexicaAIError, SearchError
-from mexica_ai.limits import LEAST_TIME_S, Limits, clock_margin, time_from_clock
-from mexica_ai.position import Position, new_game
-from mexica_ai.records import VERSION
-from mexica_ai.results import Result
-from mexica_ai.stopping import Stop
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.game.records import VERSION
+from mexica_ai.io.errors import MexicaAIError, SearchError
 
 RETRIES = 2  # further attempts with on_failure="retry"
 TICK_S = 0.05  # longest delay between the end of an engine's time and its stop flag

@@ -18,9 +18,9 @@ from typing import Any
 from mexica_ai.arena import statistics
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern
-from mexica_ai.errors import NotationError
-from mexica_ai.strict import quote
-from mexica_ai.terminal import MAX_FOREIGN, MAX_MESSAGE, escape, shorten, wrap
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import quote
+from mexica_ai.io.terminal import MAX_FOREIGN, MAX_MESSAGE, escape, shorten, wrap
 
 MAX_PATTERNS = 12  # with more, the table does not list them; JSON has all
 BOOTSTRAP = 1000

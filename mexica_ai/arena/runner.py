@@ -21,8 +21,8 @@ from mexica_ai.arena.play import Task, describe_build, play_game
 from mexica_ai.arena.report import outcome_of
 from mexica_ai.arena.swiss import pair
 from mexica_ai.arena.tournament import Game, Tournament
-from mexica_ai.errors import SearchError
-from mexica_ai.strict import quote
+from mexica_ai.io.errors import SearchError
+from mexica_ai.io.strict import quote
 
 __all__ = ["Progress", "describe_build", "describe_lost", "run"]
 

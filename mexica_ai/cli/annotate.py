@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterator, Sequence
 
 import mexica_ai
-from mexica_ai import files, review, terminal
-from mexica_ai.annotate import (
+from mexica_ai.analysis import report as review
+from mexica_ai.analysis.annotate import (
     BLUNDER,
     DUBIOUS,
     NOTE,
@@ -24,13 +24,15 @@ from mexica_ai.annotate import (
     seat_turns,
     with_evaluations,
 )
+from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS
 from mexica_ai.cli import common, picture
 from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record, read_records
 from mexica_ai.draw import shares
 from mexica_ai.engines.specs import whole_number
-from mexica_ai.errors import NotationError
-from mexica_ai.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, resolve_seed
-from mexica_ai.records import parse_record
+from mexica_ai.game.records import parse_record
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.figures import resolve_seed
 
 EXIT_INTERRUPTED = 130
 

@@ -11,13 +11,14 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from mexica_ai import registry, terminal
 from mexica_ai.arena.config import NOT_IN_FILES, read_config
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import KEYS, parse_spec, seconds, weights_id, whole_number
-from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.limits import MAX_TIME_S
-from mexica_ai.position import new_game
+from mexica_ai.game import registry
+from mexica_ai.game.position import new_game
+from mexica_ai.io import terminal
+from mexica_ai.io.errors import MexicaAIError, NotationError
+from mexica_ai.io.figures import MAX_TIME_S
 
 if TYPE_CHECKING:
     from mexica_ai.arena.report import Collected

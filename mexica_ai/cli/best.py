@@ -7,11 +7,11 @@ import json
 import time
 from collections.abc import Iterator
 
-from mexica_ai import terminal
+from mexica_ai.analysis.results import Result
 from mexica_ai.cli import common, picture, report
 from mexica_ai.engines import make_engine, parse_spec
-from mexica_ai.position import Position
-from mexica_ai.results import Result
+from mexica_ai.game.position import Position
+from mexica_ai.io import terminal
 
 SUMMARY = "find the best turn"
 DESCRIPTION = f"""\

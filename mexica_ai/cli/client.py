@@ -13,18 +13,19 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from mexica_ai import files, targets, terminal
 from mexica_ai.cli import annotate, apply, common, new
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
 from mexica_ai.cli.records import read_record
 from mexica_ai.engines.specs import whole_number
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.position import Position
-from mexica_ai.records import parse_record
+from mexica_ai.game.position import Position
+from mexica_ai.game.records import parse_record
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.rpc import targets
 
 if TYPE_CHECKING:
-    from mexica_ai.client import Client
+    from mexica_ai.rpc.client import Client
 
 SUMMARY = "call a running server"
 DESCRIPTION = """\
@@ -89,7 +90,7 @@ def _add_connection_options(parser):
 @contextlib.contextmanager
 def _connected(args: argparse.Namespace) -> Iterator[Client]:
     with common.needing("client"):
-        from mexica_ai.client import Client
+        from mexica_ai.rpc.client import Client
     connection = Client(
         args.server,
         token=read_token(args.token_file),

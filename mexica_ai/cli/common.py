@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from mexica_ai import files, levels, registry, terminal
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
-from mexica_ai.errors import MexicaAIError, SearchError, UnknownGameError
-from mexica_ai.games import compact
-from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
-from mexica_ai.position import Position, position_data
-from mexica_ai.stopping import Stop
-from mexica_ai.targets import MAX_PORT
+from mexica_ai.game import compact, registry
+from mexica_ai.game.position import Position, position_data
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import MexicaAIError, SearchError, UnknownGameError
+from mexica_ai.rpc.targets import MAX_PORT
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

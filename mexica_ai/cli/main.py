@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import NoReturn
 
-from mexica_ai import terminal
 from mexica_ai.cli import (
     analyze,
     annotate,
@@ -38,8 +37,9 @@ from mexica_ai.cli import (
     validate,
     web,
 )
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.terminal import MAX_MESSAGE
+from mexica_ai.io import terminal
+from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.io.terminal import MAX_MESSAGE
 
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # not of sockets
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from mexica_ai import registry
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import KEYS, whole_number
-from mexica_ai.games.codec import Option
-from mexica_ai.position import new_game
+from mexica_ai.game import registry
+from mexica_ai.game.codec import Option
+from mexica_ai.game.position import new_game
 
 SUMMARY = "deal a new game"
 DESCRIPTION = """\

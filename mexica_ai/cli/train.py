@@ -9,10 +9,11 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from mexica_ai import files, registry, terminal
 from mexica_ai.cli import common, train_recipe
 from mexica_ai.engines.specs import whole_number
-from mexica_ai.errors import SearchError
+from mexica_ai.game import registry
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import SearchError
 from mexica_ai.train import recipe
 from mexica_ai.train.fit import Report
 

@@ -7,9 +7,10 @@ import dataclasses
 import json
 from pathlib import Path
 
-from mexica_ai import registry, terminal
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
+from mexica_ai.game import registry
+from mexica_ai.io import terminal
 from mexica_ai.train import generation
 
 DESCRIPTION = """\

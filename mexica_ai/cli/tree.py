@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from mexica_ai import files, terminal
+from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, DEFAULT_TIME_S, Limits
+from mexica_ai.analysis.tree import format_dot, format_json_lines, search_tree
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
-from mexica_ai.errors import NotationError
-from mexica_ai.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, DEFAULT_TIME_S, Limits
-from mexica_ai.tree import format_dot, format_json_lines, search_tree
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import NotationError
 
 SUMMARY = "write the tree of a search"
 DESCRIPTION = """\

@@ -8,23 +8,23 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cext.core import baselines
-from cext.core.beam import Beam
-from cext.core.game import State
-from cext.core.options import OPTIONS
-from cext.core.search import Search
-from cext.core.uct import UCT
-from cext.core.weights import Weights
-from mexica_ai import registry
+from cext.core.baselines.baselines import baselines
+from cext.core.baselines.beam import Beam
+from cext.core.baselines.uct import UCT
+from cext.core.contract.game import State
+from cext.core.learning.weights import Weights
+from cext.core.search.options import OPTIONS
+from cext.core.search.search import Search
+from mexica_ai.analysis.levels import HIGHEST
+from mexica_ai.analysis.limits import DEFAULT_BATCH, Limits
+from mexica_ai.analysis.results import Candidate, Result
+from mexica_ai.analysis.search import evaluating, run_search, watch_search, weights_for
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine
 from mexica_ai.engines.specs import EngineSpec
-from mexica_ai.levels import HIGHEST
-from mexica_ai.limits import DEFAULT_BATCH, Limits
-from mexica_ai.position import Position
-from mexica_ai.registry import load_weights_file
-from mexica_ai.results import Candidate, Result
-from mexica_ai.search import evaluating, run_search, watch_search, weights_for
-from mexica_ai.stopping import Stop
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.game.registry import load_weights_file
 
 DEFAULT_WIDTH = 40  # of the beam
 
@@ -55,7 +55,7 @@ class MctsEngine(_WeightedEngine):
         file = spec.options.get("evaluator")
         self._evaluator = None
         if file is not None:
-            from mexica_ai.evaluators import OnnxEvaluator  # not needed without
+            from mexica_ai.analysis.evaluators import OnnxEvaluator  # not needed without
 
             self._evaluator = OnnxEvaluator(file)
         self._batch_size = spec.options.get("batch", DEFAULT_BATCH)

@@ -24,15 +24,16 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.results import Candidate, Result, sound
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine, find_fault, name_turn
 from mexica_ai.engines.specs import EngineSpec
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.limits import Limits
-from mexica_ai.position import Position
-from mexica_ai.results import Candidate, Result, is_count, is_word, sound
-from mexica_ai.stopping import Stop
-from mexica_ai.strict import check_shape, quote
-from mexica_ai.terminal import shorten
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import NotationError, SearchError
+from mexica_ai.io.figures import is_count, is_word
+from mexica_ai.io.strict import check_shape, quote
+from mexica_ai.io.terminal import shorten
 
 PROTOCOL_VERSION = 1
 DEFAULT_MARGIN_S = 2.0  # that a program may exceed its time by before it is killed

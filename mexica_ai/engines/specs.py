@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from cext.core.options import OPTIONS as SEARCH_OPTIONS
-from mexica_ai import levels, targets
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.limits import MAX_BATCH, MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time
+from cext.core.search.options import OPTIONS as SEARCH_OPTIONS
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.limits import MAX_BATCH, MAX_MEMORY_MB, MAX_THREADS
+from mexica_ai.io.errors import NotationError, SearchError
+from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S, is_time
+from mexica_ai.rpc import targets
 
 if TYPE_CHECKING:
     from mexica_ai.engines.base import Engine

@@ -12,14 +12,14 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
-from cext.core.game import CHANCE
-from cext.core.tensor import observation
-from mexica_ai import registry
-from mexica_ai.env.observations import BOUND, schema
-from mexica_ai.errors import IllegalActionError, SearchError
-from mexica_ai.limits import resolve_seed
-from mexica_ai.position import Position, new_game
-from mexica_ai.strict import quote
+from cext.core.contract.game import CHANCE
+from cext.core.learning.tensor import observation
+from mexica_ai.game import registry
+from mexica_ai.game.observations import BOUND, schema
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.io.errors import IllegalActionError, SearchError
+from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.strict import quote
 
 
 class GameEnv(AECEnv):

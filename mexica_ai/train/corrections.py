@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cext.core.weights import WeightsSpec
+from cext.core.learning.weights import WeightsSpec
 
 Arrays = dict[str, np.ndarray]  # of weights, by name
 Pull = tuple[dict[str, float], float]

@@ -38,17 +38,17 @@ from typing import Any
 
 import numpy as np
 
-from cext.core import baselines
-from cext.core.game import CHANCE, State
-from cext.core.search import Search
-from cext.core.weights import Weights
-from mexica_ai import registry
+from cext.core.baselines.baselines import baselines
+from cext.core.contract.game import CHANCE, State
+from cext.core.learning.weights import Weights
+from cext.core.search.search import Search
+from mexica_ai.analysis.search import weights_for
 from mexica_ai.engines import make_engine
-from mexica_ai.errors import NotationError
-from mexica_ai.files import lines_of, replace
-from mexica_ai.position import TURN_SEPARATOR, Position, new_game
-from mexica_ai.search import weights_for
-from mexica_ai.strict import check_shape, parse_json
+from mexica_ai.game import registry
+from mexica_ai.game.position import TURN_SEPARATOR, Position, new_game
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.files import lines_of, replace
+from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train.job_file import Series, complete
 
 PHASES = ("early", "middle", "late")  # thirds of a game's turns

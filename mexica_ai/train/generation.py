@@ -29,12 +29,12 @@ from typing import Any
 
 import numpy as np
 
-from cext.core.weights import Weights
-from mexica_ai import registry
-from mexica_ai.errors import SearchError
-from mexica_ai.files import lines_of, read_text, replace
-from mexica_ai.search import weights_for
-from mexica_ai.strict import check_shape, parse_json
+from cext.core.learning.weights import Weights
+from mexica_ai.analysis.search import weights_for
+from mexica_ai.game import registry
+from mexica_ai.io.errors import SearchError
+from mexica_ai.io.files import lines_of, read_text, replace
+from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train import fit as network
 from mexica_ai.train import policy, probes, recipe, searches
 from mexica_ai.train.corrections import Arrays

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cext.core.weights import Weights
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.files import writing
-from mexica_ai.strict import parse_json
+from cext.core.learning.weights import Weights
+from mexica_ai.io.errors import NotationError, SearchError
+from mexica_ai.io.files import writing
+from mexica_ai.io.strict import parse_json
 
 BEGINNING = b'{"game": '  # of every line that a job returns
 UNKNOWN_WEIGHTS = "unknown"  # of lines that do not name any: from early versions or other sources

@@ -1,4 +1,4 @@
-"""Fitting a learnt policy (`cext.core.scorer`) to the decisions of searches, in numpy.
+"""Fitting a learnt policy (`cext.core.learning.scorer`) to the decisions of searches, in numpy.
 
 The target of a decision is the improved policy of Gumbel AlphaZero: the softmax of the logarithm of the prior that the
 search used plus the value that it found. The value of an action is its mean advantage over the decision's, in utility,
@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from cext.core.weights import Weights, WeightsSpec
-from mexica_ai import registry
-from mexica_ai.errors import NotationError
-from mexica_ai.position import Position
-from mexica_ai.strict import check_shape, parse_json
+from cext.core.learning.weights import Weights, WeightsSpec
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train.adamw import AdamW
 from mexica_ai.train.corrections import Arrays
 from mexica_ai.train.positions import fingerprint, held_out

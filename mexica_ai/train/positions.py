@@ -11,11 +11,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from mexica_ai import registry
-from mexica_ai.errors import NotationError
-from mexica_ai.position import Position
-from mexica_ai.records import replay
-from mexica_ai.strict import parse_json
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.game.records import replay
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import parse_json
 
 MAX_SEATS = 4
 SAMPLED = 0.25  # share of the states within turns that is sampled; of the starts of turns, twice that

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from mexica_ai import registry
 from mexica_ai.engines.specs import parse_spec
-from mexica_ai.errors import NotationError
-from mexica_ai.position import Position
-from mexica_ai.strict import parse_json
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import parse_json
 from mexica_ai.train.positions import Columns, fingerprint, held_out
 
 ROUNDS = 200  # of iterative scaling

@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from cext.core.weights import Weights
-from mexica_ai import registry
+from cext.core.learning.weights import Weights
+from mexica_ai.analysis.search import weights_for
 from mexica_ai.engines import Engine, make_engine
-from mexica_ai.errors import NotationError
-from mexica_ai.position import Position
-from mexica_ai.search import weights_for
-from mexica_ai.strict import check_shape, parse_json
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train.job_file import Series, complete
 from mexica_ai.train.positions import MAX_SEATS, SCORE_SCALE, Positions, fingerprint, held_out
 from mexica_ai.train.selfplay import small_search

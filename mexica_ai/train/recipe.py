@@ -31,15 +31,16 @@ from typing import Any
 
 import numpy as np
 
-from cext.core.weights import Weights
-from mexica_ai import files, registry
+from cext.core.learning.weights import Weights
+from mexica_ai.analysis.search import weights_for
 from mexica_ai.arena.estimates import Estimate
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament, reproducible_key
 from mexica_ai.engines.specs import parse_spec
-from mexica_ai.errors import SearchError
-from mexica_ai.search import weights_for
-from mexica_ai.strict import quote
+from mexica_ai.game import registry
+from mexica_ai.io import files
+from mexica_ai.io.errors import SearchError
+from mexica_ai.io.strict import quote
 from mexica_ai.train import corrections, positions, priors, probes, selfplay
 from mexica_ai.train import fit as network
 from mexica_ai.train.corrections import Arrays

@@ -20,11 +20,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cext.core.search import Search
-from cext.core.weights import Weights
-from mexica_ai.limits import Limits
-from mexica_ai.position import new_game
-from mexica_ai.search import run_search, weights_for
+from cext.core.learning.weights import Weights
+from cext.core.search.search import Search
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.search import run_search, weights_for
+from mexica_ai.game.position import new_game
 from mexica_ai.train.job_file import Series, complete
 from mexica_ai.train.selfplay import PLAYERS, equal_start, small_search
 

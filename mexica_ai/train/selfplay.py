@@ -22,12 +22,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cext.core.weights import Weights, WeightsSpec
-from mexica_ai import registry
+from cext.core.learning.weights import Weights, WeightsSpec
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.search import weights_for
 from mexica_ai.engines import make_engine
-from mexica_ai.limits import Limits
-from mexica_ai.position import Position, new_game
-from mexica_ai.search import weights_for
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, new_game
 from mexica_ai.train.job_file import UNKNOWN_WEIGHTS, Series, complete
 
 PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these

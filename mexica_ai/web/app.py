@@ -26,13 +26,14 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from mexica_ai import levels, registry
-from mexica_ai.client import AsyncClient
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.report import graph_turns
 from mexica_ai.draw.shares import draw_shares
 from mexica_ai.engines.specs import EngineSpec
-from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.review import graph_turns
-from mexica_ai.strict import Nullable, check_shape, parse_json, quote
+from mexica_ai.game import registry
+from mexica_ai.io.errors import MexicaAIError, NotationError
+from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
+from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.web import boards, editor, starts
 from mexica_ai.web.errors import Refusal, refusal_of
 from mexica_ai.web.events import Hub, Stream

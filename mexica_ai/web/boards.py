@@ -7,8 +7,8 @@ from typing import Any
 
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.svg import document, element, text
-from mexica_ai.errors import MexicaAIError
-from mexica_ai.games.codec import GameCodec
+from mexica_ai.game.codec import GameCodec
+from mexica_ai.io.errors import MexicaAIError
 
 _SIZE, _LINE, _MARGIN = 15, 22, 16  # of the text board, in pixels
 

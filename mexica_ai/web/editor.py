@@ -12,10 +12,10 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 import mexica_ai as ai
-from mexica_ai import registry
-from mexica_ai.errors import MexicaAIError, NotationError, Violation
-from mexica_ai.position import Position, position_data
-from mexica_ai.strict import Nullable, check_shape, parse_json, quote
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, position_data
+from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
+from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
 from mexica_ai.web import boards
 
 _PATH = "$"  # of a position, in faults

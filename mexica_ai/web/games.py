@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import mexica_ai
-from mexica_ai import levels, registry
-from mexica_ai.annotate import TurnEvaluation, mark_of, with_evaluations
-from mexica_ai.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
-from mexica_ai.games.codec import GameCodec
-from mexica_ai.position import TURN_SEPARATOR, Position
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.annotate import TurnEvaluation, mark_of, with_evaluations
+from mexica_ai.game import registry
+from mexica_ai.game.codec import GameCodec
+from mexica_ai.game.position import TURN_SEPARATOR, Position
+from mexica_ai.game.steps import play_steps, spent
+from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
+from mexica_ai.io.strict import quote
 from mexica_ai.session import Session
-from mexica_ai.steps import play_steps, spent
-from mexica_ai.strict import quote
 from mexica_ai.web import boards
 from mexica_ai.web.errors import Refusal
 from mexica_ai.web.journal import Journal

@@ -14,15 +14,15 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from mexica_ai.client import AsyncClient
+from mexica_ai.analysis.explain import explain
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine
 from mexica_ai.engines.specs import EngineSpec, make_engine
-from mexica_ai.errors import MexicaAIError
-from mexica_ai.explain import explain
-from mexica_ai.limits import Limits
-from mexica_ai.position import TURN_SEPARATOR, Position, require_seat_to_move
-from mexica_ai.results import Result
-from mexica_ai.stopping import Stop
+from mexica_ai.game.position import TURN_SEPARATOR, Position, require_seat_to_move
+from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.web.errors import Refusal
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import NUM_KEPT, Game, Seat, evaluation_json

@@ -18,8 +18,8 @@ from typing import Any
 
 import uvicorn
 
-from mexica_ai.client import AsyncClient
 from mexica_ai.engines.specs import EngineSpec
+from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.web.app import Site, make_app

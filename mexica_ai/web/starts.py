@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from mexica_ai import registry
-from mexica_ai.annotate import TurnEvaluation, recorded_evaluations, replay_played
-from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.limits import resolve_seed
-from mexica_ai.position import Position, new_game, position_data
-from mexica_ai.records import EVALUATION, check_evaluations, parse_record
+from mexica_ai.analysis.annotate import TurnEvaluation, recorded_evaluations, replay_played
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, new_game, position_data
+from mexica_ai.game.records import EVALUATION, check_evaluations, parse_record
+from mexica_ai.io.errors import MexicaAIError, NotationError
+from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.strict import Nullable, check_options, check_shape, choice
 from mexica_ai.session import Session
-from mexica_ai.strict import Nullable, check_options, check_shape, choice
 from mexica_ai.web.errors import Refusal
 from mexica_ai.web.games import DEFAULT_LEVEL, DEFAULT_SECONDS, MAX_TURNS, Game, Seat, bad_value
 from mexica_ai.web.journal import Folder

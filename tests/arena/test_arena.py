@@ -18,7 +18,7 @@ import pytest
 from here import Here
 
 import mexica_ai as ai
-from mexica_ai import NotationError, Position, SearchError, registry, replay
+from mexica_ai import NotationError, Position, SearchError, replay
 from mexica_ai.arena import play
 from mexica_ai.arena.journal import JournalWriter, read_journal
 from mexica_ai.arena.play import Task, play_game
@@ -34,6 +34,7 @@ from mexica_ai.arena.tournament import (
     unique_names,
 )
 from mexica_ai.engines import make_engine
+from mexica_ai.game import registry
 from mexica_ai.train.corrections import estimate
 
 NIM_ENGINE = [sys.executable, str(Path(__file__).parents[1] / "nim_engine.py")]

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cext.core.search import Search
-from cext.core.uct import UCT
-from mexica_ai import GameOverError, Limits, NotationError, Result, SearchError, client, new_game, wire
+from cext.core.baselines.uct import UCT
+from cext.core.search.search import Search
+from mexica_ai import GameOverError, Limits, NotationError, Result, SearchError, new_game
 from mexica_ai.engines import KINDS, Engine, EngineSpec, make_engine, parse_spec
-from mexica_ai.position import Position
+from mexica_ai.game.position import Position
+from mexica_ai.rpc import client, wire
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 OVER = Position.from_json(

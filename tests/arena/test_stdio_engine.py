@@ -13,9 +13,10 @@ import time
 
 import pytest
 
-from mexica_ai import Limits, NotationError, SearchError, Stop, new_game, registry
+from mexica_ai import Limits, NotationError, SearchError, Stop, new_game
 from mexica_ai.engines import make_engine
 from mexica_ai.engines.base import Engine
+from mexica_ai.game import registry
 
 ROOT = pathlib.Path(__file__).parents[2]
 ENGINE = [str(pathlib.Path(sysconfig.get_path("scripts")) / "mexica-ai"), "engine"]

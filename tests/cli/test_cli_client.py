@@ -12,8 +12,8 @@ import pytest
 from servers import RunningServer
 
 import mexica_ai as ai
-from mexica_ai import registry
 from mexica_ai.cli.main import main
+from mexica_ai.game import registry
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MIDGAME = EXAMPLES / "mexica_midgame.json"
@@ -157,7 +157,7 @@ def test_removal(client):
 
 def test_a_game_for_one_number_of_seats(client, monkeypatch):
     game = {"name": "go", "rules_version": 1, "min_players": 2, "max_players": 2}
-    monkeypatch.setattr("mexica_ai.client.Client.list_games", lambda self: [game])
+    monkeypatch.setattr("mexica_ai.rpc.client.Client.list_games", lambda self: [game])
     assert client("games") == "go: 2 seats, rules version 1\n"
 
 

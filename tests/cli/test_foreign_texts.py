@@ -12,13 +12,14 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from mexica_ai import Position, terminal
+from mexica_ai import Position
 from mexica_ai.arena.display import Display
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.cli import analyze, best
 from mexica_ai.cli.main import main
 from mexica_ai.engines import process
-from mexica_ai.errors import SearchError, Violation
+from mexica_ai.io import terminal
+from mexica_ai.io.errors import SearchError, Violation
 
 ROOT = Path(__file__).parents[2]
 # Escapes of both kinds, a bell, texts turned around, ends of lines of all kinds, invisible characters, lone surrogates.
@@ -283,6 +284,6 @@ SOURCES = sorted(path for folder in ("mexica_ai", "server") for path in (ROOT / 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
 def test_whatever_is_no_json_is_printed_by_one_function(path):
     name = path.relative_to(ROOT).as_posix()
-    if name == "mexica_ai/terminal.py" or name.startswith("mexica_ai/v1/"):
+    if name == "mexica_ai/io/terminal.py" or name.startswith("mexica_ai/v1/"):
         return
     assert {text for text in prints(path.read_text()) if not text.startswith("json.dumps(")} <= OWN.get(name, set())

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import records, registry
 from mexica_ai.cli.main import main
 from mexica_ai.cli.play import _piped, _Table
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.native import MctsEngine
-from mexica_ai.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
+from mexica_ai.game import records, registry
+from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
 from mexica_ai.session import Session
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -15,7 +15,7 @@ import pytest
 import scipy.stats
 
 import mexica_ai
-from mexica_ai import registry
+from mexica_ai.game import registry
 from mexica_ai.train import decisions as train_decisions
 
 # They are about what ships.

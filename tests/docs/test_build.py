@@ -12,7 +12,7 @@ import pytest
 import setuptools
 
 from cext import core
-from cext.core import game
+from cext.core.contract import game
 
 ROOT = Path(__file__).parents[2]
 

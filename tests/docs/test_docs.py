@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from cext.core.options import OPTIONS
+from cext.core.search.options import OPTIONS
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))

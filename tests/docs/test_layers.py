@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cext.build import INTERFACE
-from mexica_ai import registry
+from mexica_ai.game import registry
 
 ROOT = Path(__file__).parents[2]
 GAMES = registry.BUILT_IN
@@ -108,7 +108,7 @@ def test_a_compiled_game_knows_the_core_and_itself(path):
 
 @pytest.mark.parametrize("path", sources("mexica_ai"), ids=relative)
 def test_only_the_client_and_the_grpc_engine_need_grpc(path):
-    if relative(path) in ("mexica_ai/client.py", "mexica_ai/wire.py", "mexica_ai/engines/grpc.py"):
+    if relative(path) in ("mexica_ai/rpc/client.py", "mexica_ai/rpc/wire.py", "mexica_ai/engines/grpc.py"):
         return
     is_page = relative(path).startswith("mexica_ai/web/")  # a client of the service, which only a command imports
     for module, is_top in python_imports(path):
@@ -118,7 +118,7 @@ def test_only_the_client_and_the_grpc_engine_need_grpc(path):
         assert not is_within(module, "mexica_ai.v1"), module
         # Those that need them are imported inside the function that needs them.
         if is_within(
-            module, "mexica_ai.server", "mexica_ai.client", "mexica_ai.wire", "mexica_ai.engines.grpc"
+            module, "mexica_ai.server", "mexica_ai.rpc.client", "mexica_ai.rpc.wire", "mexica_ai.engines.grpc"
         ):
             assert is_page or not is_top, f"{module} is imported at the top"
 
@@ -143,7 +143,7 @@ def test_only_its_command_imports_the_page(path):
 @pytest.mark.parametrize("path", sources("mexica_ai/web"), ids=relative)
 def test_the_page_knows_neither_the_compiled_layer_nor_messages(path):
     for module in imports(path):
-        assert not is_within(module, "cext", "grpc", "google", "mexica_ai.v1", "mexica_ai.wire"), module
+        assert not is_within(module, "cext", "grpc", "google", "mexica_ai.v1", "mexica_ai.rpc.wire"), module
 
 
 @pytest.mark.parametrize("path", sources("mexica_ai/draw"), ids=relative)
@@ -157,7 +157,7 @@ def test_drawing_knows_nothing_else_of_the_project(path):
 def test_the_picture_of_a_game_needs_neither_a_server_nor_a_page(game):
     for name in ("draw", "entry"):
         for module in imports(ROOT / "mexica_ai" / "games" / game / f"{name}.py"):
-            assert not is_within(module, "grpc", "mexica_ai.server", "mexica_ai.client", "mexica_ai.web"), module
+            assert not is_within(module, "grpc", "mexica_ai.server", "mexica_ai.rpc.client", "mexica_ai.web"), module
 
 
 @pytest.mark.parametrize("path", sources("mexica_ai/games"), ids=relative)
@@ -180,7 +180,7 @@ def test_the_server_does_not_import_the_compiled_layer(path):
 @pytest.mark.parametrize("name", ["scheduler", "slots", "light", "searches"])
 def test_what_schedules_calls_knows_neither_grpc_nor_messages(name):
     for module in imports(ROOT / "server" / f"{name}.py"):
-        assert not is_within(module, "grpc", "google", "mexica_ai.v1", "mexica_ai.wire"), module
+        assert not is_within(module, "grpc", "google", "mexica_ai.v1", "mexica_ai.rpc.wire"), module
 
 
 def words_of(tree):
@@ -221,7 +221,7 @@ def games_named(text):
         ("Mexica: sizes", {"mexica"}),
         ("_adjust_coatl", {"coatl"}),
         ("CoatlOptions", {"coatl"}),
-        ("mexica_ai.limits", set()),
+        ("mexica_ai.analysis.limits", set()),
         ("MexicaAIError", set()),
         ("MEXICA_AI_TOKEN", set()),
         ("minimum, nimble, animal", set()),
@@ -240,7 +240,7 @@ def test_what_is_searched_for_games():
 def is_neutral(path):
     """Return whether a file is neither the registry nor in a game's folder."""
     is_of_game = path.parts[len(ROOT.parts) :][:2] == ("mexica_ai", "games") and path.parent.name in GAMES
-    return not is_of_game and relative(path) != "mexica_ai/registry.py"
+    return not is_of_game and relative(path) != "mexica_ai/game/registry.py"
 
 
 NEUTRAL = list(filter(is_neutral, [*sources("mexica_ai"), *sources("server"), *sources("cext/core")]))

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import registry
 from mexica_ai.cli.main import main
 from mexica_ai.draw import palette, png, shares, svg
 from mexica_ai.draw.outline import outline
 from mexica_ai.draw.palette import COLORS, Paint
 from mexica_ai.draw.search import draw_candidates, draw_growth
-from mexica_ai.errors import IllegalActionError, NotationError
-from mexica_ai.records import position_at
+from mexica_ai.game import registry
+from mexica_ai.game.records import position_at
+from mexica_ai.io.errors import IllegalActionError, NotationError
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES, GOLDENS = ROOT / "examples", ROOT / "tests" / "data" / "pictures"

@@ -10,7 +10,7 @@ from spoiled import JUNK, spoil
 from test_draw import ALLOWED, EXAMPLES, play
 
 import mexica_ai as ai
-from mexica_ai import registry
+from mexica_ai.game import registry
 
 GAMES = registry.names()
 

@@ -16,26 +16,27 @@ import pytest
 
 import cext
 import mexica_ai as ai
-from cext.core.batch import Batch
-from cext.core.beam import Beam
-from cext.core.game import CHANCE, State
-from cext.core.listings import Listings
-from cext.core.rng import Stream
-from cext.core.search import Search
-from cext.core.turn_search import TurnSearch
-from cext.core.uct import UCT
-from mexica_ai import env, registry
-from mexica_ai.client import AsyncClient, Client
+from cext.core.baselines.beam import Beam
+from cext.core.baselines.uct import UCT
+from cext.core.contract.game import CHANCE, State
+from cext.core.contract.rng import Stream
+from cext.core.learning.batch import Batch
+from cext.core.search.listings import Listings
+from cext.core.search.search import Search
+from cext.core.search.turn_search import TurnSearch
+from mexica_ai import env
+from mexica_ai.analysis.evaluators import OnnxEvaluator
+from mexica_ai.analysis.limits import clock_margin
 from mexica_ai.engines import make_engine
 from mexica_ai.engines.base import Engine
 from mexica_ai.engines.native import BeamEngine, GreedyEngine, MctsEngine, RandomEngine, UctEngine
 from mexica_ai.engines.process import ProcessEngine
-from mexica_ai.evaluators import OnnxEvaluator
-from mexica_ai.games.codec import GameCodec
-from mexica_ai.games.edit import Editor
-from mexica_ai.limits import clock_margin
+from mexica_ai.game import registry
+from mexica_ai.game.codec import GameCodec
+from mexica_ai.game.edit import Editor
+from mexica_ai.io.strict import Findings
+from mexica_ai.rpc.client import AsyncClient, Client
 from mexica_ai.session import Session
-from mexica_ai.strict import Findings
 
 GAMES = registry.names()
 WAYS = {"pickle": lambda value: pickle.loads(pickle.dumps(value)), "copy": copy.copy, "deepcopy": copy.deepcopy}
@@ -101,29 +102,32 @@ def evaluator(tmp_path):
 
 # How to make one of each class of which `example` cannot, and what of it must be the same afterwards.
 EXAMPLES = {
-    "mexica_ai.client.Client": (lambda: Client("127.0.0.1:1"), None),
-    "mexica_ai.client.AsyncClient": (lambda: AsyncClient("127.0.0.1:1"), None),
+    "mexica_ai.rpc.client.Client": (lambda: Client("127.0.0.1:1"), None),
+    "mexica_ai.rpc.client.AsyncClient": (lambda: AsyncClient("127.0.0.1:1"), None),
     "mexica_ai.engines.process.ProcessEngine": (lambda: ProcessEngine.__new__(ProcessEngine), None),
     "mexica_ai.env.pettingzoo.GameEnv": (aec, lambda one: (one.position, one.legal, one.agent_selection)),
     "mexica_ai.env.vector.VectorEnv": (lambda: env.vector("coatl", 3, seed=1), lambda games: games.legal.tolist()),
-    "mexica_ai.evaluators.OnnxEvaluator": (evaluator, lambda one: one(np.ones((2, 3), np.float32)).tolist()),
-    "mexica_ai.games.schema.Schema": (lambda: env.schema("coatl"), lambda found: (found.size, str(vars(found)))),
-    "mexica_ai.margin.Margin": (clock_margin, lambda margin: (margin.mean_s, margin.of(1.0))),
-    "mexica_ai.position.Position": (mexica, lambda position: (position, position.history, position.to_json())),
-    "mexica_ai.registry.GameEntry": (lambda: registry.get("nim"), None),
+    "mexica_ai.analysis.evaluators.OnnxEvaluator": (evaluator, lambda one: one(np.ones((2, 3), np.float32)).tolist()),
+    "mexica_ai.game.schema.Schema": (lambda: env.schema("coatl"), lambda found: (found.size, str(vars(found)))),
+    "mexica_ai.analysis.margin.Margin": (clock_margin, lambda margin: (margin.mean_s, margin.of(1.0))),
+    "mexica_ai.game.position.Position": (mexica, lambda position: (position, position.history, position.to_json())),
+    "mexica_ai.game.registry.GameEntry": (lambda: registry.get("nim"), None),
     "mexica_ai.session.Session": (lambda: Session(mexica(), {}), lambda one: (one.position, one.position.history)),
-    "mexica_ai.strict.Findings": (Findings, lambda findings: findings.violations),
-    "cext.core.batch.Batch": (lambda: Batch([mexica().state], 3, seed=1), lambda games: games.legal.tolist()),
-    "cext.core.beam.Beam": (lambda: Beam(mexica().state, weights=registry.get("mexica").weights()), None),
-    "cext.core.game.Game": (lambda: registry.get("nim").game, None),
-    "cext.core.game.State": (lambda: mexica().state, None),
-    "cext.core.listings.Listings": (lambda: Listings(), None),
-    "cext.core.rng.Stream": (lambda: Stream(1), None),
-    "cext.core.search.Search": (lambda: Search(mexica().state, weights=registry.get("mexica").weights()), None),
-    "cext.core.turn_search.TurnSearch": (lambda: TurnSearch(), None),
-    "cext.core.uct.UCT": (lambda: UCT(ai.new_game("nim").state), None),
-    "cext.core.weights.Weights": (registry.get("mexica").weights, lambda weights: (weights.sha256, weights.game)),
-    "cext.core.weights.WeightsSpec": (lambda: registry.get("mexica").weights_spec, None),
+    "mexica_ai.io.strict.Findings": (Findings, lambda findings: findings.violations),
+    "cext.core.learning.batch.Batch": (lambda: Batch([mexica().state], 3, seed=1), lambda games: games.legal.tolist()),
+    "cext.core.baselines.beam.Beam": (lambda: Beam(mexica().state, weights=registry.get("mexica").weights()), None),
+    "cext.core.contract.game.Game": (lambda: registry.get("nim").game, None),
+    "cext.core.contract.game.State": (lambda: mexica().state, None),
+    "cext.core.search.listings.Listings": (lambda: Listings(), None),
+    "cext.core.contract.rng.Stream": (lambda: Stream(1), None),
+    "cext.core.search.search.Search": (lambda: Search(mexica().state, weights=registry.get("mexica").weights()), None),
+    "cext.core.search.turn_search.TurnSearch": (lambda: TurnSearch(), None),
+    "cext.core.baselines.uct.UCT": (lambda: UCT(ai.new_game("nim").state), None),
+    "cext.core.learning.weights.Weights": (
+        registry.get("mexica").weights,
+        lambda weights: (weights.sha256, weights.game),
+    ),
+    "cext.core.learning.weights.WeightsSpec": (lambda: registry.get("mexica").weights_spec, None),
 }
 SPECS = {
     MctsEngine: "mcts,level=3",

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core.game import CHANCE
-from mexica_ai import env, registry
-from mexica_ai.errors import IllegalActionError, SearchError
+from cext.core.contract.game import CHANCE
+from mexica_ai import env
+from mexica_ai.game import registry
+from mexica_ai.io.errors import IllegalActionError, SearchError
 
 GAMES = registry.names()
 needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo"), reason="needs the extra rl")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core.game import CHANCE
-from mexica_ai import registry
+from cext.core.contract.game import CHANCE
 from mexica_ai.env import observe, schema
-from mexica_ai.env.observations import BOUND
-from mexica_ai.errors import PositionError
+from mexica_ai.game import registry
+from mexica_ai.game.observations import BOUND
+from mexica_ai.io.errors import PositionError
 
 GAMES = registry.names()
 LARGE_POOL = [3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 13]
@@ -84,7 +84,7 @@ def test_the_types_of_the_compiled_state_are_complete():
     """The stub has every public name of the compiled module, and no other."""
     import ast
 
-    from cext.core import game
+    from cext.core.contract import game
 
     stub = ast.parse(Path(game.__file__).with_name("game.pyi").read_text())
     for node in stub.body:

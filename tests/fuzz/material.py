@@ -7,9 +7,9 @@ import numpy as np
 from weighed import categorize, evaluate, weights_of
 
 import mexica_ai as ai
-from cext.core.game import CHANCE
+from cext.core.contract.game import CHANCE
 from cext.games.mexica import plans
-from mexica_ai import registry
+from mexica_ai.game import registry
 
 # More tokens than the standard 15: what the second period brings is then unknown, and a search draws worlds.
 LARGE_POOL = [3, 3, 3, 4, 4, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 12, 13, 13]

@@ -17,11 +17,11 @@ from mutators import mutated_lines
 from targets import DOORS, ITERATIONS, MAX_MESSAGE, ROOT, dice_of, door, look_at, positions, views
 
 import mexica_ai as ai
-from mexica_ai import client, wire
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.search import run_search
 from mexica_ai.cli import engine as stdio
 from mexica_ai.engines import make_engine, parse_spec, process
-from mexica_ai.limits import Limits
-from mexica_ai.search import run_search
+from mexica_ai.rpc import client, wire
 from mexica_ai.server import answers as light
 from mexica_ai.v1 import engine_pb2
 
@@ -57,7 +57,13 @@ def requests_seeds():
     return found
 
 
-@door(requests_seeds, mutated_lines, "mexica_ai/cli/engine.py", "mexica_ai/limits.py", "mexica_ai/engines/base.py")
+@door(
+    requests_seeds,
+    mutated_lines,
+    "mexica_ai/cli/engine.py",
+    "mexica_ai/analysis/limits.py",
+    "mexica_ai/engines/base.py",
+)
 def requests(data):
     """Requests of another program to `mexica-ai engine`: each line is answered by one line."""
     data = b"\n".join(data.split(b"\n")[:MAX_LINES])
@@ -223,7 +229,7 @@ def mutated_messages(rng, data, others):
     return data[:1] + service.mutated_message(rng, message).SerializeToString(deterministic=True)
 
 
-@door(messages_seeds, mutated_messages, "mexica_ai/wire.py", "server/answers.py", "server/paths.py",
+@door(messages_seeds, mutated_messages, "mexica_ai/rpc/wire.py", "server/answers.py", "server/paths.py",
       "server/service.py")  # fmt: skip
 def messages(data):
     """Messages of the service: positions, and all its requests."""
@@ -310,7 +316,7 @@ def mutated_replies(rng, data, others):
     return data[:1] + service.mutated_message(rng, message).SerializeToString(deterministic=True)
 
 
-@door(replies_seeds, mutated_replies, "mexica_ai/client.py", "mexica_ai/wire.py")
+@door(replies_seeds, mutated_replies, "mexica_ai/rpc/client.py", "mexica_ai/rpc/wire.py")
 def replies(data):
     """The answers of another program's service, as the client reads them."""
     calls = asked(data[1:])

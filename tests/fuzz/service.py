@@ -26,10 +26,10 @@ from pathlib import Path
 from google.protobuf.message import DecodeError, Message
 
 import mexica_ai as ai
-from mexica_ai import wire
-from mexica_ai.annotate import check_played
-from mexica_ai.errors import MexicaAIError
-from mexica_ai.search import run_search
+from mexica_ai.analysis.annotate import check_played
+from mexica_ai.analysis.search import run_search
+from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.rpc import wire
 from mexica_ai.server import answers, service
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import status_of

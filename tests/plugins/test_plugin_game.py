@@ -157,7 +157,7 @@ def test_every_command_knows_it(run, folder):
 CLIENT = """
 import json, sys
 import mexica_ai as ai
-from mexica_ai.client import Client
+from mexica_ai.rpc.client import Client
 
 def error_of(call, *args, **options):
     try:

@@ -10,14 +10,14 @@ import sys
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import registry
 from mexica_ai.arena.play import describe_build
+from mexica_ai.game import registry
 
 NIM = """
 from cext.games.nim.ops import GAME
-from mexica_ai import registry
+from mexica_ai.game import registry
 from mexica_ai.games.nim.codec import CODEC, NimCodec, Option
-from mexica_ai.registry import GameEntry
+from mexica_ai.game.registry import GameEntry
 ENTRY = GameEntry("nim", GAME, CODEC)
 """
 
@@ -109,7 +109,7 @@ def test_two_packages_with_one_game_are_both_left_out_and_a_third_one_goes_on(pa
     monkeypatch.setattr(registry, "BUILT_IN", ("mexica",))
     package("plug_one", NIM)
     package("plug_two", NIM)
-    package("plug_three", "from mexica_ai.registry import _load\nENTRY = _load('coatl')", game="coatl")
+    package("plug_three", "from mexica_ai.game.registry import _load\nENTRY = _load('coatl')", game="coatl")
     expected = r'"nim": the package plug_one 1.5 and plug_two 1.5 cannot be used: each has a game "nim"; expected one'
     with pytest.warns(RuntimeWarning, match=expected):
         assert registry.names() == ("mexica", "coatl")
@@ -127,7 +127,7 @@ def test_a_game_with_weights_brings_what_fits_them(package, monkeypatch, changed
     monkeypatch.setattr(registry, "BUILT_IN", ("mexica",))
     package(
         "plug_bad",
-        f"import ast\nfrom mexica_ai.registry import _load\nENTRY = _load('coatl')._replace({changed})",
+        f"import ast\nfrom mexica_ai.game.registry import _load\nENTRY = _load('coatl')._replace({changed})",
         "coatl",
     )
     with pytest.warns(RuntimeWarning, match=f"the package plug_bad 1.5 cannot be used: {expected}"):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from reference.coatl import State as Reference
 
-from cext.core.game import CHANCE
+from cext.core.contract.game import CHANCE
 from mexica_ai.games.coatl import notation
 from mexica_ai.games.coatl.codec import CODEC
 

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mexica_ai as ai
-from cext.core.game import CHANCE
+from cext.core.contract.game import CHANCE
 from cext.games.coatl import ops
-from mexica_ai import MexicaAIError, NotationError, PositionError, wire
+from mexica_ai import MexicaAIError, NotationError, PositionError
 from mexica_ai.games.coatl import facts, invariants, notation, render
 from mexica_ai.games.coatl.codec import CODEC
+from mexica_ai.rpc import wire
 from mexica_ai.v1 import coatl_pb2, engine_pb2
 
 # A shared machine is sometimes slow; how long an example takes is no property of the parsers.

@@ -19,11 +19,12 @@ from reference.coatl_matching import prophecy_points
 from scipy.stats import chisquare
 from weighed import Search
 
-from cext.core.uct import UCT
+from cext.core.baselines.uct import UCT
 from cext.games.coatl.observations import has_world
-from mexica_ai import IllegalActionError, NotationError, PositionError, wire
+from mexica_ai import IllegalActionError, NotationError, PositionError
+from mexica_ai.game.position import Position
 from mexica_ai.games.coatl import facts, notation
-from mexica_ai.position import Position
+from mexica_ai.rpc import wire
 
 pytestmark = pytest.mark.slow
 

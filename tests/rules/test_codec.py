@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import registry
-from mexica_ai.games.codec import GameCodec, Option
+from mexica_ai.game import registry
+from mexica_ai.game.codec import GameCodec, Option
 from mexica_ai.games.nim.codec import NimCodec
 from mexica_ai.v1 import engine_pb2
 

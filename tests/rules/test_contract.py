@@ -14,15 +14,15 @@ import random
 
 import pytest
 
-from cext.core.baselines import random_turn
-from cext.core.game import CHANCE, TERMINAL, Game, State
-from cext.core.options import OPTIONS
-from cext.core.perft import divide, perft
-from cext.core.playout import copies, legal_lists, random_playout, random_playouts
-from mexica_ai import registry
-from mexica_ai.errors import IllegalActionError, PositionError, SearchError
-from mexica_ai.games.codec import GameCodec
-from mexica_ai.position import Position
+from cext.core.baselines.baselines import random_turn
+from cext.core.contract.game import CHANCE, TERMINAL, Game, State
+from cext.core.contract.perft import divide, perft
+from cext.core.contract.playout import copies, legal_lists, random_playout, random_playouts
+from cext.core.search.options import OPTIONS
+from mexica_ai.game import registry
+from mexica_ai.game.codec import GameCodec
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import IllegalActionError, PositionError, SearchError
 from test_games.trick.ops import create_for_another_interface, create_without_functions
 
 SEED = int(os.environ.get("MEXICA_AI_SEED", "2015"))

@@ -6,8 +6,8 @@ import re
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import registry
-from mexica_ai.games.entry import MENU
+from mexica_ai.game import registry
+from mexica_ai.game.entry import MENU
 
 GAMES = registry.names()
 TARGET = re.compile(r'data-target="([^"]*)"')

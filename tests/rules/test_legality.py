@@ -8,8 +8,8 @@ import pytest
 from tzolkin_builder import build
 
 import mexica_ai as ai
-from mexica_ai import registry
-from mexica_ai.errors import IllegalActionError
+from mexica_ai.game import registry
+from mexica_ai.io.errors import IllegalActionError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

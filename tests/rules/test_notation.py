@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mexica_ai import MexicaAIError, NotationError, Position, load, new_game, registry, replay
+from mexica_ai import MexicaAIError, NotationError, Position, load, new_game, replay
+from mexica_ai.game import registry
 from mexica_ai.games.mexica import board, notation
-from mexica_ai.strict import parse_json
+from mexica_ai.io.strict import parse_json
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
 GAMES = registry.names()

@@ -10,9 +10,9 @@ import pytest
 from reference.perft import nim_count, nim_divide
 
 import mexica_ai
-from cext.core.perft import divide, perft
-from mexica_ai import registry
-from mexica_ai.errors import SearchError
+from cext.core.contract.perft import divide, perft
+from mexica_ai.game import registry
+from mexica_ai.io.errors import SearchError
 
 FILES = sorted((Path(__file__).parents[1] / "data" / "perft").glob("*.json"))
 ENTRIES = [

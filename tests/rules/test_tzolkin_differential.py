@@ -17,7 +17,7 @@ from reference import tzolkin as reference
 from tzolkin_implementations import Compiled
 from tzolkin_walks import LEANINGS, MUST_OCCUR, choose, events, new_game
 
-from cext.core.game import CHANCE
+from cext.core.contract.game import CHANCE
 from mexica_ai.games.tzolkin import notation
 from mexica_ai.games.tzolkin.codec import CODEC
 

@@ -14,11 +14,11 @@ import pytest
 from tzolkin_walks import LEANINGS, choose, new_game
 from weighed import Search
 
-from cext.core.baselines import random_turn
-from cext.core.game import CHANCE
-from mexica_ai import wire
+from cext.core.baselines.baselines import random_turn
+from cext.core.contract.game import CHANCE
+from mexica_ai.game.position import Position
 from mexica_ai.games.tzolkin.codec import CODEC
-from mexica_ai.position import Position
+from mexica_ai.rpc import wire
 from mexica_ai.v1 import engine_pb2
 
 SCALE = int(os.environ.get("MEXICA_AI_WALKS", "1"))

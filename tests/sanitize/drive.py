@@ -27,15 +27,15 @@ from fuzz.material import GAMES, SPACES, look_at, mutate, new_position, scaled, 
 from weighed import Beam, Search, greedy_turn
 
 import mexica_ai as ai
-from cext.core import game as core_game
-from cext.core.baselines import random_turn
-from cext.core.errors import MexicaAIError
-from cext.core.game import CHANCE
-from cext.core.options import OPTIONS
-from cext.core.perft import divide, perft
-from cext.core.playout import random_playout, random_playouts
-from cext.core.uct import UCT
-from mexica_ai import registry
+from cext.core.baselines.baselines import random_turn
+from cext.core.baselines.uct import UCT
+from cext.core.contract import game as core_game
+from cext.core.contract.errors import MexicaAIError
+from cext.core.contract.game import CHANCE
+from cext.core.contract.perft import divide, perft
+from cext.core.contract.playout import random_playout, random_playouts
+from cext.core.search.options import OPTIONS
+from mexica_ai.game import registry
 from test_games.trick.ops import deal
 
 # Bytes by which a hundred rounds of the same work may grow: caches of the interpreter.

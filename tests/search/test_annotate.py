@@ -16,10 +16,10 @@ from collections import Counter
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import annotate
-from mexica_ai.annotate import evaluate_record
+from mexica_ai.analysis import annotate
+from mexica_ai.analysis.annotate import evaluate_record
+from mexica_ai.analysis.search import run_search
 from mexica_ai.cli.main import main
-from mexica_ai.search import run_search
 
 ROOT = pathlib.Path(__file__).parents[2]
 GAME = ROOT / "examples" / "mexica_game.jsonl"

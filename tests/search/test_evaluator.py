@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core.search import Search
-from mexica_ai import env, registry
+from cext.core.search.search import Search
+from mexica_ai import env
+from mexica_ai.analysis.evaluators import GAME_KEY, SCHEMA_KEY, OnnxEvaluator
 from mexica_ai.engines import make_engine
 from mexica_ai.env import schema
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.evaluators import GAME_KEY, SCHEMA_KEY, OnnxEvaluator
+from mexica_ai.game import registry
+from mexica_ai.io.errors import NotationError, SearchError
 
 GAMES = registry.names()
 

@@ -9,11 +9,12 @@ import pytest
 from servers import RunningServer
 
 import mexica_ai as ai
-from mexica_ai import registry, wire
+from mexica_ai.analysis.explain import MIN_VISITS, explain
+from mexica_ai.analysis.results import Forecast
 from mexica_ai.cli.main import main
-from mexica_ai.explain import MIN_VISITS, explain
-from mexica_ai.results import Forecast
-from mexica_ai.steps import play_steps
+from mexica_ai.game import registry
+from mexica_ai.game.steps import play_steps
+from mexica_ai.rpc import wire
 from mexica_ai.v1 import engine_pb2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -19,8 +19,8 @@ import pytest
 from mexica_builder import build
 
 import mexica_ai as ai
-from cext.core.search import Search
-from mexica_ai import registry
+from cext.core.search.search import Search
+from mexica_ai.game import registry
 from mexica_ai.train.corrections import estimate
 from test_games.trick.ops import deal
 

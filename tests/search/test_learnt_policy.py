@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core.priors import policy_of
-from cext.core.search import Search
-from mexica_ai import registry
+from cext.core.learning.priors import policy_of
+from cext.core.search.search import Search
+from mexica_ai.analysis.search import run_search
 from mexica_ai.engines import make_engine
-from mexica_ai.errors import NotationError
-from mexica_ai.search import run_search
+from mexica_ai.game import registry
+from mexica_ai.io.errors import NotationError
 from mexica_ai.train import policy
 from mexica_ai.train.positions import HELD_OUT
 

@@ -8,11 +8,11 @@ import pytest
 
 import mexica_ai as ai
 from mexica_ai import env
+from mexica_ai.analysis.search import run_search, watch_search
+from mexica_ai.analysis.tree import search_tree
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
-from mexica_ai.search import run_search, watch_search
 from mexica_ai.server.errors import status_of
-from mexica_ai.tree import search_tree
 
 LIMITS = ai.Limits(iterations=5)
 
@@ -73,7 +73,7 @@ def test_games_and_trees_without_memory(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(sys.modules["mexica_ai.env.vector"], "VectorEnv", fail)
-    monkeypatch.setattr("mexica_ai.tree.Search", fail)
+    monkeypatch.setattr("mexica_ai.analysis.tree.Search", fail)
     for ask in (lambda: env.vector("nim", 2), lambda: search_tree(ai.new_game("nim"), LIMITS)):
         with pytest.raises(ai.SearchError) as caught:
             ask()

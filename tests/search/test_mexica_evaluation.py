@@ -6,7 +6,7 @@ import numpy as np
 from weighed import evaluate
 
 import mexica_ai as ai
-from mexica_ai import registry
+from mexica_ai.game import registry
 
 spec = registry.get("mexica").weights_spec
 OWN, SHARED = spec.own_features, spec.shared_features

@@ -4,8 +4,8 @@ import pytest
 
 import mexica_ai as ai
 from cext.games.mexica import plans
-from mexica_ai import registry
 from mexica_ai.engines import make_engine
+from mexica_ai.game import registry
 
 format_action = registry.get("mexica").codec.format_action
 

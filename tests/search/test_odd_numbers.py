@@ -10,8 +10,8 @@ from fuzz.material import seeded, walked
 from weighed import Beam, Search, evaluate, greedy_turn
 
 import mexica_ai as ai
-from cext.core.priors import policy_of
-from mexica_ai import registry
+from cext.core.learning.priors import policy_of
+from mexica_ai.game import registry
 from test_games.trick.ops import ODD_KINDS, deal
 
 WEIGHED = [name for name in registry.names() if registry.get(name).weights_spec]

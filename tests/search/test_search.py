@@ -18,8 +18,9 @@ from mexica_builder import build
 from weighed import Search
 
 import mexica_ai
-from cext.core.options import OPTIONS
-from mexica_ai import GameOverError, Position, SearchError, registry
+from cext.core.search.options import OPTIONS
+from mexica_ai import GameOverError, Position, SearchError
+from mexica_ai.game import registry
 from mexica_ai.train.corrections import estimate
 
 TOLERANCE_S = 10.0  # no more than a guard against waiting for the end: machines are shared
@@ -874,8 +875,8 @@ assert c.pthread_attr_init(attributes) == 0
 assert c.pthread_attr_setstacksize(attributes, ctypes.c_size_t(128 << 10)) == 0
 assert c.pthread_setattr_default_np(attributes) == 0
 import mexica_ai
-from cext.core.search import Search
-from mexica_ai import registry
+from cext.core.search.search import Search
+from mexica_ai.game import registry
 for game in registry.names():
     state = mexica_ai.new_game(game, players=2, seed=1).state
     search = Search(state, weights=registry.get(game).weights(), threads=2, playout_weight=0.5, memory_mb=4)

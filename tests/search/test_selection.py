@@ -8,7 +8,7 @@ import pytest
 from weighed import Search
 
 import mexica_ai as ai
-from cext.core.search import search_is_settled
+from cext.core.search.search import search_is_settled
 from test_games.trick.ops import deal
 
 # Twelve actions, and the game lasts for four turns or more.

@@ -5,8 +5,8 @@ import threading
 import pytest
 
 import mexica_ai as ai
+from mexica_ai.analysis.search import run_search, watch_search
 from mexica_ai.engines import make_engine
-from mexica_ai.search import run_search, watch_search
 
 
 @pytest.mark.parametrize("is_set_before", [False, True])

@@ -6,7 +6,7 @@ from weighed import categorize
 
 import mexica_ai as ai
 from cext.games.tzolkin.spec import SPEC
-from mexica_ai import registry
+from mexica_ai.game import registry
 
 OWN, SHARED = SPEC.own_features, SPEC.shared_features
 

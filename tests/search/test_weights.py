@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core import baselines, beam, search
-from cext.core.weights import Weights
-from mexica_ai import registry
+from cext.core.baselines.baselines import baselines, beam
+from cext.core.learning.weights import Weights
+from cext.core.search.search import search
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
-from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.game import registry
+from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.train import fit
 from mexica_ai.train.corrections import estimate, pulled
 

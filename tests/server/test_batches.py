@@ -13,11 +13,13 @@ from servers import IdleSearch, RunningServer, await_that, failure
 from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai import files, registry, wire
+from mexica_ai.analysis.search import run_search
 from mexica_ai.cli.main import main
-from mexica_ai.client import AsyncClient, Client
-from mexica_ai.errors import GameOverError, NotationError
-from mexica_ai.search import run_search
+from mexica_ai.game import registry
+from mexica_ai.io import files
+from mexica_ai.io.errors import GameOverError, NotationError
+from mexica_ai.rpc import wire
+from mexica_ai.rpc.client import AsyncClient, Client
 from mexica_ai.server.batches import answer_each
 from mexica_ai.server.result_cache import ResultCache
 from mexica_ai.server.scheduler import Question

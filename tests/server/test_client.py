@@ -14,7 +14,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from servers import IdleSearch, RunningServer
 
 import mexica_ai as ai
-from mexica_ai.client import AsyncClient, Client
+from mexica_ai.rpc.client import AsyncClient, Client
 from mexica_ai.server.service import SERVICE_NAME
 from mexica_ai.v1 import engine_pb2
 

@@ -8,11 +8,11 @@ import pytest
 from virtual_clock import SleepingSearch, VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai import levels
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.scheduler import Call, Question, Scheduler
 from mexica_ai.server.slots import BusyError
-from mexica_ai.stopping import Stop
 
 NIM = ai.new_game("nim", piles=[7, 6, 5])
 RUN_S = 60.0

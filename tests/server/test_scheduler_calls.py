@@ -8,11 +8,11 @@ import pytest
 from virtual_clock import SleepingSearch, VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai.records import make_record
+from mexica_ai.analysis.stopping import Stop
+from mexica_ai.game.records import make_record
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.scheduler import RECORD_RETRY_S, Call, Question, Scheduler
 from mexica_ai.server.slots import PATIENCE_S, BusyError
-from mexica_ai.stopping import Stop
 
 NIM = ai.new_game("nim", piles=[7, 6, 5])
 

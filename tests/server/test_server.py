@@ -22,9 +22,9 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from servers import IdleSearch, RunningServer, await_that, failure
 
 import mexica_ai as ai
-from mexica_ai import wire
-from mexica_ai.client import AsyncClient, Client
 from mexica_ai.engines import make_engine
+from mexica_ai.rpc import wire
+from mexica_ai.rpc.client import AsyncClient, Client
 from mexica_ai.server import service
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig

@@ -30,7 +30,7 @@ from grpc_status import rpc_status
 from servers import IdleSearch, await_that, on_a_socket
 
 import mexica_ai as ai
-from mexica_ai import wire
+from mexica_ai.rpc import wire
 from mexica_ai.server import auth, logs
 from mexica_ai.server.app import METHODS, Server
 from mexica_ai.server.auth import CALLER, Authenticates, Certificates, Tokens

@@ -20,15 +20,15 @@ from servers import IdleSearch, RunningServer, await_that, failure
 from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai import wire
-from mexica_ai.client import AsyncClient, Client, service_config
-from mexica_ai.margin import NUM_RECENT, Margin
-from mexica_ai.search import Search
+from mexica_ai.analysis.margin import NUM_RECENT, Margin
+from mexica_ai.analysis.search import Search
+from mexica_ai.analysis.stopping import Stop
+from mexica_ai.rpc import wire
+from mexica_ai.rpc.client import AsyncClient, Client, service_config
 from mexica_ai.server import answers, app, scheduler, service
 from mexica_ai.server.light import RETRY_S, LightPlaces
 from mexica_ai.server.searches import NICENESS, Searches
 from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, loop_time
-from mexica_ai.stopping import Stop
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -882,7 +882,7 @@ class StarvedSearch:
 
 @pytest.mark.real("time")
 def test_a_search_that_gets_no_processor_is_answered_in_time_and_keeps_its_slot(nim, monkeypatch):
-    monkeypatch.setattr("mexica_ai.search.Search", StarvedSearch)
+    monkeypatch.setattr("mexica_ai.analysis.search.Search", StarvedSearch)
     StarvedSearch.gets_a_processor.clear()
     running = RunningServer(None, slots=1, memory_mb=64)
     try:

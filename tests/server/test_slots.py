@@ -6,8 +6,8 @@ import pytest
 from virtual_clock import SleepingSearch, VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai import levels
-from mexica_ai.margin import FACTOR
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.margin import FACTOR
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.scheduler import FORCED_CHECK_S, Call, Question, Scheduler
 from mexica_ai.server.slots import PATIENCE_S, BusyError, SearchSlots

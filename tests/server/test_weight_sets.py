@@ -9,11 +9,12 @@ import pytest
 from servers import RunningServer, failure
 
 import mexica_ai as ai
-from mexica_ai import registry, wire
-from mexica_ai.annotate import evaluate_record
+from mexica_ai.analysis.annotate import evaluate_record
 from mexica_ai.cli.main import main
-from mexica_ai.client import Client
 from mexica_ai.engines import make_engine
+from mexica_ai.game import registry
+from mexica_ai.rpc import wire
+from mexica_ai.rpc.client import Client
 from mexica_ai.train.corrections import estimate
 from mexica_ai.v1 import engine_pb2
 

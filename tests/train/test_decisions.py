@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mexica_ai import files, registry
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.position import Position
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.io import files
+from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.train import decisions
 
 SIZES = decisions.Sizes(play=2, search=40, top=2, below=1, odd=1, iterations=2, depth=3, rollouts=4, finished=2)

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core.search import Search
-from mexica_ai import env, registry
+from cext.core.search.search import Search
+from mexica_ai import env
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.tree import search_tree
 from mexica_ai.cli.main import main
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.export import MANIFEST, Settings, export, make_shard
-from mexica_ai.limits import Limits
-from mexica_ai.tree import search_tree
+from mexica_ai.game import registry
+from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.train.export import MANIFEST, Settings, export, make_shard
 
 
 class Here:

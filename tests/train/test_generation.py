@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from mexica_ai import registry
 from mexica_ai.cli.main import main
-from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.game import registry
+from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.train import generation, policy, searches
 
 GAME = "coatl"

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from mexica_ai import registry
 from mexica_ai.cli.main import main
-from mexica_ai.errors import NotationError
-from mexica_ai.position import Position
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import NotationError
 from mexica_ai.train import fit, positions, probes, selfplay
 
 pytestmark = pytest.mark.slow

@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mexica_ai import registry
 from mexica_ai.arena.play import Task
 from mexica_ai.arena.pool import GamePool
 from mexica_ai.arena.tournament import Game, Tournament, reproducible_key
 from mexica_ai.cli.main import main
-from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.game import registry
+from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.train import job_file, positions, probes, recipe, selfplay
 
 # Workers are processes, which have the weights that ship.

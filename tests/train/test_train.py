@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import registry
 from mexica_ai.cli.main import main
-from mexica_ai.errors import NotationError
-from mexica_ai.records import replay
+from mexica_ai.game import registry
+from mexica_ai.game.records import replay
+from mexica_ai.io.errors import NotationError
 from mexica_ai.train import fit, positions, priors, selfplay
 from mexica_ai.train.corrections import estimate, pulled, unpulled
 

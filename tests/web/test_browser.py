@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from pages import PERSON, Process, engine
 
-from mexica_ai import registry
+from mexica_ai.game import registry
 
 ROOT = Path(__file__).parents[2]
 GOLDENS = ROOT / "tests" / "data" / "web"

@@ -10,9 +10,9 @@ import pytest
 from spoiled import spoil
 
 import mexica_ai as ai
-from mexica_ai import registry
-from mexica_ai.errors import NotationError, PositionError
-from mexica_ai.games.edit import value_at
+from mexica_ai.game import registry
+from mexica_ai.game.edit import value_at
+from mexica_ai.io.errors import NotationError, PositionError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GAMES = [game for game in registry.names() if registry.get(game).codec.editor]

@@ -8,7 +8,7 @@ import pytest
 from pages import PERSON, Process, engine
 
 import mexica_ai as ai
-from mexica_ai import registry
+from mexica_ai.game import registry
 
 PERSONS = [PERSON, PERSON]
 

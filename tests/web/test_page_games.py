@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import registry
+from mexica_ai.game import registry
 from mexica_ai.web import games, starts
 from mexica_ai.web.app import Site
 from mexica_ai.web.events import Hub

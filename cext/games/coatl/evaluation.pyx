@@ -4,18 +4,18 @@ A prophecy counts for its points as its Coatl stands, and for the points of its 
 that are missing for them. At each open end of the Coatl the card's automaton gives the shortest path to one more
 occurrence; pieces that the seat has stored are not missing. ``plans.pxd`` has what several prophecies bring together.
 
-A network reads the features of the seat, of its rivals and of the position (``cext/core/network.pxd``). Its weights in
-``weights.json`` were fitted on self-play. The *outlook* is a hand-made weighted sum of a seat's features. It orders the
+A network reads the features of the seat, of its rivals and of the position (``cext/core/learning/network.pxd``). Its
+weights in ``weights.json`` were fitted on self-play. The *outlook* is a hand-made weighted sum of a seat's features. It orders the
 actions of a turn, and a fit of the network begins with it.
 """
 
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from cext.core.game cimport State
-from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
-                                network_forward)
-from cext.core.rng cimport MIX_STEP, mix_bits, mix_step, mix_word
+from cext.core.contract.game cimport State
+from cext.core.learning.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features,
+                                         network_find_t, network_forward)
+from cext.core.contract.rng cimport MIX_STEP, mix_bits, mix_step, mix_word
 from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PATHS, TEMPLES, FaceC,
                                      PathC, card_points, card_scan)
 from cext.games.coatl.plans cimport PLANS_MISSING, PlansC, PlansCacheC, plans_find
@@ -26,8 +26,8 @@ from cext.games.coatl.state cimport (BODIES, BODY, BUILDING, CAPACITY, CLOSING, 
 from cext.games.coatl.weights cimport (NUM_INPUTS, NUM_OWN, NUM_SHARED, SHARED_BODIES, SHARED_BUILDING, SHARED_CLOSING,
                                        SHARED_DECK, SHARED_DRAWING, SHARED_ENDING_BODIES, SHARED_ENDING_THIRD,
                                        SHARED_FOUR_SEATS, SHARED_LEADER_CLOSED, SHARED_PAIRS, SHARED_ROUND,
-                                       SHARED_STRICT_ENDS, SHARED_SUPPLY_HEADS, SHARED_SUPPLY_TAILS,
-                                       SHARED_THREE_SEATS, SHARED_TWO_ACTIONS, SHARED_WITH_TOKENS, CoatlWeightsC)
+                                       SHARED_STRICT_ENDS, SHARED_SUPPLY_HEADS, SHARED_SUPPLY_TAILS, SHARED_THREE_SEATS,
+                                       SHARED_TWO_ACTIONS, SHARED_WITH_TOKENS, CoatlWeightsC)
 
 cdef enum:
     CASH_SCALE = 30     # points

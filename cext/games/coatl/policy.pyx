@@ -4,10 +4,10 @@ from libc.math cimport expf, logf
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
 
-from cext.core.game cimport State
-from cext.core.priors cimport priors_categorize, priors_find_t, priors_inputs
-from cext.core.rng cimport rng_below
-from cext.core.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
+from cext.core.contract.game cimport State
+from cext.core.learning.priors cimport priors_categorize, priors_find_t, priors_inputs
+from cext.core.contract.rng cimport rng_below
+from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
 from cext.games.coatl.cards cimport NUM_COLORS, NUM_PAIRS, PAIR_A, PAIR_B
 from cext.games.coatl.evaluation cimport CoatlCacheC, evaluation_outlook
 from cext.games.coatl.rules cimport (MAX_ACTIONS, rules_apply_action, rules_candidates, rules_is_legal,

@@ -6,10 +6,10 @@ by ``mexica_ai.games.coatl.notation``; here colours, cards and seats are numbers
 
 from libc.string cimport memcpy, memset
 
-from cext.core.rng cimport mix_bits
-from cext.core.types cimport MAX_SEATS
-from cext.games.coatl.cards cimport (FACE_OF, FIRST_CARD, NUM_FACES, TEMPLES, card_points, card_times,
-                                     neighbors_of, temple_met)
+from cext.core.contract.rng cimport mix_bits
+from cext.core.contract.types cimport MAX_SEATS
+from cext.games.coatl.cards cimport (FACE_OF, FIRST_CARD, NUM_FACES, TEMPLES, card_points, card_times, neighbors_of,
+                                     temple_met)
 
 
 cdef uint64_t ALL_CARDS = (<uint64_t>1 << NUM_CARDS) - 1

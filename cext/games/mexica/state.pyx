@@ -6,10 +6,10 @@ by ``mexica_ai.games.mexica.notation``; here a space is a cell number.
 
 from libc.string cimport memset
 
-from cext.core.types cimport MAX_SEATS
+from cext.core.contract.types cimport MAX_SEATS
 from cext.games.mexica.board cimport PRINTED_CANALS
-from cext.games.mexica.rows cimport (rows_add, rows_any, rows_count, rows_flood, rows_has, rows_list,
-                                     rows_none, rows_of, zobrist)
+from cext.games.mexica.rows cimport (rows_add, rows_any, rows_count, rows_flood, rows_has, rows_list, rows_none,
+                                     rows_of, zobrist)
 
 
 cdef uint64_t _pack_sizes(const uint8_t* counts) noexcept nogil:

@@ -7,10 +7,10 @@ from libc.math cimport expf, logf
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy, memset
 
-from cext.core.game cimport State
-from cext.core.priors cimport priors_categorize, priors_find_t, priors_inputs
-from cext.core.rng cimport rng_below
-from cext.core.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
+from cext.core.contract.game cimport State
+from cext.core.learning.priors cimport priors_categorize, priors_find_t, priors_inputs
+from cext.core.contract.rng cimport rng_below
+from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
 from cext.games.tzolkin.evaluation cimport AT_ONCE, BeforeC, evaluation_after, evaluation_look
 from cext.games.tzolkin.rules cimport MAX_ACTIONS, rules_actions_of, rules_apply_action, rules_verbs
 from cext.games.tzolkin.state cimport *

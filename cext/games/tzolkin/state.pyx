@@ -6,8 +6,8 @@ by ``mexica_ai.games.tzolkin.notation``; here gears, tiles, decisions and seats 
 
 from libc.string cimport memcpy, memset
 
-from cext.core.rng cimport mix_bits
-from cext.core.types cimport MAX_SEATS
+from cext.core.contract.rng cimport mix_bits
+from cext.core.contract.types cimport MAX_SEATS
 
 
 # --- hash

@@ -1,6 +1,6 @@
 """Shut the Box for mexica-ai."""
 
-from mexica_ai.registry import GameEntry
+from mexica_ai.game.registry import GameEntry
 from mexica_ai_shutbox.codec import CODEC
 from mexica_ai_shutbox.ops import GAME
 

@@ -9,9 +9,9 @@ finished.
 
 import re
 
-from mexica_ai.errors import NotationError, PositionError
-from mexica_ai.games.codec import GameCodec, Option
-from mexica_ai.strict import Findings, check_shape, check_version, choice, quote
+from mexica_ai.game.codec import GameCodec, Option
+from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.strict import Findings, check_shape, check_version, choice, quote
 from mexica_ai_shutbox.ops import state_from_fields, state_to_fields
 
 VERSION = 1

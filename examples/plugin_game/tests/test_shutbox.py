@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 import mexica_ai as ai
-from cext.core.perft import perft
-from mexica_ai import registry
+from cext.core.contract.perft import perft
+from mexica_ai.game import registry
 
 START = {
     "game": "shutbox",

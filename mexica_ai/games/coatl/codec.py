@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
+from mexica_ai.game.codec import GameCodec, Option
 from mexica_ai.games.coatl import compact, legality, notation, render
-from mexica_ai.games.codec import GameCodec, Option
 
 
 class CoatlCodec(GameCodec):

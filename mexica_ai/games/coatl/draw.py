@@ -10,12 +10,12 @@ from mexica_ai.draw import marks
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import TIMES, document, element, group, text
+from mexica_ai.game.codec import try_parse
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.codec import CODEC
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
 from mexica_ai.games.coatl.notation import SHAPE
-from mexica_ai.games.codec import try_parse
-from mexica_ai.strict import readable
+from mexica_ai.io.strict import readable
 
 PARTS = ("table", "seats", "steps")
 HIDDEN = "?"

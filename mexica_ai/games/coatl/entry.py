@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mexica_ai.game.entry import MENU, Entry, Tool
 from mexica_ai.games.coatl import facts
-from mexica_ai.games.entry import MENU, Entry, Tool
 
 TOOLS = (
     Tool("keep", "k", "Keep"),

@@ -12,7 +12,7 @@ from collections import Counter
 
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, PARTS
-from mexica_ai.strict import quote
+from mexica_ai.io.strict import quote
 
 MAX_MEMORY = 268  # entries, as many as the compiled core has room for
 MAX_ROUND = 10_000  # far beyond any game, well inside the compiled core's counter
@@ -39,7 +39,7 @@ def check_position(data, path, findings):
         A position of the right shape.
     path : str
         JSON path of the position; every violation's path begins with it.
-    findings : mexica_ai.strict.Findings
+    findings : mexica_ai.io.strict.Findings
         Collects the violations.
     """
     _Checker(data, path, findings).check()

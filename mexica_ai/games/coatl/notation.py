@@ -33,11 +33,11 @@ import numpy as np
 from cext.games.coatl import hidden, ops
 from cext.games.coatl.observations import has_world
 from cext.games.coatl.ops import state_from_fields, state_to_fields
-from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, FACES, KINDS, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
 from mexica_ai.games.coatl.invariants import check_position
-from mexica_ai.strict import (
+from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.strict import (
     Findings,
     Nullable,
     Text,
@@ -338,7 +338,7 @@ def parse_position(data, path="position"):
 
     Returns
     -------
-    cext.core.game.State
+    cext.core.contract.game.State
 
     Raises
     ------
@@ -723,7 +723,7 @@ def deal_for(state, viewer, action):
 
     Parameters
     ----------
-    state : cext.core.game.State
+    state : cext.core.contract.game.State
         Changed in place.
     viewer : int
         The seat, from 0.

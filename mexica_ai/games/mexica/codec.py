@@ -6,9 +6,9 @@ seats, so there are no views. A full position contains them, and the end of peri
 
 from typing import ClassVar
 
-from mexica_ai.errors import PositionError
-from mexica_ai.games.codec import GameCodec, Option
+from mexica_ai.game.codec import GameCodec, Option
 from mexica_ai.games.mexica import board, compact, legality, notation, render
+from mexica_ai.io.errors import PositionError
 
 
 class MexicaCodec(GameCodec):

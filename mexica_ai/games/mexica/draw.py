@@ -12,12 +12,12 @@ from mexica_ai.draw.outline import outline
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import NEUTRAL, pawn, seat_mark, seat_shape
 from mexica_ai.draw.svg import TIMES, document, element, group, text
-from mexica_ai.games.codec import try_parse
+from mexica_ai.game.codec import try_parse
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.codec import CODEC
 from mexica_ai.games.mexica.notation import SHAPE
-from mexica_ai.strict import readable
+from mexica_ai.io.strict import readable
 
 PARTS = ("board", "panel", "steps")
 SIZE, X, Y = 40, 46, 46  # of a space, and where space A1 begins

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cext.games.mexica.ops import scoring_now
-from mexica_ai.games.codec import try_parse
+from mexica_ai.game.codec import try_parse
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import parse_space
 from mexica_ai.games.mexica.codec import CODEC

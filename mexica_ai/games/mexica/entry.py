@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mexica_ai.games.entry import MENU, Entry, Tool
+from mexica_ai.game.entry import MENU, Entry, Tool
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 

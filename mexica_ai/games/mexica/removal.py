@@ -17,11 +17,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from cext.games.mexica.ops import state_to_fields
-from mexica_ai.errors import NotationError, PositionError
+from mexica_ai.game.position import Position
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
-from mexica_ai.position import Position
-from mexica_ai.strict import quote
+from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.strict import quote
 
 QUICK_STEPS = 80  # steps per start in the quick pass before the complete search
 MAX_STEPS = 60_000  # steps of the complete search for one size before the engine gives up: at most a second

@@ -1,6 +1,6 @@
 """Nim's codec: its text forms, its rendering and its options."""
 
-from mexica_ai.games.codec import GameCodec, Option
+from mexica_ai.game.codec import GameCodec, Option
 from mexica_ai.games.nim import compact, notation, render
 
 

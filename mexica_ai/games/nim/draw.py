@@ -9,7 +9,7 @@ from mexica_ai.draw.marks import chips
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.svg import document, element, text
 from mexica_ai.games.nim.notation import MAX_PILE, MAX_PILES, SHAPE
-from mexica_ai.strict import readable
+from mexica_ai.io.strict import readable
 
 PARTS = ("board", "steps")
 

@@ -2,9 +2,9 @@
 
 from typing import ClassVar
 
-from mexica_ai.errors import PositionError
-from mexica_ai.games.codec import GameCodec, Option
+from mexica_ai.game.codec import GameCodec, Option
 from mexica_ai.games.tzolkin import compact, legality, notation, render
+from mexica_ai.io.errors import PositionError
 
 
 class TzolkinCodec(GameCodec):

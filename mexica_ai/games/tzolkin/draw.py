@@ -12,12 +12,12 @@ from mexica_ai.draw import marks, svg
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import document, element, group, text
-from mexica_ai.games.codec import try_parse
+from mexica_ai.game.codec import try_parse
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.codec import CODEC
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.notation import SHAPE
-from mexica_ai.strict import readable
+from mexica_ai.io.strict import readable
 
 PARTS = ("calendar", "gears", "table", "seats", "steps")
 _WIDTH, _EDGE = 1260, 20

@@ -32,11 +32,11 @@ import numpy as np
 
 from cext.games.tzolkin import ops
 from cext.games.tzolkin.ops import is_answerable, state_from_fields, state_to_fields
-from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, PLACES, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.invariants import check_position
-from mexica_ai.strict import (
+from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.strict import (
     Findings,
     Nullable,
     Text,
@@ -298,7 +298,7 @@ def parse_position(data, path="position"):
 
     Returns
     -------
-    cext.core.game.State
+    cext.core.contract.game.State
 
     Raises
     ------
