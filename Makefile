@@ -9,14 +9,14 @@ BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
 PORTABLE_VENV := .venv-portable
 # One worker a processor; tests/real.py says what each of them gets.
-PYTEST := python -P -m pytest --numprocesses logical
+PYTEST := python -P -m pytest --numprocesses 4
 
 # The tests start the command hundreds of times; without bytecode each start compiles all modules.
 unexport PYTHONDONTWRITEBYTECODE
 SOURCES := setup.py cext/build.py \
     $(shell find cext proto tests/games -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.proto')
 # All else that is installed; only builds in environments of their own depend on it.
-PYTHON_SOURCES = mexica_ai_command.py $(wildcard examples/*.json*) \
+PYTHON_SOURCES = $(wildcard examples/*.json*) \
     $(shell find cext mexica_ai server tests/games -type f -not -name '*_pb2*' -not -name built.json \
         \( -name '*.py' -o -name '*.json' -o -path '*/static/*' -o -path '*/fonts/*' \))
 

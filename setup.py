@@ -115,7 +115,7 @@ BUILD_DIR = f"build/{VARIANT}"
 # A wheel contains all of this folder, so builds with the tests' modules have a separate one.
 BUILD_LIB = f"{BUILD_DIR}/{'lib-tests' if WITH_TESTS else 'lib'}"
 
-compile_args, link_args = list(COMPILE_ARGS), list(LINK_ARGS)
+compile_args, link_args, rules_args = list(COMPILE_ARGS), list(LINK_ARGS), []
 if SANITIZE:
     compile_args += ["-O1", "-g", "-fno-omit-frame-pointer", *SANITIZERS[SANITIZE]]
     link_args += SANITIZERS[SANITIZE]
@@ -127,6 +127,7 @@ elif DEBUG:
                      "-fsanitize=bounds,shift,signed-integer-overflow,integer-divide-by-zero"]
 else:
     compile_args += RELEASE_ARGS
+    rules_args += build.RULES_ARGS
 if NATIVE:
     compile_args += ["-march=native"]
 
@@ -147,7 +148,7 @@ extensions = [
         depends=[str(path.relative_to(ROOT)) for path in [ROOT / "cext/build.py", *sorted(ROOT.glob("cext/**/*.h")),
                                                           *(ROOT / "cext/core" / name for name in INTERFACE)]],
         define_macros=[*MACROS, ("CEXT_ABI", build.abi()), ("CEXT_VARIANT", f'"{VARIANT}"')],
-        extra_compile_args=compile_args,
+        extra_compile_args=[*compile_args, *(rules_args if name.endswith(".rules") else ())],
         extra_link_args=link_args,
     )
     for name in modules
@@ -194,7 +195,6 @@ class BuildExt(build_ext):
 
 setup(
     packages=packages,
-    py_modules=["mexica_ai_command"],
     package_dir=package_dirs,
     package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json",
                        "facts.json", "service_config.json", "fonts/*.ttf", "fonts/*.txt"],

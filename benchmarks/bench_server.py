@@ -75,7 +75,7 @@ def main():
         args.seconds = float("inf") if args.calls else 60.0
     game = some_game()
     calls = light_calls([*game[-1], coatl_view()])
-    serve = [sys.executable, "-m", "mexica_ai", "serve", "--port", "0", "--slots", str(args.slots)]
+    serve = [sys.executable, "-P", "-m", "mexica_ai", "serve", "--port", "0", "--slots", str(args.slots)]
     serve += ["--memory", str(args.memory), "--total-memory", str(args.memory * args.slots)]
     serve += ["--log-format", "json"]
     with (

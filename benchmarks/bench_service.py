@@ -67,7 +67,7 @@ class serving:  # noqa: N801, reads as a word in a with statement
     def __init__(self, threads):
         call = f"serve(port=0, slots=1, threads={threads}, max_time_s={LONG_S})"
         self._process = subprocess.Popen(
-            [sys.executable, "-c", f"from mexica_ai.server.main import serve; {call}"],
+            [sys.executable, "-P", "-c", f"from mexica_ai.server.main import serve; {call}"],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -178,7 +178,7 @@ def asking_to_cancel(address, request):
 @contextlib.contextmanager
 def asking_to_be_killed(address, request):
     """Ask from a process of its own, and yield what kills it."""
-    command = [sys.executable, "-c", CLIENT, address, METHOD]
+    command = [sys.executable, "-P", "-c", CLIENT, address, METHOD]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         process.stdin.write(request.SerializeToString())
         process.stdin.close()

@@ -54,7 +54,7 @@ def measure(args, level):
     key = repr((specs, settings, options, getattr(weights, "version", None)))
     checksum = hashlib.sha256(key.encode()).hexdigest()[:8]
     journal = args.journals / f"{args.game}-{level}-{checksum}.jsonl"
-    command = [sys.executable, "-m", "mexica_ai", "arena", "--game", args.game, "--players", "2"]
+    command = [sys.executable, "-P", "-m", "mexica_ai", "arena", "--game", args.game, "--players", "2"]
     command += ["--blocks", str(args.blocks), "--seed", str(SEED), "--time", str(TIME_S), "--journal", str(journal)]
     command += ["--resume", "--format", "json", "--engine", specs[0], "--engine", specs[1]]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)

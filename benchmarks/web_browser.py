@@ -54,7 +54,7 @@ POST = """async ([method, path, data]) => (await fetch(path, {
 def served():
     """Start `mexica-ai web`; give its URL."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "mexica_ai", "web", "--no-open", "--port", "0", "--games", folder]
+        command = [sys.executable, "-P", "-m", "mexica_ai", "web", "--no-open", "--port", "0", "--games", folder]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             yield process.stdout.readline().strip()

@@ -7,30 +7,32 @@
     print(position)
 
 The rules and the search are compiled (`cext`); this package is what users import. Start at `Position` and
-`best_turn`.
+`best_turn`. A name's module is imported when the name is first used.
 """
 
-from importlib import import_module as _import_module
-from typing import Any as _Any
+from __future__ import annotations
 
-from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record
-from mexica_ai.analysis.limits import Limits
-from mexica_ai.analysis.results import Candidate, Result
-from mexica_ai.analysis.search import analyze, best_turn
-from mexica_ai.analysis.stopping import Stop
-from mexica_ai.game import registry
-from mexica_ai.game.position import Position, load, new_game
-from mexica_ai.game.records import make_record, position_at, replay
-from mexica_ai.io.errors import (
-    GameOverError,
-    IllegalActionError,
-    MexicaAIError,
-    NotationError,
-    PositionError,
-    SearchError,
-    UnknownGameError,
-    Violation,
-)
+TYPE_CHECKING = False  # as in `typing`, which takes longer to import than this
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record
+    from mexica_ai.analysis.limits import Limits
+    from mexica_ai.analysis.results import Candidate, Result
+    from mexica_ai.analysis.search import analyze, best_turn
+    from mexica_ai.analysis.stopping import Stop
+    from mexica_ai.game.position import Position, load, new_game
+    from mexica_ai.game.records import make_record, position_at, replay
+    from mexica_ai.io.errors import (
+        GameOverError,
+        IllegalActionError,
+        MexicaAIError,
+        NotationError,
+        PositionError,
+        SearchError,
+        UnknownGameError,
+        Violation,
+    )
 
 __all__ = [
     "Candidate",
@@ -41,32 +43,60 @@ __all__ = [
     "NotationError",
     "Position",
     "PositionError",
+    "Removal",
     "Result",
     "SearchError",
     "Stop",
+    "TokenRemoval",
     "TurnEvaluation",
     "UnknownGameError",
     "Violation",
     "__version__",
     "analyze",
     "best_turn",
+    "consider_removal",
     "evaluate_record",
     "load",
     "make_record",
     "new_game",
     "position_at",
     "replay",
-    *registry.EXTRAS,
 ]
 
+_HOMES = {
+    "analysis.annotate": {"TurnEvaluation", "evaluate_record"},
+    "io.errors": {
+        "GameOverError",
+        "IllegalActionError",
+        "MexicaAIError",
+        "NotationError",
+        "PositionError",
+        "SearchError",
+        "UnknownGameError",
+        "Violation",
+    },
+    "analysis.limits": {"Limits"},
+    "game.position": {"Position", "load", "new_game"},
+    "game.records": {"make_record", "position_at", "replay"},
+    "analysis.results": {"Candidate", "Result"},
+    "analysis.search": {"analyze", "best_turn"},
+    "analysis.stopping": {"Stop"},
+}
 
-def __getattr__(name: str) -> _Any:
-    """Return the version, or a name that one game adds (`registry.EXTRAS`); it is imported on first use."""
-    if name == "__version__":
-        return globals().setdefault(name, _import_module("importlib.metadata").version("mexica-ai"))
-    if name not in registry.EXTRAS:
+
+def __getattr__(name: str) -> Any:
+    """Return a public name, and import its module; called on the first use only."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(_import_module(registry.EXTRAS[name]), name)
+    from importlib import import_module
+
+    if name == "__version__":
+        value = import_module("importlib.metadata").version("mexica-ai")
+    else:
+        home = next((f"{__name__}.{module}" for module, names in _HOMES.items() if name in names), None)
+        home = home or import_module(f"{__name__}.game.registry").EXTRAS[name]
+        value = getattr(import_module(home), name)
+    globals()[name] = value
     return value
 
 

@@ -1,7 +1,31 @@
-"""`python -m mexica_ai` is the command `mexica-ai`."""
+"""The command `mexica-ai`, also `python -m mexica_ai`: Ctrl-C while modules are imported ends it as it does later."""
 
+import os
+import signal
 import sys
 
-from mexica_ai_command import main
+EXIT_INTERRUPTED = 130
 
-sys.exit(main())
+
+def main() -> int:
+    """Run the command line and return its exit code."""
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a script's `command &` ignores it
+    if is_default:
+        signal.signal(signal.SIGINT, _leave)
+    from mexica_ai.cli.main import main as run
+
+    if is_default:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return run()
+
+
+def _leave(_signal: int, _frame: object) -> None:
+    """End the process. An exception would leave modules half imported, whose own errors would be shown."""
+    try:
+        os.write(sys.stderr.fileno(), b"mexica-ai: interrupted\n")
+    finally:  # also where standard error is closed or full
+        os._exit(EXIT_INTERRUPTED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

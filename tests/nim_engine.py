@@ -40,7 +40,7 @@ for line in sys.stdin:
                 print("out of cheese", file=sys.stderr)
                 os.kill(os.getpid(), 9)
             elif kind == "hang":
-                child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+                child = subprocess.Popen([sys.executable, "-P", "-c", "import time; time.sleep(1000)"])
                 with open(sys.argv[3], "w") as file:
                     file.write(f"{os.getpid()} {child.pid}")
                 time.sleep(1000)

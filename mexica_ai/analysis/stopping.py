@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 
 class Stop(threading.Event):
@@ -18,6 +19,9 @@ class Stop(threading.Event):
         super().__init__()
         self._calls: tuple[Callable[[], object], ...] = ()
         self._changing = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a Stop cannot be copied or pickled: what it stops runs in this process; make one in each")
 
     def set(self) -> None:
         """Set the event, and call what waits for it."""

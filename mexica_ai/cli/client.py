@@ -18,7 +18,6 @@ from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
 from mexica_ai.cli.records import read_record
 from mexica_ai.engines.specs import whole_number
-from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
@@ -135,7 +134,7 @@ def _declare_batch(parser):
     parser.add_argument(
         "positions",
         metavar="POSITIONS",
-        help="a file with one position as JSON per line, or - for standard input",
+        help="a file with one position per line, as JSON or in its compact form, or - for standard input",
     )
     _add_search_options(parser)
     common.add_candidates_option(parser)
@@ -144,22 +143,16 @@ def _declare_batch(parser):
 def _batch(args, client):
     numbers, faults, ends = [], queue.SimpleQueue(), []
 
-    def read_lines(file):
+    def read(file):
         try:
-            yield from enumerate(files.read_lines(file, args.positions), 1)
+            for number, found in common.read_positions(file, args.positions):
+                if isinstance(found, MexicaAIError):
+                    faults.put((number, found))
+                else:
+                    numbers.append(number)
+                    yield found
         except (MexicaAIError, OSError) as error:  # in a thread of gRPC, which would lose it
             ends.append(error)
-
-    def read(file):
-        for number, line in read_lines(file):
-            try:
-                with common.located(f"line {number}"):
-                    position = Position.from_json(line.strip(), path="position")
-            except MexicaAIError as error:
-                faults.put((number, error))
-            else:
-                numbers.append(number)
-                yield position
 
     def answers(positions):
         found = client.best_turns(positions, candidates=args.candidates, **_search_options(args))

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import urlsplit
 
 from mexica_ai.analysis import levels
@@ -20,7 +20,7 @@ from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
 from mexica_ai.game import compact, registry
 from mexica_ai.game.position import Position, position_data
 from mexica_ai.io import files, terminal
-from mexica_ai.io.errors import MexicaAIError, SearchError, UnknownGameError
+from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError, UnknownGameError
 from mexica_ai.rpc.targets import MAX_PORT
 
 if TYPE_CHECKING:
@@ -259,6 +259,20 @@ def read_position_data(path: str) -> Any:
         text = files.read_bounded(file, path, files.MAX_JSON)
     with located(files.name_of(path)):
         return position_data(text, "position")
+
+
+def read_positions(file: BinaryIO, path: str) -> Iterator[tuple[int, Position | MexicaAIError]]:
+    """Yield for each line of an open file, as they come, its number and its position, or why it holds none."""
+    for number, line in enumerate(files.read_lines(file, path, cuts=True), 1):
+        try:
+            with located(f"line {number}"):
+                if len(line) > files.MAX_JSON:
+                    raise NotationError(f"position: over {files.MAX_JSON:,} bytes; expected a shorter line")
+                found = Position.from_text(line.strip(), path="position")
+        except MexicaAIError as error:
+            yield number, error
+        else:
+            yield number, found
 
 
 @contextlib.contextmanager

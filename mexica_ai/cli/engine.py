@@ -48,6 +48,7 @@ Example:
 
 PROTOCOL_VERSION = 1
 MAX_LINE = 1 << 20  # bytes; a request is a few kilobytes
+MAX_UNSEEN_S = 1.0  # largest part of a turn's time on the clock that the process does not see
 MAX_WAITING = 64  # queued requests; with more, the reader blocks, and then the program that sends them
 
 _NUMBER = Nullable(float)
@@ -94,6 +95,8 @@ class _Server:
         self._unanswered: set[Stop] = set()
         self._late = clock_margin()
         self._bank_s = self._left_s = 0.0  # the most time that was left on the clock of this game, and the last
+        self._took_s = 0.0  # what all answers since then took
+        self._table = ("", 0)  # name and number of seats of this game
         self._lock = threading.Lock()  # guards _unanswered
 
     def read(self, fd: int) -> None:
@@ -120,8 +123,11 @@ class _Server:
     def answer(self) -> None:
         """Answer queued requests until the input ends."""
         while (request := self._waiting.get()) is not None:
+            began_s = time.monotonic()
             print(json.dumps(self._answer(request)), flush=True)
-            if (late_s := time.monotonic() - request.due_s) >= 0:
+            ended_s = time.monotonic()
+            self._took_s += ended_s - began_s
+            if (late_s := ended_s - request.due_s) >= 0:
                 self._late.note(late_s)
             with self._lock:
                 self._unanswered.discard(request.stop)
@@ -161,7 +167,7 @@ class _Server:
         check_shape(data, {"id": type(data["id"]), **_REQUEST_SHAPE}, "request")
         began_s = time.monotonic()
         position = Position.from_json(data["position"], path="request.position")
-        limits = self._limits(data)
+        limits = self._limits(data, position)
         if limits.time_s is not None and "time" not in self._engine.spec.options:
             request.due_s = began_s + limits.time_s
         result = self._engine.best_turn(
@@ -175,12 +181,12 @@ class _Server:
             del candidate["forecast"]  # not part of the protocol
         return {"turn": result.pop("turn"), "info": result}
 
-    def _limits(self, data: dict) -> Limits:
+    def _limits(self, data: dict, position: Position) -> Limits:
         args = self._args
         given = data.get("limits") or {}
         time_s, iterations = given.get("time_s"), given.get("iterations")
         if time_s is None and data.get("clock"):
-            time_s = self._time_from_clock(data["clock"])
+            time_s = self._time_from_clock(data["clock"], position)
         if time_s is None and iterations is None:
             time_s, iterations = args.time, args.iterations
         if time_s is None and iterations is None:
@@ -190,7 +196,7 @@ class _Server:
             time_s, iterations, **{key: value for key, value in others.items() if value is not None}
         )
 
-    def _time_from_clock(self, clock: dict) -> float:
+    def _time_from_clock(self, clock: dict, position: Position) -> float:
         """Return the seconds for one turn of a game with a clock, by the rule in docs/cli.md."""
         for key, value in clock.items():
             if not 0 <= value <= MAX_TIME_S:
@@ -202,9 +208,11 @@ class _Server:
                 )
         remaining_s = clock["remaining_s"]
         increment_s = clock.get("increment_s", 0.0)
-        is_new_game = remaining_s > self._left_s + increment_s
-        self._bank_s = remaining_s if is_new_game else max(self._bank_s, remaining_s)
-        self._left_s = remaining_s
+        table = (position.game, position.players)
+        change_s = remaining_s - self._left_s - increment_s
+        is_same_game = table == self._table and -self._took_s - MAX_UNSEEN_S <= change_s <= 0
+        self._bank_s = max(self._bank_s, remaining_s) if is_same_game else remaining_s
+        self._left_s, self._took_s, self._table = remaining_s, 0.0, table
         share_s = time_from_clock(remaining_s, increment_s, self._late, self._bank_s)
         return max(LEAST_TIME_S, share_s)
 

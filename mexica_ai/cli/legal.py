@@ -6,7 +6,6 @@ import argparse
 import json
 
 from mexica_ai.cli import common
-from mexica_ai.game.position import Position
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError
 
@@ -49,12 +48,11 @@ def run(args: argparse.Namespace) -> int:
 def _answer_lines() -> int:
     code = 0
     with files.open_text("-") as file:
-        for number, line in enumerate(files.read_lines(file, "-"), 1):
-            try:
-                with common.located(f"line {number}"):
-                    answer = Position.from_text(line.strip(), path="position").legal_actions()
-            except MexicaAIError as error:
-                answer = {"error": str(error)}
+        for _, found in common.read_positions(file, "-"):
+            if isinstance(found, MexicaAIError):
                 code = 2
+                answer = {"error": str(found)}
+            else:
+                answer = found.legal_actions()
             print(json.dumps(answer), flush=True)
     return code

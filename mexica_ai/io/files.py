@@ -115,27 +115,35 @@ def read_bounded(file: BinaryIO, path: str | os.PathLike[str], max_bytes: int = 
     return data
 
 
-def read_lines(file: BinaryIO, path: str | os.PathLike[str], *, has_ends: bool = False) -> Iterator[bytes]:
+def read_lines(
+    file: BinaryIO, path: str | os.PathLike[str], *, has_ends: bool = False, cuts: bool = False
+) -> Iterator[bytes]:
     """Yield the lines of an open file as they come, with or without their ends: LF, CR LF or CR.
+
+    With `cuts`, of a line longer than `MAX_JSON` its beginning, which is longer than that too, and then the next line.
 
     Raises
     ------
     NotationError
-        A line is longer than `MAX_JSON`, or cannot be read; reason UNREADABLE_FILE.
+        A line is longer than `MAX_JSON` and not cut, or cannot be read; reason UNREADABLE_FILE.
     """
-    number = 1
-    while True:
+
+    def read():
         try:
-            line = file.readline(MAX_JSON + 1)
+            return file.readline(MAX_JSON + 1)
         except _READ_ERRORS as error:
             raise _unreadable(path, _words(error)) from None
-        if not line:
-            return
-        if len(line) > MAX_JSON:
+
+    number = 1
+    while line := read():
+        is_long = len(line) > MAX_JSON
+        if is_long and not cuts:
             raise _unreadable(path, f"line {number} has over {MAX_JSON:,} bytes; expected shorter lines")
-        for part in line.splitlines(keepends=has_ends):
+        for part in [line] if is_long else line.splitlines(keepends=has_ends):
             yield part
             number += 1
+        while is_long and line and not line.endswith(b"\n"):
+            line = read()
 
 
 def lines_of(path: str | os.PathLike[str]) -> Iterator[bytes]:

@@ -17,7 +17,8 @@ from mexica_ai.arena.tournament import Tournament, draw_key, reproducible_key, t
 NIM = ["--game", "nim", "--engine", "greedy", "--engine", "random", "--iterations", "1"]
 LISTENER = """
 import sys, subprocess
-engine = subprocess.Popen([sys.executable, "-m", "mexica_ai", "engine", "--engine", "random"], stdin=subprocess.PIPE)
+command = [sys.executable, "-P", "-m", "mexica_ai", "engine", "--engine", "random"]
+engine = subprocess.Popen(command, stdin=subprocess.PIPE)
 with open(sys.argv[1], "ab", buffering=0) as file:
     for line in sys.stdin.buffer:
         file.write(line)

@@ -220,25 +220,69 @@ class LateServer(LateEngine):
         return super().best_turn(position, limits, seed=options["seed"])
 
 
-def test_the_engine_of_the_protocol_learns_how_late_it_answers(monkeypatch, capsys):
+@pytest.fixture
+def asked(monkeypatch, capsys):
+    """Return a function that asks an engine that answers late; it returns the seconds that each turn was given."""
     clock = VirtualTime()
     monkeypatch.setattr(engine_command, "time", clock)
-    engine = LateServer(clock, 0.03)
+    engine = LateServer(clock, LATE_S)
     args = argparse.Namespace(time=None, iterations=None, memory=None, threads=None, candidates=1)
     server = engine_command._Server(engine, args)
-    asked = {"position": ai.new_game("nim").to_json(), "seed": 1}
-    clocks = [(60.0, 0.0), (9.0, 0.05), (9.0, 0.0), (0.0, 0.0), (3.0, 0.0), (1.0, 0.0)]  # the last two: another game
-    for number, (left_s, increment_s) in enumerate(clocks):
-        left = {"remaining_s": left_s, "increment_s": increment_s}
-        server._waiting.put(engine_command._Request({"id": number, "clock": left, **asked}))
-    server._waiting.put(None)
-    server.answer()
-    assert all("turn" in json.loads(line) for line in capsys.readouterr().out.splitlines())
+
+    def ask(position, remaining_s=None, increment_s=0.0, **request):
+        if remaining_s is not None:
+            request["clock"] = {"remaining_s": remaining_s, "increment_s": increment_s}
+        server._waiting.put(engine_command._Request({"id": 1, "position": position.to_json(), "seed": 1, **request}))
+        server._waiting.put(None)
+        server.answer()
+        assert "turn" in json.loads(capsys.readouterr().out)
+        return engine.times[-1]
+
+    return ask
+
+
+LATE_S = 0.03
+NIM = ai.new_game("nim")
+
+
+def share(remaining_s, increment_s=0.0, *, bank_s, is_late=True):
     margin = clock_margin()
-    expected = []
-    for left, bank_s in zip(clocks, [60.0] * 4 + [3.0] * 2, strict=True):
-        expected.append(max(LEAST_TIME_S, time_from_clock(*left, margin, bank_s)))
-        margin.note(0.03)
-    assert engine.times == pytest.approx(expected)
-    assert expected[1] > expected[2] > expected[3] == LEAST_TIME_S
-    assert expected[4] > 0.05
+    if is_late:
+        margin.note(LATE_S)
+    return max(LEAST_TIME_S, time_from_clock(remaining_s, increment_s, margin, bank_s))
+
+
+def test_the_engine_of_the_protocol_learns_how_late_it_answers(asked):
+    first = asked(NIM, 60.0)
+    assert first == pytest.approx(share(60.0, bank_s=60.0, is_late=False))
+    paid = asked(NIM, 57.0, 0.05)
+    assert paid == pytest.approx(share(57.0, 0.05, bank_s=60.0))
+    assert paid > asked(NIM, 57.0) == pytest.approx(share(57.0, bank_s=60.0))
+
+
+def test_a_clock_that_goes_down_is_of_one_game(asked):
+    time_s, left_s = 1.0, 12.0
+    while time_s > LEAST_TIME_S:
+        time_s = asked(NIM, left_s)
+        left_s -= time_s + LATE_S + 0.001
+    assert 3.9 < left_s < 4.2  # a third for late answers
+    assert share(left_s, bank_s=left_s) > 10 * LEAST_TIME_S
+
+
+def test_turns_without_a_clock_may_come_between_those_of_one_game(asked):
+    asked(NIM, 60.0)
+    assert asked(NIM, limits={"time_s": 42.0}) == 42.0
+    assert asked(NIM, 15.0) == pytest.approx(share(15.0, bank_s=60.0))
+
+
+@pytest.mark.parametrize(
+    ("another", "remaining_s"),
+    [(NIM, 13.0), (NIM, 3.0), (NIM, 10.5), (ai.new_game("nim", players=3), 11.5), (ai.new_game("mexica"), 11.5)],
+    ids=["more time", "less time", "a little less", "more seats", "another name"],
+)
+def test_another_game_has_a_bank_of_its_own(asked, another, remaining_s):
+    asked(NIM, 60.0)
+    asked(NIM, limits={"time_s": 45.0})
+    assert asked(NIM, 12.0) == pytest.approx(share(12.0, bank_s=60.0))
+    assert asked(another, remaining_s) == pytest.approx(share(remaining_s, bank_s=remaining_s))
+    assert share(remaining_s, bank_s=remaining_s) > share(remaining_s, bank_s=60.0) + 0.05

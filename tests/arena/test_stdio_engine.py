@@ -381,7 +381,7 @@ def test_only_a_program_that_has_never_answered_may_not_flush_its_output(tmp_pat
     assert "flush" not in str(caught.value)
     monkeypatch.setattr("mexica_ai.engines.process.HELLO_TIMEOUT_S", 0.2)
     with pytest.raises(SearchError, match="no output at all: does it flush its output after every line"):
-        make_engine(f"cmd:{sys.executable} -S -c 'import time; time.sleep(30)'")
+        make_engine(f"cmd:{sys.executable} -P -S -c 'import time; time.sleep(30)'")
 
 
 @pytest.mark.real("processes")
@@ -412,7 +412,7 @@ for line in sys.stdin:
 @pytest.mark.real("processes")
 def test_the_children_of_a_hanging_program_are_ended_too(tmp_path):
     body = """
-child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"])
+child = subprocess.Popen([sys.executable, "-P", "-S", "-c", "import time; time.sleep(60)"])
 sys.stdin.readline()
 print(child.pid, file=sys.stderr, flush=True)
 time.sleep(60)"""

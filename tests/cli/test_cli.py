@@ -14,6 +14,7 @@ import sysconfig
 import time
 
 import pytest
+from nim_game import NIM, RECORD
 
 from mexica_ai import Position, new_game
 from mexica_ai.cli.main import COMMANDS, main
@@ -22,23 +23,6 @@ ROOT = pathlib.Path(__file__).parents[2]
 SCRIPTS = pathlib.Path(sysconfig.get_path("scripts"))
 COMMAND = [str(SCRIPTS / "mexica-ai")]
 GAME = ROOT / "examples" / "mexica_game.jsonl"
-NIM = {
-    "game": "nim",
-    "version": 1,
-    "players": 2,
-    "piles": [1, 1],
-    "to_move": 0,
-    "plies_left": 1,
-    "plies_per_turn": 1,
-}
-NIM_RECORD = {
-    "game": "nim",
-    "version": 1,
-    "start": NIM,
-    "turns": [["take 1 1"], ["take 1 2"]],
-    "scores": [0, 1],
-    "winners": [1],
-}
 
 
 class Cli:
@@ -319,18 +303,18 @@ def test_show_draws_the_board_or_prints_the_canonical_form(cli, game):
 def test_show_steps_through_a_record(cli, tmp_path):
     for number in range(3):
         position = Position.from_json(NIM)
-        for turn in NIM_RECORD["turns"][:number]:
+        for turn in RECORD["turns"][:number]:
             position.push(turn)
-        assert cli.json("show", "-", "--turn", number, "--json", stdin=json.dumps(NIM_RECORD)) == position.to_json()
-        assert cli("show", "-", "--turn", number, stdin=json.dumps(NIM_RECORD)) == 0
+        assert cli.json("show", "-", "--turn", number, "--json", stdin=json.dumps(RECORD)) == position.to_json()
+        assert cli("show", "-", "--turn", number, stdin=json.dumps(RECORD)) == 0
         assert cli.out.startswith(str(position).rstrip("\n"))
-    assert "0 to 2" in cli.refused("show", "-", "--turn", 3, stdin=json.dumps(NIM_RECORD))
+    assert "0 to 2" in cli.refused("show", "-", "--turn", 3, stdin=json.dumps(RECORD))
 
 
 def test_show_takes_one_record_of_a_file_and_one_without_turns(cli, tmp_path):
     path = tmp_path / "games.jsonl"
-    bare = NIM_RECORD | {"turns": [], "scores": None, "winners": None, "termination": "unfinished"}
-    path.write_text(f"{json.dumps(NIM_RECORD)}\n{json.dumps(bare)}\n")
+    bare = RECORD | {"turns": [], "scores": None, "winners": None, "termination": "unfinished"}
+    path.write_text(f"{json.dumps(RECORD)}\n{json.dumps(bare)}\n")
     assert cli.json("show", path, "--game", 2, "--turn", 0, "--json") == NIM
     assert "turn 1" in cli.refused("show", path, "--game", 2, "--turn", 1)
     assert "at least 3" in cli.refused("show", path, "--game", 3, "--turn", 0)
@@ -366,7 +350,7 @@ def test_a_record_given_for_a_position_is_named(cli, tmp_path, command):
     path = tmp_path / "game.jsonl"
     more = ("--depth", 1) if command == "perft" else ()
     for number in (1, 2):
-        path.write_text(f"{json.dumps(NIM_RECORD)}\n" * number)
+        path.write_text(f"{json.dumps(RECORD)}\n" * number)
         assert "--turn N" in cli.refused(command, path, *more)
 
 
@@ -488,10 +472,10 @@ def test_replay_prints_scores_and_winners(cli):
 
 def test_replay_takes_a_single_record_over_several_lines(cli, tmp_path):
     path = tmp_path / "record.json"
-    path.write_text(json.dumps(NIM_RECORD, indent=2))
+    path.write_text(json.dumps(RECORD, indent=2))
     assert cli("replay", path) == 0
     assert cli.out == f"{path}:1: scores 0 1; winner: seat 1; 2 turns\n"
-    path.write_text("\n" + json.dumps(NIM_RECORD, indent=2)[:-5])
+    path.write_text("\n" + json.dumps(RECORD, indent=2)[:-5])
     assert f"{path}:2: $: expected JSON" in cli.refused("replay", path)
     text = (ROOT / "docs" / "formats.md").read_text()
     printed = re.findall("^```json\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
@@ -500,7 +484,7 @@ def test_replay_takes_a_single_record_over_several_lines(cli, tmp_path):
 
 
 def test_replay_goes_on_behind_a_first_line_that_is_torn(cli):
-    assert cli("replay", "-", stdin='{"game": "nim",\n' + json.dumps(NIM_RECORD)) == 2
+    assert cli("replay", "-", stdin='{"game": "nim",\n' + json.dumps(RECORD)) == 2
     assert cli.out == "standard input:2: scores 0 1; winner: seat 1; 2 turns\n"
     assert cli.err.startswith("mexica-ai: error: standard input:1: $: expected JSON")
 
@@ -511,15 +495,15 @@ def test_replay_names_what_fails_and_goes_on(cli, tmp_path):
     illegal = json.loads(json.dumps(record))
     illegal["turns"][turn_index][2] = "canal H7"
     records = [
-        NIM_RECORD,
+        RECORD,
         illegal,
         {**record, "scores": [1, 2]},
-        {**NIM_RECORD, "turns": [["take 1 1"], ["take one"]]},
-        {**NIM_RECORD, "turns": NIM_RECORD["turns"] * 2},
-        {**NIM_RECORD, "turns": NIM_RECORD["turns"][:1]},
+        {**RECORD, "turns": [["take 1 1"], ["take one"]]},
+        {**RECORD, "turns": RECORD["turns"] * 2},
+        {**RECORD, "turns": RECORD["turns"][:1]},
         {
-            **NIM_RECORD,
-            "turns": NIM_RECORD["turns"][:1],
+            **RECORD,
+            "turns": RECORD["turns"][:1],
             "termination": "unfinished",
             "scores": None,
             "winners": None,
@@ -529,7 +513,7 @@ def test_replay_names_what_fails_and_goes_on(cli, tmp_path):
     path = tmp_path / "records.jsonl"
     text = "\n".join(map(json.dumps, records))[:-1]
     path.write_text(text)
-    assert cli("replay", path, tmp_path / "missing", "-", stdin=json.dumps(NIM_RECORD)) == 2
+    assert cli("replay", path, tmp_path / "missing", "-", stdin=json.dumps(RECORD)) == 2
     assert cli.out.splitlines() == [
         f"{path}:1: scores 0 1; winner: seat 1; 2 turns",
         f"{path}:7: scores 0 0; unfinished; 1 turns",

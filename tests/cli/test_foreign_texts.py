@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from nim_game import NIM, RECORD
 from rich.console import Console
 
 from mexica_ai import Position
@@ -26,15 +27,6 @@ ROOT = Path(__file__).parents[2]
 EVIL = "\x1b]0;t\x07\x1b[2J\x9b31m\x85\u202e\u2066\u2028\u200b\x7f\x08\udcff\r\nforged: line\n\tforged: line"
 IN_JSON = EVIL.replace("\udcff", "")  # half a surrogate pair is refused there
 LONG = "x" * 500_000
-NIM = {"game": "nim", "version": 1, "players": 2, "piles": [1, 1], "to_move": 0, "plies_left": 1, "plies_per_turn": 1}
-RECORD = {
-    "game": "nim",
-    "version": 1,
-    "start": NIM,
-    "turns": [["take 1 1"], ["take 1 2"]],
-    "scores": [0, 1],
-    "winners": [1],
-}
 
 
 @pytest.fixture
@@ -53,12 +45,6 @@ def shown(capsys, monkeypatch):
         return found
 
     return take
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def result(text):
@@ -102,7 +88,6 @@ def test_errors_of_engines(shown, place, monkeypatch, text):
         raise SearchError(f"engine x reports: {text}", reason="ENGINE_ERROR")
 
     monkeypatch.setattr("mexica_ai.engines.native.MctsEngine._best_turn", fail)
-    (place / "nim.json").write_text(json.dumps(NIM))
     assert main(["best", "nim.json"]) == 1
     shown(mentions="engine x reports")
     monkeypatch.setattr("sys.stdin", io.StringIO("hint\nquit\n"))
@@ -237,7 +222,6 @@ class Server:
     ["best nim.json", "legal nim.json", "validate nim.json", "games", "info", "new", "games --json", "info --json"],
 )
 def test_answers_of_servers(shown, place, monkeypatch, command, text):
-    (place / "nim.json").write_text(json.dumps(NIM))
     monkeypatch.setattr("mexica_ai.cli.client._connected", lambda args: contextlib.nullcontext(Server(text)))
     main(["client", *command.split()])
     shown(mentions="" if "json" in command or text != EVIL else "forged")

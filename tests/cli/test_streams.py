@@ -1,8 +1,8 @@
 """Standard streams that are closed or full, and Ctrl-C while modules are imported."""
 
+import builtins
 import errno
 import io
-import json
 import os
 import signal
 import sys
@@ -11,19 +11,14 @@ from types import ModuleType
 
 import pytest
 
-import mexica_ai_command
+import mexica_ai
+from mexica_ai import __main__ as start
 from mexica_ai.cli.main import main
 
-NIM = {"game": "nim", "version": 1, "players": 2, "piles": [1, 1], "to_move": 0, "plies_left": 1, "plies_per_turn": 1}
-RECORD = {"game": "nim", "version": 1, "start": NIM, "turns": [["take 1 1"], ["take 1 2"]], "scores": [0, 1]}
 ARENA = "arena --game nim --engine greedy --engine random --iterations 1 --blocks 1"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "nim.json").write_text(json.dumps(NIM))
-    (tmp_path / "record.json").write_text(json.dumps(RECORD | {"winners": [1]}))
+pytestmark = pytest.mark.usefixtures("place")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +111,7 @@ def test_ctrl_c_during_imports_ends_the_command_as_later(monkeypatch, capfd):
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         with pytest.raises(Left):
-            mexica_ai_command.main()
+            start.main()
     finally:
         signal.signal(signal.SIGINT, before)
     assert codes == [130]
@@ -130,11 +125,19 @@ def test_after_the_imports_ctrl_c_is_handled_as_before(monkeypatch, handler):
     monkeypatch.setitem(sys.modules, "mexica_ai.cli.main", module)
     before = signal.signal(signal.SIGINT, handler)
     try:
-        assert mexica_ai_command.main() is handler
+        assert start.main() is handler
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def test_the_command_imports_next_to_nothing_before_it_can_be_interrupted():
-    tree = compile(Path(mexica_ai_command.__file__).read_text(), "command", "exec")
-    assert set(tree.co_names) & set(sys.modules) <= {"os", "signal", "sys"}
+@pytest.mark.parametrize("module", [mexica_ai, start])
+def test_the_command_imports_next_to_nothing_before_it_can_be_interrupted(module):
+    imported = set()
+
+    def note(name, *args):
+        imported.add(name)
+        return __import__(name, *args)
+
+    code = compile(Path(module.__file__).read_text(), module.__file__, "exec")
+    exec(code, {"__name__": module.__name__, "__builtins__": {**vars(builtins), "__import__": note}})
+    assert imported <= {"__future__", "os", "signal", "sys"}

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from nim_game import NIM, RECORD
 
 import mexica_ai as ai
 from mexica_ai.arena.config import read_config
@@ -23,15 +24,6 @@ from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.server.auth import Tokens, read_file
 from mexica_ai.server.config import load_config
 
-NIM = {"game": "nim", "version": 1, "players": 2, "piles": [1, 1], "to_move": 0, "plies_left": 1, "plies_per_turn": 1}
-RECORD = {
-    "game": "nim",
-    "version": 1,
-    "start": NIM,
-    "turns": [["take 1 1"], ["take 1 2"]],
-    "scores": [0, 1],
-    "winners": [1],
-}
 LINES = "\n".join([json.dumps(RECORD), "", json.dumps(RECORD)]) + "\n"
 PEM = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 WEIGHTS = registry.get("mexica").weights_spec.path
@@ -161,18 +153,20 @@ def test_long_lines_and_long_texts_are_refused(reader, tmp_path, monkeypatch):
 
 
 def test_a_stream_is_answered_line_by_line(monkeypatch, capfd):
-    """A line is answered before the next one comes, and a line without end is refused."""
+    """A line is answered before the next one comes, and one that does not end soon before its end."""
     monkeypatch.setattr(files, "MAX_JSON", 100_000)
     output, entry = os.pipe()
     line = json.dumps(NIM).encode()
     answers = []
 
     class Slow(io.FileIO):
-        parts = iter([BOM + line + b"\n", line + b"\r\n", b"[" * 100_001])
+        parts = iter([BOM + line + b"\n", line + b"\r\n", b"[" * 100_001, b"[" * 300_000, b"[\n", line + b"\n"])
 
         def readinto(self, buffer):
-            answers.append(capfd.readouterr().out.count("\n"))
+            answers.append(capfd.readouterr().out)
             part = next(self.parts, b"") if not self.rest else self.rest
+            if part == b"[\n":
+                assert "".join(answers).count("\n") == 3  # line 3, whose end comes now, has its answer
             self.rest = part[len(buffer) :]
             buffer[: len(part[: len(buffer)])] = part[: len(buffer)]
             return len(part[: len(buffer)])
@@ -183,8 +177,26 @@ def test_a_stream_is_answered_line_by_line(monkeypatch, capfd):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(raw)))
         assert main(["legal", "-"]) == 2
     os.close(entry)
-    assert answers[:3] == [0, 1, 1]
-    assert "standard input: line 3 has over 100,000 bytes" in capfd.readouterr().err
+    assert [answer.count("\n") for answer in answers[:3]] == [0, 1, 1]
+    first, second, long, last = map(json.loads, "".join(answers).splitlines())
+    assert first == second == last == ["take 1 1", "take 1 2"]
+    assert long == {"error": "line 3: position: over 100,000 bytes; expected a shorter line"}
+    assert not capfd.readouterr().err
+
+
+@pytest.mark.parametrize("size", [99, 100, 101, 102, 200, 202, 203, 1000])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
+def test_lines_that_are_too_long_are_cut(monkeypatch, size, end):
+    monkeypatch.setattr(files, "MAX_JSON", 101)
+    line = b"x" * size
+    text = b"a\n" + line + end + (b"b\n" if end else b"")
+    first, cut, *rest = files.read_lines(io.BytesIO(text), "file", cuts=True)
+    is_long = len(line + end) > 101
+    assert (first, cut) == (b"a", (line + end)[:102] if is_long else line)
+    assert rest == [b"b"] * bool(end)
+    if is_long:
+        with pytest.raises(NotationError, match="line 2 has over 101 bytes"):
+            list(files.read_lines(io.BytesIO(text), "file"))
 
 
 def test_a_record_over_several_lines_and_bad_lines_among_good_ones(tmp_path):
@@ -229,10 +241,7 @@ def no_space(*args, **options):
         ("export record.json --out data", "--out: cannot write 'data/export.json'"),
     ],
 )
-def test_a_full_disk_is_told_with_option_and_file(tmp_path, monkeypatch, capsys, command, mentions):
-    monkeypatch.chdir(tmp_path)
-    Path("nim.json").write_text(json.dumps(NIM))
-    Path("record.json").write_text(json.dumps(RECORD))
+def test_a_full_disk_is_told_with_option_and_file(place, monkeypatch, capsys, command, mentions):
     monkeypatch.setattr(Path, "write_bytes", no_space)
     monkeypatch.setattr("mexica_ai.cli.main._drop_output", lambda: None)
     assert main(command.split()) == 1
@@ -240,10 +249,7 @@ def test_a_full_disk_is_told_with_option_and_file(tmp_path, monkeypatch, capsys,
     assert not [path for path in Path().iterdir() if path.name.startswith(".")]
 
 
-def test_a_folder_without_permission_is_named(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("record.json").write_text(json.dumps(RECORD))
-
+def test_a_folder_without_permission_is_named(place, monkeypatch, capsys):
     def mkdir(path, *args, **options):
         raise PermissionError(13, "Permission denied", str(path))
 

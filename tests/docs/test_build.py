@@ -6,12 +6,14 @@ import runpy
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import setuptools
 
 from cext import core
+from cext.build import INTERFACE
 from cext.core.contract import game
 
 ROOT = Path(__file__).parents[2]
@@ -30,18 +32,35 @@ def test_the_portable_build_is_tested_and_not_the_checkouts():
 
 
 @pytest.fixture
-def put(tmp_path, monkeypatch):
-    """Put a native build of two modules into a checkout where newer ones of a portable build stand."""
+def build_script(monkeypatch):
+    """Return the names of setup.py, which builds nothing, for a native release build."""
     monkeypatch.setattr(setuptools, "setup", lambda **options: None)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setenv("CEXT_SKIP", "1")
     monkeypatch.setenv("MEXICA_AI_NATIVE", "1")
     monkeypatch.delenv("CEXT_DEBUG", raising=False)
-    build_ext = runpy.run_path(str(ROOT / "setup.py"))["BuildExt"]
+    return runpy.run_path(str(ROOT / "setup.py"))
+
+
+@pytest.mark.skipif(not game.VARIANT.startswith("release"), reason="other builds have checks of their own")
+def test_release_builds_check_the_stack_and_buffers(build_script):
+    modules = {module.name: module for module in build_script["extensions"]}
+    for name, module in modules.items():
+        args = module.extra_compile_args
+        checks = [arg for arg in args if "stack-protector" in arg]
+        assert checks[-1] == ("-fstack-protector" if name.endswith(".rules") else "-fstack-protector-strong"), name
+        assert "-D_FORTIFY_SOURCE=3" in args, name
+    missing = [name for name in modules if b"__stack_chk_fail" not in Path(find_spec(name).origin).read_bytes()]
+    assert missing == []
+
+
+@pytest.fixture
+def put(tmp_path, monkeypatch, build_script):
+    """Put a native build of two modules into a checkout where newer ones of a portable build stand."""
     monkeypatch.setattr("cext.build.BUILT", tmp_path / "cext" / "built.json")
     monkeypatch.chdir(tmp_path)
     modules = [setuptools.Extension(f"cext.{name}", []) for name in ("one", "two")]
-    command = build_ext(setuptools.Distribution({"packages": ["cext"], "ext_modules": modules}))
+    command = build_script["BuildExt"](setuptools.Distribution({"packages": ["cext"], "ext_modules": modules}))
     command.inplace, command.build_lib = True, "lib"
     command.ensure_finalized()
     for built, standing in command.get_output_mapping().items():
@@ -82,16 +101,17 @@ def test_a_checkout_with_modules_of_two_builds_can_be_built_again(tmp_path):
     for name in ("setup.py", "cext/__init__.py", "cext/build.py", "cext/core/__init__.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    for path in (ROOT / "cext" / "core").glob("*.[ph]*"):
-        shutil.copy(path, tmp_path / "cext" / "core")
+    for name in INTERFACE:
+        (tmp_path / "cext" / "core" / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / "cext" / "core" / name, tmp_path / "cext" / "core" / name)
     (tmp_path / "cext" / "core" / "game.so").write_text("of another build")
     built = {"variant": "release", "modules": {"cext/core/game.so": 1}}
     (tmp_path / "cext" / "built.json").write_text(json.dumps(built))
     command = [sys.executable, "-P", "setup.py", "--version"]
     run = subprocess.run(command, cwd=tmp_path, env={**os.environ, "CEXT_SKIP": "1"}, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    command = [sys.executable, "-c", "import cext.core"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    command = [sys.executable, "-P", "-c", "import cext.core"]
+    run = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
     assert "not of the build release" in run.stderr
 
 

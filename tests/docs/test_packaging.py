@@ -131,7 +131,8 @@ def test_a_wheel_holds_all_files_of_the_packages():
         "    print(*(f'{folder}/{name}' for name in names), sep='\\n')\n"
     )
     env = {**os.environ, "CEXT_SKIP": "1"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, env=env, check=True)
+    command = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=env, check=True)
     data = {path for path in tracked.stdout.split() if not path.endswith((".py", "README.md"))}
     assert data
     assert not data - set(done.stdout.split())
@@ -154,7 +155,7 @@ def test_the_source_archive_holds_what_its_tests_need(tmp_path):
     if tracked.returncode:
         pytest.skip("not a checkout")
     made = subprocess.run(
-        [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", tmp_path, ROOT],
+        [sys.executable, "-P", "-m", "build", "--sdist", "--no-isolation", "--outdir", tmp_path, ROOT],
         capture_output=True,
         text=True,
     )

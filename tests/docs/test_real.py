@@ -1,8 +1,9 @@
-"""Tests of real time, processes and ports: their mark, their number, and what all others are refused."""
+"""Tests of real time, processes and ports: their mark, their number, what they start, what all others are refused."""
 
 import asyncio
 import multiprocessing
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -110,3 +111,30 @@ def test_at_most_a_twentieth_of_all_tests_has_the_mark(pytestconfig):
         pytest.skip("a part of the tests runs")
     tests, marked = pytestconfig.stash[real.COUNTS]
     assert marked <= tests / 20, f"{marked} of {tests}"
+
+
+def starts_of_code(text):
+    """Return the options of each start of Python in a text that runs code or a module, not a script."""
+    options = [re.findall(r"-\w+", match[1]) for match in re.finditer(r"sys\.executable((?:[\s\\\"',}]+-\w+)+)", text)]
+    return [each for each in options if {"-c", "-m"} & set(each)]
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ('[PYTHON, "-m", "x"]', [["-m"]]),
+        ('[\n    PYTHON,\n    "-S",\n    "-c", x]', [["-S", "-c"]]),
+        ("f'{PYTHON} -P -m x', f'\\'{PYTHON}\\' -c x'", [["-P", "-m"], ["-c"]]),
+        ("[PYTHON, x, '-m'], [PYTHON, '-S', 'x.py']", []),
+    ],
+)
+def test_what_the_guard_of_starts_sees(text, options):
+    assert starts_of_code(text.replace("PYTHON", "sys.executable")) == options
+
+
+@pytest.mark.parametrize("folder", ["tests", "benchmarks"])
+def test_what_tests_start_is_of_the_package_under_test(folder):
+    """Without -P, Python takes modules from the folder where it runs: of the checkout, though a package is tested."""
+    starts = {path: starts_of_code(path.read_text()) for path in (TESTS.parent / folder).rglob("*.py")}
+    assert not {path: options for path, each in starts.items() for options in each if "-P" not in options}
+    assert len(list(filter(None, starts.values()))) > 3

@@ -23,7 +23,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 def test_cibuildwheel_reads_its_configuration(platform, systems):
     options = ["--print-build-identifiers", "--platform", platform, "--archs", systems[0].split("_", 1)[1]]
     done = subprocess.run(
-        [sys.executable, "-m", "cibuildwheel", *options, ROOT], capture_output=True, text=True, timeout=60
+        [sys.executable, "-P", "-m", "cibuildwheel", *options, ROOT], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr.lower()

@@ -46,7 +46,7 @@ needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo")
 PROGRAMS = ("arena", "cli", "draw", "server", "terminal", "train", "v1", "web", "__main__")
 ABSTRACT = (Editor, Engine, GameCodec)
 # Classes that cannot be copied; their errors say what to do instead.
-REFUSED = (AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
+REFUSED = (ai.Stop, AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
 
 
 def public_classes():
@@ -113,6 +113,7 @@ EXAMPLES = {
     "mexica_ai.game.position.Position": (mexica, lambda position: (position, position.history, position.to_json())),
     "mexica_ai.game.registry.GameEntry": (lambda: registry.get("nim"), None),
     "mexica_ai.session.Session": (lambda: Session(mexica(), {}), lambda one: (one.position, one.position.history)),
+    "mexica_ai.analysis.stopping.Stop": (lambda: ai.Stop(), None),
     "mexica_ai.io.strict.Findings": (Findings, lambda findings: findings.violations),
     "cext.core.learning.batch.Batch": (lambda: Batch([mexica().state], 3, seed=1), lambda games: games.legal.tolist()),
     "cext.core.baselines.beam.Beam": (lambda: Beam(mexica().state, weights=registry.get("mexica").weights()), None),

@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
     shutil.copytree(PLUGIN, place / "source", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
     options = ["--quiet", "--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check"]
     done = subprocess.run(
-        [sys.executable, "-m", "pip", "install", *options, "--target", place / "site", place / "source"],
+        [sys.executable, "-P", "-m", "pip", "install", *options, "--target", place / "site", place / "source"],
         capture_output=True,
         text=True,
     )

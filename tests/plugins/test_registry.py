@@ -144,7 +144,7 @@ def test_a_package_without_metadata_is_named_by_its_entry_point(package, tmp_pat
 @pytest.mark.real("processes")
 def test_a_command_says_once_and_in_one_line_why_a_game_is_missing(package, tmp_path):
     package("plug_bad", "import no_such_module", game="foo")
-    command = [sys.executable, "-m", "mexica_ai", "new", "--game", "foo"]
+    command = [sys.executable, "-P", "-m", "mexica_ai", "new", "--game", "foo"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     cause = "the package plug_bad 1.5 cannot be used: ModuleNotFoundError: No module named 'no_such_module'"

@@ -889,6 +889,6 @@ for game in registry.names():
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="sets the default size of stacks by a function of glibc")
 def test_threads_need_no_large_default_stack():
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", SMALL_STACKS], capture_output=True, text=True, env=environment)
+    done = subprocess.run([sys.executable, "-P", "-c", SMALL_STACKS], capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == [word for game in registry.names() for word in (game, "100")]

@@ -244,16 +244,18 @@ def test_the_command_reads_a_position_per_line(server, tmp_path, capsys):
     assert "chess" in answers[3]["error"]
 
 
-def test_the_command_answers_the_lines_before_one_that_is_too_long(server, tmp_path, capsys, monkeypatch):
+def test_the_command_answers_the_lines_around_one_that_is_too_long(server, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(files, "MAX_JSON", 1000)
     line = json.dumps(ai.new_game("nim", piles=[3, 4]).to_json())
     (tmp_path / "positions.jsonl").write_text("\n".join([line, "[" * 2000, line]))
     arguments = ["client", "batch", str(tmp_path / "positions.jsonl"), "--iterations", "20"]
     assert main([*arguments, "--server", server.address]) == 2
     said = capsys.readouterr()
-    (answer,) = map(json.loads, said.out.splitlines())
-    assert (answer["line"], len(answer["result"]["turn"])) == (1, 1)
-    assert "line 2 has over 1,000 bytes" in said.err
+    answers = {answer["line"]: answer for answer in map(json.loads, said.out.splitlines())}
+    assert sorted(answers) == [1, 2, 3]
+    assert all(answers[number]["result"]["turn"] for number in (1, 3))
+    assert answers[2]["error"] == "line 2: position: over 1,000 bytes; expected a shorter line"
+    assert not said.err
 
 
 # ---- results that are kept

@@ -380,7 +380,7 @@ def test_a_bad_variable_is_bad_input(cli, monkeypatch):
 def test_only_the_server_imports_pydantic(program):
     program += "; import sys; print(*sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert "mexica_ai.game.position" in done.stdout.split()
     assert not {"pydantic", "pydantic_settings", "mexica_ai.server"} & set(done.stdout.split())
