@@ -57,7 +57,7 @@ MODULES = [
     "cext.core.search.evaluator",
     "cext.core.search.search",
     "cext.core.baselines.uct",
-    "cext.core.baselines.baselines",
+    "cext.core.baselines.simple",
     "cext.core.baselines.beam",
     "cext.games.nim.ops",
     "cext.games.mexica.board",

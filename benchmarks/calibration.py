@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from common import positive
 
-from cext.core.baselines.baselines import evaluate
+from cext.core.baselines.simple import evaluate
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.search import run_search, weights_for
 from mexica_ai.arena.pool import GamePool

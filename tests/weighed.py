@@ -1,7 +1,7 @@
 """The compiled searches and baselines, with the weights that ship unless others are given."""
 
-from cext.core.baselines.baselines import baselines, beam
-from cext.core.search.search import search
+from cext.core.baselines import beam, simple
+from cext.core.search import search
 from mexica_ai.game import registry
 
 
@@ -20,8 +20,8 @@ def _weighed(function):
 
 Search = _weighed(search.Search)
 Beam = _weighed(beam.Beam)
-greedy_turn = _weighed(baselines.greedy_turn)
-evaluate = _weighed(baselines.evaluate)
+greedy_turn = _weighed(simple.greedy_turn)
+evaluate = _weighed(simple.evaluate)
 
 
 def categorize(state, weights=None):

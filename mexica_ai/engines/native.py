@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cext.core.baselines.baselines import baselines
+from cext.core.baselines import simple
 from cext.core.baselines.beam import Beam
 from cext.core.baselines.uct import UCT
 from cext.core.contract.game import State
@@ -156,7 +156,7 @@ class _InstantEngine(_WeightedEngine):
         actions = self._turn(after, weights, seed)
         for action in actions:
             after.apply(action)
-        value, expected_scores = baselines.evaluate(after, weights=weights)
+        value, expected_scores = simple.evaluate(after, weights=weights)
         turn = [registry.get(position.game).codec.format_action(action) for action in actions]
         candidate = Candidate(
             turn=turn, visits=1, value=value, expected_scores=expected_scores, prior=1.0, line=[]
@@ -177,7 +177,7 @@ class GreedyEngine(_InstantEngine):
     """Plays the action with the best evaluation after it, until no action is better than to end the turn."""
 
     def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
-        return baselines.greedy_turn(state, weights=weights)
+        return simple.greedy_turn(state, weights=weights)
 
 
 class RandomEngine(_InstantEngine):
@@ -187,4 +187,4 @@ class RandomEngine(_InstantEngine):
         return None  # weights value the position after the turn, but do not choose the turn
 
     def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
-        return baselines.random_turn(state, seed)
+        return simple.random_turn(state, seed)

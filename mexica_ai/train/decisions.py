@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from cext.core.baselines.baselines import baselines
+from cext.core.baselines import simple
 from cext.core.contract.game import CHANCE, State
 from cext.core.learning.weights import Weights
 from cext.core.search.search import Search
@@ -157,7 +157,7 @@ def decide(game: str, seed: int, number: int, sizes: Sizes, weights: Weights | N
         found = [candidate["actions"] for candidate in candidates]
         others = found[sizes.top :]
         chosen = found[: sizes.top] + random_.sample(others, min(sizes.below, len(others)))
-        chosen += [baselines.random_turn(state, random_.getrandbits(63)) for _ in range(sizes.odd)]
+        chosen += [simple.random_turn(state, random_.getrandbits(63)) for _ in range(sizes.odd)]
         turns = {}
         for actions in chosen:
             turns.setdefault(_after(state, actions).hash, actions)
@@ -198,7 +198,7 @@ def _starting_state(
         if state.is_terminal:
             return None
         if random_.random() < 0.5:
-            actions = baselines.random_turn(state, random_.getrandbits(63))
+            actions = simple.random_turn(state, random_.getrandbits(63))
         else:
             found = _search(state, 2 * sizes.play, random_.getrandbits(63), weights).result(ODD_CANDIDATES)
             actions = random_.choice(found["candidates"])["actions"]
@@ -223,10 +223,10 @@ def _play(state: State, iterations: int, random_: random.Random, weights: Weight
 
 
 def _play_greedily(state: State, random_: random.Random, weights: Weights) -> None:
-    """Play a turn of `baselines.greedy_turn`, in place."""
+    """Play a turn of `simple.greedy_turn`, in place."""
     seen = state.copy()
     seen.determinize(state.current_player, random_.getrandbits(63))  # it must not use what the seat cannot know
-    for action in baselines.greedy_turn(seen, weights=weights):
+    for action in simple.greedy_turn(seen, weights=weights):
         state.apply(action)
 
 
@@ -277,7 +277,7 @@ def roll_out(
 
 def _judged(state: State, seat: int, weights: Weights) -> list[float]:
     """Return a seat's share of the win and its margin by the evaluation, exact at the end of the game."""
-    value, scores = baselines.evaluate(state, weights=weights)
+    value, scores = simple.evaluate(state, weights=weights)
     rivals = scores[:seat] + scores[seat + 1 :]
     return [round(value[seat], 4), round(scores[seat] - max(rivals), 2)]
 

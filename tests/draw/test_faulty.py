@@ -11,6 +11,7 @@ from test_draw import ALLOWED, EXAMPLES, play
 
 import mexica_ai as ai
 from mexica_ai.game import registry
+from mexica_ai.io import strict
 
 GAMES = registry.names()
 
@@ -58,4 +59,4 @@ def test_a_picture_of_a_valid_position_does_not_change(game):
     module = __import__(f"mexica_ai.games.{game}.notation", fromlist=["SHAPE"])
     for data in positions(game):
         data = ai.Position.from_json(data).to_json()
-        assert ai.strict.readable(data, module.SHAPE) == data
+        assert strict.readable(data, module.SHAPE) == data

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chisquare
 
 import mexica_ai
-from cext.core.baselines.baselines import random_turn
+from cext.core.baselines.simple import random_turn
 from cext.core.contract.game import CHANCE
 
 GAMES = 60

@@ -14,7 +14,7 @@ import random
 
 import pytest
 
-from cext.core.baselines.baselines import random_turn
+from cext.core.baselines.simple import random_turn
 from cext.core.contract.game import CHANCE, TERMINAL, Game, State
 from cext.core.contract.perft import divide, perft
 from cext.core.contract.playout import copies, legal_lists, random_playout, random_playouts

@@ -12,7 +12,7 @@ from mexica_walks import CARVED, drills, kind, penned_in
 from scipy.stats import chisquare
 
 import mexica_ai
-from cext.core.baselines.baselines import random_turn
+from cext.core.baselines.simple import random_turn
 from cext.core.contract.playout import random_playout
 from mexica_ai.games.mexica.notation import VERBS, format_action
 

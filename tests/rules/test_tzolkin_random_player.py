@@ -13,7 +13,7 @@ from reference import tzolkin as reference
 from scipy.stats import chisquare
 from tzolkin_builder import build
 
-from cext.core.baselines.baselines import random_turn
+from cext.core.baselines.simple import random_turn
 from cext.core.contract.game import CHANCE
 from mexica_ai import new_game
 from mexica_ai.games.tzolkin.codec import CODEC

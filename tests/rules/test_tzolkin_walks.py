@@ -14,7 +14,7 @@ import pytest
 from tzolkin_walks import LEANINGS, choose, new_game
 from weighed import Search
 
-from cext.core.baselines.baselines import random_turn
+from cext.core.baselines.simple import random_turn
 from cext.core.contract.game import CHANCE
 from mexica_ai.game.position import Position
 from mexica_ai.games.tzolkin.codec import CODEC

@@ -27,7 +27,7 @@ from fuzz.material import GAMES, SPACES, look_at, mutate, new_position, scaled, 
 from weighed import Beam, Search, greedy_turn
 
 import mexica_ai as ai
-from cext.core.baselines.baselines import random_turn
+from cext.core.baselines.simple import random_turn
 from cext.core.baselines.uct import UCT
 from cext.core.contract import game as core_game
 from cext.core.contract.errors import MexicaAIError

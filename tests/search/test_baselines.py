@@ -10,7 +10,7 @@ from mexica_builder import build
 from weighed import Beam, evaluate, greedy_turn
 
 import mexica_ai
-from cext.core.baselines.baselines import random_turn
+from cext.core.baselines.simple import random_turn
 from cext.core.baselines.uct import UCT
 from mexica_ai import GameOverError, Position, SearchError
 from mexica_ai.engines import make_engine

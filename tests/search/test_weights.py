@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core.baselines.baselines import baselines, beam
+from cext.core.baselines import beam, simple
 from cext.core.learning.weights import Weights
-from cext.core.search.search import search
+from cext.core.search import search
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
@@ -69,7 +69,7 @@ def test_every_position_has_finite_features_and_values(entry, spec, players):
         assert features.shape == (players, 3 * len(spec.own_features) + len(spec.shared_features))
         assert np.isfinite(features).all()
         assert np.abs(features).max() < 20
-        values, points = baselines.evaluate(position.state, weights=entry.weights())
+        values, points = simple.evaluate(position.state, weights=entry.weights())
         assert math.isclose(sum(values), 1, abs_tol=1e-6)
         assert all(math.isfinite(x) for x in (*values, *points))
 
@@ -93,7 +93,7 @@ def test_features_refuse_another_game(spec):
 def test_the_network_is_what_numpy_computes(entry, spec, midgame):
     for weights in (entry.weights(), spec.make(estimate(spec))):
         outputs = fit._forward(spec.features(midgame.state)[None], weights.arrays())[-1][0]
-        values, points = baselines.evaluate(midgame.state, weights=weights)
+        values, points = simple.evaluate(midgame.state, weights=weights)
         powers = np.exp(outputs[:, 0] - outputs[:, 0].max())
         assert np.allclose(values, powers / powers.sum(), atol=1e-4)
         assert np.allclose(points, 50 * outputs[:, 1], atol=1e-2)
@@ -157,7 +157,7 @@ def test_searches_refuse_to_run_without_weights_or_with_those_of_another_game(en
     state = midgame.state
     other = next(registry.get(game).weights() for game in GAMES if game != entry.name)
     nim = ai.new_game("nim").state
-    for function in (search.Search, beam.Beam, baselines.greedy_turn, baselines.evaluate):
+    for function in (search.Search, beam.Beam, simple.greedy_turn, simple.evaluate):
         with pytest.raises(TypeError, match=f"weights: expected Weights of {entry.name}, got NoneType"):
             function(state)
         with pytest.raises(TypeError, match=f"expected Weights of {entry.name}, got Weights of {other.game}"):
@@ -393,5 +393,5 @@ def test_weights_can_be_pickled(entry, spec, midgame):
         assert copied.provenance == {"games": [1, 2]}
         for name, array in copied.arrays().items():
             assert np.array_equal(array, arrays[name]), name
-        answers = [baselines.evaluate(midgame.state, weights=weights) for weights in (made, copied)]
-        assert answers[0] == answers[1] != baselines.evaluate(midgame.state, weights=entry.weights())
+        answers = [simple.evaluate(midgame.state, weights=weights) for weights in (made, copied)]
+        assert answers[0] == answers[1] != simple.evaluate(midgame.state, weights=entry.weights())

@@ -8,6 +8,7 @@ import pytest
 from virtual_clock import SleepingSearch, VirtualLoop
 
 import mexica_ai as ai
+from mexica_ai.analysis.search import run_search
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game.records import make_record
 from mexica_ai.server.config import ServerConfig
@@ -115,7 +116,7 @@ def test_the_first_of_a_series_is_due_like_a_call_without_a_deadline(loop):
 
 
 def test_a_patient_call_is_answered_from_the_results_kept(loop):
-    world = World(loop, ai.search.run_search, slots=1, memory_mb=64)
+    world = World(loop, run_search, slots=1, memory_mb=64)
 
     async def play():
         question = Question(NIM, world.scheduler.clamp(iterations=20, threads=1, memory_mb=8), 1, has_seed=True)
@@ -143,7 +144,7 @@ def test_an_evaluation_that_is_left_gives_up_its_place_in_the_queue():
 
     def search(position, limits, **options):
         ending.wait()
-        return ai.search.run_search(position, ai.Limits(iterations=1), seed=1)
+        return run_search(position, ai.Limits(iterations=1), seed=1)
 
     async def play():
         scheduler = Scheduler(ServerConfig(slots=1), search=search)

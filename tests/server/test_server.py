@@ -22,6 +22,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from servers import IdleSearch, RunningServer, await_that, failure
 
 import mexica_ai as ai
+from mexica_ai.analysis.search import run_search
 from mexica_ai.engines import make_engine
 from mexica_ai.rpc import wire
 from mexica_ai.rpc.client import AsyncClient, Client
@@ -227,7 +228,7 @@ def test_a_cancelled_call_stops_the_real_search(mexica):
 
     def watched_search(*args, **kwargs):
         started.set()
-        results.append(ai.search.run_search(*args, **kwargs))
+        results.append(run_search(*args, **kwargs))
         ended.set()
         return results[0]
 

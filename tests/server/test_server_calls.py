@@ -449,7 +449,7 @@ def test_a_record_is_valued_turn_by_turn(client):
     found = list(client.evaluate_record(record, iterations=300, seed=1))
     assert [evaluation.turn_index for evaluation in found] == [0, 1, 2]
     assert [evaluation.turn for evaluation in found] == turns
-    local = list(ai.annotate.evaluate_record(record, iterations=300, seed=1, memory_mb=64))
+    local = list(ai.evaluate_record(record, iterations=300, seed=1, memory_mb=64))
     assert [evaluation.loss for evaluation in found] == [evaluation.loss for evaluation in local]
     part = list(client.evaluate_record(record, iterations=300, seed=1, first_turn=1, num_turns=1))
     assert [evaluation.turn_index for evaluation in part] == [1]

@@ -10,6 +10,7 @@ from servers import RunningServer, failure
 
 import mexica_ai as ai
 from mexica_ai.analysis.annotate import evaluate_record
+from mexica_ai.analysis.search import run_search
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
@@ -113,7 +114,7 @@ def test_a_record_is_valued_with_the_set(client, files):
     record = short_record()
 
     def by_hand(position, limits, **options):
-        return ai.search.run_search(position, limits, weights=files["mexica"], **options)
+        return run_search(position, limits, weights=files["mexica"], **options)
 
     expected = list(evaluate_record(record, **SEARCH, memory_mb=64, search=by_hand))
     usual = list(client.evaluate_record(record, **SEARCH))

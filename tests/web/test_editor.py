@@ -12,6 +12,7 @@ from spoiled import spoil
 import mexica_ai as ai
 from mexica_ai.game import registry
 from mexica_ai.game.edit import value_at
+from mexica_ai.io import strict
 from mexica_ai.io.errors import NotationError, PositionError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -338,7 +339,7 @@ def test_random_commands_lead_to_positions_that_are_drawn_and_whose_faults_have_
             after = data
         assert data == before
         data = after
-        assert ai.strict.readable(data, module.SHAPE) == data
+        assert strict.readable(data, module.SHAPE) == data
         palette = codec.editor.palette(data)
         controls = {control["path"] for group in palette["groups"] for control in group["controls"]}
         targets = set(re.findall('data-target="([^"]+)"', codec.draw(data, targets=True)))

@@ -15,7 +15,7 @@ from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memcpy
 
 from cext.core.search.atomics cimport atomic_load_u32, monotonic_s
-from cext.core.baselines.baselines cimport baseline_evaluate
+from cext.core.baselines.simple cimport baseline_evaluate
 from cext.core.contract.game cimport GameOps, State, game_apply
 from cext.core.contract.heuristics cimport heuristics_policy
 from cext.core.contract.rng cimport Stream, mix_bits, rng_next

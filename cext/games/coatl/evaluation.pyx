@@ -5,8 +5,8 @@ that are missing for them. At each open end of the Coatl the card's automaton gi
 occurrence; pieces that the seat has stored are not missing. ``plans.pxd`` has what several prophecies bring together.
 
 A network reads the features of the seat, of its rivals and of the position (``cext/core/learning/network.pxd``). Its
-weights in ``weights.json`` were fitted on self-play. The *outlook* is a hand-made weighted sum of a seat's features. It orders the
-actions of a turn, and a fit of the network begins with it.
+weights in ``weights.json`` were fitted on self-play. The *outlook* is a hand-made weighted sum of a seat's features. It
+orders the actions of a turn, and a fit of the network begins with it.
 """
 
 from libc.stdint cimport uint8_t, uint64_t
