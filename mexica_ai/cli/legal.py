@@ -48,11 +48,14 @@ def run(args: argparse.Namespace) -> int:
 def _answer_lines() -> int:
     code = 0
     with files.open_text("-") as file:
-        for _, found in common.read_positions(file, "-"):
-            if isinstance(found, MexicaAIError):
+        for number, found in common.read_positions(file, "-"):
+            try:
+                if isinstance(found, MexicaAIError):
+                    raise found
+                with common.located(f"line {number}"):
+                    answer = found.legal_actions()
+            except MexicaAIError as error:
                 code = 2
-                answer = {"error": str(found)}
-            else:
-                answer = found.legal_actions()
+                answer = {"error": str(error)}
             print(json.dumps(answer), flush=True)
     return code
