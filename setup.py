@@ -143,7 +143,7 @@ extensions = [
     Extension(
         name,
         [name.replace(".", "/").replace("test_games", "tests/games") + ".pyx"],
-        include_dirs=[numpy.get_include(), *(str(folder.relative_to(ROOT)) for folder in HEADERS), "cext/games/mexica"],
+        include_dirs=[numpy.get_include(), *(os.path.relpath(folder) for folder in HEADERS), "cext/games/mexica"],
         # Every module holds the number of the interface.
         depends=[str(path.relative_to(ROOT)) for path in [ROOT / "cext/build.py", *sorted(ROOT.glob("cext/**/*.h")),
                                                           *(ROOT / "cext/core" / name for name in INTERFACE)]],

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import mexica_ai
+from mexica_ai import __version__
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine
@@ -161,7 +161,7 @@ class Session:
         while position.is_within_turn:
             position.pop()
         names = [self.engines[seat].name if seat in self.engines else "person" for seat in range(position.players)]
-        details: dict[str, Any] = {"engines": names, "build": mexica_ai.__version__}
+        details: dict[str, Any] = {"engines": names, "build": __version__}
         if self.resigned is not None:
             details["forfeit"] = {"seat": self.resigned, "reason": "resigned", "detail": ""}
         return make_record(position, **details)

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
-import mexica_ai
+from mexica_ai import __version__
 from mexica_ai.analysis import report as review
 from mexica_ai.analysis.annotate import (
     BLUNDER,
@@ -181,7 +181,7 @@ def _write(found: list[TurnEvaluation], record: dict, args: argparse.Namespace, 
         settings = {"time_s": args.time, "iterations": args.iterations, "seed": seed}
         if seed is None:  # they come from the record
             settings = {key: record.get("evaluations", {}).get(key) for key in settings}
-        line = json.dumps(with_evaluations(record, found, build=mexica_ai.__version__, **settings)).encode()
+        line = json.dumps(with_evaluations(record, found, build=__version__, **settings)).encode()
         lines = [line]
         if args.record != "-" and os.path.exists(args.output) and os.path.samefile(args.record, args.output):
             lines = [text for _, text in read_records(args.record)]  # as they are: others may be no text

@@ -11,9 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-import mexica_ai as ai
 from mexica_ai.game import registry
-from mexica_ai.game.position import Position, position_data
+from mexica_ai.game.position import Position, new_game, position_data
 from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
 from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
 from mexica_ai.web import boards
@@ -70,7 +69,7 @@ def edit(data: dict[str, Any]) -> dict[str, Any]:
     """
     if "game" in data:
         check_shape(data, {"game": str, "players?": int, "parts?": [str]}, _PATH)
-        given = ai.new_game(data["game"], players=data.get("players", 2)).to_json()
+        given = new_game(data["game"], players=data.get("players", 2)).to_json()
     else:
         check_shape(data, {"position": object, "command": dict, "parts?": [str]}, _PATH)
         before = _read(data["position"])

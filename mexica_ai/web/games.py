@@ -9,7 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-import mexica_ai
+from mexica_ai import __version__
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.annotate import TurnEvaluation, mark_of, with_evaluations
 from mexica_ai.game import registry
@@ -534,7 +534,7 @@ class Game:
         if not self.evaluations:
             return record
         found = [one for _, one in sorted(self.evaluations.items())]
-        return with_evaluations(record, found, time_s=self.annotation["seconds"], build=mexica_ai.__version__)
+        return with_evaluations(record, found, time_s=self.annotation["seconds"], build=__version__)
 
     def require_open(self) -> None:
         """Refuse what would show hidden hands."""

@@ -22,20 +22,24 @@ def module_name(path):
 
 def python_imports(path):
     """Return (module, whether at the top level) for every import of a Python file."""
-    tree = ast.parse(path.read_text())
+    return [(module, is_top) for module, is_top, _ in import_nodes(path, ast.parse(path.read_text()))]
+
+
+def import_nodes(path, tree):
+    """Return (module, whether at the top level, node of the syntax tree) for every import of a Python file."""
     name = module_name(path)
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     top = set(map(id, tree.body))
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [(alias.name, id(node) in top) for alias in node.names]
+            found += [(alias.name, id(node) in top, node) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
             if node.level:
                 base = package.split(".")[: len(package.split(".")) - node.level + 1]
                 module = ".".join([*base, module]).rstrip(".")
-            found += [(f"{module}.{alias.name}", id(node) in top) for alias in node.names]
+            found += [(f"{module}.{alias.name}", id(node) in top, node) for alias in node.names]
     return found
 
 
@@ -46,6 +50,18 @@ def cython_imports(path):
         if match := re.match(r"\s*(?:from\s+([\w.]+)\s+c?import\b|c?import\s+([\w.]+))", line):
             found.append(match[1] or match[2])
     return found
+
+
+def is_package(path):
+    return (path / "__init__.py").is_file()
+
+
+def run_time_imports(path):
+    """Return the modules that a Python file imports, but for those that only type checkers see."""
+    tree = ast.parse(path.read_text())
+    conditions = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
+    typed = {id(inner) for node in conditions if "TYPE_CHECKING" in ast.unparse(node.test) for inner in ast.walk(node)}
+    return [module for module, _, node in import_nodes(path, tree) if id(node) not in typed]
 
 
 def imports(path):
@@ -70,14 +86,67 @@ def relative(path):
     return path.relative_to(ROOT).as_posix()
 
 
+def rows_of_map(readme):
+    """Return the rows of the first table of a README: lists of cells, the first of which names a folder or a module."""
+    lines = (ROOT / readme).read_text().splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("| ---")) + 1
+    last = next(number for number in range(first, len(lines)) if not lines[number].startswith("|"))
+    rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines[first:last]]
+    return [[row[0].strip("`"), *row[1:]] for row in rows]
+
+
+PACKAGE = [row[0] for row in rows_of_map("mexica_ai/README.md")]
+COMPILED = [row[0].replace("/", ".") for row in rows_of_map("cext/README.md")]
+FOR_GAMES = [row[0].replace("/", ".") for row in rows_of_map("cext/README.md") if row[2]]
+
+
+def place_in(module, package, places):
+    """Return which of the places of a package holds a module; None for the package itself."""
+    if module == package:
+        return None
+    found = [place for place in places if is_within(module, f"{package}.{place}")]
+    assert found, f"{module}: the map has no line for it"
+    return found[0]
+
+
+def test_the_maps_name_what_is_there():
+    entries = {path.stem for path in (ROOT / "mexica_ai").iterdir() if path.suffix == ".py" or is_package(path)}
+    assert sorted(PACKAGE) == sorted(entries - {"__init__", "__main__"} | {"server", "v1"})
+    assert is_package(ROOT / "cext" / "games")
+    core = {f"core.{path.name}" for path in (ROOT / "cext" / "core").iterdir() if is_package(path)}
+    assert sorted(COMPILED) == sorted(core | {"games"})
+
+
+def test_few_modules_of_the_package_are_loose():
+    loose = {path.name for path in (ROOT / "mexica_ai").glob("*.py")}
+    assert len(loose - {"__init__.py", "__main__.py"}) <= 6
+
+
+@pytest.mark.parametrize("path", [*sources("mexica_ai"), *sources("server")], ids=relative)
+def test_the_package_imports_only_downwards(path):
+    if path.parent == ROOT / "mexica_ai" and path.name.startswith("__"):  # what users import, and the command
+        return
+    own = place_in(module_name(path), "mexica_ai", PACKAGE)
+    for module in run_time_imports(path):
+        if is_within(module, "mexica_ai", "server") and module != "mexica_ai.__version__":
+            place = place_in(module, "mexica_ai", PACKAGE)
+            assert place is not None, "the package itself, through which all could be had"
+            assert PACKAGE.index(place) <= PACKAGE.index(own), f"{module} is above {own}"
+
+
 @pytest.mark.parametrize("path", sources("cext/core", ".py", ".pyx", ".pxd"), ids=relative)
-def test_the_core_knows_no_game_and_nothing_above_it(path):
-    for module in imports(path):
-        if is_within(module, "cext", "mexica_ai", "server"):
-            assert is_within(module, "cext.core"), module
+def test_the_core_imports_only_downwards_and_names_no_game(path):
     text = path.read_text().lower()
     for game in GAMES:
         assert not re.search(rf"\b{game}\b(?!-ai|_ai)", text), f"names the game {game}"
+    if path.parent.name == "core":  # the check of what was built
+        return
+    own = place_in(module_name(path), "cext", COMPILED)
+    for module in imports(path):
+        assert not is_within(module, "mexica_ai", "server"), module
+        if is_within(module, "cext"):
+            place = place_in(module, "cext", COMPILED)
+            assert COMPILED.index(place) <= COMPILED.index(own), f"{module} is above {own}"
 
 
 def test_the_number_of_the_interface_covers_what_games_are_compiled_against():
@@ -95,9 +164,9 @@ def test_the_number_of_the_interface_covers_what_games_are_compiled_against():
 
 
 @pytest.mark.parametrize("path", sources("cext/games", ".py", ".pyx", ".pxd"), ids=relative)
-def test_a_compiled_game_knows_the_core_and_itself(path):
+def test_a_compiled_game_knows_the_lower_core_and_itself(path):
     parts = path.relative_to(ROOT / "cext" / "games").parts
-    allowed = ["cext.core"] + ([f"cext.games.{parts[0]}"] if len(parts) > 1 else [])
+    allowed = [f"cext.{place}" for place in FOR_GAMES] + ([f"cext.games.{parts[0]}"] if len(parts) > 1 else [])
     for module in imports(path):
         if is_within(module, "cext", "mexica_ai", "server"):
             assert is_within(module, *allowed), module
