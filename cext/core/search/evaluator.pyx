@@ -11,6 +11,7 @@ from cext.core.contract.errors import SearchError
 from cext.core.contract.game cimport GameOps, game_settle_chance
 from cext.core.search.halving cimport halving_advance
 from cext.core.contract.heuristics cimport MOST_POINTS
+from cext.core.search.iteration cimport iteration_back_up, iteration_cancel, iteration_descend
 from cext.core.search.threads cimport pthread_join, pthread_t, thread_start
 from cext.core.search.turn_search cimport BY_ITERATIONS, BY_MEMORY, BY_TIME, NEVER_S, RUNNING, UNLIMITED
 from cext.core.contract.types cimport MAX_SEATS, TERMINAL
@@ -28,7 +29,6 @@ ctypedef struct PartC:
     int first
     int num_slots               # of the batch
     int stride                  # number of threads
-    const StepsC* steps
     float* rows                 # an observation a slot
     int* outcomes               # one a slot
     int* viewers                # the seat whose observation it is
@@ -44,7 +44,7 @@ cdef void* _gather(void* argument) noexcept nogil:
     cdef int s = part.first
     while s < part.num_slots:
         slot = part.slots + s
-        if part.steps.descend(slot) < 0:
+        if iteration_descend(slot) < 0:
             part.outcomes[s] = NO_MEMORY
         else:
             game_settle_chance(ops, slot.state, &slot.rng)
@@ -52,7 +52,7 @@ cdef void* _gather(void* argument) noexcept nogil:
             if part.viewers[s] == TERMINAL:
                 ops.returns(slot.state, values)
                 ops.scores(slot.state, scores)
-                part.steps.back_up(slot, values, scores, True)
+                iteration_back_up(slot, values, scores, True)
                 part.outcomes[s] = BACKED_UP
             else:
                 ops.observe(slot.state, part.viewers[s], part.rows + <size_t>s * ops.observation_size)
@@ -98,8 +98,8 @@ def _array(given, name, count, seats):
     return array[:, :seats]
 
 
-cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int threads, const StepsC* steps,
-                          object evaluator, unsigned long long most) except -1:
+cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int threads, object evaluator,
+                          unsigned long long most) except -1:
     cdef const GameOps* ops = search.ops
     cdef uint64_t started = 0, limit = min(<uint64_t>most, search.limits.max_iterations)
     cdef double now_s
@@ -123,11 +123,11 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
                     atomic_store_u32(&search.is_confirming, 1)
                 halving_advance(search, <double>started / search.limits.max_iterations)
             for t in range(threads):
-                parts[t] = PartC(search, slots, t, n, threads, steps, &c_rows[0, 0], outcomes, outcomes + num_slots)
+                parts[t] = PartC(search, slots, t, n, threads, &c_rows[0, 0], outcomes, outcomes + num_slots)
             with nogil:
                 _gather_all(parts, ids, threads)
             started += n
-            _finish(search, slots, n, steps, outcomes, outcomes + num_slots, evaluator, rows)
+            _finish(search, slots, n, outcomes, outcomes + num_slots, evaluator, rows)
             if slots[0].iterations < started:
                 atomic_cas_u32(&search.limits.stop, RUNNING, BY_MEMORY)
             if search.limits.deadline_s < NEVER_S:
@@ -145,7 +145,7 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
     return 0
 
 
-cdef int _finish(SearchC* search, WorkerC* slots, int n, const StepsC* steps, const int* outcomes, const int* viewers,
+cdef int _finish(SearchC* search, WorkerC* slots, int n, const int* outcomes, const int* viewers,
                  object evaluator, object rows) except -1:
     """Evaluate the leaves of a batch and back them up; count the descents that are backed up."""
     cdef int s, k, seat, row, seats = search.num_players, backed_up = 0
@@ -163,7 +163,7 @@ cdef int _finish(SearchC* search, WorkerC* slots, int n, const StepsC* steps, co
         found, points = _checked(evaluator(rows[:n] if len(waiting) == n else rows[waiting]), len(waiting), seats)
     except BaseException:
         for s in waiting:
-            steps.leave(&slots[s])
+            iteration_cancel(&slots[s])
         raise
     c_values = found
     if points is None:
@@ -178,6 +178,6 @@ cdef int _finish(SearchC* search, WorkerC* slots, int n, const StepsC* steps, co
             values[seat] = c_values[row, k]
             if points is not None:
                 scores[seat] = c_scores[row, k]
-        steps.back_up(&slots[s], values, scores, False)
+        iteration_back_up(&slots[s], values, scores, False)
     atomic_store_u64(&slots[0].iterations, slots[0].iterations + len(waiting))
     return 0

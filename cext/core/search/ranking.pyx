@@ -11,7 +11,7 @@ from cext.core.contract.heuristics cimport heuristics_policy
 from cext.core.search.history cimport history_advantage, history_slot
 from cext.core.search.listings cimport listings_find, listings_keep
 from cext.core.contract.rng cimport mix_bits
-from cext.core.search.search cimport search_key, search_key_from_root
+from cext.core.search.worker cimport search_key, search_key_from_root
 
 # The smallest prior after noise and history.
 cdef float LEAST_PRIOR = 1e-30

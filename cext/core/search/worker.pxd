@@ -81,13 +81,6 @@ ctypedef struct WorkerC:
     uint8_t padding[CACHE_LINE]
 
 
-# The steps of an iteration, for ``evaluator.pyx``, which cannot import them from the module that imports it.
-ctypedef struct StepsC:
-    int (*descend)(WorkerC* worker) noexcept nogil
-    void (*back_up)(WorkerC* worker, const double* values, const double* scores, bint is_over) noexcept nogil
-    void (*leave)(WorkerC* worker) noexcept nogil
-
-
 # The key of a state's node. Equal positions of different turns have different keys, so that a node belongs to one turn.
 cdef inline uint64_t search_key(const GameOps* ops, const void* state, int viewer) noexcept nogil:
     return ops.hash(state, viewer) + <uint64_t>ops.turn(state) * MIX_STEP
@@ -100,7 +93,7 @@ cdef inline uint64_t search_key_from_root(SearchC* search, uint64_t key) noexcep
 
 # Whether an iteration that reaches this node for the first time continues through new nodes of its turn
 # (`whole_turns`). The evaluation of half a turn says little about its value.
-cdef inline bint search_goes_on(SearchC* search, uint32_t index) noexcept nogil:
+cdef inline bint search_continues_turn(SearchC* search, uint32_t index) noexcept nogil:
     return search.options.whole_turns > (1 if search.graph.nodes[index].turn != search.root_turn else 0)
 
 
