@@ -3,7 +3,7 @@
 An iteration is in ``iteration.pyx``, the threads that repeat it are in ``team.pyx``.
 """
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
