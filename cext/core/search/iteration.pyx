@@ -25,7 +25,7 @@ from numpy.random cimport bitgen_t
 from cext.core.search.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_load_f64, atomic_load_u32,
                                        atomic_store_u32, prefetch, spin_lock, spin_unlock)
 from cext.core.contract.game cimport GameOps, game_apply
-from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_end, graph_edges,
+from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, UNKNOWN, EdgeC, NodeC, graph_add_end, graph_edges,
                                      graph_find_or_add, graph_num_edges)
 from cext.core.search.halving cimport halving_next
 from cext.core.search.history cimport history_add, history_slot
@@ -167,18 +167,19 @@ cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nog
     cdef NodeC* node = search.graph.nodes + index
     cdef EdgeC* edge
     cdef uint64_t key = _key_of_mover(search, node, worker.state)
-    cdef int chosen, n, width
+    cdef int chosen, n, width, num_seen
     if worker.path_length == 0 and halving_next(search, action):
         chosen = _find_edge(search, node, action[0])
         spin_lock(&node.lock)
     elif key != node.key:
-        # Rank before taking the lock: other threads may wait for it. This happens at each visit, so without the
-        # history: when priors change, actions would drop out of view.
+        # Rank, and find the edges, before taking the lock: other threads may wait for it. This happens at each visit,
+        # so without the history: when priors change, actions would drop out of view.
         n = ranking_list(worker, key, False)
         width = ranking_width(search, node, n)
         ranking_sort_best(worker, n, width)
+        num_seen = _find_edges(worker, node, width)
         spin_lock(&node.lock)
-        chosen = _select_available(worker, node, n, width)
+        chosen = _select_available(worker, node, n, width, num_seen)
     else:
         chosen = _select_known(worker, node)
         spin_lock(&node.lock)
@@ -240,7 +241,7 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
     cdef uint32_t visits
     cdef int i, width, num_edges = graph_num_edges(node), player = node.player, best = 0
     # A node without edges has not been expanded, and its num_legal may not be known yet.
-    width = ranking_width(search, node, <int>atomic_load_u32(<uint32_t*>&node.num_legal)) if num_edges > 0 else 1
+    width = ranking_width(search, node, <int>atomic_load_u32(&node.num_legal)) if num_edges > 0 else 1
     if width > num_edges:
         width = ranking_widen(worker, node)
         if width <= 0:
@@ -268,34 +269,66 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
     return best
 
 
-cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width) noexcept nogil:
-    """Choose an edge where worlds differ in their actions. Return its index, or -1 if there is no memory."""
+cdef int _find_edges(WorkerC* worker, NodeC* node, int width) noexcept nogil:
+    """Write the edges of the first `width` actions to the worker, NO_EDGE where there is none.
+
+    Return how many edges it has looked at: others may be added meanwhile.
+    """
+    cdef EdgeC* edges
+    cdef int i, _, num_edges = graph_num_edges(node), j = 0
+    edges = graph_edges(&worker.search.graph, node)
+    for i in range(width):
+        worker.edges[i] = NO_EDGE
+        # Worlds differ in few actions, and rank the others alike: look first where the last one was found.
+        for _ in range(num_edges):
+            if edges[j].action == worker.actions[i]:
+                worker.edges[i] = j
+                break
+            j = j + 1 if j + 1 < num_edges else 0
+    return num_edges
+
+
+cdef int _edge_in_view(WorkerC* worker, NodeC* node, int i, int num_seen) noexcept nogil:
+    """Return the edge of action i, which is added if need be; or -1 if there is no memory. Under the node's lock."""
+    cdef EdgeC* edges = graph_edges(&worker.search.graph, node)
+    cdef int j
+    if worker.edges[i] != NO_EDGE:
+        return worker.edges[i]
+    for j in range(num_seen, node.num_edges):
+        if edges[j].action == worker.actions[i]:
+            return j
+    if ranking_append_edge(worker.search, node, worker.actions[i], worker.priors[i]) < 0:
+        return -1
+    return node.num_edges - 1
+
+
+cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width, int num_seen) noexcept nogil:
+    """Choose an edge where worlds differ in their actions. Return its index, or -1 if there is no memory.
+
+    Under the node's lock, after `_find_edges`.
+    """
     # Only edges that are legal in this world count, and each is compared with the descents in which it was available.
     # The first `width` of this world's `n` actions are in view.
     cdef SearchC* search = worker.search
-    cdef EdgeC* edges
+    cdef EdgeC* edge
     cdef double exploration, utility, score, best_score = -1e300
     cdef int i, j, best = -1, player = node.player
-    if node.num_legal < 0:
-        atomic_store_u32(<uint32_t*>&node.num_legal, <uint32_t>n)
+    if node.num_legal == UNKNOWN:
+        atomic_store_u32(&node.num_legal, <uint32_t>n)
     exploration = _exploration(search, node)
     for i in range(width):
-        edges = graph_edges(&search.graph, node)
-        j = 0
-        while j < node.num_edges and edges[j].action != worker.actions[i]:
-            j += 1
-        if j == node.num_edges:
-            if ranking_append_edge(search, node, worker.actions[i], worker.priors[i]) < 0:
-                return -1
-            edges = graph_edges(&search.graph, node)
-        edges[j].available += 1
-        if edges[j].visits == 0:
+        j = _edge_in_view(worker, node, i, num_seen)
+        if j < 0:
+            return -1
+        edge = graph_edges(&search.graph, node) + j
+        edge.available += 1
+        if edge.visits == 0:
             if i < _num_first_visits(search, node):
                 return j
             utility = search_node_utility(node, player) - search.options.first_play_reduction
         else:
-            utility = _edge_utility(search, &edges[j], edges[j].visits, player)
-        score = utility + exploration * edges[j].prior * sqrt(<double>edges[j].available) / (1 + edges[j].visits)
+            utility = _edge_utility(search, edge, edge.visits, player)
+        score = utility + exploration * edge.prior * sqrt(<double>edge.available) / (1 + edge.visits)
         if score > best_score:
             best_score = score
             best = j

@@ -153,7 +153,7 @@ cdef int ranking_widen(WorkerC* worker, NodeC* node) noexcept nogil:
         _rank_first(worker, graph_edges(&search.graph, node), num_edges, n)
     ranking_sort_best(worker, n, target)
     spin_lock(&node.lock)
-    atomic_store_u32(<uint32_t*>&node.num_legal, <uint32_t>n)
+    atomic_store_u32(&node.num_legal, <uint32_t>n)
     # Unless another thread has widened the node in the meantime, perhaps in another order.
     if node.num_edges == num_edges and num_edges < target:
         if graph_grow_edges(&search.graph, node, target) < 0:

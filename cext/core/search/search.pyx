@@ -57,8 +57,8 @@ cdef class Search(TurnSearch):
         Evaluates leaves instead of the game's `evaluate` and playouts: called with the observations of `batch_size`
         leaves or fewer, float32 [N, S] (valid during the call), each as the seat to move sees it. Returns the shares of
         the win [N, P or more], seats counted from the seat to move, or a tuple of them and the final scores. The
-        calling thread runs it, with the GIL. Without scores the margin does not count in the search, except where the
-        game has ended in the first batch.
+        calling thread runs it, with the GIL. It gives scores always or never in a search; without them the margin does
+        not count.
     batch_size : int
         Leaves that are evaluated together, 1 to 4096; only with an evaluator.
     options : float
@@ -138,6 +138,7 @@ cdef class Search(TurnSearch):
             worker.state = aligned_alloc(64, ops.state_size)
             worker.actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
             worker.priors = <float*>malloc(ops.max_actions * sizeof(float))
+            worker.edges = <int*>malloc(ops.max_actions * sizeof(int))
             if i >= self.threads:
                 worker.cache = self._workers[i % self.threads].cache
                 worker.listings = self._workers[i % self.threads].listings
@@ -147,8 +148,8 @@ cdef class Search(TurnSearch):
                     listings_init(worker.listings)
                 if ops.cache_size > 0:
                     worker.cache = memory_reserve(ops.cache_size)
-            if (worker.state == NULL or worker.actions == NULL or worker.priors == NULL or worker.listings == NULL
-                    or (ops.cache_size > 0 and worker.cache == NULL)):
+            if (worker.state == NULL or worker.actions == NULL or worker.priors == NULL or worker.edges == NULL
+                    or worker.listings == NULL or (ops.cache_size > 0 and worker.cache == NULL)):
                 raise MemoryError
         return 0
 
@@ -171,6 +172,7 @@ cdef class Search(TurnSearch):
                 free(self._workers[i].state)
                 free(self._workers[i].actions)
                 free(self._workers[i].priors)
+                free(self._workers[i].edges)
                 if i < self.threads:
                     memory_release(self._workers[i].cache, self.search.ops.cache_size)
                     free(self._workers[i].listings)

@@ -72,6 +72,7 @@ ctypedef struct WorkerC:
     void* state                 # scratch state of the descent
     action_t* actions           # legal actions of a node, max_actions
     float* priors               # their priors
+    int* edges                  # their edges, where worlds differ in their actions; else not used
     void* cache                 # of `policy` and `evaluate`; NULL for a game without
     ListingsC* listings         # of its thread: actions and priors that it keeps
     uint64_t iterations         # that this thread has backed up
