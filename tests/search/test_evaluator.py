@@ -92,6 +92,47 @@ def test_scores_and_surplus_columns():
     assert sorted(root["expected_scores"]) == [30, 70]
 
 
+@pytest.mark.parametrize("piles", [[2, 2], [1, 1], [3]])
+@pytest.mark.parametrize("batch_size", [1, 8, 64])
+def test_without_scores_the_margin_counts_nowhere(piles, batch_size):
+    # Ends of the game in the first batch, too, are worth the same as in a search that leaves the margin out.
+    found = []
+    for options in ({"margin_weight": 1.0}, {"margin_weight": 0.0}):
+        search = Search(
+            ai.new_game("nim", piles=piles).state, evaluator=Counted(2), batch_size=batch_size, seed=1, **options
+        )
+        search.run(iterations=150)
+        search.check_visits()
+        found.append((search.decisions(1), search.tree()))
+    assert found[0] == found[1]
+    assert found[0][0]
+
+
+def test_the_form_is_asked_for_even_if_the_game_is_over_at_all_leaves():
+    evaluator = Counted(2)
+    search = Search(ai.new_game("nim", piles=[1, 0]).state, evaluator=evaluator, batch_size=8, seed=1)
+    search.run(iterations=50)
+    assert evaluator.sizes == [1]
+    assert search.result()["iterations"] == 1
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+def test_scores_come_always_or_never(is_first):
+    answers = []
+
+    def evaluator(observations):
+        values = np.full((len(observations), 2), 0.5)
+        answers.append((len(answers) == 0) == is_first)
+        return (values, np.zeros_like(values)) if answers[-1] else values
+
+    search = Search(ai.new_game("nim").state, evaluator=evaluator, batch_size=4)
+    with pytest.raises(SearchError, match="expected one form in a search") as caught:
+        search.run(iterations=100)
+    assert caught.value.reason == "BAD_EVALUATION"
+    assert len(answers) == 2
+    search.check_visits()
+
+
 def test_a_forced_turn_takes_one_evaluation():
     evaluator = Counted(2)
     result = ai.best_turn(ai.new_game("nim", piles=[1, 0]), iterations=50, evaluator=evaluator)

@@ -4,10 +4,10 @@ A slot is a `WorkerC` with a descent that waits for the value of its leaf. Its p
 loss), which keeps the descents of a batch apart.
 """
 
-from cext.core.search.search cimport SearchC, StepsC, WorkerC
+from cext.core.search.worker cimport SearchC, WorkerC
 
 # Searches until a limit is reached or `limits.stop` is set, at most `most` iterations; slot 0 counts all of them.
 # Slot s belongs to thread s % threads. Raises what the evaluator raises, and SearchError (reason BAD_EVALUATION) for
 # output of a wrong form; no descent is left unfinished then.
-cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int threads, const StepsC* steps,
-                          object evaluator, unsigned long long most) except -1
+cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int threads, object evaluator,
+                          unsigned long long most) except -1

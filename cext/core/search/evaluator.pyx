@@ -11,14 +11,19 @@ from cext.core.contract.errors import SearchError
 from cext.core.contract.game cimport GameOps, game_settle_chance
 from cext.core.search.halving cimport halving_advance
 from cext.core.contract.heuristics cimport MOST_POINTS
+from cext.core.search.iteration cimport iteration_back_up, iteration_cancel, iteration_descend
 from cext.core.search.threads cimport pthread_join, pthread_t, thread_start
 from cext.core.search.turn_search cimport BY_ITERATIONS, BY_MEMORY, BY_TIME, NEVER_S, RUNNING, UNLIMITED
 from cext.core.contract.types cimport MAX_SEATS, TERMINAL
 
 cdef enum:              # of a descent
     NO_MEMORY = 0
-    BACKED_UP = 1           # the game is over at its leaf
+    ENDED = 1               # the game is over at its leaf
     WAITING = 2             # for the value of its leaf
+
+# Whether the evaluator gives scores.
+cdef enum:
+    NOT_ASKED = -1
 
 
 # What one thread does for a batch.
@@ -28,10 +33,20 @@ ctypedef struct PartC:
     int first
     int num_slots               # of the batch
     int stride                  # number of threads
-    const StepsC* steps
+    bint is_first               # batch; until its end nothing is backed up, see `_ask`
     float* rows                 # an observation a slot
     int* outcomes               # one a slot
     int* viewers                # the seat whose observation it is
+
+
+cdef void _back_up_end(WorkerC* slot) noexcept nogil:
+    """Back up a descent at whose leaf the game is over."""
+    cdef const GameOps* ops = slot.search.ops
+    cdef double values[MAX_SEATS]
+    cdef double scores[MAX_SEATS]
+    ops.returns(slot.state, values)
+    ops.scores(slot.state, scores)
+    iteration_back_up(slot, values, scores, True)
 
 
 cdef void* _gather(void* argument) noexcept nogil:
@@ -39,21 +54,18 @@ cdef void* _gather(void* argument) noexcept nogil:
     cdef PartC* part = <PartC*>argument
     cdef const GameOps* ops = part.search.ops
     cdef WorkerC* slot
-    cdef double values[MAX_SEATS]
-    cdef double scores[MAX_SEATS]
     cdef int s = part.first
     while s < part.num_slots:
         slot = part.slots + s
-        if part.steps.descend(slot) < 0:
+        if iteration_descend(slot) < 0:
             part.outcomes[s] = NO_MEMORY
         else:
             game_settle_chance(ops, slot.state, &slot.rng)
             part.viewers[s] = ops.current_player(slot.state)
             if part.viewers[s] == TERMINAL:
-                ops.returns(slot.state, values)
-                ops.scores(slot.state, scores)
-                part.steps.back_up(slot, values, scores, True)
-                part.outcomes[s] = BACKED_UP
+                part.outcomes[s] = ENDED
+                if not part.is_first:
+                    _back_up_end(slot)
             else:
                 ops.observe(slot.state, part.viewers[s], part.rows + <size_t>s * ops.observation_size)
                 part.outcomes[s] = WAITING
@@ -98,12 +110,12 @@ def _array(given, name, count, seats):
     return array[:, :seats]
 
 
-cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int threads, const StepsC* steps,
-                          object evaluator, unsigned long long most) except -1:
+cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int threads, object evaluator,
+                          unsigned long long most) except -1:
     cdef const GameOps* ops = search.ops
     cdef uint64_t started = 0, limit = min(<uint64_t>most, search.limits.max_iterations)
     cdef double now_s
-    cdef int t, n
+    cdef int t, n, gives_scores = NOT_ASKED
     cdef PartC* parts = <PartC*>calloc(threads, sizeof(PartC))
     cdef pthread_t* ids = <pthread_t*>calloc(threads, sizeof(pthread_t))
     cdef int* outcomes = <int*>calloc(2 * num_slots, sizeof(int))
@@ -123,11 +135,12 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
                     atomic_store_u32(&search.is_confirming, 1)
                 halving_advance(search, <double>started / search.limits.max_iterations)
             for t in range(threads):
-                parts[t] = PartC(search, slots, t, n, threads, steps, &c_rows[0, 0], outcomes, outcomes + num_slots)
+                parts[t] = PartC(search, slots, t, n, threads, started == 0, &c_rows[0, 0], outcomes, outcomes + num_slots)
             with nogil:
                 _gather_all(parts, ids, threads)
             started += n
-            _finish(search, slots, n, steps, outcomes, outcomes + num_slots, evaluator, rows)
+            _finish(search, slots, n, outcomes, outcomes + num_slots, evaluator, c_rows, rows,
+                    &gives_scores)
             if slots[0].iterations < started:
                 atomic_cas_u32(&search.limits.stop, RUNNING, BY_MEMORY)
             if search.limits.deadline_s < NEVER_S:
@@ -145,39 +158,70 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
     return 0
 
 
-cdef int _finish(SearchC* search, WorkerC* slots, int n, const StepsC* steps, const int* outcomes, const int* viewers,
-                 object evaluator, object rows) except -1:
-    """Evaluate the leaves of a batch and back them up; count the descents that are backed up."""
-    cdef int s, k, seat, row, seats = search.num_players, backed_up = 0
+cdef tuple _ask(SearchC* search, object evaluator, object rows, int* gives_scores):
+    """Return the values and scores of the evaluator for some observations; see `_checked`.
+
+    Its first answer decides, before anything is backed up, whether the margin counts in the search.
+    """
+    found = _checked(evaluator(rows), len(rows), search.num_players)
+    cdef int with_scores = found[1] is not None
+    if gives_scores[0] == NOT_ASKED:
+        gives_scores[0] = with_scores
+        if not with_scores:
+            search.options.margin_weight = 0.0      # nothing is known of the margin
+    if with_scores != gives_scores[0]:
+        raise SearchError(f"evaluator: answered with{'' if with_scores else 'out'} scores, and "
+                          f"with{'out' if with_scores else ''} them before; expected one form in a search",
+                          reason="BAD_EVALUATION")
+    return found
+
+
+cdef int _finish(SearchC* search, WorkerC* slots, int n, const int* outcomes, const int* viewers, object evaluator,
+                 float[:, ::1] c_rows, object rows, int* gives_scores) except -1:
+    """Evaluate the leaves of a batch and back them up; count the descents that are backed up.
+
+    An error of the evaluator undoes the descents that wait for it, and no others.
+    """
+    cdef bint is_first = gives_scores[0] == NOT_ASKED
+    cdef int s, num_ended = 0
+    waiting = [s for s in range(n) if outcomes[s] == WAITING]
+    found = None
+    try:
+        if waiting:
+            found = _ask(search, evaluator, rows[:n] if len(waiting) == n else rows[waiting], gives_scores)
+        elif is_first:
+            # The game is over at every leaf. Whether the margin counts there must be known all the same.
+            search.ops.observe(search.root_state, search.viewer, &c_rows[0, 0])
+            _ask(search, evaluator, rows[:1], gives_scores)
+    finally:
+        for s in range(n):
+            if outcomes[s] == ENDED:
+                num_ended += 1
+                if is_first:
+                    _back_up_end(&slots[s])
+            elif outcomes[s] == WAITING and found is None:
+                iteration_cancel(&slots[s])
+        atomic_store_u64(&slots[0].iterations, slots[0].iterations + num_ended)
+    if found is not None:
+        _back_up_waiting(search, slots, waiting, viewers, found)
+    return 0
+
+
+cdef int _back_up_waiting(SearchC* search, WorkerC* slots, list waiting, const int* viewers, tuple found) except -1:
+    """Back up the other descents with what the evaluator has found."""
+    cdef int s, k, seat, row
     cdef double values[MAX_SEATS]
     cdef double scores[MAX_SEATS]
-    cdef const double[:, ::1] c_values
-    cdef const double[:, ::1] c_scores
-    waiting = [s for s in range(n) if outcomes[s] == WAITING]
-    for s in range(n):
-        backed_up += outcomes[s] == BACKED_UP
-    atomic_store_u64(&slots[0].iterations, slots[0].iterations + backed_up)
-    if not waiting:
-        return 0
-    try:
-        found, points = _checked(evaluator(rows[:n] if len(waiting) == n else rows[waiting]), len(waiting), seats)
-    except BaseException:
-        for s in waiting:
-            steps.leave(&slots[s])
-        raise
-    c_values = found
-    if points is None:
-        search.options.margin_weight = 0.0      # nothing is known of the margin
-    else:
-        c_scores = points
+    cdef const double[:, ::1] c_values = found[0]
+    cdef const double[:, ::1] c_scores = found[1]
     for row, s in enumerate(waiting):
-        if points is None:
+        if c_scores is None:
             search.ops.scores(slots[s].state, scores)
-        for k in range(seats):
-            seat = (viewers[s] + k) % seats
+        for k in range(search.num_players):
+            seat = (viewers[s] + k) % search.num_players
             values[seat] = c_values[row, k]
-            if points is not None:
+            if c_scores is not None:
                 scores[seat] = c_scores[row, k]
-        steps.back_up(&slots[s], values, scores, False)
+        iteration_back_up(&slots[s], values, scores, False)
     atomic_store_u64(&slots[0].iterations, slots[0].iterations + len(waiting))
     return 0

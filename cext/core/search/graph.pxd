@@ -18,6 +18,7 @@ from cext.core.contract.types cimport MAX_SEATS, action_t
 cdef enum:
     NO_NODE = 0
     SEVERAL_NODES = 0xffffffff      # the edge has led to different nodes, in different worlds
+    UNKNOWN = 0xffffffff            # number of legal actions
 
 
 # 32 bytes.
@@ -39,7 +40,7 @@ ctypedef struct NodeC:
     uint32_t visits             # descents to or through the node, including those not finished
     uint32_t finished           # descents backed up: what the sums are divided by
     uint32_t first_edge         # index of its block of edges
-    int32_t num_legal           # legal actions of its state; -1 while not expanded
+    uint32_t num_legal          # legal actions of its state; UNKNOWN while not expanded
     uint16_t num_edges          # edges in its block, in the order in which they were added, see `ranking_widen`
     uint16_t max_edges          # length of its block
     # what only the result reads

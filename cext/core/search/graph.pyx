@@ -69,7 +69,7 @@ cdef uint32_t graph_find_or_add(GraphC* graph, uint64_t key, int player, int tur
                 node.turn = turn
                 node.parent = parent
                 node.from_action = from_action
-                node.num_legal = -1
+                node.num_legal = UNKNOWN
             if atomic_cas_u32(&graph.table[slot], NO_NODE, mine):
                 is_new[0] = True
                 return mine

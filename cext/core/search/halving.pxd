@@ -10,7 +10,7 @@ Sources
 
 from libc.stdint cimport uint32_t
 
-from cext.core.search.search cimport SearchC, WorkerC
+from cext.core.search.worker cimport SearchC, WorkerC
 from cext.core.contract.types cimport action_t
 
 # Draws the candidates, as many as the option `halving` says, with the memory of a worker. Returns 0, or -1 if there is

@@ -7,7 +7,7 @@ from cext.core.search.atomics cimport atomic_load_u32, atomic_store_u32, spin_lo
 from cext.core.contract.game cimport game_apply
 from cext.core.search.graph cimport NO_NODE, EdgeC, NodeC, graph_add_end, graph_edges, graph_find_or_add
 from cext.core.search.ranking cimport ranking_widen
-from cext.core.search.search cimport CandidateC, HalvingC, search_key, search_node_utility
+from cext.core.search.worker cimport CandidateC, HalvingC, search_key, search_node_utility
 
 # A difference in utility counts (FIRST_VISITS + most visits of a candidate) * `halving_scale` times as much as one in
 # the logarithm of the prior: the sigma of Danihelka et al.

@@ -1,6 +1,6 @@
 """The outcome of an iteration: shares of the win and scores at its leaf, and the seats' utilities."""
 
-from cext.core.search.search cimport SearchC, WorkerC
+from cext.core.search.worker cimport SearchC, WorkerC
 
 # Writes each seat's expected share of the win and final score in the worker's state, which a playout may change.
 # Returns whether the game is over at the leaf, so that they are exact.

@@ -9,7 +9,7 @@ from libc.stdint cimport uint64_t
 from cext.core.search.atomics cimport atomic_load_u32
 from cext.core.search.graph cimport NO_NODE, NodeC
 from cext.core.search.options cimport OptionsC
-from cext.core.search.search cimport SearchC, WorkerC
+from cext.core.search.worker cimport SearchC, WorkerC
 from cext.core.contract.types cimport action_t
 
 # Writes the legal actions of the worker's state with a prior above 0 to worker.actions, and their priors, which sum to

@@ -11,7 +11,7 @@ from cext.core.contract.heuristics cimport heuristics_policy
 from cext.core.search.history cimport history_advantage, history_slot
 from cext.core.search.listings cimport listings_find, listings_keep
 from cext.core.contract.rng cimport mix_bits
-from cext.core.search.search cimport search_key, search_key_from_root
+from cext.core.search.worker cimport search_key, search_key_from_root
 
 # The smallest prior after noise and history.
 cdef float LEAST_PRIOR = 1e-30
@@ -153,7 +153,7 @@ cdef int ranking_widen(WorkerC* worker, NodeC* node) noexcept nogil:
         _rank_first(worker, graph_edges(&search.graph, node), num_edges, n)
     ranking_sort_best(worker, n, target)
     spin_lock(&node.lock)
-    atomic_store_u32(<uint32_t*>&node.num_legal, <uint32_t>n)
+    atomic_store_u32(&node.num_legal, <uint32_t>n)
     # Unless another thread has widened the node in the meantime, perhaps in another order.
     if node.num_edges == num_edges and num_edges < target:
         if graph_grow_edges(&search.graph, node, target) < 0:

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from cext.core.search.search cimport SearchC
+from cext.core.search.worker cimport SearchC
 
 # The candidates of a result, best first, at least one and at most `count`: dicts as in `TurnSearch.result`.
 cdef list reading_candidates(SearchC* search, int count)

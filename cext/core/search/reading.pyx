@@ -12,7 +12,7 @@ from cext.core.contract.game cimport game_apply
 from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find,
                                      graph_num_edges)
 from cext.core.search.halving cimport halving_best
-from cext.core.search.search cimport search_goes_on, search_key, search_node_utility
+from cext.core.search.worker cimport search_continues_turn, search_key, search_node_utility
 from cext.core.contract.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
                                        turn_scratch_init)
 from cext.core.contract.types cimport MAX_SEATS, TERMINAL, action_t
@@ -322,7 +322,7 @@ cdef int reading_check_visits(SearchC* search, int threads, uint64_t iterations)
             if left != 0:
                 raise SearchError(f"node {index}: edges where no seat is to move")
             continue
-        was_passed = search_goes_on(search, index) and (
+        was_passed = search_continues_turn(search, index) and (
             node.parent == NO_NODE or graph.nodes[node.parent].turn == node.turn)
         has_ended = node.visits > 0 and not was_passed
         if left + has_ended > node.visits or ((threads == 1 or was_passed) and left + has_ended < node.visits):

@@ -1,6 +1,6 @@
 """The graph of a search as Python objects; used by `Search`."""
 
-from cext.core.search.search cimport SearchC
+from cext.core.search.worker cimport SearchC
 
 # All nodes with at least so many visits, in the order in which they were found; see `Search.tree`.
 cdef list tree_read(SearchC* search, long long least)

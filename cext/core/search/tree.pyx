@@ -4,7 +4,7 @@ from libc.stdint cimport uint32_t
 
 from cext.core.search.atomics cimport atomic_load_u32, spin_lock, spin_unlock
 from cext.core.search.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find
-from cext.core.search.search cimport search_key
+from cext.core.search.worker cimport search_key
 from cext.core.contract.types cimport CHANCE
 
 

@@ -72,6 +72,7 @@ ctypedef struct WorkerC:
     void* state                 # scratch state of the descent
     action_t* actions           # legal actions of a node, max_actions
     float* priors               # their priors
+    int* edges                  # their edges, where worlds differ in their actions; else not used
     void* cache                 # of `policy` and `evaluate`; NULL for a game without
     ListingsC* listings         # of its thread: actions and priors that it keeps
     uint64_t iterations         # that this thread has backed up
@@ -79,13 +80,6 @@ ctypedef struct WorkerC:
     uint32_t path_nodes[MAX_PATH + 1]   # a descent ends at MAX_PATH
     int path_edges[MAX_PATH]    # index of the edge taken within its node's block, or NO_EDGE
     uint8_t padding[CACHE_LINE]
-
-
-# The steps of an iteration, for ``evaluator.pyx``, which cannot import them from the module that imports it.
-ctypedef struct StepsC:
-    int (*descend)(WorkerC* worker) noexcept nogil
-    void (*back_up)(WorkerC* worker, const double* values, const double* scores, bint is_over) noexcept nogil
-    void (*leave)(WorkerC* worker) noexcept nogil
 
 
 # The key of a state's node. Equal positions of different turns have different keys, so that a node belongs to one turn.
@@ -100,7 +94,7 @@ cdef inline uint64_t search_key_from_root(SearchC* search, uint64_t key) noexcep
 
 # Whether an iteration that reaches this node for the first time continues through new nodes of its turn
 # (`whole_turns`). The evaluation of half a turn says little about its value.
-cdef inline bint search_goes_on(SearchC* search, uint32_t index) noexcept nogil:
+cdef inline bint search_continues_turn(SearchC* search, uint32_t index) noexcept nogil:
     return search.options.whole_turns > (1 if search.graph.nodes[index].turn != search.root_turn else 0)
 
 
