@@ -2,7 +2,7 @@
 
     python benchmarks/match_varied.py NEW.json OLD.json [--game tzolkin] [--pairs 40] [--iterations 200] [--seed 1]
 
-In a varied start the seats have things that play seldom brings them (`mexica_ai.train.corrections`). So the match shows
+In a varied start the seats have things that play seldom brings them (`mexica_ai.train.starts`). So the match shows
 how well weights judge what their own games lack, which a rival with other habits may do. Each start is played twice,
 with seats exchanged. OLD.json may be "ships". Prints the share of the win of NEW.json and its margin, with 95 %
 intervals over the pairs.

@@ -50,8 +50,8 @@ UNDIVIDED = (
     "rules/test_coatl_observations.py",
     "rules/test_mexica_differential.py",
     "rules/test_tzolkin_differential.py",
+    "train/test_pipeline.py",
     "train/test_probes.py",
-    "train/test_recipe.py",
 )
 
 

@@ -51,7 +51,8 @@ class GameEntry(NamedTuple):
     weights_spec : cext.core.learning.weights.WeightsSpec or None
         The layout of the game's weights; None if it has none.
     training : module or None
-        The corrections that `mexica-ai train` fits; None if the game has no weights.
+        What `mexica-ai train` needs of the game: `varied`, None or a function of a position (JSON) and a random.Random
+        that returns the position with other things in the hands of the seats. None if the game has no weights.
     """
 
     name: str
@@ -164,9 +165,8 @@ def _load_plugin(name: str, points: list[EntryPoint], others: Iterable[GameEntry
             raise _UnusableError(f"the game has weights; expected its entry to have {part}")
         if given is not None and not has_weights:
             raise _UnusableError(f"the game has no weights; expected its entry to have no {part}")
-    for part in ("PULL", "FACTORS", "varied") if has_weights else ():
-        if not hasattr(entry.training, part):
-            raise _UnusableError(f"its training has no {part}; expected PULL, FACTORS and varied")
+    if has_weights and not hasattr(entry.training, "varied"):
+        raise _UnusableError("its training has no varied; expected a function, or None")
     taken = dict.fromkeys(_FLAGS, "the command line")
     for other in (*map(_load, BUILT_IN), *others):
         taken |= {option.flag: f"the game {other.name}" for option in other.codec.options}
@@ -210,11 +210,9 @@ def _shipped(name):
     try:
         return load_weights_file(spec.path, spec)
     except NotationError as error:
-        from mexica_ai.train.corrections import estimate
-
         problem = f"{name.capitalize()} is played with a hand-made estimate alone: {error}"
         warnings.warn(problem, RuntimeWarning, stacklevel=4)
-        return spec.make(estimate(spec), {"estimate": True})
+        return spec.estimate()
 
 
 def load_weights_file(path: str | os.PathLike[str], spec: WeightsSpec | None = None) -> Weights:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import os
 import sys
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,17 +14,14 @@ from mexica_ai.io.strict import HEAD, problem_of_text
 
 MAX_TEXT = 1 << 20  # bytes of a file of settings, tokens or certificates
 MAX_JSON = 16 << 20  # bytes of one JSON object: a file, or a line of a file with one a line
-_READ_ERRORS = (OSError, EOFError, zlib.error)  # the last two of a packed file
 
 
 # --- texts
 
 
 @contextlib.contextmanager
-def open_text(path: str | os.PathLike[str], opener: Callable[..., Any] = open) -> Iterator[BinaryIO]:
+def open_text(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Give a file of text, or standard input for ``-``, open to read bytes by `read_bounded` or `read_lines`.
-
-    `opener` is `open`, or `gzip.open` for a packed file.
 
     Raises
     ------
@@ -35,9 +30,9 @@ def open_text(path: str | os.PathLike[str], opener: Callable[..., Any] = open) -
     """
     with contextlib.ExitStack() as stack:
         try:
-            file: Any = sys.stdin.buffer if path == "-" else stack.enter_context(opener(path, "rb"))
+            file: Any = sys.stdin.buffer if path == "-" else stack.enter_context(open(path, "rb"))
             problem = problem_of_text(file.peek(HEAD)[:HEAD])
-        except (*_READ_ERRORS, ValueError) as error:  # ValueError: of a path that can be none
+        except (OSError, ValueError) as error:  # ValueError: of a path that can be none
             problem = _words(error)
         if problem:
             raise _unreadable(path, problem)
@@ -108,7 +103,7 @@ def read_bounded(file: BinaryIO, path: str | os.PathLike[str], max_bytes: int = 
     """Return what is left of an open file; raise NotationError, reason UNREADABLE_FILE, if it is more than a bound."""
     try:
         data = file.read(max_bytes + 1)
-    except _READ_ERRORS as error:
+    except OSError as error:
         raise _unreadable(path, _words(error)) from None
     if len(data) > max_bytes:
         raise _unreadable(path, f"it has over {max_bytes:,} bytes; expected a smaller file")
@@ -131,7 +126,7 @@ def read_lines(
     def read():
         try:
             return file.readline(MAX_JSON + 1)
-        except _READ_ERRORS as error:
+        except OSError as error:
             raise _unreadable(path, _words(error)) from None
 
     number = 1
@@ -147,8 +142,8 @@ def read_lines(
 
 
 def lines_of(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """Yield the lines of a file as `open_text` and `read_lines` do; one named ``.gz`` is unpacked."""
-    with open_text(path, gzip.open if os.fspath(path).endswith(".gz") else open) as file:
+    """Yield the lines of a file as `open_text` and `read_lines` do."""
+    with open_text(path) as file:
         yield from read_lines(file, path)
 
 

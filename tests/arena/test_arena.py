@@ -35,7 +35,6 @@ from mexica_ai.arena.tournament import (
 )
 from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
-from mexica_ai.train.corrections import estimate
 
 NIM_ENGINE = [sys.executable, str(Path(__file__).parents[1] / "nim_engine.py")]
 
@@ -779,7 +778,7 @@ def two_sets(tmp_path):
     spec = registry.get("mexica").weights_spec
     paths = tmp_path / "usual.json", tmp_path / "by_hand.json"
     spec.save(paths[0], registry.get("mexica").weights())
-    spec.save(paths[1], spec.make(estimate(spec)))
+    spec.save(paths[1], spec.estimate())
     return paths
 
 

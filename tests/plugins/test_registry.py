@@ -120,7 +120,7 @@ def test_two_packages_with_one_game_are_both_left_out_and_a_third_one_goes_on(pa
     [
         ("weights_spec=None", "the game has weights; expected its entry to have weights_spec"),
         ("training=None", "the game has weights; expected its entry to have training"),
-        ("training=ast", "its training has no PULL; expected PULL, FACTORS and varied"),
+        ("training=ast", "its training has no varied; expected a function, or None"),
     ],
 )
 def test_a_game_with_weights_brings_what_fits_them(package, monkeypatch, changed, expected):

@@ -21,7 +21,6 @@ from mexica_builder import build
 import mexica_ai as ai
 from cext.core.search.search import Search
 from mexica_ai.game import registry
-from mexica_ai.train.corrections import estimate
 from test_games.trick.ops import deal
 
 TREES = Path(__file__).parents[1] / "data" / "trees"
@@ -33,7 +32,7 @@ TOLERANCE = 1e-7
 def own_weights(game):
     """Return weights of the test: the hand-made estimate of the outcome, and priors that differ by category."""
     spec = registry.get(game).weights_spec
-    arrays = estimate(spec)
+    arrays = spec.estimate().arrays()
     shape = arrays["priors"].shape
     arrays["priors"] = 1.0 + np.arange(np.prod(shape)).reshape(shape) % 5
     return spec.make(arrays)

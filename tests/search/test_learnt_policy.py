@@ -16,7 +16,7 @@ from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
 from mexica_ai.io.errors import NotationError
 from mexica_ai.train import policy
-from mexica_ai.train.positions import HELD_OUT
+from mexica_ai.train.positions import REPORT, SELECTION, TRAIN
 
 GAMES = [name for name in registry.names() if registry.get(name).weights_spec]
 
@@ -71,7 +71,7 @@ def test_the_compiled_scorer_agrees_with_the_one_that_is_trained(spec):
             continue
         logs = np.log(priors)
         alone = policy.Decisions(
-            summary[None], np.zeros(1, int), categories, features, logs, logs, np.zeros(1, bool)
+            summary[None], np.zeros(1, int), categories, features, logs, logs, np.zeros(1, int)
         )
         expected = priors * np.exp(policy.scores(alone, arrays))
         expected *= priors.sum() / expected.sum()
@@ -189,7 +189,7 @@ def made_up(count, spec, seed):
         features,
         logs,
         targets,
-        generator.random(count) < 1 / HELD_OUT,
+        generator.choice([REPORT, SELECTION, *[TRAIN] * 8], count),
     )
 
 
@@ -212,10 +212,9 @@ def test_a_fit_learns_and_keeps_its_best_epoch():
     spec = registry.get("coatl").weights_spec
     decisions = made_up(4000, spec, 2)
     arrays, figures = policy.fit(decisions, policy.initial_weights(spec.policy, 1), seed=1, max_epochs=15)
-    unseen = decisions.take(decisions.held_out)
-    assert figures["after"] == policy.log_loss(unseen, arrays)
-    assert figures["entropy"] < figures["after"] < figures["before"] - 0.5 * (figures["before"] - figures["entropy"])
-    assert figures["fitted_on"] + figures["held_out"] == 4000
+    assert figures["selected"] == policy.log_loss(decisions.take(decisions.parts == SELECTION), arrays)
+    found = policy.report(decisions, arrays)
+    assert found["entropy"] < found["after"] < found["before"] - 0.5 * (found["before"] - found["entropy"])
 
 
 # What searches found

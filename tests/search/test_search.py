@@ -21,7 +21,6 @@ import mexica_ai
 from cext.core.search.options import OPTIONS
 from mexica_ai import GameOverError, Position, SearchError
 from mexica_ai.game import registry
-from mexica_ai.train.corrections import estimate
 
 TOLERANCE_S = 10.0  # no more than a guard against waiting for the end: machines are shared
 
@@ -727,7 +726,7 @@ def test_random_events_happen_as_often_as_they_are_likely():
 def test_few_random_events_are_a_small_sample():
     # By the hand-made estimate: with other weights other things matter in a position.
     spec = registry.get("coatl").weights_spec
-    weights = spec.make(estimate(spec))
+    weights = spec.estimate()
     # Whoever takes the last pair of bodies refills all spaces from the bag.
     fields = mexica_ai.new_game("coatl", players=2, seed=1).to_json()
     fields |= {"phase": "turn", "pending": "", "round": 5, "deck": 42}

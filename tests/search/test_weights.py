@@ -18,8 +18,7 @@ from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
 from mexica_ai.io.errors import NotationError, SearchError
-from mexica_ai.train import fit
-from mexica_ai.train.corrections import estimate, pulled
+from mexica_ai.train import value
 
 GAMES = [name for name in registry.names() if registry.get(name).weights_spec]
 
@@ -43,7 +42,7 @@ def midgame(entry):
 def by_hand(spec, tmp_path):
     """Return the file of other weights than those that ship: the hand-made estimate."""
     path = tmp_path / "by_hand.json"
-    spec.save(path, spec.make(estimate(spec), {"games": 0}))
+    spec.save(path, spec.make(spec.estimate().arrays(), {"games": 0}))
     return path
 
 
@@ -91,23 +90,12 @@ def test_features_refuse_another_game(spec):
 
 
 def test_the_network_is_what_numpy_computes(entry, spec, midgame):
-    for weights in (entry.weights(), spec.make(estimate(spec))):
-        outputs = fit._forward(spec.features(midgame.state)[None], weights.arrays())[-1][0]
+    for weights in (entry.weights(), spec.estimate()):
+        outputs = value._forward(spec.features(midgame.state)[None], weights.arrays())[-1][0]
         values, points = simple.evaluate(midgame.state, weights=weights)
         powers = np.exp(outputs[:, 0] - outputs[:, 0].max())
         assert np.allclose(values, powers / powers.sum(), atol=1e-4)
         assert np.allclose(points, 50 * outputs[:, 1], atol=1e-2)
-
-
-def test_a_pulled_logit_is_part_fit_part_estimate(entry, spec, midgame):
-    features = spec.features(midgame.state)[None]
-    before = entry.weights().arrays()
-    towards, scale = entry.training.PULL
-    own = fit._forward(features, before)[-1][0]
-    after = fit._forward(features, pulled(spec, before, entry.training.PULL))[-1][0]
-    extra = sum(w * features[0][:, spec.own_features.index(name)] for name, w in towards.items())
-    assert np.allclose(after[:, 0], scale * (own[:, 0] + extra), rtol=1e-4, atol=1e-4)
-    assert np.array_equal(after[:, 1], own[:, 1])
 
 
 # Values
@@ -132,7 +120,7 @@ def test_weights_do_not_change(entry, spec):
 
 
 def test_the_checksum_tells_weights_apart(spec):
-    arrays = estimate(spec)
+    arrays = spec.estimate().arrays()
     first = spec.make(arrays)
     assert first.version == first.sha256[:12]
     arrays["linear"][0, 0] = np.nextafter(arrays["linear"][0, 0], np.float32(1))
@@ -168,11 +156,11 @@ def test_searches_refuse_to_run_without_weights_or_with_those_of_another_game(en
 
 
 def test_a_search_keeps_its_weights(spec, midgame):
-    searching = search.Search(midgame.state, weights=spec.make(estimate(spec)), seed=1)
+    searching = search.Search(midgame.state, weights=spec.estimate(), seed=1)
     for _ in range(20):
-        spec.make({name: array + 1 for name, array in estimate(spec).items()})
+        spec.make({name: array + 1 for name, array in spec.estimate().arrays().items()})
     searching.run(iterations=200)
-    expected = search.Search(midgame.state, weights=spec.make(estimate(spec)), seed=1)
+    expected = search.Search(midgame.state, weights=spec.estimate(), seed=1)
     expected.run(iterations=200)
     assert searching.result()["candidates"] == expected.result()["candidates"]
 
@@ -181,7 +169,7 @@ def test_a_search_keeps_its_weights(spec, midgame):
 
 
 def test_weights_are_written_and_read_back(spec, tmp_path):
-    arrays = estimate(spec)
+    arrays = spec.estimate().arrays()
     arrays["b3"] = np.array([0.25, -0.125], np.float32)
     path = tmp_path / "weights.json"
     spec.save(path, spec.make(arrays, {"games": 0}))
@@ -342,7 +330,7 @@ def test_where_the_shipped_file_cannot_be_read_the_estimate_plays(
     monkeypatch.setattr(registry, "_shipped", registry._shipped.__wrapped__)
     with pytest.warns(RuntimeWarning, match=f"{spec.game.capitalize()} is played with a hand-made estimate"):
         weights = registry.get(spec.game).weights()
-    assert weights.sha256 == spec.make(estimate(spec)).sha256
+    assert weights.sha256 == spec.estimate().sha256
     with pytest.warns(RuntimeWarning, match="No such file"):
         assert ai.best_turn(midgame, iterations=20, seed=1).turn
 

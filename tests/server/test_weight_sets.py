@@ -16,7 +16,6 @@ from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
 from mexica_ai.rpc import wire
 from mexica_ai.rpc.client import Client
-from mexica_ai.train.corrections import estimate
 from mexica_ai.v1 import engine_pb2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -32,7 +31,7 @@ def files(tmp_path_factory):
     for game in GAMES:
         spec = registry.get(game).weights_spec
         found[game] = folder / f"{game}.json"
-        spec.save(found[game], spec.make(estimate(spec)))
+        spec.save(found[game], spec.estimate())
     return found
 
 

@@ -238,6 +238,17 @@ class WeightsSpec:
         size = sum(int(np.prod(shape)) for shape in self.policy.values())
         return _from_arrays(self.game, values, size, provenance or {})
 
+    def estimate(self):
+        """Return `Weights` that answer with the hand-made estimates; all categories have equal weights.
+
+        Their provenance has the key "estimate".
+        """
+        arrays = {name: np.zeros(shape, np.float32) for name, shape in self.shapes.items()}
+        arrays["linear"][range(len(self.estimates)), self.estimates] = 1
+        if self.categories:
+            arrays["priors"][:] = 1
+        return self.make(arrays, {"estimate": True})
+
     def _policy_names(self):
         """Return the names that a file with a policy has, by what they name."""
         return {"summary": list(self.summary), "features": list(self.action_features)}

@@ -2,55 +2,30 @@
 
 The network evaluates one seat at a time, each with the same weights. Its outputs, the logit and the score of the seat,
 are a linear function of the features plus the output of the hidden layers. At the start the linear function is the
-hand-made estimate, which is one of the features. The loss is the cross-entropy of the softmax over the seats against
-their shares of the win, plus the squared error of the scores. Optimizer: AdamW (Loshchilov and Hutter, 2019) with a
-cosine schedule.
+hand-made estimate, which is one of the features, or the network is the one in use. The loss is the cross-entropy of the
+softmax over the seats against their shares of the win, plus the squared error of the scores. Optimizer: AdamW
+(Loshchilov and Hutter, 2019) with a cosine schedule. The fit stops when the loss on the games that select has not
+fallen for `PATIENCE` epochs, and the best epoch counts.
 
-Main functions: `fit`, `report`.
+Main functions: `fit`, `loss`, `compare`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from mexica_ai.train.adamw import AdamW
-from mexica_ai.train.corrections import Arrays
-from mexica_ai.train.positions import SCORE_SCALE, Positions
+from mexica_ai.train.adamw import AdamW, Arrays
+from mexica_ai.train.positions import SELECTION, TRAIN, Positions
 
 BATCH = 1024
 LEARNING_RATE = 1e-3
+REFINING_RATE = LEARNING_RATE / 4  # of a network that was fitted before
 WARM_UP = 200  # steps, and at most a fifth of all
 WEIGHT_DECAY = 0.1
 SCORE_WEIGHT = 0.5  # of the squared error, in the loss
 PATIENCE = 3  # epochs
-
-
-@dataclass(frozen=True)
-class Report:
-    """How well weights predict positions.
-
-    Attributes
-    ----------
-    log_loss : dict of int to float
-        By number of seats: mean cross-entropy of the shares of the win, in nats.
-    log_loss_error : dict of int to float or None
-        By number of seats: standard error of that mean. From the variance between games, since the positions of a
-        game have the same end; None with a single game.
-    share_error, score_error : float
-        Root mean square errors of the shares of the win, and of the final scores in points.
-    calibration : list of (float, float, int)
-        For tenths of the predicted share: mean prediction, mean share won, number of seats.
-    """
-
-    log_loss: dict[int, float]
-    log_loss_error: dict[int, float | None]
-    share_error: float
-    score_error: float
-    calibration: list[tuple[float, float, int]]
 
 
 def initial_weights(shapes: dict[str, tuple[int, ...]], estimates: tuple[int, ...], seed: int) -> Arrays:
@@ -81,59 +56,76 @@ def fit(
     epochs: int,
     seed: int,
     learning_rate: float = LEARNING_RATE,
-    unseen: Positions | None = None,
-    on_epoch: Callable[[int, Arrays], None] = lambda epoch, weights: None,
-) -> Arrays:
-    """Return weights fitted on positions.
+    on_epoch: Callable[[int], None] = lambda epoch: None,
+) -> tuple[Arrays, float]:
+    """Return weights fitted to the positions of games to train on, and their loss on those that select.
 
     Parameters
     ----------
     positions : Positions
+        Of all parts.
     weights : dict of str to ndarray
-        Where to start; not changed.
+        Where to start; not changed. They are returned if no epoch makes the loss smaller.
     epochs : int
+        At most.
     seed : int
         Of the order of the positions.
     learning_rate : float
         The highest of the schedule.
-    unseen : Positions, optional
-        Of other games. The weights after the epoch with the least `loss` on them are returned, or those of the start,
-        and the fit ends once it has not fallen for `PATIENCE` epochs.
     on_epoch : callable
-        Called with the number of epochs done and the weights.
+        Called with the number of epochs done.
     """
     generator = np.random.default_rng(seed)
-    weights = {name: array.copy() for name, array in weights.items()}
+    weights = _copied(weights)
+    trained, selecting = (positions.take(positions.parts == part) for part in (TRAIN, SELECTION))
     optimizer = AdamW(weights, WEIGHT_DECAY, [name for name in weights if name.startswith("w")])
-    batch = min(BATCH, len(positions.games))
-    steps, step = epochs * (len(positions.games) // batch), 0
+    batch = min(BATCH, len(trained.games))
+    steps, step = epochs * (len(trained.games) // batch), 0
     warm_up = max(1, min(WARM_UP, steps // 5))
-    best, best_loss, best_epoch = weights, math.inf if unseen is None else loss(unseen, weights), 0
-    if unseen is not None:
-        best = {name: array.copy() for name, array in weights.items()}
-    for epoch in range(epochs):
-        order = generator.permutation(len(positions.games))
+    best, best_loss, best_epoch = _copied(weights), loss(selecting, weights), 0
+    for epoch in range(1, epochs + 1):
+        order = generator.permutation(len(trained.games))
         for first in range(0, len(order) - batch + 1, batch):
             step += 1
             rate = learning_rate * min(1, step / warm_up) * (0.51 + 0.49 * np.cos(np.pi * step / steps))
-            optimizer.step(_gradients(positions.take(order[first : first + batch]), weights), rate)
-        on_epoch(epoch + 1, weights)
-        if unseen is None:
-            continue
-        found = loss(unseen, weights)
+            optimizer.step(_gradients(trained.take(order[first : first + batch]), weights), rate)
+        on_epoch(epoch)
+        found = loss(selecting, weights)
         if found < best_loss:
-            best, best_loss, best_epoch = {name: array.copy() for name, array in weights.items()}, found, epoch + 1
-        elif epoch + 1 - best_epoch >= PATIENCE:
+            best, best_loss, best_epoch = _copied(weights), found, epoch
+        elif epoch - best_epoch >= PATIENCE:
             break
-    return best
+    return best, best_loss
+
+
+def _copied(weights: Arrays) -> Arrays:
+    return {name: array.copy() for name, array in weights.items()}
 
 
 def loss(positions: Positions, weights: Arrays) -> float:
     """Return the mean loss that a fit makes small: of the shares of the win and, with its weight, of the scores."""
+    return float(_losses(positions, weights).mean())
+
+
+def compare(positions: Positions, before: Arrays, after: Arrays) -> dict[str, float | None]:
+    """Return the mean losses of two sets of weights and the standard error of their difference.
+
+    The error is None with a single game.
+    """
+    losses = [_losses(positions, weights) for weights in (before, after)]
+    return {
+        "before": float(losses[0].mean()),
+        "after": float(losses[1].mean()),
+        "error": _error(losses[1] - losses[0], positions.games),
+    }
+
+
+def _losses(positions: Positions, weights: Arrays) -> np.ndarray:
+    """Return the loss at each position. Its mean is that of the shares plus that of the scores of all seats."""
     shares, scores = predict(positions, weights)
-    cross_entropy = -(positions.shares * np.log(np.clip(shares, 1e-9, 1))).sum(1).mean()
-    errors = (scores - positions.scores)[positions.seats]
-    return float(cross_entropy + SCORE_WEIGHT * (errors**2).mean())
+    cross_entropy = -(positions.shares * np.log(np.clip(shares, 1e-9, 1))).sum(1)
+    squares = np.where(positions.seats, (scores - positions.scores) ** 2, 0).sum(1)
+    return cross_entropy + SCORE_WEIGHT * squares / positions.seats.sum(1).mean()
 
 
 def predict(positions: Positions, weights: Arrays) -> tuple[np.ndarray, np.ndarray]:
@@ -145,26 +137,6 @@ def predict(positions: Positions, weights: Arrays) -> tuple[np.ndarray, np.ndarr
         shares.append(_softmax(outputs[..., 0], part.seats))
         scores.append(np.where(part.seats, outputs[..., 1], 0))
     return np.concatenate(shares), np.concatenate(scores)
-
-
-def report(positions: Positions, weights: Arrays) -> Report:
-    """Measure weights on positions; use held-out ones, since a fit predicts its own data too well."""
-    shares, scores = predict(positions, weights)
-    losses = -(positions.shares * np.log(np.clip(shares, 1e-9, 1))).sum(1)
-    counts = positions.seats.sum(1)
-    errors = (scores - positions.scores)[positions.seats]
-    predicted, won = shares[positions.seats], positions.shares[positions.seats]
-    tenths = np.minimum((predicted * 10).astype(int), 9)
-    return Report(
-        {int(n): float(losses[counts == n].mean()) for n in np.unique(counts)},
-        {int(n): _error(losses[counts == n], positions.games[counts == n]) for n in np.unique(counts)},
-        float(np.sqrt(((predicted - won) ** 2).mean())),
-        float(SCORE_SCALE * np.sqrt((errors**2).mean())),
-        [
-            (float(predicted[tenths == k].mean()), float(won[tenths == k].mean()), int((tenths == k).sum()))
-            for k in np.unique(tenths)
-        ],
-    )
 
 
 def _error(losses: np.ndarray, games: np.ndarray) -> float | None:

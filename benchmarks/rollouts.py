@@ -1,32 +1,29 @@
-"""Decisions: positions with turns that were rolled out, to measure how well an engine chooses.
+"""Cases: positions with turns that were rolled out, to see what the choices of an engine are worth there.
 
-How well weights foretell results does not tell how well a search plays with them. So a *decision* is a position at
-the start of a turn, some turns, and *rollouts* of each: games from there on by a quick player. An engine's choice is
-worth the mean result of its turn, and what it lacks to the best turn is its *regret*.
+A *case* is a position at the start of a turn, some turns, and *rollouts* of each: games from there on by a quick
+player. An engine's choice is worth the mean result of its turn, and what it lacks to the best turn is its *regret*.
+Regrets show where an engine errs in a game. They do not order networks: two that a match tells apart easily differ by
+less than the noise of hundreds of cases, and rollouts by weak play prefer what scores at once.
 
-* Half of the positions lie on the path of play of equal engines, half after one or two odd turns (`selfplay`).
+* Half of the positions lie on the path of play of equal engines, half after one or two odd turns.
 * The rollouts of all turns of a position have common seeds: rollout i draws what the seat does not see, random events
   and the searches' randomness from the same numbers for each turn. So differences between turns have less noise.
 * A small search, or greedy turns, play the rollouts. All rollouts are evaluated after `depth` turns (the *outlook*:
   little noise, but it does not know what the evaluation does not know); the first `finished` of them go on to the end
   of the game (the *outcome*). `estimates` joins the two.
-* Turns are compared within one *policy*, which names the search and weights of the rollouts. The first turn of a
-  position, the choice of a larger search, is its *anchor*: each policy rolls it out, and values are differences to it.
+* Turns are compared within the rollouts of one *player*, a search with its weights. The first turn of a position, the
+  choice of a larger search, is its *anchor*: each player rolls it out, and values are differences to it.
 * The mean of the best of several noisy means is too high. So the best turn is chosen by half of the rollouts and valued
   by the other half, and the other way round (`best`). It is one of the turns that `make` made, so that regrets of the
-  same decisions have the same zero, whatever has been measured with them before.
+  same cases have the same zero, whatever has been measured with them before.
 
-Main functions: `make` (a file of decisions), `read`, `choose` (of engines), `advantages`, `best`, `digest`.
+Main functions: `make` (a file of cases), `read`, `choose` (of engines), `advantages`, `best`.
 
 Sources: Heled, GNU Backgammon training notes (choices against rollouts of the best moves, truncated rollouts); Giles,
 "Multilevel Monte Carlo path simulation" (2008), for the sum of many short and few long rollouts.
 """
 
-from __future__ import annotations
-
 import dataclasses
-import gzip
-import hashlib
 import json
 import random
 from collections.abc import Callable, Iterable, Sequence
@@ -64,7 +61,7 @@ MAX_CANDIDATES = 64  # of the larger search
 
 @dataclass(frozen=True)
 class Sizes:
-    """How decisions are made. With the same sizes, seed, weights and build they are the same.
+    """How cases are made. With the same sizes, seed, weights and build they are the same.
 
     Attributes
     ----------
@@ -98,32 +95,32 @@ class Sizes:
 
 _SHAPE = {
     "game": str,
-    "decision": {"seed": int, "number": int, "weights": str} | {field.name: int for field in dataclasses.fields(Sizes)},
+    "case": {"seed": int, "number": int, "weights": str} | {field.name: int for field in dataclasses.fields(Sizes)},
     "phase": int,
     "odd_turns": int,
     "turns": int,
     "position": str,
-    "policies": [
+    "rollouts": [
         {
-            "policy": str,
+            "player": str,
             "turns": [{"turn": str, "outlook": [[float]], "outcome": [[float]]}],
         }
     ],
 }
 
 
-def policy_name(iterations: int, weights: Weights) -> str:
-    """Return the name of a policy of rollouts: its search and its weights."""
+def player_name(iterations: int, weights: Weights) -> str:
+    """Return the name of what plays rollouts: its search and its weights."""
     options = "".join(f",{name}={value:g}" for name, value in ROLLOUT_OPTIONS.items())
-    player = f"mcts,iterations={iterations}{options}" if iterations else "greedy"
-    return f"{player},weights={weights.version}"
+    search = f"mcts,iterations={iterations}{options}" if iterations else "greedy"
+    return f"{search},weights={weights.version}"
 
 
-# --- one decision
+# --- one case
 
 
-def decide(game: str, seed: int, number: int, sizes: Sizes, weights: Weights | None = None) -> dict[str, Any]:
-    """Make one decision and roll out its turns.
+def make_case(game: str, seed: int, number: int, sizes: Sizes, weights: Weights | None = None) -> dict[str, Any]:
+    """Make one case and roll out its turns.
 
     Parameters
     ----------
@@ -138,10 +135,9 @@ def decide(game: str, seed: int, number: int, sizes: Sizes, weights: Weights | N
     Returns
     -------
     dict
-        A JSON object: `game`; `decision` (seed, number, weights, sizes); `phase` (index in `PHASES`); `odd_turns` that
-        were played before; `turns`, how many were made with the decision, the first of the first policy; `position`,
-        compact; `policies`, a list of one: its name and `turns`, the anchor first.
-        Each has its `turn`, `outlook` and `outcome`: a pair for each rollout, share of the win and margin of the seat.
+        A JSON object: `game`; `case` (seed, number, weights, sizes); `phase` (index in `PHASES`); `odd_turns` that
+        were played before; `turns`, how many were made with the case, the first of the first player; `position`,
+        compact; `rollouts`, a list of one: the name of its `player` and `turns`, the anchor first. Each has its `turn`, `outlook` and `outcome`: a pair for each rollout, share of the win and margin of the seat.
     """
     weights = weights_for(game, weights)
     random_ = random.Random(f"{seed}/{number}")
@@ -166,16 +162,16 @@ def decide(game: str, seed: int, number: int, sizes: Sizes, weights: Weights | N
     format_action = registry.get(game).codec.format_action
     texts = [TURN_SEPARATOR.join(map(format_action, actions)) for actions in turns.values()]
     made = {"seed": seed, "number": number, "weights": weights.version}
-    decision = {
+    case = {
         "game": game,
-        "decision": made | dataclasses.asdict(sizes),
+        "case": made | dataclasses.asdict(sizes),
         "phase": phase,
         "odd_turns": num_odd,
         "turns": len(texts),
         "position": Position(game, state).to_compact(),
-        "policies": [],
+        "rollouts": [],
     }
-    return _with_rollouts(decision, texts, weights)
+    return _with_rollouts(case, texts, weights)
 
 
 def _starting_state(
@@ -282,20 +278,20 @@ def _judged(state: State, seat: int, weights: Weights) -> list[float]:
     return [round(value[seat], 4), round(scores[seat] - max(rivals), 2)]
 
 
-def _with_rollouts(decision: dict[str, Any], turns: Iterable[str], weights: Weights) -> dict[str, Any]:
-    """Return a decision with rollouts of more turns, by the policy of these weights."""
-    game, made = decision["game"], decision["decision"]
+def _with_rollouts(case: dict[str, Any], turns: Iterable[str], weights: Weights) -> dict[str, Any]:
+    """Return a case with rollouts of more turns, played with these weights."""
+    game, made = case["game"], case["case"]
     sizes = Sizes(**{field.name: made[field.name] for field in dataclasses.fields(Sizes)})
-    state = Position.from_compact(decision["position"]).state
+    state = Position.from_compact(case["position"]).state
     seeds = [f"{made['seed']}/{made['number']}/{index}" for index in range(sizes.rollouts)]
     rolled_out = []
     for turn in turns:
         outlooks, outcomes = roll_out(state, _parsed(game, turn), seeds, sizes, weights)
         rolled_out.append({"turn": turn, "outlook": outlooks, "outcome": outcomes})
-    name = policy_name(sizes.iterations, weights)
-    policies = {policy["policy"]: policy["turns"] for policy in decision["policies"]}
-    policies[name] = policies.get(name, []) + rolled_out
-    return decision | {"policies": [{"policy": name, "turns": turns} for name, turns in policies.items()]}
+    name = player_name(sizes.iterations, weights)
+    players = {each["player"]: each["turns"] for each in case["rollouts"]}
+    players[name] = players.get(name, []) + rolled_out
+    return case | {"rollouts": [{"player": name, "turns": turns} for name, turns in players.items()]}
 
 
 # --- files
@@ -313,16 +309,16 @@ def make(
     concurrency: int = 1,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> None:
-    """Make decisions until a file holds those with the numbers 0 to `positions` - 1 of this seed and these sizes.
+    """Make cases until a file holds those with the numbers 0 to `positions` - 1 of this seed and these sizes.
 
-    A file that a stopped run left is continued. Parameters and errors: `decide`, `job_file.complete`.
+    A file that a stopped run left is continued. Parameters and errors: `make_case`, `job_file.complete`.
     """
     weights = weights_for(game, weights)
     series = Series(
         game=game,
         weights=weights,
-        noun="decisions",
-        key="decision",
+        noun="cases",
+        key="case",
         number="number",
         settings={"seed": seed, **dataclasses.asdict(sizes)},
         advice="another file or another seed",
@@ -331,7 +327,7 @@ def make(
         path,
         series,
         positions,
-        lambda number: partial(decide, game, seed, number, sizes, weights),
+        lambda number: partial(make_case, game, seed, number, sizes, weights),
         executor,
         concurrency=concurrency,
         on_progress=on_progress,
@@ -339,7 +335,7 @@ def make(
 
 
 def read(path: Path, game: str) -> list[dict[str, Any]]:
-    """Read a file of decisions, ``.jsonl`` or ``.jsonl.gz``, in the order of their seeds and numbers.
+    """Read a file of cases in the order of their seeds and numbers.
 
     Raises
     ------
@@ -349,93 +345,82 @@ def read(path: Path, game: str) -> list[dict[str, Any]]:
     found = []
     for place, line in enumerate(lines_of(path), 1):
         where = f"{path}:{place}"
-        decision = parse_json(line, where)
-        check_shape(decision, _SHAPE, where)
-        if decision["game"] != game:
-            problem = f'{where}.game: given "{decision["game"]}"; expected "{game}"'
+        case = parse_json(line, where)
+        check_shape(case, _SHAPE, where)
+        if case["game"] != game:
+            problem = f'{where}.game: given "{case["game"]}"; expected "{game}"'
             raise NotationError(problem, reason="GAME_MISMATCH", path=f"{where}.game")
-        if not decision["policies"] or not decision["policies"][0]["turns"]:
+        if not case["rollouts"] or not case["rollouts"][0]["turns"]:
             raise NotationError(f"{where}: no rollouts; expected some", reason="BAD_VALUE", path=where)
-        made = len(decision["policies"][0]["turns"])
-        if not 1 <= decision["turns"] <= made:
-            problem = f"{where}.turns: given {decision['turns']}; expected 1 to {made}, the turns of the first policy"
+        made = len(case["rollouts"][0]["turns"])
+        if not 1 <= case["turns"] <= made:
+            problem = f"{where}.turns: given {case['turns']}; expected 1 to {made}, those of the first player"
             raise NotationError(problem, reason="BAD_VALUE", path=f"{where}.turns")
-        found.append(decision)
+        found.append(case)
     if not found:
-        raise NotationError(f"{path}: no decisions; expected at least one", reason="BAD_VALUE", path=str(path))
-    return sorted(found, key=lambda decision: (decision["decision"]["seed"], decision["decision"]["number"]))
+        raise NotationError(f"{path}: no cases; expected at least one", reason="BAD_VALUE", path=str(path))
+    return sorted(found, key=lambda case: (case["case"]["seed"], case["case"]["number"]))
 
 
-def write(path: Path, decisions: Iterable[dict[str, Any]]) -> None:
-    """Write a file of decisions, compressed if its name ends with ``.gz``."""
-    content = b"".join(json.dumps(decision).encode() + b"\n" for decision in decisions)
-    replace(str(path), gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
-
-
-def digest(decisions: Iterable[dict[str, Any]]) -> str:
-    """Return a checksum of what was made: the same whatever has been measured with the decisions."""
-    sha = hashlib.sha256()
-    for decision in decisions:
-        made = decision["policies"][0]
-        turns = made["turns"][: decision["turns"]]
-        sha.update(json.dumps([decision["position"], made["policy"], turns]).encode())
-    return sha.hexdigest()[:12]
+def write(path: Path, cases: Iterable[dict[str, Any]]) -> None:
+    """Write a file of cases."""
+    replace(str(path), "".join(json.dumps(case) + "\n" for case in cases))
 
 
 # --- choices
 
 
-def key_of(decision: dict[str, Any], turn: str) -> int:
+def key_of(case: dict[str, Any], turn: str) -> int:
     """Return what is equal for turns that lead to the same position."""
-    state = Position.from_compact(decision["position"]).state
-    return _after(state, _parsed(decision["game"], turn)).hash
+    state = Position.from_compact(case["position"]).state
+    return _after(state, _parsed(case["game"], turn)).hash
 
 
-def anchor(decision: dict[str, Any]) -> str:
+def anchor(case: dict[str, Any]) -> str:
     """Return the choice of the larger search."""
-    return decision["policies"][0]["turns"][0]["turn"]
+    return case["rollouts"][0]["turns"][0]["turn"]
 
 
 def choose(
-    decision: dict[str, Any], engines: Sequence[tuple[str, dict[str, Any]]], weights: Weights | None = None
+    case: dict[str, Any], engines: Sequence[tuple[str, dict[str, Any]]], weights: Weights | None = None
 ) -> tuple[dict[str, Any], list[str]]:
-    """Let engines choose a turn, and roll out those choices that no policy has rolled out.
+    """Let engines choose a turn, and roll out those choices that nobody has rolled out.
 
     Parameters
     ----------
-    decision : dict
+    case : dict
     engines : sequence of (str, dict)
         For each its spec and defaults, see `mexica_ai.engines.make_engine`.
     weights : Weights, optional
         What plays new rollouts, with the seeds of the others; by default those that ship. If they have not played
-        rollouts of this decision yet, they play its anchor as well.
+        rollouts of this case yet, they play its anchor as well.
 
     Returns
     -------
     tuple of (dict, list of str)
-        The decision with all rollouts, and the choices.
+        The case with all rollouts, and the choices.
     """
-    position, made = Position.from_compact(decision["position"]), decision["decision"]
+    position, made = Position.from_compact(case["position"]), case["case"]
     seen = position.view(position.state.current_player)
     seed, choices = random.Random(f"{made['seed']}/{made['number']}").getrandbits(63), []
     for spec, defaults in engines:
         with make_engine(spec, **defaults) as engine:
             choices.append(TURN_SEPARATOR.join(engine.best_turn(seen, seed=seed, candidates=1).turn))
-    return _completed(decision, choices, weights_for(decision["game"], weights)), choices
+    return _completed(case, choices, weights_for(case["game"], weights)), choices
 
 
-def _completed(decision: dict[str, Any], turns: Iterable[str], weights: Weights) -> dict[str, Any]:
-    """Return a decision with rollouts of those of some turns that no policy has rolled out."""
-    known = {key_of(decision, rolled["turn"]) for policy in decision["policies"] for rolled in policy["turns"]}
+def _completed(case: dict[str, Any], turns: Iterable[str], weights: Weights) -> dict[str, Any]:
+    """Return a case with rollouts of those of some turns that nobody has rolled out."""
+    known = {key_of(case, rolled["turn"]) for each in case["rollouts"] for rolled in each["turns"]}
     missing = {}
     for turn in turns:
-        if (key := key_of(decision, turn)) not in known:
+        if (key := key_of(case, turn)) not in known:
             missing[key] = turn
     if not missing:
-        return decision
-    name = policy_name(decision["decision"]["iterations"], weights)
-    is_new = all(policy["policy"] != name for policy in decision["policies"])
-    return _with_rollouts(decision, [anchor(decision)] * is_new + list(missing.values()), weights)
+        return case
+    name = player_name(case["case"]["iterations"], weights)
+    is_new = all(each["player"] != name for each in case["rollouts"])
+    return _with_rollouts(case, [anchor(case)] * is_new + list(missing.values()), weights)
 
 
 def estimates(rolled: dict[str, Any], part: slice = slice(None)) -> np.ndarray:
@@ -453,27 +438,27 @@ def estimates(rolled: dict[str, Any], part: slice = slice(None)) -> np.ndarray:
     return np.array([mean + change[part].mean(axis=0), mean])
 
 
-def advantages(decision: dict[str, Any]) -> dict[int, np.ndarray]:
+def advantages(case: dict[str, Any]) -> dict[int, np.ndarray]:
     """Return how much better each turn is than the anchor, as `estimates`, by its key (`key_of`).
 
-    A turn that several policies rolled out has the value of the first one.
+    A turn that several players rolled out has the value of the first one.
     """
     found: dict[int, np.ndarray] = {}
-    for policy in decision["policies"]:
-        base = estimates(policy["turns"][0])
-        for rolled in policy["turns"]:
-            found.setdefault(key_of(decision, rolled["turn"]), estimates(rolled) - base)
+    for each in case["rollouts"]:
+        base = estimates(each["turns"][0])
+        for rolled in each["turns"]:
+            found.setdefault(key_of(case, rolled["turn"]), estimates(rolled) - base)
     return found
 
 
-def best(decision: dict[str, Any]) -> np.ndarray:
-    """Return how much better the best turn that was made with the decision is than the anchor, as `estimates`.
+def best(case: dict[str, Any]) -> np.ndarray:
+    """Return how much better the best turn that was made with the case is than the anchor, as `estimates`.
 
     Turns that engines chose later do not count, or the regrets of engines would depend on those measured with them.
     The outlook of one half of the rollouts chooses it and the other half values it, both ways. It is too low, if
     anything: what half of the rollouts think best may not be.
     """
-    turns = decision["policies"][0]["turns"][: decision["turns"]]
+    turns = case["rollouts"][0]["turns"][: case["turns"]]
     halves = (slice(0, None, 2), slice(1, None, 2))
     values = np.array([[estimates(rolled, half) for half in halves] for rolled in turns])  # turn, half, kind, measure
     values -= values[0]
