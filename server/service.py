@@ -208,7 +208,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             message = wire.result_to_message(
                 result,
                 engine_version=self._engine_version,
-                rules_version=registry.get(question.position.game).game.rules_version,
+                rules_version=registry.get(question.position.game).rules.rules_version,
             )
             if explains:
                 message.explanation.extend(result.explain(question.position).sentences)
@@ -259,7 +259,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     @answers_errors
     async def ListGames(self, request, context):  # noqa: N802
         """List the games; see engine.proto."""
-        games = (registry.get(name).game for name in registry.names())
+        games = (registry.get(name).rules for name in registry.names())
         return engine_pb2.ListGamesResponse(games=map(wire.game_to_message, games))
 
     @answers_errors

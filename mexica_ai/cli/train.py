@@ -188,7 +188,7 @@ def run(args: argparse.Namespace) -> int:
             fitted = recipe.fit(plan, samples, on_epoch=_counter(progress, "fitting, epoch {} of {}", plan.epochs))
         _draw(args, fitted.reports)
         with files.writing(args.weights, "--weights"):
-            plan.entry.weights_spec.save(args.weights, fitted.weights)
+            plan.entry.learning.weights.save(args.weights, fitted.weights)
         if not args.json:
             _print_fitted(args, samples, fitted)
         match = _play_match(args, plan, fitted, executor, concurrency) if args.match else None

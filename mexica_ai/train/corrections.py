@@ -1,10 +1,4 @@
-"""The hand-made parts of a game's weights: the estimate that a fit starts from, and the pull.
-
-A game's ``training.py`` has the numbers. ``PULL`` is a pair (w, b): the logit of fitted weights is replaced by
-b * (logit + sum of w * own feature). ``FACTORS`` are factors of the priors by category
-(`mexica_ai.train.priors.tempered`). ``varied`` is None, or a function of a position (JSON) and a random.Random that
-returns the position with other things in the hands of the seats; some games of self-play begin there.
-"""
+"""The pull of a game's weights towards hand-made ones; `mexica_ai.game.contract.Learning` has the game's numbers."""
 
 from __future__ import annotations
 
@@ -14,15 +8,6 @@ from cext.core.learning.weights import WeightsSpec
 
 Arrays = dict[str, np.ndarray]  # of weights, by name
 Pull = tuple[dict[str, float], float]
-
-
-def estimate(spec: WeightsSpec) -> Arrays:
-    """Return weights that answer with the hand-made estimates; all categories have equal weights."""
-    arrays = {name: np.zeros(shape, np.float32) for name, shape in spec.shapes.items()}
-    arrays["linear"][range(len(spec.estimates)), spec.estimates] = 1
-    if spec.categories:
-        arrays["priors"][:] = 1
-    return arrays
 
 
 def pulled(spec: WeightsSpec, arrays: Arrays, pull: Pull) -> Arrays:

@@ -163,7 +163,7 @@ def decide(game: str, seed: int, number: int, sizes: Sizes, weights: Weights | N
             turns.setdefault(_after(state, actions).hash, actions)
         if len(turns) > 1:
             break
-    format_action = registry.get(game).codec.format_action
+    format_action = registry.get(game).text.format_action
     texts = [TURN_SEPARATOR.join(map(format_action, actions)) for actions in turns.values()]
     made = {"seed": seed, "number": number, "weights": weights.version}
     decision = {
@@ -238,7 +238,7 @@ def _after(state: State, actions: Sequence[int]) -> State:
 
 
 def _parsed(game: str, turn: str) -> list[int]:
-    parse_action = registry.get(game).codec.parse_action
+    parse_action = registry.get(game).text.parse_action
     return [parse_action(text) for text in turn.split(TURN_SEPARATOR)]
 
 

@@ -124,7 +124,7 @@ def run(
     NotationError, PositionError
         A file of the folder cannot be read, or is damaged.
     """
-    spec = registry.get(game).weights_spec
+    spec = registry.get(game).learning.weights
     if spec is None or not spec.policy:
         raise SearchError(f"{game} has no weights of a policy to fit", reason="INVALID_GAME")
     _check(sizes, seed, strength)
@@ -167,7 +167,7 @@ class _Generation:
 
     @property
     def spec(self):
-        return registry.get(self.game).weights_spec
+        return registry.get(self.game).learning.weights
 
     def make(self) -> Weights:
         self._settle()

@@ -144,7 +144,7 @@ def _states(
 ) -> Iterator[np.ndarray]:
     """Yield the features, padded to MAX_SEATS, of the states sampled from a valid record."""
     position = Position.from_json(record["start"])
-    parse_action = registry.get(position.game).codec.parse_action
+    parse_action = registry.get(position.game).text.parse_action
     for turn in record["turns"]:
         state = position.state.copy()
         for number, action in enumerate(turn):

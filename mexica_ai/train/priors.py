@@ -111,7 +111,7 @@ def sample(
 def _choices(record: dict[str, Any]) -> Iterator[tuple[Any, int]]:
     """Yield (state, action) for the decisions of the search at full strength."""
     position = Position.from_json(record["start"])
-    parse_action = registry.get(position.game).codec.parse_action
+    parse_action = registry.get(position.game).text.parse_action
     made = record.get("self_play", {})
     odd = set(made.get("odd_turns", []))
     styles = made.get("styles")

@@ -38,6 +38,8 @@ from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament, reproducible_key
 from mexica_ai.engines.specs import parse_spec
 from mexica_ai.game import registry
+from mexica_ai.game.contract import Game
+from mexica_ai.game.weights import estimate
 from mexica_ai.io import files
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.strict import quote
@@ -83,8 +85,8 @@ class Plan:
         return self.weights.game
 
     @property
-    def entry(self) -> registry.GameEntry:
-        """The game, with its `weights_spec` and `training`."""
+    def entry(self) -> Game:
+        """The game, with its weights and what is made by hand of them."""
         return registry.get(self.game)
 
 
@@ -230,7 +232,7 @@ def plan(
     _check_integer("seed", seed, 0)
     _check_integer("walks", walks, 0)
     _check_integer("walk_iterations", walk_iterations, 1)
-    if registry.get(game).weights_spec is None:
+    if registry.get(game).learning.weights is None:
         raise SearchError(f"{game} has no weights to fit", reason="INVALID_GAME")
     weights = weights_for(game, weights)
     if refine and "estimate" in weights.provenance:
@@ -308,7 +310,7 @@ def sample(plan: Plan) -> Samples:
     ]
     if not records:
         raise SearchError("no games: expected at least one", reason="INVALID_LIMITS")
-    return Samples(records, positions.sample(records, plan.entry.weights_spec.features, seed=plan.seed))
+    return Samples(records, positions.sample(records, plan.entry.learning.weights.features, seed=plan.seed))
 
 
 def check_enough_games(samples: Samples) -> None:
@@ -367,7 +369,7 @@ def fit(plan: Plan, samples: Samples, *, on_epoch: OnProgress = lambda epoch: No
         decisions, to which the priors are fitted.
     """
     check_enough_games(samples)
-    spec, pull = plan.entry.weights_spec, plan.entry.training.PULL
+    spec, pull = plan.entry.learning.weights, plan.entry.learning.pull
     held_out = samples.positions.held_out
     walks, probed = [], None
     if plan.probes is not None:
@@ -414,9 +416,9 @@ def fit(plan: Plan, samples: Samples, *, on_epoch: OnProgress = lambda epoch: No
 
 def evaluate(plan: Plan, samples: Samples) -> Evaluation:
     """Measure the weights in use on all games; the figures are fair if they were not fitted to these games."""
-    spec, arrays = plan.entry.weights_spec, plan.weights.arrays()
+    spec, arrays = plan.entry.learning.weights, plan.weights.arrays()
     reports = {
-        "estimate": network.report(samples.positions, corrections.estimate(spec)),
+        "estimate": network.report(samples.positions, estimate(spec)),
         "in_use": network.report(samples.positions, arrays),
     }
     choices: Choices = {}
@@ -512,7 +514,7 @@ def _play_with(weights: tuple[Weights, ...], task: Task) -> dict[str, Any]:
         engines = []
         for number, (text, value) in enumerate(zip(tournament.engines, weights, strict=True)):
             path = Path(folder, f"{number}.json")
-            registry.get(value.game).weights_spec.save(path, value)
+            registry.get(value.game).learning.weights.save(path, value)
             spec = parse_spec(text)
             engines.append(str(dataclasses.replace(spec, options={**spec.options, "weights": str(path)})))
         local = dataclasses.replace(tournament, engines=tuple(engines))
@@ -523,19 +525,19 @@ def _play_with(weights: tuple[Weights, ...], task: Task) -> dict[str, Any]:
 
 
 def _initial_network(plan: Plan) -> Arrays:
-    spec = plan.entry.weights_spec
+    spec = plan.entry.learning.weights
     if not plan.refine:
         return network.initial_weights(spec.network, spec.estimates, plan.seed)
     arrays = plan.weights.arrays()
     # Searches that made the probes used pulled weights; a fit to them is not pulled again.
     if plan.probes is None:
-        arrays = corrections.unpulled(spec, arrays, plan.entry.training.PULL)
+        arrays = corrections.unpulled(spec, arrays, plan.entry.learning.pull)
     return {name: arrays[name] for name in spec.network}
 
 
 def _load_probes(plan: Plan, walks: Sequence[bytes]) -> Positions:
     texts = ((f"{plan.probes}:{number}", text) for number, text in enumerate(walks, 1))
-    found = probes.load(texts, plan.game, plan.entry.weights_spec.features)
+    found = probes.load(texts, plan.game, plan.entry.learning.weights.features)
     if not found.held_out.any():
         raise SearchError(
             f"probes: all in {plan.probes} go along one game; expected more walks, along others too",
@@ -545,19 +547,19 @@ def _load_probes(plan: Plan, walks: Sequence[bytes]) -> Positions:
 
 
 def _decisions(plan: Plan, samples: Samples) -> priors.Decisions:
-    spec = plan.entry.weights_spec
+    spec = plan.entry.learning.weights
     categorize = functools.partial(spec.categorize, weights=plan.weights)
     return priors.sample(samples.records, categorize, len(spec.categories), seed=plan.seed)
 
 
 def _fit_priors(plan: Plan, samples: Samples) -> tuple[np.ndarray, Choices]:
     """Return weights of the priors, and the log-losses of `Fitted.choices`."""
-    spec, decisions = plan.entry.weights_spec, _decisions(plan, samples)
+    spec, decisions = plan.entry.learning.weights, _decisions(plan, samples)
     if decisions.held_out.all():
         raise SearchError("no decisions of the search itself to fit the priors to", reason="INVALID_LIMITS")
     unseen = decisions.take(decisions.held_out)
     found = priors.fit(decisions.take(~decisions.held_out), spec.shapes["priors"][0])
-    flattened = rounded(priors.tempered(found, spec.categories, plan.entry.training.FACTORS))
+    flattened = rounded(priors.tempered(found, spec.categories, plan.entry.learning.factors))
     return flattened, {
         "alike": priors.log_loss(unseen, np.ones_like(found)),
         "before": priors.log_loss(unseen, plan.weights.arrays()["priors"]),
@@ -575,7 +577,7 @@ def rounded(array: np.ndarray) -> np.ndarray:
 
 def _reports(plan: Plan, unseen: Positions, arrays: Arrays) -> dict[str, Report]:
     named = {
-        "estimate": corrections.estimate(plan.entry.weights_spec),
+        "estimate": estimate(plan.entry.learning.weights),
         "before": plan.weights.arrays(),
         "after": arrays,
     }

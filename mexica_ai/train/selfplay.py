@@ -7,8 +7,8 @@ greedy or random turn. It leads to positions that good players avoid but a searc
 
 *Equal* games have neither: all seats search alike, so a result tells about positions, not about who was handicapped.
 Half of them are *forks*: their record begins with a position after an odd turn of a quicker game, so that all of its
-positions are followed by play at full strength. If the game has *varied* starts (`mexica_ai.train.corrections`), half
-of the equal games, forks or not, have one.
+positions are followed by play at full strength. If the game has *varied* starts (`mexica_ai.game.contract.Learning`),
+half of the equal games, forks or not, have one.
 
 Main functions: `play_game` (one game), `play` (a file of games).
 """
@@ -85,7 +85,7 @@ def play_game(
         deviations = [random_.choice(STYLE_DEVIATIONS) for _ in range(players)]
         odd_share = None  # drawn after the styles
     start = position.to_json()
-    spec = registry.get(game).weights_spec
+    spec = registry.get(game).learning.weights
     styles = [_style(spec, weights, deviation, random_) for deviation in deviations]
     engines = [make_engine(spec, weights=style) for spec, style in zip(specs, styles, strict=True)]
     if odd_share is None:
@@ -127,7 +127,7 @@ def equal_start(position: Position, random_: random.Random, iterations: int, wei
     """Return where an equal game begins that was to begin at `position`."""
     if random_.random() < FORK_SHARE:
         position = _fork(position, random_, max(2, iterations // QUICK), weights)
-    varied = registry.get(position.game).training.varied
+    varied = registry.get(position.game).learning.varied
     if varied is not None and random_.random() < VARIED_SHARE:
         position = Position.from_json(varied(position.to_json(), random_))
     return position

@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from collections.abc import AsyncIterator, Mapping
-from importlib import resources
+from importlib import import_module, resources
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -292,7 +292,7 @@ class Site:
         return JSONResponse(
             {
                 "text": str(position),
-                "targets": game.codec.describe_targets(position.to_json()),
+                "targets": game.kind.picture.describe_targets(position.to_json()),
                 "scores": position.scores,
                 "to_move": position.to_move,
                 "compact": position.to_compact(),
@@ -411,7 +411,8 @@ class Site:
         data = await _body(request, {"id": str, "at": int, "sizes?": [int]})
         game = self.find(data["id"])
         position = game.shown(game.at(data["at"]), game.require_shown(None))
-        module = game.codec._beside("removal")
+        name = f"mexica_ai.games.{game.name}.removal"
+        module = import_module(name) if game.name in registry.BUILT_IN and find_spec(name) else None
         actions = {} if module is None else module.askable(position)
         sizes = data.get("sizes", sorted(actions))
         if not all(0 <= size <= MAX_SIZE for size in sizes):
@@ -587,17 +588,16 @@ def make_app(site: Site) -> Starlette:
 
 def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
     entry = registry.get(name)
-    codec = entry.codec
     kinds = {bool: "bool", int: "int", list: "ints"}
     return {
         "name": name,
-        "title": codec.title,
-        "players": list(range(2, entry.game.max_players + 1)),
-        "has_views": codec.has_views,
-        "parts": list(boards.parts_of(codec)),
+        "title": entry.title,
+        "players": list(range(2, entry.rules.max_players + 1)),
+        "has_views": entry.views is not None,
+        "parts": list(boards.parts_of(entry)),
         "options": [
             {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": option.default}
-            for option in codec.options
+            for option in entry.starts.options
         ],
         "tools": [
             {
@@ -607,10 +607,10 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
                 "any_order": tool.any_order,
                 "is_priced": tool.is_priced,
             }
-            for tool in codec.tools
+            for tool in entry.picture.tools
         ],
-        "grid": codec.grid,
-        "editor": codec.editor is not None,
+        "grid": entry.picture.grid,
+        "editor": entry.editor is not None,
         "removal": name in registry.BUILT_IN and find_spec(f"mexica_ai.games.{name}.removal") is not None,
         "examples": [
             {"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples

@@ -179,7 +179,7 @@ def test_decisions_that_cannot_be_made_or_measured(tmp_path, decisions, capsys):
 @pytest.mark.real("processes")
 def test_weights_of_the_same_name_in_two_folders_are_two_engines(tmp_path, decisions):
     data = made(tmp_path / "mexica.jsonl")
-    spec, paths = registry.get("mexica").weights_spec, []
+    spec, paths = registry.get("mexica").learning.weights, []
     for number in range(2):
         paths.append(tmp_path / str(number) / "weights.json")
         paths[-1].parent.mkdir()

@@ -17,11 +17,13 @@ from cext.core.search import search
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
+from mexica_ai.game import weights as weight_files
+from mexica_ai.game.weights import estimate
 from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.train import fit
-from mexica_ai.train.corrections import estimate, pulled
+from mexica_ai.train.corrections import pulled
 
-GAMES = [name for name in registry.names() if registry.get(name).weights_spec]
+GAMES = [name for name in registry.names() if registry.get(name).learning.weights]
 
 
 @pytest.fixture(params=GAMES)
@@ -31,7 +33,7 @@ def entry(request):
 
 @pytest.fixture
 def spec(entry):
-    return entry.weights_spec
+    return entry.learning.weights
 
 
 @pytest.fixture
@@ -102,9 +104,9 @@ def test_the_network_is_what_numpy_computes(entry, spec, midgame):
 def test_a_pulled_logit_is_part_fit_part_estimate(entry, spec, midgame):
     features = spec.features(midgame.state)[None]
     before = entry.weights().arrays()
-    towards, scale = entry.training.PULL
+    towards, scale = entry.learning.pull
     own = fit._forward(features, before)[-1][0]
-    after = fit._forward(features, pulled(spec, before, entry.training.PULL))[-1][0]
+    after = fit._forward(features, pulled(spec, before, entry.learning.pull))[-1][0]
     extra = sum(w * features[0][:, spec.own_features.index(name)] for name, w in towards.items())
     assert np.allclose(after[:, 0], scale * (own[:, 0] + extra), rtol=1e-4, atol=1e-4)
     assert np.array_equal(after[:, 1], own[:, 1])
@@ -231,7 +233,7 @@ def cut(spec, path):
 
 
 def other_game(spec, path):
-    other = next(registry.get(game).weights_spec for game in GAMES if game != spec.game)
+    other = next(registry.get(game).learning.weights for game in GAMES if game != spec.game)
     shutil.copy(other.path, path)
 
 
@@ -339,7 +341,7 @@ def test_where_the_shipped_file_cannot_be_read_the_estimate_plays(
     spec, shipped_weights, monkeypatch, tmp_path, midgame
 ):
     monkeypatch.setattr(spec, "path", tmp_path / "none.json")
-    monkeypatch.setattr(registry, "_shipped", registry._shipped.__wrapped__)
+    monkeypatch.setattr(weight_files, "shipped", weight_files.shipped.__wrapped__)
     with pytest.warns(RuntimeWarning, match=f"{spec.game.capitalize()} is played with a hand-made estimate"):
         weights = registry.get(spec.game).weights()
     assert weights.sha256 == spec.make(estimate(spec)).sha256

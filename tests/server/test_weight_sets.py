@@ -14,13 +14,13 @@ from mexica_ai.analysis.search import run_search
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
+from mexica_ai.game.weights import estimate
 from mexica_ai.rpc import wire
 from mexica_ai.rpc.client import Client
-from mexica_ai.train.corrections import estimate
 from mexica_ai.v1 import engine_pb2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-GAMES = [name for name in registry.names() if registry.get(name).weights_spec]
+GAMES = [name for name in registry.names() if registry.get(name).learning.weights]
 SEARCH = {"iterations": 300, "seed": 1}
 
 
@@ -30,7 +30,7 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("weights")
     found = {}
     for game in GAMES:
-        spec = registry.get(game).weights_spec
+        spec = registry.get(game).learning.weights
         found[game] = folder / f"{game}.json"
         spec.save(found[game], spec.make(estimate(spec)))
     return found

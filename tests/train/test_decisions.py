@@ -60,7 +60,7 @@ def test_rollouts_do_not_use_what_the_seat_cannot_see(coatl):
     seen = position.view(position.to_move)
     others = [seen.guess(seed=seed) for seed in range(8)]
     assert any(other != position for other in others)
-    actions = [registry.get("coatl").codec.parse_action(text) for text in rolled["turn"].split("; ")]
+    actions = [registry.get("coatl").text.parse_action(text) for text in rolled["turn"].split("; ")]
     seeds = [f"3/2/{number}" for number in range(4)]
     for other in [position, *others[:2]]:
         found = decisions.roll_out(other.state, actions, seeds, SIZES, weights)
@@ -70,7 +70,7 @@ def test_rollouts_do_not_use_what_the_seat_cannot_see(coatl):
 def test_greedy_turns_can_play_the_rollouts(coatl):
     position, weights = Position.from_compact(coatl["position"]), registry.get("coatl").weights()
     sizes = dataclasses.replace(SIZES, iterations=0, finished=4)
-    actions = [registry.get("coatl").codec.parse_action(text) for text in decisions.anchor(coatl).split("; ")]
+    actions = [registry.get("coatl").text.parse_action(text) for text in decisions.anchor(coatl).split("; ")]
     outlooks, outcomes = decisions.roll_out(position.state, actions, "abcd", sizes, weights)
     assert len(outlooks) == len(outcomes) == 4
     assert (outlooks, outcomes) == decisions.roll_out(position.state, actions, "abcd", sizes, weights)
@@ -136,7 +136,7 @@ def test_choices_that_nobody_rolled_out_are_rolled_out_once(coatl):
 
 
 def test_other_weights_are_compared_with_their_own_rollouts_of_the_anchor(coatl):
-    spec = registry.get("coatl").weights_spec
+    spec = registry.get("coatl").learning.weights
     arrays = spec.load().arrays()
     arrays["linear"][:] *= 0.5
     others = spec.make(arrays)
@@ -182,7 +182,7 @@ def test_a_stopped_run_goes_on_and_files_are_read_in_their_order(tmp_path):
     assert decisions.read(whole, "mexica") == found
     with pytest.raises(NotationError, match='given "mexica"; expected "coatl"'):
         decisions.read(path, "coatl")
-    spec = registry.get("mexica").weights_spec
+    spec = registry.get("mexica").learning.weights
     arrays = spec.load().arrays()
     arrays["linear"][:] *= 0.5
     with ThreadPoolExecutor(1) as executor, pytest.raises(SearchError, match="another file or another seed"):

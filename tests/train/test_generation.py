@@ -19,7 +19,7 @@ SIZES = generation.Sizes(
     match_iterations=3,
 )  # fmt: skip
 
-spec = registry.get(GAME).weights_spec
+spec = registry.get(GAME).learning.weights
 
 
 def run(folder, sizes=SIZES, **options):

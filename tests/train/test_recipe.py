@@ -31,7 +31,7 @@ COMMAND = [str(Path(sysconfig.get_path("scripts")) / "mexica-ai"), "train"]
 GAMES, WALKS = 12, 8
 SIZE = ["--games", GAMES, "--iterations", 4, "--walks", WALKS, "--walk-iterations", 8, "--epochs", 1, "--refine"]
 
-spec = registry.get("mexica").weights_spec
+spec = registry.get("mexica").learning.weights
 in_use = spec.load()
 
 

@@ -16,14 +16,16 @@ import pytest
 import mexica_ai as ai
 from mexica_ai.cli.main import main
 from mexica_ai.game import registry
+from mexica_ai.game import weights as weight_files
 from mexica_ai.game.records import replay
+from mexica_ai.game.weights import estimate
 from mexica_ai.io.errors import NotationError
 from mexica_ai.train import fit, positions, priors, selfplay
-from mexica_ai.train.corrections import estimate, pulled, unpulled
+from mexica_ai.train.corrections import pulled, unpulled
 
 pytestmark = pytest.mark.slow
 
-spec, in_use = registry.get("mexica").weights_spec, registry.get("mexica").weights()
+spec, in_use = registry.get("mexica").learning.weights, registry.get("mexica").weights()
 categorize = functools.partial(spec.categorize, weights=in_use)
 
 
@@ -70,7 +72,7 @@ def test_varied_starts_give_seats_things_that_play_seldom_brings():
     for seed in range(60):
         start = ai.new_game("tzolkin", players=2 + seed % 3, seed=seed).to_json()
         untouched = copy.deepcopy(start)
-        varied = registry.get("tzolkin").training.varied(start, random_)
+        varied = registry.get("tzolkin").learning.varied(start, random_)
         assert start == untouched
         position = ai.Position.from_json(varied)  # refuses what breaks an invariant
         assert position.legal_actions() == ai.Position.from_json(start).legal_actions()
@@ -140,7 +142,7 @@ def test_records_name_the_weights_that_played_them(records, monkeypatch):
     versions = [json.loads(line)["self_play"]["weights"] for line in records.read_text().splitlines()]
     assert versions == [in_use.version] * 10
     others = spec.make(estimate(spec))
-    monkeypatch.setattr(registry, "_shipped", lambda name: others)
+    monkeypatch.setattr(weight_files, "shipped", lambda spec: others)
     assert selfplay.play_game("mexica", 1, 3, 4)["self_play"]["weights"] == others.version != in_use.version
     assert selfplay.play_game("mexica", 1, 3, 4, in_use)["self_play"]["weights"] == in_use.version
 
@@ -385,7 +387,7 @@ def refit(records, tmp_path, *options):
 @pytest.mark.parametrize("game", ["mexica", "coatl"])
 def test_what_was_pulled_can_be_taken_back(game):
     entry = registry.get(game)
-    spec, pull = entry.weights_spec, entry.training.PULL
+    spec, pull = entry.learning.weights, entry.learning.pull
     weights = entry.weights().arrays()
     for name, array in pulled(spec, unpulled(spec, weights, pull), pull).items():
         assert np.allclose(array, weights[name], rtol=1e-5, atol=1e-5), name
@@ -397,7 +399,7 @@ def _refuse(self, path=None):
 
 def test_nothing_is_refined_where_there_is_nothing(records, tmp_path, capsys, shipped_weights, monkeypatch):
     monkeypatch.setattr(registry, "load_weights_file", _refuse)
-    monkeypatch.setattr(registry, "_shipped", registry._shipped.__wrapped__)
+    monkeypatch.setattr(weight_files, "shipped", weight_files.shipped.__wrapped__)
     weights = tmp_path / "weights.json"
     with pytest.warns(RuntimeWarning, match="Mexica is played with a hand-made estimate alone: damaged"):
         assert main(["train", str(records), "--games", "0", "--refine", "--weights", str(weights)]) == 2

@@ -34,12 +34,12 @@ def test_the_page_knows_what_there_is(page):
     assert info["engines"] == ["first"]
     assert [level["level"] for level in info["levels"]] == list(range(1, 11))
     for game in info["games"]:
-        codec = registry.get(game["name"]).codec
-        assert game["parts"] == list(codec.parts)
-        assert [tool["name"] for tool in game["tools"]] == [tool.name for tool in codec.tools]
-        assert [option["name"] for option in game["options"]] == [option.name for option in codec.options]
+        codec = registry.get(game["name"])
+        assert game["parts"] == list(codec.picture.parts)
+        assert [tool["name"] for tool in game["tools"]] == [tool.name for tool in codec.picture.tools]
+        assert [option["name"] for option in game["options"]] == [option.name for option in codec.starts.options]
         told = [option["default"] for option in game["options"]]
-        assert told == json.loads(json.dumps([option.default for option in codec.options]))
+        assert told == json.loads(json.dumps([option.default for option in codec.starts.options]))
         for example in game["examples"]:
             made = page.call("POST", "/api/games", {"example": example["name"]}, 201)
             assert made["game"] == game["name"]
@@ -288,7 +288,7 @@ def test_a_finished_game_says_how_points_were_made(page):
 def test_a_tool_that_cannot_be_used_says_why(page):
     now = midgame(page)
     usable = {entry["tool"] for entry in now["entries"]}
-    tools = {tool.name for tool in registry.get("mexica").codec.tools}
+    tools = {tool.name for tool in registry.get("mexica").picture.tools}
     assert now["blocked"].keys() == tools - usable
     assert now["blocked"]["place"] == "the pillis are placed before the first round"
 
