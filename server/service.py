@@ -252,9 +252,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         return await self._lightly(_call(context), answers.validate_position, request)
 
     @answers_errors
-    async def ConsiderRemoval(self, request, context):  # noqa: N802
-        """Answer whether the engine agrees to remove tokens; see engine.proto."""
-        return await self._scheduler.light(_call(context), answers.consider_tokens, request)
+    async def ConsiderProposal(self, request, context):  # noqa: N802
+        """Answer whether the engine agrees to a proposal; see engine.proto."""
+        return await self._scheduler.light(_call(context), answers.consider, request)
 
     @answers_errors
     async def ListGames(self, request, context):  # noqa: N802

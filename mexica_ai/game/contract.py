@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -327,6 +327,60 @@ class Learning:
     varied: Callable[[Fields, random.Random], Fields] | None = None
 
 
+@dataclass(frozen=True)
+class Opinion:
+    """An engine's answer about one action that seats may agree on.
+
+    Parameters
+    ----------
+    action : str
+        As text.
+    agrees : bool
+        Whether the engine agrees to it.
+    reason : str
+        Why, in UPPER_SNAKE; the game documents its reasons.
+    explanation : str
+        The reason as a sentence.
+    places : list of str
+        The places of the position that it is about, as the game spells them; may be empty.
+    evidence : list of str
+        Actions that show why the engine does not agree, in any order; may be empty.
+    """
+
+    action: str
+    agrees: bool
+    reason: str
+    explanation: str
+    places: list[str]
+    evidence: list[str]
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """What seats may agree on: actions that the seat to move may play once all have agreed to them.
+
+    `mexica_ai.consider_proposal` asks an engine. The rules do not know who has agreed: to them the actions are legal.
+
+    Attributes
+    ----------
+    offered : (state) -> list of str
+        The actions that may be proposed in a position, in a fixed order; one that may be agreed on several times comes
+        so often. An action may be offered before it is legal.
+    judge : (state, actions) -> list of Opinion
+        An engine's opinion about each of some offered actions, in their order. Of equal actions, each is judged as if
+        only the earlier ones had been agreed on. An engine agrees only if it has a proof.
+    label : str
+        What a button says that asks for them.
+    question : str
+        What people are asked to agree on, a sentence.
+    """
+
+    offered: Callable[[State], list[str]]
+    judge: Callable[[State, Sequence[str]], list[Opinion]]
+    label: str
+    question: str
+
+
 def whole_scores(state: State) -> list[float]:
     """Return the points of each seat as the compiled core counts them, as integers."""
     return [int(points) for points in state.scores()]
@@ -363,6 +417,8 @@ class Game:
         What an editor of positions offers; without one a position is edited as JSON.
     reasons : Reasons
     learning : Learning
+    proposals : Proposals, optional
+        Needed if there are actions on which seats must agree.
     level_errors : dict
         How levels err where they do not err as `mexica_ai.analysis.levels.LEVELS` says: by level, the deviation and
         the prior noise of `mexica_ai.analysis.levels.Level`. Default: none.
@@ -383,6 +439,7 @@ class Game:
     editor: Editor | None = None
     reasons: Reasons = Reasons()
     learning: Learning = Learning()
+    proposals: Proposals | None = None
     level_errors: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -33,8 +33,6 @@ BUILT_IN = {
 GROUP = "mexica_ai.games"  # of the entry points
 # Flags of the command line that deal a game, beside those of the games' options.
 _FLAGS = ("--help", "--game", "--players", "--seed")
-# What single games add to the names of `mexica_ai`, and the module where each is.
-EXTRAS = dict.fromkeys(("Removal", "TokenRemoval", "consider_removal"), "mexica_ai.games.mexica.removal")
 
 
 def names() -> tuple[str, ...]:

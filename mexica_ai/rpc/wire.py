@@ -16,7 +16,7 @@ from typing import Any
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from mexica_ai import Removal, TokenRemoval
+from mexica_ai import Opinion, Verdict
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.analysis.results import Candidate, Forecast, Result, sound
 from mexica_ai.game import registry
@@ -335,28 +335,23 @@ def options_from_request(request: engine_pb2.NewGameRequest) -> tuple[str, dict[
     return message.name, options, path
 
 
-def removal_to_message(removal: Removal) -> engine_pb2.ConsiderRemovalResponse:
-    """Return the message of the engine's answer about tokens."""
-    message = engine_pb2.ConsiderRemovalResponse(agrees=removal.agrees)
-    for token in removal.tokens:
-        message.opinions.add(**vars(token))
+def verdict_to_message(verdict: Verdict) -> engine_pb2.ConsiderProposalResponse:
+    """Return the message of the engine's answer about a proposal."""
+    message = engine_pb2.ConsiderProposalResponse(agrees=verdict.agrees)
+    for opinion in verdict.opinions:
+        message.opinions.add(**vars(opinion))
     return message
 
 
-def removal_from_message(message: engine_pb2.ConsiderRemovalResponse) -> Removal:
-    """Read the engine's answer about tokens from its message."""
-    tokens = [
-        TokenRemoval(
-            opinion.size,
-            opinion.agrees,
-            opinion.reason,
-            opinion.explanation,
-            list(opinion.spaces),
-            list(opinion.canals),
+def verdict_from_message(message: engine_pb2.ConsiderProposalResponse) -> Verdict:
+    """Read the engine's answer about a proposal from its message."""
+    opinions = [
+        Opinion(
+            one.action, one.agrees, one.reason, one.explanation, list(one.places), list(one.evidence)
         )
-        for opinion in message.opinions
+        for one in message.opinions
     ]
-    return Removal(message.agrees, tokens)
+    return Verdict(message.agrees, opinions)
 
 
 def game_to_message(game: Any) -> engine_pb2.ListGamesResponse.GameInfo:

@@ -42,7 +42,8 @@ WAYS = {"pickle": lambda value: pickle.loads(pickle.dumps(value)), "copy": copy.
 needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo"), reason="needs the extra rl")
 
 # Packages and modules that are programs, not a library: the command line, the page, the service, the arena, training.
-PROGRAMS = ("arena", "cli", "draw", "server", "terminal", "train", "v1", "web", "__main__")
+PROGRAMS = ("arena", "cli", "draw", "server", "train", "v1", "web", "__main__")
+PROGRAMS += ("mexica_ai.io.terminal", "mexica_ai.env.openspiel")
 ABSTRACT = (Editor, Engine)
 # Classes that cannot be copied; their errors say what to do instead.
 REFUSED = (ai.Stop, AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
@@ -53,7 +54,7 @@ def public_classes():
     found = {}
     for package in (ai, cext):
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            if module.name.split(".")[1] in PROGRAMS or module.name == "mexica_ai.env.openspiel":
+            if not {module.name.split(".")[1], module.name}.isdisjoint(PROGRAMS):
                 continue
             try:
                 names = vars(importlib.import_module(module.name))

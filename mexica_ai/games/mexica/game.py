@@ -9,8 +9,8 @@ from typing import Any
 from cext.core.contract.game import State
 from cext.games.mexica import ops
 from cext.games.mexica.spec import SPEC
-from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Reasons, Secrets, Starts, Text
-from mexica_ai.games.mexica import board, compact, draw, edit, effects, entry, legality, notation, tensor
+from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Proposals, Reasons, Secrets, Starts, Text
+from mexica_ai.games.mexica import board, compact, draw, edit, effects, entry, legality, notation, removal, tensor
 from mexica_ai.games.mexica.render import render
 from mexica_ai.io.errors import PositionError
 
@@ -101,5 +101,11 @@ GAME = Game(
     editor=edit.EDITOR,
     reasons=Reasons(legality.why_illegal, effects.describe, ("action_points", "action_tokens")),
     learning=Learning(tensor.SCHEMA, SPEC, factors=FACTORS),
+    proposals=Proposals(
+        removal.offered,
+        removal.judge,
+        "Agree to remove …",
+        "If all agree that a token can no longer be founded, it is removed.",
+    ),
     level_errors=LEVEL_ERRORS,
 )
