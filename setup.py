@@ -31,8 +31,8 @@ sys.path.insert(0, str(ROOT))  # a build by pip does not have the checkout there
 from cext import build  # noqa: E402
 from cext.build import COMPILE_ARGS, DIRECTIVES, HEADERS, INTERFACE, LINK_ARGS, MACROS, RELEASE_ARGS  # noqa: E402
 
-# All compiled modules, in dependency order. A new game adds its modules here, and its name in
-# mexica_ai/game/registry.py.
+# All compiled modules, in dependency order. A new game adds its modules here, and itself to the
+# table in mexica_ai/game/registry.py.
 MODULES = [
     "cext.core.contract.rng",
     "cext.core.contract.game",

@@ -137,7 +137,8 @@ def make_case(game: str, seed: int, number: int, sizes: Sizes, weights: Weights 
     dict
         A JSON object: `game`; `case` (seed, number, weights, sizes); `phase` (index in `PHASES`); `odd_turns` that
         were played before; `turns`, how many were made with the case, the first of the first player; `position`,
-        compact; `rollouts`, a list of one: the name of its `player` and `turns`, the anchor first. Each has its `turn`, `outlook` and `outcome`: a pair for each rollout, share of the win and margin of the seat.
+        compact; `rollouts`, a list of one: the name of its `player` and `turns`, the anchor first. Each has its
+        `turn`, `outlook` and `outcome`: a pair for each rollout, share of the win and margin of the seat.
     """
     weights = weights_for(game, weights)
     random_ = random.Random(f"{seed}/{number}")
@@ -159,7 +160,7 @@ def make_case(game: str, seed: int, number: int, sizes: Sizes, weights: Weights 
             turns.setdefault(_after(state, actions).hash, actions)
         if len(turns) > 1:
             break
-    format_action = registry.get(game).codec.format_action
+    format_action = registry.get(game).text.format_action
     texts = [TURN_SEPARATOR.join(map(format_action, actions)) for actions in turns.values()]
     made = {"seed": seed, "number": number, "weights": weights.version}
     case = {
@@ -234,7 +235,7 @@ def _after(state: State, actions: Sequence[int]) -> State:
 
 
 def _parsed(game: str, turn: str) -> list[int]:
-    parse_action = registry.get(game).codec.parse_action
+    parse_action = registry.get(game).text.parse_action
     return [parse_action(text) for text in turn.split(TURN_SEPARATOR)]
 
 

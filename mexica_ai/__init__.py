@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from mexica_ai.analysis.results import Candidate, Result
     from mexica_ai.analysis.search import analyze, best_turn
     from mexica_ai.analysis.stopping import Stop
+    from mexica_ai.game.contract import Opinion
     from mexica_ai.game.position import Position, load, new_game
+    from mexica_ai.game.proposals import Verdict, consider_proposal
     from mexica_ai.game.records import make_record, position_at, replay
     from mexica_ai.io.errors import (
         GameOverError,
@@ -41,20 +43,20 @@ __all__ = [
     "Limits",
     "MexicaAIError",
     "NotationError",
+    "Opinion",
     "Position",
     "PositionError",
-    "Removal",
     "Result",
     "SearchError",
     "Stop",
-    "TokenRemoval",
     "TurnEvaluation",
     "UnknownGameError",
+    "Verdict",
     "Violation",
     "__version__",
     "analyze",
     "best_turn",
-    "consider_removal",
+    "consider_proposal",
     "evaluate_record",
     "load",
     "make_record",
@@ -76,7 +78,9 @@ _HOMES = {
         "Violation",
     },
     "analysis.limits": {"Limits"},
+    "game.contract": {"Opinion"},
     "game.position": {"Position", "load", "new_game"},
+    "game.proposals": {"Verdict", "consider_proposal"},
     "game.records": {"make_record", "position_at", "replay"},
     "analysis.results": {"Candidate", "Result"},
     "analysis.search": {"analyze", "best_turn"},
@@ -93,9 +97,8 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         value = import_module("importlib.metadata").version("mexica-ai")
     else:
-        home = next((f"{__name__}.{module}" for module, names in _HOMES.items() if name in names), None)
-        home = home or import_module(f"{__name__}.game.registry").EXTRAS[name]
-        value = getattr(import_module(home), name)
+        home = next(module for module, names in _HOMES.items() if name in names)
+        value = getattr(import_module(f"{__name__}.{home}"), name)
     globals()[name] = value
     return value
 

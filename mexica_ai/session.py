@@ -61,7 +61,7 @@ class Session:
     @property
     def hides(self) -> bool:
         """Whether seats see different things."""
-        return registry.get(self.position.game).codec.has_views
+        return registry.get(self.position.game).views is not None
 
     def view(self, seat: int | None) -> Position:
         """Return what a seat sees of the position; None: all of it."""
@@ -180,11 +180,11 @@ class Session:
         """Return a turn of another seat, or a random event, as a seat sees it: without operands that it cannot know."""
         if not self.hides:
             return turn
-        codec = registry.get(before.game).codec
+        views = registry.get(before.game).views
         shown, now = [], before.copy()
         for action in turn:
             mover = now.to_json()["to_move"]  # of a random event, the seat that goes on after it
             now.push_action(action)
-            is_hidden = mover != viewer and codec.is_secret(action, now.to_json())
+            is_hidden = mover != viewer and views.is_secret(action, now.to_json())
             shown.append(action.split()[0] if is_hidden else action)
         return shown

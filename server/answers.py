@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mexica_ai import consider_removal
+from mexica_ai import consider_proposal
 from mexica_ai.game.position import deal as deal_game
 from mexica_ai.game.steps import Applied, play_steps
 from mexica_ai.io.errors import MexicaAIError, Violation
@@ -82,7 +82,7 @@ def validate_position(request) -> engine_pb2.ValidatePositionResponse:
     return engine_pb2.ValidatePositionResponse()
 
 
-def consider_tokens(request) -> engine_pb2.ConsiderRemovalResponse:
+def consider(request) -> engine_pb2.ConsiderProposalResponse:
     wire.check_size(request)
     position = wire.position_from_message(request.position)
-    return wire.removal_to_message(consider_removal(position, list(request.sizes)))
+    return wire.verdict_to_message(consider_proposal(position, list(request.actions)))

@@ -208,7 +208,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             message = wire.result_to_message(
                 result,
                 engine_version=self._engine_version,
-                rules_version=registry.get(question.position.game).game.rules_version,
+                rules_version=registry.get(question.position.game).rules.rules_version,
             )
             if explains:
                 message.explanation.extend(result.explain(question.position).sentences)
@@ -252,14 +252,14 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         return await self._lightly(_call(context), answers.validate_position, request)
 
     @answers_errors
-    async def ConsiderRemoval(self, request, context):  # noqa: N802
-        """Answer whether the engine agrees to remove tokens; see engine.proto."""
-        return await self._scheduler.light(_call(context), answers.consider_tokens, request)
+    async def ConsiderProposal(self, request, context):  # noqa: N802
+        """Answer whether the engine agrees to a proposal; see engine.proto."""
+        return await self._scheduler.light(_call(context), answers.consider, request)
 
     @answers_errors
     async def ListGames(self, request, context):  # noqa: N802
         """List the games; see engine.proto."""
-        games = (registry.get(name).game for name in registry.names())
+        games = (registry.get(name).rules for name in registry.names())
         return engine_pb2.ListGamesResponse(games=map(wire.game_to_message, games))
 
     @answers_errors

@@ -56,7 +56,7 @@ class WeightSets:
         name = name or SHIPPED
         if name not in sets:
             expected = f"expected one of {', '.join(sets)}, the weights of {game} here"
-            if registry.get(game).weights_spec is None:
+            if registry.get(game).learning.weights is None:
                 expected = f"{game} has no weights, expected no name or {SHIPPED}"
             raise NotationError(
                 f"weights: given {quote(name)}; {expected}",

@@ -10,7 +10,7 @@ from reference.coatl import PROPHECIES, TEMPLES, State
 from cext.core.contract.game import CHANCE, TERMINAL
 from cext.games.coatl.ops import state_from_fields
 from mexica_ai.games.coatl import notation
-from mexica_ai.games.coatl.codec import CODEC
+from mexica_ai.games.coatl.game import GAME
 from mexica_ai.io.errors import NotationError
 
 
@@ -87,7 +87,7 @@ class Compiled:
         self.state.apply(action)
 
     def random_event(self, rng):
-        return notation.format_action(CODEC.draw_outcome(self.state, rng.getrandbits(60)))
+        return notation.format_action(GAME.events.draw_outcome(self.state, rng.getrandbits(60)))
 
     def outcomes(self):
         """Return the outcomes of a `deal` or an `uncover`."""

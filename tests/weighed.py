@@ -26,5 +26,5 @@ evaluate = _weighed(simple.evaluate)
 
 def categorize(state, weights=None):
     """Return what the priors make of the legal actions of a state."""
-    spec = registry.get(state.game.name).weights_spec
+    spec = registry.get(state.game.name).learning.weights
     return spec.categorize(state, weights or weights_of(state))

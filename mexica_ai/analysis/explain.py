@@ -109,7 +109,7 @@ def _sentence(
         if found and found[2] != "score" and found[2] not in step.cost and type(old) is type(new) is int:
             owner = "" if int(found[1]) == seat else f"seat {found[1]}'s "
             facts.append(f"{owner}{found[2].replace('_', ' ')} {old} to {new}")
-    facts += registry.get(step.position.game).codec.describe_effects(before, step.position.to_json(), seat)
+    facts += registry.get(step.position.game).reasons.describe_effects(before, step.position.to_json(), seat)
     nothing = "ends the turn" if step.is_turn_over else "changes no count at once"
     text = f"{step.action}: {', '.join(facts) or nothing}"
     if point is not None:

@@ -52,7 +52,7 @@ class Level:
     prior_noise: float = 0.0
 
 
-# With these errors where a game has none of its own (`GameCodec.level_errors`).
+# With these errors where a game has none of its own (`Game.level_errors`).
 LEVELS = {
     1: Level(30, 0.15, 5.0),
     2: Level(32, 0.14, 3.4),
@@ -80,7 +80,7 @@ def check(level: int) -> None:
 
 def of(level: int, game: str) -> Level:
     """Return the settings of a level in a game."""
-    errors = registry.get(game).codec.level_errors.get(level)
+    errors = registry.get(game).level_errors.get(level)
     return LEVELS[level] if errors is None else Level(LEVELS[level].iterations, *errors)
 
 

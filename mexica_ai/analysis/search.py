@@ -308,7 +308,7 @@ def weights_for(
         weights = registry.load_weights_file(path)
     if weights.game != game:
         given = f"{weights.version} of {weights.game}" if path is None else f"{path} of {weights.game}"
-        has_weights = registry.get(game).weights_spec is not None
+        has_weights = registry.get(game).learning.weights is not None
         expected = f"expected weights of {game}" if has_weights else f"{game} has no weights"
         raise SearchError(
             f"weights: given {given}; {expected}",
@@ -320,7 +320,7 @@ def weights_for(
 
 def _to_result(game: str, found: dict[str, Any], weights: Weights | None) -> Result:
     """Return the compiled search's result with its actions as text."""
-    format_action = registry.get(game).codec.format_action
+    format_action = registry.get(game).text.format_action
 
     def format_turn(actions):
         return [format_action(action) for action in actions]

@@ -61,7 +61,7 @@ def search_tree(
             reason="INVALID_LIMITS",
             path="visits",
         )
-    format_action = registry.get(position.game).codec.format_action
+    format_action = registry.get(position.game).text.format_action
     nodes = []
     for number, node in enumerate(found):
         for edge in node["edges"]:

@@ -221,11 +221,11 @@ def _weights_of_seats(task: Task) -> dict[str, Any]:
 def describe_build(game: str) -> str:
     """Return the version of this package and a digest of the code (compiled and Python) and weights that play a game.
 
-    The digest covers this package, and that of the game's codec if it is another one. Cached, since the process does
+    The digest covers this package, and that of the game if it is another one. Cached, since the process does
     not reload its code.
     """
     digest = hashlib.sha256()
-    package = type(registry.get(game).codec).__module__.partition(".")[0]
+    package = registry.get(game).starts.new_state.__module__.partition(".")[0]
     for name in dict.fromkeys(("cext", "mexica_ai", package)):
         module = import_module(name)
         if not hasattr(module, "__path__"):  # a single file
@@ -390,7 +390,7 @@ def seen_by(position: Position, seat: int) -> Position:
     if view.viewer is not None:
         return view
     data = view.to_json()
-    shown = registry.get(view.game).codec.redact(view.to_json())  # what is hidden from all seats
+    shown = registry.get(view.game).redact(view.to_json())  # what is hidden from all seats
     return view if shown == data else Position.from_json(shown)
 
 

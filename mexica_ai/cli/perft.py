@@ -67,7 +67,7 @@ def _count(position: Position, depth: int, is_divided: bool) -> Iterator[dict]:
     if not is_divided:
         yield {"depth": depth, "count": perft.perft(position.state, depth)}
         return
-    format_action = registry.get(position.game).codec.format_action
+    format_action = registry.get(position.game).text.format_action
     counts = perft.divide(position.state, depth)
     divided = dict(sorted((format_action(action), count) for action, count in counts.items()))
     yield {"depth": depth, "count": sum(divided.values()), "divide": divided}

@@ -157,7 +157,7 @@ class _InstantEngine(_WeightedEngine):
         for action in actions:
             after.apply(action)
         value, expected_scores = simple.evaluate(after, weights=weights)
-        turn = [registry.get(position.game).codec.format_action(action) for action in actions]
+        turn = [registry.get(position.game).text.format_action(action) for action in actions]
         candidate = Candidate(
             turn=turn, visits=1, value=value, expected_scores=expected_scores, prior=1.0, line=[]
         )

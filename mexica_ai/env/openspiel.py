@@ -52,7 +52,7 @@ class SpielGame(pyspiel.Game):
         self.name = params.get("game", registry.DEFAULT)
         self.players = params.get("players", 2)
         self.schema = schema(self.name)
-        rules = registry.get(self.name).game
+        rules = registry.get(self.name).rules
         new_game(self.name, players=self.players, seed=0)  # refuses a number of seats that the game does not have
         info = pyspiel.GameInfo(
             num_distinct_actions=rules.max_actions,
@@ -114,7 +114,7 @@ class SpielState(pyspiel.State):
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
             return f"seed {action}"
-        return registry.get(self._name).codec.format_action(self.state.legal_actions()[action])
+        return registry.get(self._name).text.format_action(self.state.legal_actions()[action])
 
     def is_terminal(self) -> bool:
         """Return whether the game is over."""

@@ -33,7 +33,7 @@ class VectorEnv(Batch):
 
     def action_text(self, action: int) -> str:
         """Return the text of an action of `legal` or `actions`."""
-        return registry.get(self.game.name).codec.format_action(int(action))
+        return registry.get(self.game.name).text.format_action(int(action))
 
 
 @out_of_memory()

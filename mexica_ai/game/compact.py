@@ -2,7 +2,7 @@
 
 A compact position is a header ``GAME/VERSION`` and the game's fields, separated by single spaces. Entries of a
 field are separated by ``,``, seats and rows by ``/``; ``-`` is an empty list, or null. Each game translates
-between its fields and the JSON form (``compact.py`` beside its codec); the JSON form's reader then checks the
+between its fields and the JSON form (`Text.format_compact` and `parse_compact`); the JSON form's reader then checks the
 position, so nothing here judges it.
 """
 

@@ -26,8 +26,8 @@ def schema(game: str) -> Schema:
         The game has no observations; reason NO_OBSERVATIONS.
     """
     entry = registry.get(game)
-    found = entry.codec.schema
-    if found is None or entry.game.observation_size == 0:
+    found = entry.learning.schema
+    if found is None or entry.rules.observation_size == 0:
         raise SearchError(f"{game} has no observations; expected a game that has", reason="NO_OBSERVATIONS")
     return found
 

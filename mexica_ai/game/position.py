@@ -34,7 +34,7 @@ class Position:
     """
 
     def __init__(self, game: str, state: State) -> None:
-        self._codec = registry.get(game).codec
+        self._game = registry.get(game)
         self._state = state
         # What was played, by call, each with the state before it. States are shared with copies, never changed.
         self._played: list[tuple[State, list[str]]] = []
@@ -77,7 +77,7 @@ class Position:
                 reason="WRONG_TYPE",
                 path=f"{path}.game",
             )
-        return cls(game, registry.get(game).codec.parse_position(data, path))
+        return cls(game, registry.get(game).text.parse_position(data, path))
 
     @classmethod
     def from_compact(cls, text: str, *, path: str = "position") -> Position:
@@ -110,11 +110,11 @@ class Position:
 
     def to_compact(self) -> str:
         """Return the position as one line of printable ASCII; `from_compact` reads it back."""
-        return f"{self.game}/{compact.VERSION} {self._codec.format_compact(self.to_json())}"
+        return f"{self.game}/{compact.VERSION} {self._game.text.format_compact(self.to_json())}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the position as a JSON object, in canonical form; `from_json` reads it back."""
-        return self._codec.format_position(self._state)
+        return self._game.text.format_position(self._state)
 
     def copy(self) -> Position:
         """Return an independent copy, which has the same history."""
@@ -137,15 +137,15 @@ class Position:
         """The compiled state, for engines and learning: actions are integers. Copy it before you change it.
 
         `cext.core.contract.game.State` has the functions: `copy`, `current_player` (a seat, `CHANCE` or `TERMINAL`),
-        `legal_actions`, `apply`, `resolve_chance`, `determinize`, `returns`, `scores`. The game's codec
-        (`mexica_ai.game.registry.get(game).codec`) turns actions into text and back.
+        `legal_actions`, `apply`, `resolve_chance`, `determinize`, `returns`, `scores`. The game's
+        text (`mexica_ai.game.registry.get(game).text`) turns actions into text and back.
         """
         return self._state
 
     @property
     def game(self) -> str:
         """The game's name."""
-        return self._codec.name
+        return self._game.name
 
     @property
     def players(self) -> int:
@@ -170,12 +170,12 @@ class Position:
     @property
     def viewer(self) -> int | None:
         """The seat whose view of the game this is; None for a full position, in which nothing is hidden."""
-        return self._codec.viewer(self._state)
+        return None if self._game.views is None else self._game.views.viewer(self._state)
 
     @property
     def scores(self) -> list[float]:
         """Points of each seat, as they stand; integers where they are whole."""
-        return self._codec.scores(self._state)
+        return self._game.scores(self._state)
 
     @property
     def winners(self) -> list[int]:
@@ -187,7 +187,7 @@ class Position:
     @property
     def has_one_world(self) -> bool:
         """Whether the position determines everything that will still be drawn, apart from its order."""
-        return self._codec.has_one_world(self._state)
+        return self._game.secrets.has_one_world(self._state)
 
     @property
     def is_forced(self) -> bool:
@@ -213,7 +213,7 @@ class Position:
         """
         if self.to_move is not None:
             require_seat_to_move(self)
-        return sorted(map(self._codec.format_action, self._state.legal_actions()))
+        return sorted(map(self._game.text.format_action, self._state.legal_actions()))
 
     def push(self, turn: str | list[str], *, partial: bool = False) -> None:
         """Play a whole turn. After an error the position is unchanged.
@@ -261,8 +261,8 @@ class Position:
             raise SearchError("no random event is due here; expected one", reason="NO_CHANCE")
         if self.viewer is not None:
             state.determinize(self.viewer, seed)
-        action = self._codec.draw_outcome(state, seed)
-        text = self._codec.format_action(action)
+        action = self._outcome(state, seed)
+        text = self._game.text.format_action(action)
         state.apply(action)
         self._advance(state, [text])
         return [text]
@@ -275,10 +275,10 @@ class Position:
         PositionError
             If there is no such seat, or this is the view of another seat.
         """
-        if not self._codec.has_views:
+        if self._game.views is None:
             return self.copy()
-        data = self._codec.view(self.to_json(), seat)
-        return Position(self.game, self._codec.parse_position(data, "position"))
+        data = self._game.views.view(self.to_json(), seat)
+        return Position(self.game, self._game.text.parse_position(data, "position"))
 
     def guess(self, seed: int | None = None) -> Position:
         """Return a full position that agrees with this view: what the seat does not see is drawn; a copy of a full one.
@@ -293,9 +293,9 @@ class Position:
         PositionError
             No such position was found, which is rare; reason NO_WORLD.
         """
-        if self.viewer is None:
+        if self._game.views is None or self.viewer is None:
             return self.copy()
-        return Position(self.game, self._codec.world_of(self._state, resolve_seed(seed)))
+        return Position(self.game, self._game.views.world_of(self._state, resolve_seed(seed)))
 
     def push_action(self, text: str) -> None:
         """Play one action. After an error the position is unchanged. Raises the errors of `push`."""
@@ -356,7 +356,7 @@ class Position:
         try:
             actions = []
             for index, text in enumerate(turn):
-                actions.append(self._codec.parse_action(text, f"turn[{index}]"))
+                actions.append(self._game.text.parse_action(text, f"turn[{index}]"))
             for index, action in enumerate(actions):
                 if state.turn != started or (is_event and index > 0):
                     raise IllegalActionError(
@@ -375,10 +375,10 @@ class Position:
                     reason="TURN_NOT_ENDED",
                     path="turn",
                 )
-            if state.current_player == CHANCE:
-                self._codec.settle_chance(state)
-            if self.viewer is not None:
-                self._codec.check_uncovered(state)
+            if state.current_player == CHANCE and self._game.events is not None:
+                self._game.events.settle_chance(state)
+            if self._game.views is not None and self.viewer is not None:
+                self._game.views.check_uncovered(state)
         except MexicaAIError as error:
             error.action_index = index
             raise
@@ -387,14 +387,21 @@ class Position:
     def _may_be_legal(self, state, action):
         """Return whether an action is legal for some deal of the hidden cards; if so, leave `state` with it."""
         viewer = self.viewer
-        if viewer in (None, state.current_player):
+        if self._game.views is None or viewer in (None, state.current_player):
             return state.is_legal(action)
-        return self._codec.deal_for(state, viewer, action)
+        return self._game.views.deal_for(state, viewer, action)
+
+    def _outcome(self, state, seed):
+        """Return an outcome of the random event that is due."""
+        events = self._game.events
+        if events is None or events.draw_outcome is None:
+            raise RuntimeError(f"{self.game}: a random event is due, but the game has no Events.draw_outcome")
+        return events.draw_outcome(state, seed)
 
     def _illegal(self, state, text, path):
         """Return the error for an action that is not legal; it lists legal ones with the same verb."""
         if state.current_player == CHANCE:
-            example = self._codec.format_action(self._codec.draw_outcome(state, 0))
+            example = self._game.text.format_action(self._outcome(state, 0))
             return IllegalActionError(
                 f"{path}: {quote(text)} cannot happen here; expected the random event that comes first, such "
                 f"as {quote(example)}",
@@ -406,7 +413,7 @@ class Position:
                 f"that seat {self.viewer} does not see",
                 path=path,
             )
-        legal = [self._codec.format_action(action) for action in state.legal_actions()]
+        legal = [self._game.text.format_action(action) for action in state.legal_actions()]
         verb = text.split()[0]
         same_verb = [action for action in legal if action.split()[0] == verb]
         if same_verb:
@@ -417,7 +424,7 @@ class Position:
             expected = (
                 f"no {verb} at all; legal here: {', '.join(dict.fromkeys(word.split()[0] for word in legal))}"
             )
-        why = self._codec.why_illegal(state, text)
+        why = self._game.why_illegal(state, text)
         because = f": {why}" if why else ""
         return IllegalActionError(
             f"{path}: {quote(text)} is not legal for seat {state.current_player} here{because}; expected {expected}",
@@ -466,10 +473,13 @@ class Position:
         """
         from mexica_ai.game.steps import play_steps
 
+        draw = self._game.picture.draw
+        if draw is None:
+            raise NotationError(f"{self.game}: has no pictures; expected a game that has", reason="NO_PICTURE")
         position = self if viewer is None else self.view(viewer)
         steps = play_steps(position, turn) if turn else []
         options: dict[str, Any] = {} if parts is None else {"parts": parts}
-        return self._codec.draw(
+        return draw(
             position.to_json(),
             viewer=position.viewer,
             turn=[(step.action, step.position.to_json()) for step in steps],
@@ -483,7 +493,7 @@ class Position:
         return self.svg()
 
     def __str__(self) -> str:
-        return self._codec.render(self._state)
+        return self._game.board(self._state)
 
     def _repr_html_(self) -> str:
         """For notebooks that show no SVG by itself."""
@@ -554,14 +564,14 @@ def _compact_data(text, path):
             path, f"given {quote(text)}; expected GAME/VERSION and the fields, separated by single spaces"
         )
     game, version, fields = parts
-    codec = registry.get(game).codec
+    text = registry.get(game).text
     if version != compact.VERSION:
         raise NotationError(
             f"{path}: given version {version} of the compact form; expected {compact.VERSION}",
             reason="UNSUPPORTED_VERSION",
             path=path,
         )
-    return codec.parse_compact(fields, path)
+    return {"game": game, "version": 1, **text.parse_compact(fields, path)}
 
 
 def check_no_record(data: object, path: str) -> None:
@@ -680,7 +690,7 @@ def new_game(
     seed : int, optional
         0 <= seed < 2**63; the same seed deals the same game. Drawn from the operating system if None.
     **options
-        The game's own; its codec lists them (`registry.get(game).codec.options`). Mexica: `pool`, a list of
+        The game's own; its starts list them (`registry.get(game).starts.options`). Mexica: `pool`, a list of
         at least 15 token sizes, and `neutral_levels`, the levels of the neutral temples with two seats.
         Coatl: `sacrifice_tokens` (default true) and `strict_ends` (default false). Tzolk'in: `whole_points`
         (default false). Nim: `piles` and
@@ -700,6 +710,6 @@ def new_game(
 
 def deal(game: str, players: int, seed: int | None, options: Mapping[str, Any]) -> Position:
     """Deal a new game as `new_game` does; the names of the options are untrusted, too."""
-    codec = registry.get(game).codec
-    check_options(game, options, [option.name for option in codec.options])
-    return Position(game, codec.new_state(players, resolve_seed(seed), **options))
+    starts = registry.get(game).starts
+    check_options(game, options, [option.name for option in starts.options])
+    return Position(game, starts.new_state(players, resolve_seed(seed), **options))

@@ -1,7 +1,8 @@
 """The list of the games; no other Python module names them (``setup.py`` lists their compiled modules).
 
 Other packages add games by an entry point of the group ``mexica_ai.games``: its name is the game's, its object a
-`GameEntry`. A package that cannot be used is left out, with a RuntimeWarning that names it; the others go on.
+`mexica_ai.game.contract.Game`. The games of this package are found and checked in the same way. A package that cannot
+be used is left out, with a RuntimeWarning that names it; the others go on.
 """
 
 from __future__ import annotations
@@ -12,73 +13,34 @@ import re
 import warnings
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from types import ModuleType
 from typing import NamedTuple
 
-from cext.core.contract.game import Game
-from cext.core.learning.weights import Weights, WeightsSpec, load_weights
-from mexica_ai.game.codec import GameCodec
-from mexica_ai.io.errors import NotationError, UnknownGameError
-from mexica_ai.io.files import MAX_JSON, read_text
-from mexica_ai.io.strict import parse_json, quote
+from cext.core.contract.game import Game as Rules
+from cext.core.learning.weights import Weights, WeightsSpec
+from mexica_ai.game.contract import Game
+from mexica_ai.game.weights import read_weights
+from mexica_ai.io.errors import UnknownGameError
+from mexica_ai.io.strict import quote
 
 DEFAULT = "mexica"  # the game where none is named
-BUILT_IN = (
-    "coatl",
-    "mexica",
-    "nim",
-    "tzolkin",
-)
+BUILT_IN = {
+    "coatl": "mexica_ai.games.coatl.game:GAME",
+    "mexica": "mexica_ai.games.mexica.game:GAME",
+    "nim": "mexica_ai.games.nim.game:GAME",
+    "tzolkin": "mexica_ai.games.tzolkin.game:GAME",
+}
 GROUP = "mexica_ai.games"  # of the entry points
 # Flags of the command line that deal a game, beside those of the games' options.
 _FLAGS = ("--help", "--game", "--players", "--seed")
-# What single games add to the names of `mexica_ai`, and the module where each is.
-EXTRAS = dict.fromkeys(("Removal", "TokenRemoval", "consider_removal"), "mexica_ai.games.mexica.removal")
-
-
-class GameEntry(NamedTuple):
-    """A game and everything that belongs to it.
-
-    Attributes
-    ----------
-    name : str
-    game : cext.core.contract.game.Game
-        The compiled rules.
-    codec : mexica_ai.game.codec.GameCodec
-        Everything else that the package needs from the game.
-    weights_spec : cext.core.learning.weights.WeightsSpec or None
-        The layout of the game's weights; None if it has none.
-    training : module or None
-        What `mexica-ai train` needs of the game: `varied`, None or a function of a position (JSON) and a random.Random
-        that returns the position with other things in the hands of the seats. None if the game has no weights.
-    """
-
-    name: str
-    game: Game
-    codec: GameCodec
-    weights_spec: WeightsSpec | None = None
-    training: ModuleType | None = None
-
-    def weights(self) -> Weights | None:
-        """Return the weights that ship with the game, read once; None if it has none.
-
-        If they cannot be read, issue a RuntimeWarning with the cause and return the hand-made estimate
-        instead: fitting new weights needs games, so the game must be playable without them.
-        """
-        return _shipped(self.name)
-
-    def __reduce__(self):
-        return get, (self.name,)
 
 
 def names() -> tuple[str, ...]:
     """Return the names of all games: those of this package, then those of others."""
-    return (*BUILT_IN, *_plugins().entries)
+    return (*BUILT_IN, *_plugins().games)
 
 
-def get(name: str) -> GameEntry:
+def get(name: str) -> Game:
     """Return the game with this name.
 
     Raises
@@ -88,32 +50,44 @@ def get(name: str) -> GameEntry:
         which and why.
     """
     if name in BUILT_IN:
-        return _load(name)
+        return _load(EntryPoint(name, BUILT_IN[name], GROUP))
     plugins = _plugins()
-    if name in plugins.entries:
-        return plugins.entries[name]
+    if name in plugins.games:
+        return plugins.games[name]
     if name in plugins.problems:
         raise UnknownGameError(f"no game {quote(name)}: {plugins.problems[name]}")
     raise UnknownGameError(f"no game {quote(name)}; expected one of {', '.join(names())}")
 
 
-def _game(name: str) -> Game:
-    return get(name).game
+def load_weights_file(path: str | os.PathLike[str], spec: WeightsSpec | None = None) -> Weights:
+    """Read a file of weights; the file names its game, which must be that of `spec` if one is given.
+
+    Raises
+    ------
+    NotationError
+        The file cannot be read, does not hold weights of a known game, or is damaged; reason BAD_WEIGHTS.
+    """
+    known = [get(name).learning.weights for name in names()] if spec is None else [spec]
+    return read_weights(path, [each for each in known if each is not None])
+
+
+def _rules(name: str) -> Rules:
+    return get(name).rules
 
 
 def _spec(name: str) -> WeightsSpec | None:
-    return get(name).weights_spec
+    return get(name).learning.weights
 
 
 # Tables of functions do not leave the process: another one has those of the same name.
-copyreg.pickle(Game, lambda game: (_game, (game.name,)))
+copyreg.pickle(Rules, lambda rules: (_rules, (rules.name,)))
 copyreg.pickle(WeightsSpec, lambda spec: (_spec, (spec.game,)))
 
 
 class _Plugins(NamedTuple):
     """The games of other packages by name, and why others are left out."""
 
-    entries: dict[str, GameEntry]
+    games: dict[str, Game]
     problems: dict[str, str]
 
 
@@ -126,7 +100,7 @@ def _plugins() -> _Plugins:
     found = _Plugins({}, {})
     for name, same in sorted(points.items()):
         try:
-            found.entries[name] = _load_plugin(name, same, found.entries.values())
+            found.games[name] = _load_plugin(same, found.games.values())
         except (Exception, SystemExit) as error:  # whatever the package does
             cause = str(error) if isinstance(error, _UnusableError) else f"{type(error).__name__}: {error}"
             packages = " and ".join(sorted(_package(point) for point in same))
@@ -136,14 +110,12 @@ def _plugins() -> _Plugins:
 
 
 class _UnusableError(Exception):
-    """Why a game of another package is left out."""
+    """Why a game is left out."""
 
 
-def _load_plugin(name: str, points: list[EntryPoint], others: Iterable[GameEntry]) -> GameEntry:
-    """Return the game of an entry point; raise _UnusableError if it is none, or in the way of other games.
-
-    Errors of the package itself go through.
-    """
+def _load_plugin(points: list[EntryPoint], others: Iterable[Game]) -> Game:
+    """Return the game of another package; raise _UnusableError if it is none, or in the way of other games."""
+    name = points[0].name
     if not re.fullmatch("[a-z][a-z0-9_]{0,31}", name):
         raise _UnusableError(f"its entry point is named {quote(name)}; expected a word in lower case")
     if len(points) > 1:
@@ -152,30 +124,33 @@ def _load_plugin(name: str, points: list[EntryPoint], others: Iterable[GameEntry
         raise _UnusableError("mexica-ai has a game of this name; expected another name")
     if not re.fullmatch(r"[\w.]+\s*:\s*[\w.]+\s*(\[.*\])?", points[0].value):
         raise _UnusableError(f"its entry point is {quote(points[0].value)}; expected MODULE:OBJECT")
-    entry = points[0].load()
-    is_entry = isinstance(entry, GameEntry) and isinstance(entry.game, Game)
-    if not is_entry or GameCodec not in type(entry.codec).__mro__:
-        raise _UnusableError(f"{points[0].value} is {quote(entry)}; expected a GameEntry with a Game and a GameCodec")
-    for part, given in (("the entry", entry.name), ("its game", entry.game.name), ("its codec", entry.codec.name)):
-        if given != name:
-            raise _UnusableError(f"{part} is named {quote(given)}; expected {quote(name)}, as its entry point")
-    has_weights = entry.game.weights_size > 0
-    for part, given in (("weights_spec", entry.weights_spec), ("training", entry.training)):
-        if has_weights and given is None:
-            raise _UnusableError(f"the game has weights; expected its entry to have {part}")
-        if given is not None and not has_weights:
-            raise _UnusableError(f"the game has no weights; expected its entry to have no {part}")
-    if has_weights and not hasattr(entry.training, "varied"):
-        raise _UnusableError("its training has no varied; expected a function, or None")
+    game = _load(points[0])
     taken = dict.fromkeys(_FLAGS, "the command line")
-    for other in (*map(_load, BUILT_IN), *others):
-        taken |= {option.flag: f"the game {other.name}" for option in other.codec.options}
-        taken |= {option.name: f"the game {other.name}" for option in other.codec.options}
-    for option in entry.codec.options:
+    for other in (*map(get, BUILT_IN), *others):
+        taken |= {option.flag: f"the game {other.name}" for option in other.starts.options}
+        taken |= {option.name: f"the game {other.name}" for option in other.starts.options}
+    for option in game.starts.options:
         for used in (option.flag, option.name):
             if used in taken:
                 raise _UnusableError(f"its option {used} is one of {taken[used]}; expected another name")
-    return entry
+    return game
+
+
+@cache
+def _load(point: EntryPoint) -> Game:
+    """Return the game of an entry point; raise _UnusableError if it is none. Errors of its module go through."""
+    game = point.load()
+    if not isinstance(game, Game) or not isinstance(game.rules, Rules):
+        raise _UnusableError(f"{point.value} is {quote(game)}; expected a Game, with rules that are compiled")
+    for part, given in (("the game", game.name), ("its rules", game.rules.name)):
+        if given != point.name:
+            raise _UnusableError(f"{part} is named {quote(given)}; expected {quote(point.name)}, as its entry point")
+    has_weights = game.rules.weights_size > 0
+    if has_weights and game.learning.weights is None:
+        raise _UnusableError("its rules have weights; expected learning.weights, their layout")
+    if game.learning.weights is not None and not has_weights:
+        raise _UnusableError("its rules have no weights; expected no learning.weights")
+    return game
 
 
 def _package(point: EntryPoint) -> str:
@@ -187,49 +162,3 @@ def _package(point: EntryPoint) -> str:
     if not metadata or metadata.get("Name") is None:
         return f"of {quote(point.value)}"
     return f"{metadata.get('Name')} {metadata.get('Version', '(no version)')}"
-
-
-@cache
-def _load(name):
-    game = import_module(f"cext.games.{name}.ops").GAME
-    has_weights = game.weights_size > 0
-    return GameEntry(
-        name,
-        game,
-        import_module(f"mexica_ai.games.{name}.codec").CODEC,
-        import_module(f"cext.games.{name}.spec").SPEC if has_weights else None,
-        import_module(f"mexica_ai.games.{name}.training") if has_weights else None,
-    )
-
-
-@cache
-def _shipped(name):
-    spec = get(name).weights_spec
-    if spec is None:
-        return None
-    try:
-        return load_weights_file(spec.path, spec)
-    except NotationError as error:
-        problem = f"{name.capitalize()} is played with a hand-made estimate alone: {error}"
-        warnings.warn(problem, RuntimeWarning, stacklevel=4)
-        return spec.estimate()
-
-
-def load_weights_file(path: str | os.PathLike[str], spec: WeightsSpec | None = None) -> Weights:
-    """Read a file of weights; the file names its game, which must be that of `spec` if one is given.
-
-    Raises
-    ------
-    NotationError
-        The file cannot be read, does not hold weights of a known game, or is damaged; reason BAD_WEIGHTS.
-    """
-    known = [get(name).weights_spec for name in names()] if spec is None else [spec]
-    specs = [each for each in known if each is not None]
-    try:
-        content = parse_json(read_text(path, MAX_JSON), os.fspath(path))
-    except NotationError as error:
-        expected = " or ".join(each.game for each in specs)
-        raise NotationError(
-            f"{error}; expected a file of weights of {expected}", reason="BAD_WEIGHTS", path=str(path)
-        ) from None
-    return load_weights(path, specs, content)

@@ -101,7 +101,7 @@ def play_steps(position: Position, turn: str | list[str]) -> list[Step]:
     actions = split_turn(turn)
     position.copy().push(actions, partial=True)  # for the errors of the turn as a whole
     steps, now = [], position.copy()
-    spends = registry.get(position.game).codec.spends
+    spends = registry.get(position.game).reasons.spends
     started, before = now.state.turn, now.to_json()
     for action in actions:
         seat, scores = now.to_move, now.scores
@@ -130,7 +130,7 @@ def spent(
     Parameters
     ----------
     keys : sequence of str
-        Of what is spent, those of `GameCodec.spends`.
+        Of what is spent, those of `Reasons.spends`.
     is_over : bool
         Whether the turn has ended with it: that sets anew what a turn may spend.
     """

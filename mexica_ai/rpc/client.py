@@ -33,7 +33,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
-from mexica_ai import Removal
+from mexica_ai import Verdict
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.annotate import TurnEvaluation, check_played
 from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, Limits
@@ -489,13 +489,13 @@ class _Calls:
         return Call("ValidatePosition", request, _read_violations, timeout_s)
 
     @_asks
-    def consider_removal(
-        self, position: Position, sizes: Sequence[int], *, timeout_s: float = WAIT_S
-    ) -> Call[Removal]:
-        """Ask whether the engine agrees to remove tokens; see `mexica_ai.consider_removal`."""
+    def consider_proposal(
+        self, position: Position, actions: Sequence[str], *, timeout_s: float = WAIT_S
+    ) -> Call[Verdict]:
+        """Ask whether the engine agrees to a proposal; see `mexica_ai.consider_proposal`."""
         message = wire.position_to_message(position)
-        request = engine_pb2.ConsiderRemovalRequest(position=message, sizes=list(sizes))
-        return Call("ConsiderRemoval", request, wire.removal_from_message, timeout_s)
+        request = engine_pb2.ConsiderProposalRequest(position=message, actions=list(actions))
+        return Call("ConsiderProposal", request, wire.verdict_from_message, timeout_s)
 
     @_asks
     def list_games(self, *, timeout_s: float = WAIT_S) -> Call[list[dict[str, Any]]]:

@@ -1,8 +1,8 @@
 """Conversion between protobuf messages and the package's own values, for the client and the server.
 
 A position's message has the field names of its JSON form, so the two are converted field by field, and the
-strict reader of the JSON form (`Position.from_json`) checks everything. The game's codec corrects what
-protobuf cannot express (`GameCodec.from_message`). A game without a message of its own travels as the text of that
+strict reader of the JSON form (`Position.from_json`) checks everything. The game corrects what
+protobuf cannot express (`Text.from_message`). A game without a message of its own travels as the text of that
 form.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from mexica_ai import Removal, TokenRemoval
+from mexica_ai import Opinion, Verdict
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.analysis.results import Candidate, Forecast, Result, sound
 from mexica_ai.game import registry
@@ -99,11 +99,11 @@ def position_field(game: str) -> str:
 def position_to_message(position: Position, *, hides: bool = False) -> engine_pb2.Position:
     """Return the message of a position.
 
-    With `hides`, leave out what is hidden from the seat to move (`GameCodec.redact`).
+    With `hides`, leave out what is hidden from the seat to move (`Game.redact`).
     """
     data = position.to_json()
     if hides:
-        data = registry.get(position.game).codec.redact(data)
+        data = registry.get(position.game).redact(data)
     if position.game not in OWN_MESSAGES:
         return engine_pb2.Position(json=json.dumps(data, separators=(",", ":")))
     # Ten times as fast as json_format.ParseDict, whose checks are not needed here.
@@ -169,12 +169,12 @@ def position_from_message(message: engine_pb2.Position, path: str = "position") 
         _check_entries(data, path)
         return Position.from_json(data, path=path)
     # Lists have no presence, so they are always in `data`. A scalar or a message is there only if it was set,
-    # so that the codec notices a missing one. All numbers in positions have 32 bits, which
+    # so that the game notices a missing one. All numbers in positions have 32 bits, which
     # MessageToDict keeps as integers.
     data = json_format.MessageToDict(
         getattr(message, game), preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
-    data = registry.get(game).codec.from_message(data)
+    data = registry.get(game).text.from_message(data)
     return Position.from_json({"game": game, **data}, path=f"{path}.{game}")
 
 
@@ -335,28 +335,23 @@ def options_from_request(request: engine_pb2.NewGameRequest) -> tuple[str, dict[
     return message.name, options, path
 
 
-def removal_to_message(removal: Removal) -> engine_pb2.ConsiderRemovalResponse:
-    """Return the message of the engine's answer about tokens."""
-    message = engine_pb2.ConsiderRemovalResponse(agrees=removal.agrees)
-    for token in removal.tokens:
-        message.opinions.add(**vars(token))
+def verdict_to_message(verdict: Verdict) -> engine_pb2.ConsiderProposalResponse:
+    """Return the message of the engine's answer about a proposal."""
+    message = engine_pb2.ConsiderProposalResponse(agrees=verdict.agrees)
+    for opinion in verdict.opinions:
+        message.opinions.add(**vars(opinion))
     return message
 
 
-def removal_from_message(message: engine_pb2.ConsiderRemovalResponse) -> Removal:
-    """Read the engine's answer about tokens from its message."""
-    tokens = [
-        TokenRemoval(
-            opinion.size,
-            opinion.agrees,
-            opinion.reason,
-            opinion.explanation,
-            list(opinion.spaces),
-            list(opinion.canals),
+def verdict_from_message(message: engine_pb2.ConsiderProposalResponse) -> Verdict:
+    """Read the engine's answer about a proposal from its message."""
+    opinions = [
+        Opinion(
+            one.action, one.agrees, one.reason, one.explanation, list(one.places), list(one.evidence)
         )
-        for opinion in message.opinions
+        for one in message.opinions
     ]
-    return Removal(message.agrees, tokens)
+    return Verdict(message.agrees, opinions)
 
 
 def game_to_message(game: Any) -> engine_pb2.ListGamesResponse.GameInfo:

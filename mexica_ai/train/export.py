@@ -248,7 +248,7 @@ def _rows_of(text, number, settings):
     end = replay(record)
     if not end.is_over:
         return
-    codec = registry.get(settings.game).codec
+    parse_action = registry.get(settings.game).text.parse_action
     returns, scores = end.state.returns(), end.scores
     position = position_at(record, 0)
     for turn_index, turn in enumerate(record["turns"]):
@@ -259,7 +259,7 @@ def _rows_of(text, number, settings):
         search = _search(position, settings, (number, turn_index))
         value = search.result(1)["candidates"][0]["value"] if search else [0.0] * position.players
         for action_index, action_text in enumerate(turn):
-            legal, action = state.legal_actions(), codec.parse_action(action_text)
+            legal, action = state.legal_actions(), parse_action(action_text)
             visits = (search.visits_at(state) if search else None) or {}
             row = {
                 "record": number,

@@ -123,7 +123,7 @@ def play_with(weights: tuple[Weights, ...], task: Task) -> dict[str, Any]:
         engines = []
         for number, (text, value) in enumerate(zip(tournament.engines, weights, strict=True)):
             path = Path(folder, f"{number}.json")
-            registry.get(value.game).weights_spec.save(path, value)
+            registry.get(value.game).learning.weights.save(path, value)
             spec = parse_spec(text)
             engines.append(str(dataclasses.replace(spec, options={**spec.options, "weights": str(path)})))
         local = dataclasses.replace(tournament, engines=tuple(engines))

@@ -97,7 +97,7 @@ def run(
     NotationError, PositionError
         A file of the folder cannot be read, or is damaged.
     """
-    spec = registry.get(game).weights_spec
+    spec = registry.get(game).learning.weights
     if spec is None:
         raise SearchError(f"{game} has no weights to fit", reason="INVALID_GAME")
     if not settings.networks and not spec.policy:

@@ -116,7 +116,7 @@ def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
     SearchError
         See `positions.split`.
     """
-    spec = registry.get(weights.game).weights_spec
+    spec = registry.get(weights.game).learning.weights
     rows, fingerprints = [], []
     for path, text in sorted(lines, key=lambda entry: entry[1]):
         content = parse_json(text, path)

@@ -159,7 +159,7 @@ def _deviate(position: Position, players: dict[Engine, int], random_: random.Ran
     if random_.random() < PARTIAL_TURN_SHARE:
         turn = _odd_turn(position, players, random_)
         state = position.state.copy()
-        parse_action = registry.get(position.game).codec.parse_action
+        parse_action = registry.get(position.game).text.parse_action
         for action in turn[: random_.randrange(len(turn))]:
             state.apply(parse_action(action))
         position = Position(position.game, state)

@@ -30,7 +30,7 @@ def draw_start(game: str, random_: random.Random, iterations: int, weights: Weig
     position = new_game(game, players=random_.choice(PLAYERS), seed=random_.getrandbits(63))
     if random_.random() < FORK_SHARE:
         position = _fork(position, random_, max(2, iterations // QUICK), weights)
-    varied = registry.get(game).training.varied
+    varied = registry.get(game).learning.varied
     if varied is not None and random_.random() < VARIED_SHARE:
         position = Position.from_json(varied(position.to_json(), random_))
     return position

@@ -11,7 +11,6 @@ import logging
 import re
 from collections.abc import AsyncIterator, Mapping
 from importlib import resources
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,8 @@ from mexica_ai.analysis import levels
 from mexica_ai.analysis.report import graph_turns
 from mexica_ai.draw.shares import draw_shares
 from mexica_ai.engines.specs import EngineSpec
-from mexica_ai.game import registry
+from mexica_ai.game import proposals, registry
+from mexica_ai.game.proposals import Verdict
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
 from mexica_ai.rpc.client import AsyncClient
@@ -43,7 +43,6 @@ from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, Jobs
 from mexica_ai.web.journal import Folder
 
 MAX_CANDIDATES = 20
-MAX_SIZE = 255  # of a token
 _PICTURES_KEPT = 64
 
 _logger = logging.getLogger("mexica_ai.web")
@@ -116,7 +115,7 @@ class Site:
             Route("/api/games/{game}/record", self.record),
             Route("/api/games/{game}/position", self.position),
             Route("/api/games/{game}/shares.svg", self.shares),
-            Route("/api/removal", self.removal, methods=["POST"]),
+            Route("/api/proposal", self.proposal, methods=["POST"]),
             Route("/api/events", self.events),
             *editor.ROUTES,
         ]
@@ -292,7 +291,7 @@ class Site:
         return JSONResponse(
             {
                 "text": str(position),
-                "targets": game.codec.describe_targets(position.to_json()),
+                "targets": game.kind.picture.describe_targets(position.to_json()),
                 "scores": position.scores,
                 "to_move": position.to_move,
                 "compact": position.to_compact(),
@@ -406,34 +405,14 @@ class Site:
         await self.jobs.end_annotation(game)
         return JSONResponse(game.annotation_json(turns=game.is_open))
 
-    async def removal(self, request: Request) -> JSONResponse:
-        """Ask the engine whether tokens can still be used."""
-        data = await _body(request, {"id": str, "at": int, "sizes?": [int]})
+    async def proposal(self, request: Request) -> JSONResponse:
+        """Ask the engine whether it agrees to actions; by default to each that may be proposed."""
+        data = await _body(request, {"id": str, "at": int, "actions?": [str]})
         game = self.find(data["id"])
         position = game.shown(game.at(data["at"]), game.require_shown(None))
-        module = game.codec._beside("removal")
-        actions = {} if module is None else module.askable(position)
-        sizes = data.get("sizes", sorted(actions))
-        if not all(0 <= size <= MAX_SIZE for size in sizes):
-            raise _range("sizes", sizes, f"integers from 0 to {MAX_SIZE}")
-        found = await self._client.consider_removal(position, sizes) if sizes else None
-        return JSONResponse(
-            {
-                "agrees": found is not None and found.agrees,
-                "opinions": [
-                    {
-                        "size": opinion.size,
-                        "agrees": opinion.agrees,
-                        "reason": opinion.reason,
-                        "explanation": opinion.explanation,
-                        "spaces": opinion.spaces,
-                        "canals": opinion.canals,
-                        "action": actions.get(opinion.size, ""),
-                    }
-                    for opinion in (found.tokens if found is not None else ())
-                ],
-            }
-        )
+        actions = data.get("actions", list(dict.fromkeys(proposals.offered(position))))
+        found = Verdict(False, []) if not actions else await self._client.consider_proposal(position, actions)
+        return JSONResponse(found.to_json())
 
     # --- events
 
@@ -587,17 +566,16 @@ def make_app(site: Site) -> Starlette:
 
 def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
     entry = registry.get(name)
-    codec = entry.codec
     kinds = {bool: "bool", int: "int", list: "ints"}
     return {
         "name": name,
-        "title": codec.title,
-        "players": list(range(2, entry.game.max_players + 1)),
-        "has_views": codec.has_views,
-        "parts": list(boards.parts_of(codec)),
+        "title": entry.title,
+        "players": list(range(2, entry.rules.max_players + 1)),
+        "has_views": entry.views is not None,
+        "parts": list(boards.parts_of(entry)),
         "options": [
             {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": option.default}
-            for option in codec.options
+            for option in entry.starts.options
         ],
         "tools": [
             {
@@ -607,11 +585,11 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
                 "any_order": tool.any_order,
                 "is_priced": tool.is_priced,
             }
-            for tool in codec.tools
+            for tool in entry.picture.tools
         ],
-        "grid": codec.grid,
-        "editor": codec.editor is not None,
-        "removal": name in registry.BUILT_IN and find_spec(f"mexica_ai.games.{name}.removal") is not None,
+        "grid": entry.picture.grid,
+        "editor": entry.editor is not None,
+        "proposals": entry.proposals and {"label": entry.proposals.label, "question": entry.proposals.question},
         "examples": [
             {"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples
         ],

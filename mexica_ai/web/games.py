@@ -13,7 +13,7 @@ from mexica_ai import __version__
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.annotate import TurnEvaluation, mark_of, with_evaluations
 from mexica_ai.game import registry
-from mexica_ai.game.codec import GameCodec
+from mexica_ai.game.contract import Game as Kind
 from mexica_ai.game.position import TURN_SEPARATOR, Position
 from mexica_ai.game.steps import play_steps, spent
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
@@ -178,9 +178,9 @@ class Game:
         return self.session.position.game
 
     @property
-    def codec(self) -> GameCodec:
-        """Of the game that is played."""
-        return registry.get(self.name).codec
+    def kind(self) -> Kind:
+        """The game that is played, with its parts."""
+        return registry.get(self.name)
 
     @property
     def now(self) -> Position:
@@ -286,9 +286,9 @@ class Game:
         """Return what a viewer of `eyes` sees of a position, without what is hidden from all; a new one."""
         if viewer is not None:
             return position.view(viewer)
-        if self.codec.has_views or position.to_move is None:
+        if self.kind.views is not None or position.to_move is None:
             return position.copy()
-        return Position.from_json(self.codec.redact(position.to_json()))
+        return Position.from_json(self.kind.redact(position.to_json()))
 
     def seen_turns(self, viewer: int | None) -> list[list[str]]:
         """Return the turns as a viewer of `eyes` has seen them."""
@@ -374,7 +374,7 @@ class Game:
             return None
         fields, started = draft.position.to_json(), draft.position.state.turn
         for action in draft.position.legal_actions():
-            entry = self.codec.entry(action, fields)
+            entry = self.kind.picture.entry(action, fields)
             if entry.tool not in _ENDS or entry.targets:
                 continue
             trial = draft.position.copy()
@@ -608,7 +608,7 @@ class Game:
             "draft": self._draft_json(draft, position, is_mine),
             "entries": entries,
             "blocked": self._blocked(position, entries) if is_mine and not draft.is_ended else {},
-            "targets": self.codec.describe_targets(fields),
+            "targets": self.kind.picture.describe_targets(fields),
             "text": str(position),
             "compact": position.to_compact(),
             "points": self._points() if self.session.is_over else None,
@@ -661,7 +661,9 @@ class Game:
         end = None if draft.is_ended else self.ending()
         fields = position.to_json()
         left = {
-            key: fields[key] for key in self.codec.spends if isinstance(fields.get(key), int) and not draft.is_ended
+            key: fields[key]
+            for key in self.kind.reasons.spends
+            if isinstance(fields.get(key), int) and not draft.is_ended
         }
         return {
             "actions": list(self.draft),
@@ -675,12 +677,12 @@ class Game:
         }
 
     def _entries(self, position: Position, fields: dict[str, Any]) -> list[dict[str, Any]]:
-        tools = {tool.name: tool for tool in self.codec.tools}
+        tools = {tool.name: tool for tool in self.kind.picture.tools}
         costs: dict[str, str] = {}
         samples = _samples(self.name)
         found = []
         for action in position.legal_actions():
-            entry = self.codec.entry(action, fields)
+            entry = self.kind.picture.entry(action, fields)
             tool = tools.get(entry.tool)
             if tool is not None and tool.is_priced:
                 cost = self._cost(position, fields, action)
@@ -695,32 +697,32 @@ class Game:
         return found
 
     def _cost(self, position: Position, fields: dict[str, Any], action: str) -> str:
-        if not self.codec.spends:
+        if not self.kind.reasons.spends:
             return ""
         state = position.state.copy()
         started, seat = state.turn, position.to_move
         assert seat is not None
-        state.apply(self.codec.parse_action(action))
+        state.apply(self.kind.text.parse_action(action))
         if state.turn != started:
             return ""
-        return _cost_text(spent(fields, self.codec.format_position(state), seat, self.codec.spends, False))
+        return _cost_text(spent(fields, self.kind.text.format_position(state), seat, self.kind.reasons.spends, False))
 
     def _blocked(self, position: Position, entries: list[dict[str, Any]]) -> dict[str, str]:
         """Return why tools have no action: what is true of all samples of it, else nothing."""
         usable = {entry["tool"] for entry in entries}
         blocked = {}
-        for tool in self.codec.tools:
+        for tool in self.kind.picture.tools:
             if tool.name not in usable:
                 samples = _samples(self.name).get(tool.name, [])
                 if len(samples) == 1 and " " in samples[0]:
                     samples = []  # what is wrong with it may be its place
-                reasons = {self.codec.why_illegal(position.state, action) for action in samples}
+                reasons = {self.kind.why_illegal(position.state, action) for action in samples}
                 blocked[tool.name] = reasons.pop() if len(reasons) == 1 else ""
         return blocked
 
     def _points(self) -> list[dict[str, Any]]:
         """Return for each seat what it has scored by which kind of action."""
-        labels = {tool.name: tool.label for tool in self.codec.tools}
+        labels = {tool.name: tool.label for tool in self.kind.picture.tools}
         parts: list[dict[str, float]] = [{} for _ in range(self.now.players)]
         for seat, points in enumerate(self.positions[0].scores):
             if points:
@@ -731,7 +733,7 @@ class Game:
                 before, started, can_end = position.scores, position.state.turn, False
                 label = "Random events"
                 if not position.is_chance:
-                    entry = self.codec.entry(action, position.to_json())
+                    entry = self.kind.picture.entry(action, position.to_json())
                     label, can_end = labels.get(entry.tool, entry.tool or action), not entry.targets
                 position.push_action(action)
                 if can_end and position.state.turn != started:
@@ -820,7 +822,7 @@ class Game:
         theme : str
             page, light or dark.
         """
-        parts = list(boards.parts_of(self.codec))
+        parts = list(boards.parts_of(self.kind))
         chosen = parts if part == "all" else part.split("+")
         if not set(chosen) <= set(parts):
             raise Refusal(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
@@ -834,7 +836,7 @@ class Game:
                 self._settle(base, 0)
             marked = self._marks_of(base, list(actions))
         return boards.draw(
-            self.codec,
+            self.kind,
             base.to_json(),
             viewer=base.viewer,
             turn=marked,
@@ -900,11 +902,11 @@ def _keep_sample(samples: dict[str, list[str]], tool: str, action: str) -> None:
 def learn_samples(record: dict[str, Any]) -> None:
     """Learn actions of each tool from a game that was played, so that the page can say why a tool has none."""
     position = Position.from_json(record["start"])
-    codec, samples = registry.get(position.game).codec, _samples(position.game)
+    picture, samples = registry.get(position.game).picture, _samples(position.game)
     for turn in record["turns"]:
         for action in turn:
             if not position.is_chance:
-                _keep_sample(samples, codec.entry(action, position.to_json()).tool, action)
+                _keep_sample(samples, picture.entry(action, position.to_json()).tool, action)
             position.push_action(action)
 
 

@@ -470,7 +470,7 @@ def _for_mover(game: Game, position: Position) -> Position:
     """Return what may be sent to an engine: the position as the seat to move sees it."""
     if position.to_move is None:
         return position
-    return Position.from_json(game.codec.redact(position.to_json()))
+    return Position.from_json(game.kind.redact(position.to_json()))
 
 
 def _key(game: Game, viewer: int | None, at: int, line: list[list[str]], draft: list[str]) -> str:

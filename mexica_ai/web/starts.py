@@ -118,7 +118,7 @@ def create(
     else:
         options = data.get("options", {})
         # Not left to `new_game`, which has parameters of its own.
-        check_options(data["game"], options, [option.name for option in registry.get(data["game"]).codec.options])
+        check_options(data["game"], options, [option.name for option in registry.get(data["game"]).starts.options])
         position = new_game(
             data["game"], players=data.get("players", 2), seed=resolve_seed(data.get("seed")), **options
         )

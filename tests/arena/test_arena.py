@@ -775,7 +775,7 @@ def test_the_plot_is_drawn(tmp_path):
 @pytest.fixture
 def two_sets(tmp_path):
     """Return two files of weights of Mexica: those that ship, and the hand-made estimate."""
-    spec = registry.get("mexica").weights_spec
+    spec = registry.get("mexica").learning.weights
     paths = tmp_path / "usual.json", tmp_path / "by_hand.json"
     spec.save(paths[0], registry.get("mexica").weights())
     spec.save(paths[1], spec.estimate())

@@ -148,11 +148,11 @@ def test_annotate(client):
     assert re.search(r"^ *4 ", table, re.MULTILINE)
 
 
-def test_removal(client):
-    size = ai.load(MIDGAME).to_json()["calpulli"]["display"][0]
-    assert re.match(rf"{size}: (keep|remove): ", client("removal", MIDGAME, size))
+def test_proposal(client):
+    action = f"remove {ai.load(MIDGAME).to_json()['calpulli']['display'][0]}"
+    assert re.match(rf"{action}: (yes|no): ", client("proposal", MIDGAME, action))
     assert client.code in (0, 1)
-    assert json.loads(client("removal", MIDGAME, size, "--json"))["tokens"][0]["size"] == size
+    assert json.loads(client("proposal", MIDGAME, action, "--json"))["opinions"][0]["action"] == action
 
 
 def test_a_game_for_one_number_of_seats(client, monkeypatch):

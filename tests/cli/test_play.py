@@ -207,7 +207,7 @@ def test_bad_usage(play, args, words):
     assert words in play([], *args, code=2)
 
 
-@pytest.mark.parametrize("game", [game for game in GAMES if registry.get(game).codec.has_views])
+@pytest.mark.parametrize("game", [game for game in GAMES if registry.get(game).views is not None])
 def test_turns_of_others_show_no_more_than_a_seat_knows(game):
     def hand(position, seat):
         return json.dumps(position.to_json()["seats"][seat])

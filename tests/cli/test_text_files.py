@@ -26,7 +26,7 @@ from mexica_ai.server.config import load_config
 
 LINES = "\n".join([json.dumps(RECORD), "", json.dumps(RECORD)]) + "\n"
 PEM = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
-WEIGHTS = registry.get("mexica").weights_spec.path
+WEIGHTS = registry.get("mexica").learning.weights.path
 BOM = "\ufeff".encode()
 
 

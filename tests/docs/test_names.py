@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from mexica_ai.game import registry
 
-HOMES = {name: f"mexica_ai.{module}" for module, names in ai._HOMES.items() for name in names} | registry.EXTRAS
+HOMES = {name: f"mexica_ai.{module}" for module, names in ai._HOMES.items() for name in names}
 
 
 def test_type_checkers_find_each_name_where_it_is():
@@ -23,7 +22,7 @@ def test_type_checkers_find_each_name_where_it_is():
     seen = {
         alias.name: node.module for node in block.body if node.module != "typing" for alias in node.names
     }
-    assert seen == {name: home for name, home in HOMES.items() if name not in registry.EXTRAS}
+    assert seen == HOMES
     assert ai.__all__ == sorted([*HOMES, "__version__"])
 
 

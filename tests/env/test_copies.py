@@ -32,7 +32,6 @@ from mexica_ai.engines.base import Engine
 from mexica_ai.engines.native import BeamEngine, GreedyEngine, MctsEngine, RandomEngine, UctEngine
 from mexica_ai.engines.process import ProcessEngine
 from mexica_ai.game import registry
-from mexica_ai.game.codec import GameCodec
 from mexica_ai.game.edit import Editor
 from mexica_ai.io.strict import Findings
 from mexica_ai.rpc.client import AsyncClient, Client
@@ -44,8 +43,8 @@ needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo")
 
 # Packages and modules that are programs, not a library: the command line, the page, the service, the arena, training.
 PROGRAMS = ("arena", "cli", "draw", "server", "train", "v1", "web", "__main__")
-OF_PROGRAMS = ("mexica_ai.env.openspiel", "mexica_ai.io.terminal")
-ABSTRACT = (Editor, Engine, GameCodec)
+PROGRAMS += ("mexica_ai.io.terminal", "mexica_ai.env.openspiel")
+ABSTRACT = (Editor, Engine)
 # Classes that cannot be copied; their errors say what to do instead.
 REFUSED = (ai.Stop, AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
 
@@ -55,7 +54,7 @@ def public_classes():
     found = {}
     for package in (ai, cext):
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            if module.name.split(".")[1] in PROGRAMS or module.name in OF_PROGRAMS:
+            if not {module.name.split(".")[1], module.name}.isdisjoint(PROGRAMS):
                 continue
             try:
                 names = vars(importlib.import_module(module.name))
@@ -112,13 +111,13 @@ EXAMPLES = {
     "mexica_ai.game.schema.Schema": (lambda: env.schema("coatl"), lambda found: (found.size, str(vars(found)))),
     "mexica_ai.analysis.margin.Margin": (clock_margin, lambda margin: (margin.mean_s, margin.of(1.0))),
     "mexica_ai.game.position.Position": (mexica, lambda position: (position, position.history, position.to_json())),
-    "mexica_ai.game.registry.GameEntry": (lambda: registry.get("nim"), None),
+    "mexica_ai.game.contract.Game": (lambda: registry.get("nim"), None),
     "mexica_ai.session.Session": (lambda: Session(mexica(), {}), lambda one: (one.position, one.position.history)),
     "mexica_ai.analysis.stopping.Stop": (lambda: ai.Stop(), None),
     "mexica_ai.io.strict.Findings": (Findings, lambda findings: findings.violations),
     "cext.core.learning.batch.Batch": (lambda: Batch([mexica().state], 3, seed=1), lambda games: games.legal.tolist()),
     "cext.core.baselines.beam.Beam": (lambda: Beam(mexica().state, weights=registry.get("mexica").weights()), None),
-    "cext.core.contract.game.Game": (lambda: registry.get("nim").game, None),
+    "cext.core.contract.game.Game": (lambda: registry.get("nim").rules, None),
     "cext.core.contract.game.State": (lambda: mexica().state, None),
     "cext.core.search.listings.Listings": (lambda: Listings(), None),
     "cext.core.contract.rng.Stream": (lambda: Stream(1), None),
@@ -129,7 +128,7 @@ EXAMPLES = {
         registry.get("mexica").weights,
         lambda weights: (weights.sha256, weights.game),
     ),
-    "cext.core.learning.weights.WeightsSpec": (lambda: registry.get("mexica").weights_spec, None),
+    "cext.core.learning.weights.WeightsSpec": (lambda: registry.get("mexica").learning.weights, None),
 }
 SPECS = {
     MctsEngine: "mcts,level=3",
@@ -154,8 +153,6 @@ def example(name, tmp_path):
     if issubclass(kind, Engine):
         spec = SPECS.get(kind, "grpc:127.0.0.1:1,iterations=3")
         return make_engine(spec, seed=1), lambda engine: (engine.spec, engine._defaults)
-    if GameCodec in kind.__mro__:
-        return registry.get(kind.name).codec, lambda codec: codec
     if Editor in kind.__mro__:
         return kind(), vars
     if issubclass(kind, tuple):

@@ -110,7 +110,7 @@ def test_random_play_ends_and_begins_anew(game):
         longest = max(longest, games.lengths.max())
         assert (games.rewards.sum(axis=1) == games.done).all()
     assert ended > 8
-    assert longest <= registry.get(game).game.max_game_length
+    assert longest <= registry.get(game).rules.max_game_length
     again = env.vector(game, 8, players=3, seed=2, legal=False, starts=3)
     for _ in range(40):
         again.step_random(100)

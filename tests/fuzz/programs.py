@@ -192,7 +192,7 @@ def message_readers():
         (engine_pb2.ValidatePositionRequest, light.validate_position),
         (engine_pb2.LegalActionsRequest, light.legal_actions),
         (engine_pb2.ApplyTurnRequest, light.apply_turn),
-        (engine_pb2.ConsiderRemovalRequest, light.consider_tokens),
+        (engine_pb2.ConsiderProposalRequest, light.consider),
         (engine_pb2.NewGameRequest, light.deal),
         (engine_pb2.Position, look_at_message),
     ]
@@ -272,7 +272,7 @@ def asked(data):
         functools.partial(told.apply_turn, position, turn, steps=True),
         functools.partial(told.legal_actions, position),
         functools.partial(told.validate_position, position.to_json()),
-        functools.partial(told.consider_removal, position, [3]),
+        functools.partial(told.consider_proposal, position, ["remove 3"]),
         told.list_games,
         told.engine_info,
     ]
@@ -306,7 +306,7 @@ def replies_seeds():
 def mutated_replies(rng, data, others):
     """Return an answer of which some fields differ."""
     kinds = ("BestTurn", "BestTurns", "Analyze", "EvaluateRecord", "NewGame", "ApplyTurn", "LegalActions",
-             "ValidatePosition", "ConsiderRemoval", "ListGames", "GetEngineInfo")  # fmt: skip
+             "ValidatePosition", "ConsiderProposal", "ListGames", "GetEngineInfo")  # fmt: skip
     if not data or data[0] >= len(kinds):
         return None
     try:

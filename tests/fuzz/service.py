@@ -28,6 +28,7 @@ from google.protobuf.message import DecodeError, Message
 import mexica_ai as ai
 from mexica_ai.analysis.annotate import check_played
 from mexica_ai.analysis.search import run_search
+from mexica_ai.game import proposals
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.rpc import wire
 from mexica_ai.server import answers, service
@@ -218,10 +219,9 @@ def corpus(handlers):
                 answers.apply_turn,
             ),
         ]
-        if position.game == "mexica":
-            sizes = position.to_json()["calpulli"]["display"][:2]
-            removal = engine_pb2.ConsiderRemovalRequest(position=message, sizes=sizes)
-            requests.append((removal, answers.consider_tokens))
+        if actions := proposals.offered(position)[:2]:
+            proposal = engine_pb2.ConsiderProposalRequest(position=message, actions=actions)
+            requests.append((proposal, answers.consider))
         messages += [(request, reader(type(request), read)) for request, read in requests]
         if not (position.is_chance or position.is_over):
             messages += searches(message, handlers)

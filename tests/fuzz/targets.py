@@ -463,7 +463,7 @@ def state(data):
 
 def text_of(position, action):
     """Return the text of an action that may be an integer."""
-    return action if isinstance(action, str) else registry.get(position.game).codec.format_action(action)
+    return action if isinstance(action, str) else registry.get(position.game).text.format_action(action)
 
 
 def values_seeds():
@@ -478,7 +478,7 @@ def values(data):
     """Weights with odd numbers that a file may hold: a search with them may be bad, but ends, with numbers."""
     choices = Choices(data)
     position = ai.Position.from_json(choices.one_of(starts()))
-    spec = registry.get(position.game).weights_spec
+    spec = registry.get(position.game).learning.weights
     if spec is None or position.to_move is None or position.viewer not in (None, position.to_move):
         return
     arrays = registry.get(position.game).weights().arrays()

@@ -15,7 +15,7 @@ from cext.core.contract.game import CHANCE
 from cext.games.coatl import ops
 from mexica_ai import MexicaAIError, NotationError, PositionError
 from mexica_ai.games.coatl import facts, invariants, notation, render
-from mexica_ai.games.coatl.codec import CODEC
+from mexica_ai.games.coatl.game import GAME
 from mexica_ai.rpc import wire
 from mexica_ai.v1 import coatl_pb2, engine_pb2
 
@@ -915,7 +915,7 @@ def test_new_games_are_printed_and_read_back(seed, players, sacrifice_tokens, st
     assert assert_reads_back(data) == state
     assert [len(seat["hand"]) for seat in data["seats"]] == [3, 4, 5, 6][:players]
     assert sum(pile["below"] + 1 for pile in data["piles"]) == 15 - players
-    assert CODEC.scores(state) == [0] * players
+    assert GAME.scores(state) == [0] * players
 
 
 def test_the_seed_decides_the_deal():
@@ -1046,7 +1046,7 @@ def test_fields_are_named_like_the_json_form():
     del data["game"]
     assert field_names(coatl_pb2.CoatlPosition.DESCRIPTOR) == keys(data)
     names = [field.name for field in engine_pb2.NewGameRequest.CoatlOptions.DESCRIPTOR.fields]
-    assert names == [option.name for option in CODEC.options]
+    assert names == [option.name for option in GAME.starts.options]
 
 
 # --- cards and the text board

@@ -20,7 +20,6 @@ from cext.core.contract.perft import divide, perft
 from cext.core.contract.playout import copies, legal_lists, random_playout, random_playouts
 from cext.core.search.options import OPTIONS
 from mexica_ai.game import registry
-from mexica_ai.game.codec import GameCodec
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import IllegalActionError, PositionError, SearchError
 from test_games.trick.ops import create_for_another_interface, create_without_functions
@@ -28,7 +27,7 @@ from test_games.trick.ops import create_for_another_interface, create_without_fu
 SEED = int(os.environ.get("MEXICA_AI_SEED", "2015"))
 LARGE_POOL = [3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 13]
 # Game -> starts: seats and options of a new game; by default each number of seats, without options.
-STARTS = {name: [(players, {}) for players in range(2, registry.get(name).game.max_players + 1)]
+STARTS = {name: [(players, {}) for players in range(2, registry.get(name).rules.max_players + 1)]
           for name in registry.names()}
 STARTS |= {
     "coatl": [
@@ -72,18 +71,18 @@ class Case:
     """A game, a start, and the states of one random game from it."""
 
     def __init__(self, name, index):
-        self.game, self.codec = registry.get(name).game, registry.get(name).codec
+        self.game, self.codec = registry.get(name).rules, registry.get(name)
         self.stride = STRIDE.get(name, 1)
-        self.has_views = self.codec.has_views
+        self.has_views = self.codec.views is not None
         # Random events are actions of a record.
-        self.has_events = type(self.codec).draw_outcome is not GameCodec.draw_outcome
+        self.has_events = bool(self.codec.events and self.codec.events.draw_outcome)
         self.rng = random.Random(SEED * 100 + index)
         players, options = STARTS[name][index]
-        self.start = self.codec.new_state(players, SEED + index, **options)
+        self.start = self.codec.starts.new_state(players, SEED + index, **options)
         if (name, index) in EDITS:
-            position = self.codec.format_position(self.start)
+            position = self.codec.text.format_position(self.start)
             EDITS[name, index](position)
-            self.start = self.codec.parse_position(position)
+            self.start = self.codec.text.parse_position(position)
 
     def walk(self):
         """Play a game; yield each state and the action that follows it, None at chance and at the end."""
@@ -119,7 +118,7 @@ def test_starts_are_of_registered_games():
 
 @pytest.mark.parametrize("name", registry.names())
 def test_facts_of_a_game(name):
-    game = registry.get(name).game
+    game = registry.get(name).rules
     assert game.name == name
     assert game.rules_version >= 1
     assert game.state_size % 64 == 0
@@ -211,19 +210,19 @@ def test_an_illegal_action_is_refused_and_changes_nothing(case):
         # Legal at other times, or one bit beside a legal one.
         candidates = case.rng.sample(sorted(earlier), min(SAMPLE, len(earlier)))
         candidates += [action ^ 1 << case.rng.randrange(64) for action in legal[:SAMPLE]]
-        before = case.codec.format_position(state)
+        before = case.codec.text.format_position(state)
         for action in set(candidates) - set(legal):
             assert not state.is_legal(action)
             with pytest.raises(IllegalActionError):
                 state.apply(action)
-        assert case.codec.format_position(state) == before
+        assert case.codec.text.format_position(state) == before
         state.check()
         earlier.update(case.rng.sample(legal, min(SAMPLE, len(legal))))
 
 
 def test_a_copy_is_equal_and_independent(case):
     for state, action in case.some():
-        position, hash_ = case.codec.format_position(state), state.hash
+        position, hash_ = case.codec.text.format_position(state), state.hash
         copy = state.copy()
         assert copy == state
         assert copy.hash == hash_
@@ -232,8 +231,8 @@ def test_a_copy_is_equal_and_independent(case):
         if action is not None:
             copy.apply(action)
             assert copy != state
-            assert case.codec.format_position(copy) != position
-        assert case.codec.format_position(state) == position
+            assert case.codec.text.format_position(copy) != position
+        assert case.codec.text.format_position(state) == position
         assert state.hash == hash_
 
 
@@ -241,7 +240,7 @@ def test_hashes_are_equal_exactly_if_the_printed_positions_are(case):
     text_of, hash_of = {}, {}
 
     def remember(state):
-        text, hash_ = json.dumps(case.codec.format_position(state)), state.hash
+        text, hash_ = json.dumps(case.codec.text.format_position(state)), state.hash
         assert text_of.setdefault(hash_, text) == text
         assert hash_of.setdefault(text, hash_) == hash_
 
@@ -258,14 +257,14 @@ def test_positions_and_actions_read_back_as_they_were_written(case):
     for state, _ in case.some():
         if state.current_player == CHANCE and not case.has_events:
             continue  # no position for people: the table is about to draw
-        position = json.loads(json.dumps(case.codec.format_position(state)))
-        again = case.codec.parse_position(position)
+        position = json.loads(json.dumps(case.codec.text.format_position(state)))
+        again = case.codec.text.parse_position(position)
         assert again == state
         assert again.hash == state.hash
         assert again.legal_actions() == state.legal_actions()
-        assert case.codec.format_position(again) == position
+        assert case.codec.text.format_position(again) == position
         for action in state.legal_actions():
-            assert case.codec.parse_action(case.codec.format_action(action)) == action
+            assert case.codec.text.parse_action(case.codec.text.format_action(action)) == action
 
 
 def test_compact_positions_read_back_as_they_were_written(case):
@@ -287,7 +286,7 @@ def test_compact_positions_read_back_as_they_were_written(case):
 def test_a_position_that_was_read_plays_on_like_the_original(case):
     for state, action in case.some():
         if action is not None:
-            again = case.codec.parse_position(case.codec.format_position(state))
+            again = case.codec.text.parse_position(case.codec.text.format_position(state))
             expected = state.copy()
             for each in (again, expected):
                 each.apply(action)
@@ -383,15 +382,15 @@ def test_a_drawn_world_leaves_what_the_viewer_sees(case):
 def test_a_view_is_a_position_that_shows_what_the_seat_sees(case):
     for state, _ in case.some():
         for viewer in range(state.num_players) if case.has_views else ():
-            full = case.codec.format_position(state)
-            data = case.codec.view(full, viewer)
-            view = case.codec.parse_position(json.loads(json.dumps(data)))
+            full = case.codec.text.format_position(state)
+            data = case.codec.views.view(full, viewer)
+            view = case.codec.text.parse_position(json.loads(json.dumps(data)))
             view.check()
-            assert case.codec.format_position(view) == data
-            assert case.codec.view(data, viewer) == data
+            assert case.codec.text.format_position(view) == data
+            assert case.codec.views.view(data, viewer) == data
             # Where nothing is hidden a view may be the position itself.
-            assert case.codec.viewer(view) == (None if data == full else viewer)
-            assert case.codec.viewer(state) is None
+            assert case.codec.views.viewer(view) == (None if data == full else viewer)
+            assert case.codec.views.viewer(state) is None
             assert view.view_hash(viewer) == state.view_hash(viewer)
             assert (view.current_player, view.scores()) == (state.current_player, state.scores())
             if viewer == state.current_player:
@@ -406,12 +405,12 @@ def test_a_world_of_a_view_is_a_full_position_with_this_view(case):
     found = failed = 0
     for state, _ in case.some():
         for viewer in range(state.num_players) if case.has_views else ():
-            data = case.codec.view(case.codec.format_position(state), viewer)
-            view = case.codec.parse_position(data)
-            if case.codec.viewer(view) is None:
+            data = case.codec.views.view(case.codec.text.format_position(state), viewer)
+            view = case.codec.text.parse_position(data)
+            if case.codec.views.viewer(view) is None:
                 continue
             try:
-                world = case.codec.world_of(view, case.rng.getrandbits(63))
+                world = case.codec.views.world_of(view, case.rng.getrandbits(63))
             except PositionError as error:
                 if error.reason != "NO_WORLD":
                     raise
@@ -419,8 +418,8 @@ def test_a_world_of_a_view_is_a_full_position_with_this_view(case):
                 continue
             found += 1
             world.check()
-            assert case.codec.viewer(world) is None
-            seen = case.codec.view(case.codec.format_position(world), viewer)
+            assert case.codec.views.viewer(world) is None
+            seen = case.codec.views.view(case.codec.text.format_position(world), viewer)
             for each in (seen, data):
                 each.pop("memory", None)  # a drawn world has no past
             assert seen == data
@@ -431,11 +430,11 @@ def test_what_is_drawn_is_an_action_of_a_record(case):
     for state, action in case.walk():
         if not case.has_events or (action is not None or state.is_terminal):
             continue
-        before = case.codec.format_position(state)
+        before = case.codec.text.format_position(state)
         for seed in range(3):
-            outcome = case.codec.draw_outcome(state, seed)
-            assert outcome == case.codec.draw_outcome(state, seed)
-            assert case.codec.parse_action(case.codec.format_action(outcome)) == outcome
+            outcome = case.codec.events.draw_outcome(state, seed)
+            assert outcome == case.codec.events.draw_outcome(state, seed)
+            assert case.codec.text.parse_action(case.codec.text.format_action(outcome)) == outcome
             assert state.is_legal(outcome)
             applied = state.copy()
             applied.apply(outcome)
@@ -443,7 +442,7 @@ def test_what_is_drawn_is_an_action_of_a_record(case):
             resolved = state.copy()
             resolved.resolve_chance(seed)
             assert applied == resolved
-        assert case.codec.format_position(state) == before
+        assert case.codec.text.format_position(state) == before
 
 
 def test_what_cannot_be_seen_needs_a_seat(case):

@@ -38,7 +38,7 @@ def test_every_game_has_a_file():
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_counts(entry):
     state = mexica_ai.Position.from_json(entry["position"]).state
-    format_action = registry.get(state.game.name).codec.format_action
+    format_action = registry.get(state.game.name).text.format_action
     found = {format_action(action): count for action, count in divide(state, entry["depth"]).items()}
     lines = differences(entry["divide"], found)
     assert not lines, "\n".join([f"depth {entry['depth']}, {entry['source']}", *lines])

@@ -269,8 +269,8 @@ def answers(rng):
 @part
 def weights(rng):
     """Weights, broken and whole, and searches that outlive their names."""
-    game = rng.choice([name for name in registry.names() if registry.get(name).weights_spec])
-    spec = registry.get(game).weights_spec
+    game = rng.choice([name for name in registry.names() if registry.get(name).learning.weights])
+    spec = registry.get(game).learning.weights
     usual = registry.get(game).weights().arrays()
     name = rng.choice(sorted(usual))
     for bad in (usual[name][:-1], usual[name] * float("nan"), usual[name].ravel()[:1], np.zeros(())):

@@ -305,7 +305,7 @@ def test_engines(spec, stop_reason, name):
 
 def test_engines_play_as_the_functions_do():
     position = Position.from_json(MIDGAME)
-    format_action = mexica_ai.game.registry.get("mexica").codec.format_action
+    format_action = mexica_ai.game.registry.get("mexica").text.format_action
     uct = UCT(position.state, seed=9)
     uct.run(iterations=150)
     expected = {

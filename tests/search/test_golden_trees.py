@@ -31,7 +31,7 @@ TOLERANCE = 1e-7
 
 def own_weights(game):
     """Return weights of the test: the hand-made estimate of the outcome, and priors that differ by category."""
-    spec = registry.get(game).weights_spec
+    spec = registry.get(game).learning.weights
     arrays = spec.estimate().arrays()
     shape = arrays["priors"].shape
     arrays["priors"] = 1.0 + np.arange(np.prod(shape)).reshape(shape) % 5
@@ -76,7 +76,7 @@ def tree(name):
     search.run(iterations=iterations)
     search.check_visits()
     has_text = state.game.name in registry.names()
-    text_of = registry.get(state.game.name).codec.format_action if has_text else str
+    text_of = registry.get(state.game.name).text.format_action if has_text else str
     nodes = [{"node": number, "from": None} | node for number, node in enumerate(search.tree())]
     for node in nodes:
         for edge in node["edges"]:

@@ -18,12 +18,12 @@ from mexica_ai.io.errors import NotationError
 from mexica_ai.train import policy
 from mexica_ai.train.positions import REPORT, SELECTION, TRAIN
 
-GAMES = [name for name in registry.names() if registry.get(name).weights_spec]
+GAMES = [name for name in registry.names() if registry.get(name).learning.weights]
 
 
 @pytest.fixture(params=GAMES)
 def spec(request):
-    return registry.get(request.param).weights_spec
+    return registry.get(request.param).learning.weights
 
 
 def made(spec, seed=1, scale=1.0):
@@ -39,7 +39,7 @@ def made(spec, seed=1, scale=1.0):
 def states(game, count):
     """Yield states within the turns of a random game."""
     position = ai.new_game(game, players=3, seed=5)
-    parse_action = registry.get(game).codec.parse_action
+    parse_action = registry.get(game).text.parse_action
     with make_engine("random") as engine:
         while count > 0 and not position.is_over:
             if position.is_chance:
@@ -151,7 +151,7 @@ def test_weights_keep_a_policy_in_files_and_pickles(spec, tmp_path):
     ],
 )
 def test_a_file_with_a_damaged_policy_is_bad_input(damage, problem, tmp_path):
-    spec = registry.get("coatl").weights_spec
+    spec = registry.get("coatl").learning.weights
     path = tmp_path / "bad.json"
     spec.save(path, made(spec))
     content = json.loads(path.read_text())
@@ -194,7 +194,7 @@ def made_up(count, spec, seed):
 
 
 def test_the_gradient_is_that_of_the_loss():
-    spec = registry.get("coatl").weights_spec
+    spec = registry.get("coatl").learning.weights
     decisions = made_up(12, spec, 1)
     arrays = {name: array.astype(np.float64) for name, array in made(spec).arrays().items() if name in spec.policy}
     gradients = policy._gradients(decisions, arrays)
@@ -209,7 +209,7 @@ def test_the_gradient_is_that_of_the_loss():
 
 
 def test_a_fit_learns_and_keeps_its_best_epoch():
-    spec = registry.get("coatl").weights_spec
+    spec = registry.get("coatl").learning.weights
     decisions = made_up(4000, spec, 2)
     arrays, figures = policy.fit(decisions, policy.initial_weights(spec.policy, 1), seed=1, max_epochs=15)
     assert figures["selected"] == policy.log_loss(decisions.take(decisions.parts == SELECTION), arrays)

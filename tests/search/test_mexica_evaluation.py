@@ -8,7 +8,7 @@ from weighed import evaluate
 import mexica_ai as ai
 from mexica_ai.game import registry
 
-spec = registry.get("mexica").weights_spec
+spec = registry.get("mexica").learning.weights
 OWN, SHARED = spec.own_features, spec.shared_features
 
 

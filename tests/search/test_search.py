@@ -725,7 +725,7 @@ def test_random_events_happen_as_often_as_they_are_likely():
 @pytest.mark.slow
 def test_few_random_events_are_a_small_sample():
     # By the hand-made estimate: with other weights other things matter in a position.
-    spec = registry.get("coatl").weights_spec
+    spec = registry.get("coatl").learning.weights
     weights = spec.estimate()
     # Whoever takes the last pair of bodies refills all spaces from the bag.
     fields = mexica_ai.new_game("coatl", players=2, seed=1).to_json()

@@ -17,10 +17,11 @@ from cext.core.search import search
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
+from mexica_ai.game import weights as weight_files
 from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.train import value
 
-GAMES = [name for name in registry.names() if registry.get(name).weights_spec]
+GAMES = [name for name in registry.names() if registry.get(name).learning.weights]
 
 
 @pytest.fixture(params=GAMES)
@@ -30,7 +31,7 @@ def entry(request):
 
 @pytest.fixture
 def spec(entry):
-    return entry.weights_spec
+    return entry.learning.weights
 
 
 @pytest.fixture
@@ -219,7 +220,7 @@ def cut(spec, path):
 
 
 def other_game(spec, path):
-    other = next(registry.get(game).weights_spec for game in GAMES if game != spec.game)
+    other = next(registry.get(game).learning.weights for game in GAMES if game != spec.game)
     shutil.copy(other.path, path)
 
 
@@ -327,7 +328,7 @@ def test_where_the_shipped_file_cannot_be_read_the_estimate_plays(
     spec, shipped_weights, monkeypatch, tmp_path, midgame
 ):
     monkeypatch.setattr(spec, "path", tmp_path / "none.json")
-    monkeypatch.setattr(registry, "_shipped", registry._shipped.__wrapped__)
+    monkeypatch.setattr(weight_files, "shipped", weight_files.shipped.__wrapped__)
     with pytest.warns(RuntimeWarning, match=f"{spec.game.capitalize()} is played with a hand-made estimate"):
         weights = registry.get(spec.game).weights()
     assert weights.sha256 == spec.estimate().sha256

@@ -495,12 +495,12 @@ def test_a_thread_that_cannot_be_started_takes_no_slot(start_server, nim, no_thr
 
 def test_a_light_worker_that_cannot_be_started_takes_no_place(start_server, mexica, no_threads):
     server, _ = start_server(light_workers=1)
-    request = engine_pb2.ConsiderRemovalRequest(position=wire.position_to_message(mexica), sizes=[3])
+    request = engine_pb2.ConsiderProposalRequest(position=wire.position_to_message(mexica), actions=["remove 3"])
     with no_threads("light"):
         for _ in range(2):
-            code, _, info, _ = failure(server.stub.ConsiderRemoval, request)
+            code, _, info, _ = failure(server.stub.ConsiderProposal, request)
             assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_THREADS")
-    assert server.stub.ConsiderRemoval(request, timeout=60).opinions
+    assert server.stub.ConsiderProposal(request, timeout=60).opinions
 
 
 def test_hundreds_of_faults_fit_into_one_answer(start_server, mexica):

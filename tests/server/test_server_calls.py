@@ -419,13 +419,13 @@ def test_all_faults_of_a_position_at_once(client, mexica):
     assert client.validate_position({"game": "chess"})
 
 
-def test_removal(client, mexica):
-    from mexica_ai import consider_removal
+def test_proposals(client, mexica):
+    from mexica_ai import consider_proposal
 
-    sizes = mexica.to_json()["calpulli"]["display"][:2]
-    assert client.consider_removal(mexica, sizes) == consider_removal(mexica, sizes)
+    actions = [f"remove {size}" for size in mexica.to_json()["calpulli"]["display"][:2]]
+    assert client.consider_proposal(mexica, actions) == consider_proposal(mexica, actions)
     with pytest.raises((ai.PositionError, ai.NotationError)):
-        client.consider_removal(mexica, [99])
+        client.consider_proposal(mexica, ["remove 99"])
 
 
 def test_games_and_engine(client):
@@ -706,13 +706,13 @@ def test_forced_turns_do_not_wait_for_light_workers(mexica, monkeypatch):
     def slow_answer(request):
         going.release()
         assert go.wait(60)
-        return engine_pb2.ConsiderRemovalResponse()
+        return engine_pb2.ConsiderProposalResponse()
 
-    monkeypatch.setattr(answers, "consider_tokens", slow_answer)
+    monkeypatch.setattr(answers, "consider", slow_answer)
     running = RunningServer(IdleSearch(), light_workers=1, max_waiting_per_caller=1)
     try:
-        slow = running.stub.ConsiderRemoval.future(
-            engine_pb2.ConsiderRemovalRequest(position=wire.position_to_message(mexica), sizes=[3])
+        slow = running.stub.ConsiderProposal.future(
+            engine_pb2.ConsiderProposalRequest(position=wire.position_to_message(mexica), actions=["remove 3"])
         )
         assert going.acquire(timeout=60)
         forced = engine_pb2.BestTurnRequest(

@@ -19,7 +19,7 @@ from mexica_ai.rpc.client import Client
 from mexica_ai.v1 import engine_pb2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-GAMES = [name for name in registry.names() if registry.get(name).weights_spec]
+GAMES = [name for name in registry.names() if registry.get(name).learning.weights]
 SEARCH = {"iterations": 300, "seed": 1}
 
 
@@ -29,7 +29,7 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("weights")
     found = {}
     for game in GAMES:
-        spec = registry.get(game).weights_spec
+        spec = registry.get(game).learning.weights
         found[game] = folder / f"{game}.json"
         spec.save(found[game], spec.estimate())
     return found

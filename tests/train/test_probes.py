@@ -43,7 +43,7 @@ def make(path, games, count, seed=1):
 
 def load(walks, game):
     texts = [(f"line {n}", line) for n, line in enumerate(walks.read_bytes().splitlines(), 1)]
-    return probes.load(texts, game, registry.get(game).weights_spec.features)
+    return probes.load(texts, game, registry.get(game).learning.weights.features)
 
 
 def test_walks_record_what_searches_expect_of_valid_positions(played):
@@ -114,14 +114,14 @@ def test_probes_are_read_in_any_order(played):
     data = load(walks, game)
     texts = [("", line) for line in walks.read_bytes().splitlines()]
     random.Random(1).shuffle(texts)
-    again = probes.load(texts, game, entry.weights_spec.features)
+    again = probes.load(texts, game, entry.learning.weights.features)
     for name in positions.Positions.__dataclass_fields__:
         assert np.array_equal(getattr(data, name), getattr(again, name)), name
     assert np.allclose(data.shares.sum(1), 1, atol=1e-3)
     assert (data.shares[~data.seats] == 0).all()
     first = json.loads(min(walks.read_bytes().splitlines()))["probes"][0]
     position = Position.from_json(first["position"])
-    assert np.array_equal(data.features[0, : position.players], entry.weights_spec.features(position.state))
+    assert np.array_equal(data.features[0, : position.players], entry.learning.weights.features(position.state))
     assert np.allclose(data.scores[0, : position.players] * positions.SCORE_SCALE, first["scores"], atol=1e-3)
 
 

@@ -43,7 +43,7 @@ def turns(start):
 
 def test_it_is_registered():
     assert "shutbox" in registry.names()
-    assert registry.get("shutbox").codec.title == "Shut the Box"
+    assert registry.get("shutbox").title == "Shut the Box"
 
 
 # Partitions into distinct parts (OEIS A000009), less those with a part above 9.

@@ -696,7 +696,7 @@ _MAX_WORLDS = 50  # tries
 
 
 def world_of(state, seed):
-    """Return a full position that agrees with a view; see `GameCodec.world_of`.
+    """Return a full position that agrees with a view; see `Views.world_of`.
 
     It has no memory if that of the view leaves open which prophecies became hidden.
     """

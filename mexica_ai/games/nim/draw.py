@@ -24,7 +24,7 @@ def draw(
     targets: bool = False,
     shares: Sequence[float] | None = None,
 ) -> str:
-    """Return a picture of a position; see `GameCodec.draw`."""
+    """Return a picture of a position; see `Picture.draw`."""
     paint = Paint(theme)
     fields = readable(fields, SHAPE)
     before = [max(0, min(number, MAX_PILE)) for number in fields["piles"][:MAX_PILES]]

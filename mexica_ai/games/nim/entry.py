@@ -10,6 +10,6 @@ TOOLS = (Tool("take", "t", "Take"),)
 
 
 def entry(action: str, fields: dict[str, Any]) -> Entry:
-    """Return how an action is entered; see `GameCodec.entry`."""
+    """Return how an action is entered; see `Picture.entry`."""
     _, number, pile = action.split()
     return Entry("take", (f"pile:{pile}", f"{MENU}{number}"))

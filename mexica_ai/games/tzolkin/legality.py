@@ -16,7 +16,7 @@ _MOST = 30  # corn or blocks that are tried at most
 
 
 def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str, Any]], bool]) -> str:
-    """Return why an action is not legal; see `GameCodec.why_illegal`."""
+    """Return why an action is not legal; see `Reasons.why_illegal`."""
     verb, *operands = action.split()
     seat = data["to_move"]
     if verb != "keep" and data["phase"] == "keep":

@@ -599,7 +599,7 @@ def has_one_world(state):
 
 
 def world_of(state, seed):
-    """Return a full position that agrees with a view; see `GameCodec.world_of`."""
+    """Return a full position that agrees with a view; see `Views.world_of`."""
     world = state.copy()
     world.determinize(viewer(state), seed)
     return state_from_fields({**state_to_fields(world), "viewer": -1})
