@@ -18,7 +18,8 @@ from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEF
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
 from mexica_ai.game import compact, registry
-from mexica_ai.game.position import Position, position_data
+from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import position_data
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError, UnknownGameError
 from mexica_ai.rpc.targets import MAX_PORT

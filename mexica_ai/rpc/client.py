@@ -40,7 +40,8 @@ from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game import registry
-from mexica_ai.game.position import Position, split_turn
+from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import split_turn
 from mexica_ai.game.records import are_figures, parse_record
 from mexica_ai.game.steps import Applied
 from mexica_ai.io.errors import (

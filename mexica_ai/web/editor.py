@@ -13,7 +13,8 @@ from starlette.routing import Route
 
 import mexica_ai as ai
 from mexica_ai.game import registry
-from mexica_ai.game.position import Position, position_data
+from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import position_data
 from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
 from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
 from mexica_ai.web import boards

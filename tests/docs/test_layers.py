@@ -20,14 +20,17 @@ def module_name(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def python_imports(path):
-    """Return (module, whether at the top level) for every import of a Python file."""
+def python_imports(path, *, types=True):
+    """Return (module, whether at the top level) for every import of a Python file, with or without those for types."""
     tree = ast.parse(path.read_text())
+    left_out = set() if types else for_types_only(tree)
     name = module_name(path)
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     top = set(map(id, tree.body))
     found = []
     for node in ast.walk(tree):
+        if id(node) in left_out:
+            continue
         if isinstance(node, ast.Import):
             found += [(alias.name, id(node) in top) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -55,6 +58,17 @@ def imports(path):
     return cython_imports(path)
 
 
+def for_types_only(tree):
+    """Return the ids of the nodes that run only for type checkers: those under ``if TYPE_CHECKING``."""
+    return {
+        id(node)
+        for branch in ast.walk(tree)
+        if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.unparse(branch.test)
+        for statement in branch.body
+        for node in ast.walk(statement)
+    }
+
+
 def sources(folder, *suffixes):
     files = [path for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (suffixes or (".py",))]
     files = [path for path in files if not path.name.endswith(("_pb2.py", "_pb2_grpc.py"))]
@@ -68,6 +82,58 @@ def is_within(module, *packages):
 
 def relative(path):
     return path.relative_to(ROOT).as_posix()
+
+
+def circles(imported):
+    """Return the sets of names that lead to each other, of a dict of sets of names."""
+    reached = {}
+    for name in imported:
+        reached[name], ahead = set(), [name]
+        while ahead:
+            news = imported[ahead.pop()] - reached[name]
+            reached[name] |= news
+            ahead += news
+    return {frozenset(other for other in reached[name] if name in reached[other]) for name in imported} - {frozenset()}
+
+
+def imported_modules(files):
+    """Return the modules that each of some modules imports, anywhere in its file but for types, among themselves."""
+    imported = {}
+    for name, path in files.items():
+        imported[name] = set()
+        for module, _ in python_imports(path, types=False):
+            while module and module not in files:  # a class or a function of the module
+                module = module.rpartition(".")[0]
+            imported[name] |= {module} - {"", name}
+    return imported
+
+
+# Circles that stay for now. What is listed and gone fails the test, too.
+CIRCLES = {
+    frozenset({"mexica_ai.game.codec", "mexica_ai.game.registry"}),  # until a game is one object
+}
+
+
+def test_no_modules_import_each_other():
+    files = {module_name(path): path for path in [*sources("mexica_ai"), *sources("server")]}
+    found = circles(imported_modules(files))
+    assert found == CIRCLES, [sorted(circle) for circle in found ^ CIRCLES]
+
+
+def test_circles_are_found(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    sources = {
+        "one": "from two import something\n",
+        "two": "def f():\n    import three\n",
+        "three": "from typing import TYPE_CHECKING\nimport one\nif TYPE_CHECKING:\n    import four\n",
+        "four": "import three\n",
+    }
+    files = {name: tmp_path / f"{name}.py" for name in sources}
+    for name, source in sources.items():
+        files[name].write_text(source)
+    imported = imported_modules(files)
+    assert imported == {"one": {"two"}, "two": {"three"}, "three": {"one"}, "four": {"three"}}
+    assert circles(imported) == {frozenset({"one", "two", "three"})}
 
 
 @pytest.mark.parametrize("path", sources("cext/core", ".py", ".pyx", ".pxd"), ids=relative)

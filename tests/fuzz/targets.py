@@ -303,6 +303,7 @@ def view(data):
     mutated_json,
     "mexica_ai/game/records.py",
     "mexica_ai/game/position.py",
+    "mexica_ai/game/position_text.py",
     *NOTATION[:2],
 )
 def record(data):
