@@ -14,7 +14,7 @@ from mexica_ai.game.codec import try_parse
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.codec import CODEC
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
-from mexica_ai.games.coatl.notation import SHAPE
+from mexica_ai.games.coatl.shape import SHAPE
 from mexica_ai.io.strict import readable
 
 PARTS = ("table", "seats", "steps")

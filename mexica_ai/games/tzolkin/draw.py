@@ -16,7 +16,7 @@ from mexica_ai.game.codec import try_parse
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.codec import CODEC
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
-from mexica_ai.games.tzolkin.notation import SHAPE
+from mexica_ai.games.tzolkin.shape import SHAPE
 from mexica_ai.io.strict import readable
 
 PARTS = ("calendar", "gears", "table", "seats", "steps")
