@@ -169,9 +169,12 @@ def test_a_compiled_game_knows_the_core_and_itself(path):
             assert is_within(module, *allowed), module
 
 
+NEED_GRPC = (*(f"mexica_ai.rpc.{name}" for name in ("client", "calls", "failures", "wire")), "mexica_ai.engines.grpc")
+
+
 @pytest.mark.parametrize("path", sources("mexica_ai"), ids=relative)
 def test_only_the_client_and_the_grpc_engine_need_grpc(path):
-    if relative(path) in ("mexica_ai/rpc/client.py", "mexica_ai/rpc/wire.py", "mexica_ai/engines/grpc.py"):
+    if module_name(path) in NEED_GRPC:
         return
     is_page = relative(path).startswith("mexica_ai/web/")  # a client of the service, which only a command imports
     for module, is_top in python_imports(path):
@@ -180,9 +183,7 @@ def test_only_the_client_and_the_grpc_engine_need_grpc(path):
         )
         assert not is_within(module, "mexica_ai.v1"), module
         # Those that need them are imported inside the function that needs them.
-        if is_within(
-            module, "mexica_ai.server", "mexica_ai.rpc.client", "mexica_ai.rpc.wire", "mexica_ai.engines.grpc"
-        ):
+        if is_within(module, "mexica_ai.server", *NEED_GRPC):
             assert is_page or not is_top, f"{module} is imported at the top"
 
 
