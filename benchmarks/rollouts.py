@@ -42,7 +42,8 @@ from cext.core.search.search import Search
 from mexica_ai.analysis.search import weights_for
 from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
-from mexica_ai.game.position import TURN_SEPARATOR, Position, new_game
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.files import lines_of, replace
 from mexica_ai.io.strict import check_shape, parse_json

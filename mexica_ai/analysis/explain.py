@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mexica_ai.analysis.results import Forecast, Result
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.steps import Step, play_steps
+
+if TYPE_CHECKING:
+    from mexica_ai.analysis.results import Forecast, Result
 
 MIN_VISITS = 20  # a forecast of fewer iterations is not told
 _OWN = re.compile(r"seats\[(\d)\]\.(\w+)")

@@ -12,7 +12,8 @@ from typing import Any
 
 from mexica_ai.analysis.annotate import NOTE, TurnEvaluation, mark_of, seat_turns
 from mexica_ai.draw import palette, shares
-from mexica_ai.game.position import TURN_SEPARATOR, Position
+from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import NotationError
 
 WORST = 5  # turns drawn as boards, unless said otherwise

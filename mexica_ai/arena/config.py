@@ -16,8 +16,6 @@ from mexica_ai.io.errors import NotationError
 from mexica_ai.io.files import read_text
 from mexica_ai.io.strict import quote
 
-NOT_IN_FILES = ("config", "help")
-
 
 def read_config(path: str, actions: Mapping[str, argparse.Action]) -> dict[str, Any]:
     """Read a file of options.

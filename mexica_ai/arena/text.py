@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mexica_ai.arena.tournament import Tournament
-from mexica_ai.game.position import TURN_SEPARATOR, Position
+from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.io.terminal import escape
 

@@ -18,7 +18,8 @@ from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEF
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
 from mexica_ai.game import compact, registry
-from mexica_ai.game.position import Position, position_data
+from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import position_data
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError, UnknownGameError
 from mexica_ai.rpc.targets import MAX_PORT
@@ -30,6 +31,8 @@ T = TypeVar("T")
 
 CONNECT_S = 10.0  # to a scheduler
 TICK_S = 0.1  # how often progress is shown while something runs
+CLUSTER_METAVAR = "ADDRESS"
+CLUSTER_HELP = "play on the workers of a dask scheduler, such as tcp://host:8786"
 ENGINES_HELP = (
     "Engines (--engine KIND[:TARGET][,KEY=VALUE]...):\n"
     + "\n".join(
@@ -144,14 +147,11 @@ def search_defaults(args: argparse.Namespace, spec: EngineSpec) -> dict[str, Any
 def add_cluster_option(parser: argparse._ActionsContainer) -> None:
     """Add `--cluster`."""
     parser.add_argument(
-        "--cluster",
-        type=argument(_scheduler),
-        metavar="ADDRESS",
-        help="play on the workers of a dask scheduler, such as tcp://host:8786",
+        "--cluster", type=argument(scheduler_address), metavar=CLUSTER_METAVAR, help=CLUSTER_HELP
     )
 
 
-def _scheduler(text: str) -> str:
+def scheduler_address(text: str) -> str:
     """Return the address of a scheduler; dask itself would try a port that is none until its time is over."""
     try:
         _ = urlsplit(text).port

@@ -130,7 +130,8 @@ def build_parser() -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
         command.declare = module.add_arguments
-        command.set_defaults(run=module.run)
+        # The parser is for commands that print it; they cannot import what has them all.
+        command.set_defaults(run=module.run, whole_parser=whole_parser)
     return parser
 
 

@@ -10,6 +10,8 @@ from typing import IO, Any
 
 from cext.core.contract.game import CHANCE, State
 from mexica_ai.game import compact, registry
+from mexica_ai.game.position_text import TURN_SEPARATOR, compact_data, game_of, position_data, split_turn
+from mexica_ai.game.steps import play_steps
 from mexica_ai.io.errors import (
     GameOverError,
     IllegalActionError,
@@ -21,8 +23,6 @@ from mexica_ai.io.errors import (
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.files import MAX_JSON, read_bounded
 from mexica_ai.io.strict import check_options, parse_json, quote
-
-TURN_SEPARATOR = "; "
 
 
 class Position:
@@ -61,22 +61,7 @@ class Position:
         """
         if isinstance(data, (str, bytes)):
             data = parse_json(data, path)
-        if not isinstance(data, dict):
-            raise NotationError(
-                f"{path}: given {quote(data)}; expected a position, an object", reason="WRONG_TYPE", path=path
-            )
-        check_no_record(data, path)
-        if "game" not in data:
-            raise NotationError(
-                f'{path}.game: the key "game" is missing', reason="MISSING_KEY", path=f"{path}.game"
-            )
-        game = data["game"]
-        if not isinstance(game, str):
-            raise NotationError(
-                f"{path}.game: given {quote(game)}; expected the name of a game",
-                reason="WRONG_TYPE",
-                path=f"{path}.game",
-            )
+        game = game_of(data, path)
         return cls(game, registry.get(game).text.parse_position(data, path))
 
     @classmethod
@@ -97,7 +82,7 @@ class Position:
         UnknownGameError, PositionError
             As `from_json`.
         """
-        return cls.from_json(_compact_data(text, path), path=path)
+        return cls.from_json(compact_data(text, path), path=path)
 
     @classmethod
     def from_text(cls, text: str | bytes, *, path: str = "$") -> Position:
@@ -471,8 +456,6 @@ class Position:
         MexicaAIError
             Those of `push` and `view`.
         """
-        from mexica_ai.game.steps import play_steps
-
         draw = self._game.picture.draw
         if draw is None:
             raise NotationError(f"{self.game}: has no pictures; expected a game that has", reason="NO_PICTURE")
@@ -531,79 +514,6 @@ def _state_of(text: str) -> State:
 copyreg.pickle(State, lambda state: (_state_of, (Position(state.game.name, state).to_compact(),)))
 
 
-def position_data(text: str | bytes, path: str = "$") -> Any:
-    """Return the JSON form of a position given as text, in that form or the compact one; do not check it.
-
-    Raises
-    ------
-    NotationError, UnknownGameError
-        As `Position.from_text`, if the text cannot be read, or is a file of records.
-    """
-    try:
-        line = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
-    except UnicodeDecodeError:
-        line = ""
-    if compact.split_header(line):
-        return _compact_data(line, path)
-    try:
-        data = parse_json(text, path)
-    except NotationError:
-        first, *rest = line.strip().splitlines() or [""]
-        if rest:
-            _check_first_line(first, path)
-        raise
-    check_no_record(data, path)
-    return data
-
-
-def _compact_data(text, path):
-    """Return the JSON form of a compact position."""
-    parts = compact.split_header(text) if isinstance(text, str) else None
-    if parts is None:
-        raise compact.bad_compact(
-            path, f"given {quote(text)}; expected GAME/VERSION and the fields, separated by single spaces"
-        )
-    game, version, fields = parts
-    text = registry.get(game).text
-    if version != compact.VERSION:
-        raise NotationError(
-            f"{path}: given version {version} of the compact form; expected {compact.VERSION}",
-            reason="UNSUPPORTED_VERSION",
-            path=path,
-        )
-    return {"game": game, "version": 1, **text.parse_compact(fields, path)}
-
-
-def check_no_record(data: object, path: str) -> None:
-    """Raise NotationError, reason RECORD_GIVEN, if a JSON value is the record of a game."""
-    if isinstance(data, dict) and {"start", "turns"} <= data.keys():
-        raise _record_given(path, "the record of a game")
-
-
-def _record_given(path, what):
-    return NotationError(
-        f"{path}: given {what}; expected a position. `mexica-ai show RECORD --turn N --json` prints those of a "
-        "record",
-        reason="RECORD_GIVEN",
-        path=path,
-    )
-
-
-def _check_first_line(line, path):
-    """Raise the error for a text of several lines whose first one is a record or a position."""
-    try:
-        data = {} if compact.split_header(line) else parse_json(line, path)
-    except NotationError:
-        return
-    if isinstance(data, dict) and {"start", "turns"} <= data.keys():
-        raise _record_given(path, "a file of records")
-    raise NotationError(
-        f"{path}: given several lines that are each a position, or JSON; expected one position",
-        reason="SEVERAL_LINES",
-        path=path,
-    )
-
-
 def require_seat_to_move(position: Position) -> None:
     """Check that a seat is to move and that the position shows what this seat sees.
 
@@ -630,25 +540,6 @@ def require_seat_to_move(position: Position) -> None:
             reason="NOT_ITS_VIEW",
             path="position.viewer",
         )
-
-
-def split_turn(turn: str | list[str]) -> list[str]:
-    """Return the texts of a turn's actions, given as a list or as one string joined by ``"; "``.
-
-    Raises
-    ------
-    NotationError
-        If `turn` is neither, or empty.
-    """
-    actions = turn.split(TURN_SEPARATOR) if isinstance(turn, str) else turn
-    if not isinstance(actions, (list, tuple)) or not actions:
-        raise NotationError(
-            f"turn: given {quote(turn)}; expected actions joined by {quote(TURN_SEPARATOR)}, or a list of "
-            "them",
-            reason="WRONG_TYPE",
-            path="turn",
-        )
-    return list(actions)
 
 
 def load(source: str | os.PathLike[str] | IO) -> Position:

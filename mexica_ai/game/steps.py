@@ -6,10 +6,13 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mexica_ai.game import registry
-from mexica_ai.game.position import Position, split_turn
+from mexica_ai.game.position_text import split_turn
+
+if TYPE_CHECKING:
+    from mexica_ai.game.position import Position
 
 
 class Change(NamedTuple):

@@ -12,7 +12,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from mexica_ai.game import registry
-from mexica_ai.game.position import Position, new_game, position_data
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.game.position_text import position_data
 from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
 from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
 from mexica_ai.web import boards

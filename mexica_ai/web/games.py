@@ -14,7 +14,8 @@ from mexica_ai.analysis import levels
 from mexica_ai.analysis.annotate import TurnEvaluation, mark_of, with_evaluations
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Game as Kind
-from mexica_ai.game.position import TURN_SEPARATOR, Position
+from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.steps import play_steps, spent
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
 from mexica_ai.io.strict import quote

@@ -8,7 +8,8 @@ from typing import Any
 
 from mexica_ai.analysis.annotate import TurnEvaluation, recorded_evaluations, replay_played
 from mexica_ai.game import registry
-from mexica_ai.game.position import Position, new_game, position_data
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.game.position_text import position_data
 from mexica_ai.game.records import EVALUATION, check_evaluations, parse_record
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.figures import resolve_seed

@@ -20,26 +20,25 @@ def module_name(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def python_imports(path):
-    """Return (module, whether at the top level) for every import of a Python file."""
-    return [(module, is_top) for module, is_top, _ in import_nodes(path, ast.parse(path.read_text()))]
-
-
-def import_nodes(path, tree):
-    """Return (module, whether at the top level, node of the syntax tree) for every import of a Python file."""
+def python_imports(path, *, types=True):
+    """Return (module, whether at the top level) for every import of a Python file, with or without those for types."""
+    tree = ast.parse(path.read_text())
+    left_out = set() if types else for_types_only(tree)
     name = module_name(path)
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     top = set(map(id, tree.body))
     found = []
     for node in ast.walk(tree):
+        if id(node) in left_out:
+            continue
         if isinstance(node, ast.Import):
-            found += [(alias.name, id(node) in top, node) for alias in node.names]
+            found += [(alias.name, id(node) in top) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
             if node.level:
                 base = package.split(".")[: len(package.split(".")) - node.level + 1]
                 module = ".".join([*base, module]).rstrip(".")
-            found += [(f"{module}.{alias.name}", id(node) in top, node) for alias in node.names]
+            found += [(f"{module}.{alias.name}", id(node) in top) for alias in node.names]
     return found
 
 
@@ -56,19 +55,22 @@ def is_package(path):
     return (path / "__init__.py").is_file()
 
 
-def run_time_imports(path):
-    """Return the modules that a Python file imports, but for those that only type checkers see."""
-    tree = ast.parse(path.read_text())
-    conditions = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
-    typed = {id(inner) for node in conditions if "TYPE_CHECKING" in ast.unparse(node.test) for inner in ast.walk(node)}
-    return [module for module, _, node in import_nodes(path, tree) if id(node) not in typed]
-
-
 def imports(path):
     """Return every module that a source file imports."""
     if path.suffix == ".py":
         return [module for module, _ in python_imports(path)]
     return cython_imports(path)
+
+
+def for_types_only(tree):
+    """Return the ids of the nodes that run only for type checkers: those under ``if TYPE_CHECKING``."""
+    return {
+        id(node)
+        for branch in ast.walk(tree)
+        if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.unparse(branch.test)
+        for statement in branch.body
+        for node in ast.walk(statement)
+    }
 
 
 def sources(folder, *suffixes):
@@ -127,11 +129,56 @@ def test_the_package_imports_only_downwards(path):
     if path.parent == ROOT / "mexica_ai" and path.name.startswith("__"):  # what users import, and the command
         return
     own = place_in(module_name(path), "mexica_ai", PACKAGE)
-    for module in run_time_imports(path):
+    for module, _ in python_imports(path, types=False):
         if is_within(module, "mexica_ai", "server") and module != "mexica_ai.__version__":
             place = place_in(module, "mexica_ai", PACKAGE)
             assert place is not None, "the package itself, through which all could be had"
             assert PACKAGE.index(place) <= PACKAGE.index(own), f"{module} is above {own}"
+
+
+def circles(imported):
+    """Return the sets of names that lead to each other, of a dict of sets of names."""
+    reached = {}
+    for name in imported:
+        reached[name], ahead = set(), [name]
+        while ahead:
+            news = imported[ahead.pop()] - reached[name]
+            reached[name] |= news
+            ahead += news
+    return {frozenset(other for other in reached[name] if name in reached[other]) for name in imported} - {frozenset()}
+
+
+def imported_modules(files):
+    """Return the modules that each of some modules imports, anywhere in its file but for types, among themselves."""
+    imported = {}
+    for name, path in files.items():
+        imported[name] = set()
+        for module, _ in python_imports(path, types=False):
+            while module and module not in files:  # a class or a function of the module
+                module = module.rpartition(".")[0]
+            imported[name] |= {module} - {"", name}
+    return imported
+
+
+def test_no_modules_import_each_other():
+    files = {module_name(path): path for path in [*sources("mexica_ai"), *sources("server")]}
+    assert not circles(imported_modules(files))
+
+
+def test_circles_are_found(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    sources = {
+        "one": "from two import something\n",
+        "two": "def f():\n    import three\n",
+        "three": "from typing import TYPE_CHECKING\nimport one\nif TYPE_CHECKING:\n    import four\n",
+        "four": "import three\n",
+    }
+    files = {name: tmp_path / f"{name}.py" for name in sources}
+    for name, source in sources.items():
+        files[name].write_text(source)
+    imported = imported_modules(files)
+    assert imported == {"one": {"two"}, "two": {"three"}, "three": {"one"}, "four": {"three"}}
+    assert circles(imported) == {frozenset({"one", "two", "three"})}
 
 
 @pytest.mark.parametrize("path", sources("cext/core", ".py", ".pyx", ".pxd"), ids=relative)
@@ -172,9 +219,12 @@ def test_a_compiled_game_knows_the_lower_core_and_itself(path):
             assert is_within(module, *allowed), module
 
 
+NEED_GRPC = (*(f"mexica_ai.rpc.{name}" for name in ("client", "calls", "failures", "wire")), "mexica_ai.engines.grpc")
+
+
 @pytest.mark.parametrize("path", sources("mexica_ai"), ids=relative)
 def test_only_the_client_and_the_grpc_engine_need_grpc(path):
-    if relative(path) in ("mexica_ai/rpc/client.py", "mexica_ai/rpc/wire.py", "mexica_ai/engines/grpc.py"):
+    if module_name(path) in NEED_GRPC:
         return
     is_page = relative(path).startswith("mexica_ai/web/")  # a client of the service, which only a command imports
     for module, is_top in python_imports(path):
@@ -183,9 +233,7 @@ def test_only_the_client_and_the_grpc_engine_need_grpc(path):
         )
         assert not is_within(module, "mexica_ai.v1"), module
         # Those that need them are imported inside the function that needs them.
-        if is_within(
-            module, "mexica_ai.server", "mexica_ai.rpc.client", "mexica_ai.rpc.wire", "mexica_ai.engines.grpc"
-        ):
+        if is_within(module, "mexica_ai.server", *NEED_GRPC):
             assert is_page or not is_top, f"{module} is imported at the top"
 
 

@@ -60,7 +60,7 @@ def test_rollouts_do_not_use_what_the_seat_cannot_see(coatl):
     seen = position.view(position.to_move)
     others = [seen.guess(seed=seed) for seed in range(8)]
     assert any(other != position for other in others)
-    actions = [registry.get("coatl").codec.parse_action(text) for text in rolled["turn"].split("; ")]
+    actions = [registry.get("coatl").text.parse_action(text) for text in rolled["turn"].split("; ")]
     seeds = [f"3/2/{number}" for number in range(4)]
     for other in [position, *others[:2]]:
         found = rollouts.roll_out(other.state, actions, seeds, SIZES, weights)
@@ -70,7 +70,7 @@ def test_rollouts_do_not_use_what_the_seat_cannot_see(coatl):
 def test_greedy_turns_can_play_the_rollouts(coatl):
     position, weights = Position.from_compact(coatl["position"]), registry.get("coatl").weights()
     sizes = dataclasses.replace(SIZES, iterations=0, finished=4)
-    actions = [registry.get("coatl").codec.parse_action(text) for text in rollouts.anchor(coatl).split("; ")]
+    actions = [registry.get("coatl").text.parse_action(text) for text in rollouts.anchor(coatl).split("; ")]
     outlooks, outcomes = rollouts.roll_out(position.state, actions, "abcd", sizes, weights)
     assert len(outlooks) == len(outcomes) == 4
     assert (outlooks, outcomes) == rollouts.roll_out(position.state, actions, "abcd", sizes, weights)

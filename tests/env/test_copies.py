@@ -34,6 +34,7 @@ from mexica_ai.engines.process import ProcessEngine
 from mexica_ai.game import registry
 from mexica_ai.game.edit import Editor
 from mexica_ai.io.strict import Findings
+from mexica_ai.rpc.calls import Calls
 from mexica_ai.rpc.client import AsyncClient, Client
 from mexica_ai.session import Session
 
@@ -102,6 +103,7 @@ def evaluator(tmp_path):
 
 # How to make one of each class of which `example` cannot, and what of it must be the same afterwards.
 EXAMPLES = {
+    "mexica_ai.rpc.calls.Calls": (Calls, lambda calls: type(calls)),
     "mexica_ai.rpc.client.Client": (lambda: Client("127.0.0.1:1"), None),
     "mexica_ai.rpc.client.AsyncClient": (lambda: AsyncClient("127.0.0.1:1"), None),
     "mexica_ai.engines.process.ProcessEngine": (lambda: ProcessEngine.__new__(ProcessEngine), None),

@@ -21,7 +21,7 @@ from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.search import run_search
 from mexica_ai.cli import engine as stdio
 from mexica_ai.engines import make_engine, parse_spec, process
-from mexica_ai.rpc import client, wire
+from mexica_ai.rpc import calls, wire
 from mexica_ai.server import answers as light
 from mexica_ai.v1 import engine_pb2
 
@@ -240,7 +240,7 @@ def messages(data):
         read(data[1:])
 
 
-class Told(client._Calls):
+class Told(calls.Calls):
     """A client that is told what the server answers."""
 
     _name = "fuzz"
@@ -316,7 +316,7 @@ def mutated_replies(rng, data, others):
     return data[:1] + service.mutated_message(rng, message).SerializeToString(deterministic=True)
 
 
-@door(replies_seeds, mutated_replies, "mexica_ai/rpc/client.py", "mexica_ai/rpc/wire.py")
+@door(replies_seeds, mutated_replies, "mexica_ai/rpc/calls.py", "mexica_ai/rpc/wire.py")
 def replies(data):
     """The answers of another program's service, as the client reads them."""
     calls = asked(data[1:])

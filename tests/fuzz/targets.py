@@ -256,7 +256,7 @@ def as_text(forms):
 
 # Doors of positions and records
 
-NOTATION = ("mexica_ai/io/strict.py", "mexica_ai/games/*/notation.py", "mexica_ai/games/*/invariants.py")
+NOTATION = ("mexica_ai/io/strict.py", "mexica_ai/games/*/notation.py", "mexica_ai/games/*/invariants*.py")
 
 
 @door(lambda: as_text(each.to_json() for each in positions()), mutated_json, *NOTATION)
@@ -303,6 +303,7 @@ def view(data):
     mutated_json,
     "mexica_ai/game/records.py",
     "mexica_ai/game/position.py",
+    "mexica_ai/game/position_text.py",
     *NOTATION[:2],
 )
 def record(data):
@@ -437,7 +438,7 @@ def state_seeds():
     return [bytes([number, dice.randrange(4), *dice.randbytes(40)]) for number in range(len(starts()))]
 
 
-@door(state_seeds, mutated_raw, "mexica_ai/games/*/invariants.py")
+@door(state_seeds, mutated_raw, "mexica_ai/games/*/invariants*.py")
 def state(data):
     """The compiled layer, by bytes: a position of play, changes of it, and if it is accepted, actions and a search."""
     choices = Choices(data)

@@ -13,7 +13,8 @@ from mexica_ai.draw.svg import TIMES, document, element, group, text
 from mexica_ai.game.contract import try_parse
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
-from mexica_ai.games.coatl.notation import SHAPE, parse_position
+from mexica_ai.games.coatl.notation import parse_position
+from mexica_ai.games.coatl.shape import SHAPE
 from mexica_ai.io.strict import readable
 
 PARTS = ("table", "seats", "steps")

@@ -15,7 +15,8 @@ from mexica_ai.draw.svg import document, element, group, text
 from mexica_ai.game.contract import try_parse
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
-from mexica_ai.games.tzolkin.notation import SHAPE, parse_position
+from mexica_ai.games.tzolkin.notation import parse_position
+from mexica_ai.games.tzolkin.shape import SHAPE
 from mexica_ai.io.strict import readable
 
 PARTS = ("calendar", "gears", "table", "seats", "steps")

@@ -10,7 +10,8 @@ from mexica_ai.game.edit import Brush, Editor, Group, choice, flag, number, refu
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.draw import drawable
 from mexica_ai.games.tzolkin.facts import BUILDINGS, CHICHEN, FREE, GEARS, IDLE, MONUMENTS, TEMPLES, TRACKS, WEALTH
-from mexica_ai.games.tzolkin.notation import SHAPE, new_seat
+from mexica_ai.games.tzolkin.notation import new_seat
+from mexica_ai.games.tzolkin.shape import SHAPE
 
 _PAINT = Paint("page")
 _TITLES = {gear: gear.replace("_", " ").title() for gear in GEARS}
