@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mexica_ai import consider_proposal
 from mexica_ai.game.position import deal as deal_game
+from mexica_ai.game.proposals import consider_proposal
 from mexica_ai.game.steps import Applied, play_steps
 from mexica_ai.io.errors import MexicaAIError, Violation
 from mexica_ai.io.figures import MAX_INT64

@@ -443,10 +443,6 @@ class Game:
     def __repr__(self) -> str:
         return f"<Game {self.name}>"
 
-    def __reduce__(self) -> tuple[Callable[[str], Game], tuple[str]]:
-        """Pickle and copy the name: a process has one game of a name."""
-        return _of_name, (self.name,)
-
     def weights(self) -> Weights | None:
         """Return the weights that ship with the game (`mexica_ai.game.weights.shipped`); None if it has none."""
         return None if self.learning.weights is None else files_of_weights.shipped(self.learning.weights)
@@ -474,9 +470,3 @@ def try_parse(parse_position: Callable[[Fields], State], data: Fields) -> State 
         return parse_position(data)
     except (NotationError, PositionError):
         return None
-
-
-def _of_name(name: str) -> Game:
-    from mexica_ai.game import registry  # which imports this module
-
-    return registry.get(name)

@@ -59,6 +59,10 @@ def get(name: str) -> Game:
     raise UnknownGameError(f"no game {quote(name)}; expected one of {', '.join(names())}")
 
 
+# A game is pickled and copied by its name: a process has one of a name.
+copyreg.pickle(Game, lambda game: (get, (game.name,)))
+
+
 def load_weights_file(path: str | os.PathLike[str], spec: WeightsSpec | None = None) -> Weights:
     """Read a file of weights; the file names its game, which must be that of `spec` if one is given.
 

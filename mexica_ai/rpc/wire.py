@@ -16,11 +16,12 @@ from typing import Any
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from mexica_ai import Opinion, Verdict
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.analysis.results import Candidate, Forecast, Result, sound
 from mexica_ai.game import registry
+from mexica_ai.game.contract import Opinion
 from mexica_ai.game.position import Position
+from mexica_ai.game.proposals import Verdict
 from mexica_ai.game.records import VERSION
 from mexica_ai.game.steps import Applied, Change, Step
 from mexica_ai.io.errors import NotationError, Violation
