@@ -99,9 +99,9 @@ def _array(given, name, count, seats):
 
 
 cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int threads, const StepsC* steps,
-                          object evaluator, unsigned long long most) except -1:
+                          object evaluator, unsigned long long most, double until_s) except -1:
     cdef const GameOps* ops = search.ops
-    cdef uint64_t started = 0, limit = min(<uint64_t>most, search.limits.max_iterations)
+    cdef uint64_t started = slots[0].iterations, limit = min(<uint64_t>most, search.limits.max_iterations)
     cdef double now_s
     cdef int t, n
     cdef PartC* parts = <PartC*>calloc(threads, sizeof(PartC))
@@ -138,6 +138,8 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
                                 / (search.limits.deadline_s - search.limits.began_s))
                 if now_s >= search.limits.deadline_s:
                     atomic_cas_u32(&search.limits.stop, RUNNING, BY_TIME)
+            if monotonic_s() >= until_s:
+                break
     finally:
         free(parts)
         free(ids)
