@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record
     from mexica_ai.analysis.limits import Limits
     from mexica_ai.analysis.results import Candidate, Result
-    from mexica_ai.analysis.search import analyze, best_turn
+    from mexica_ai.analysis.search import SearchRun, analyze, best_turn
+    from mexica_ai.analysis.settings import SearchSettings
     from mexica_ai.analysis.stopping import Stop
     from mexica_ai.game.position import Position, load, new_game
     from mexica_ai.game.records import make_record, position_at, replay
@@ -46,6 +47,8 @@ __all__ = [
     "Removal",
     "Result",
     "SearchError",
+    "SearchRun",
+    "SearchSettings",
     "Stop",
     "TokenRemoval",
     "TurnEvaluation",
@@ -79,7 +82,8 @@ _HOMES = {
     "game.position": {"Position", "load", "new_game"},
     "game.records": {"make_record", "position_at", "replay"},
     "analysis.results": {"Candidate", "Result"},
-    "analysis.search": {"analyze", "best_turn"},
+    "analysis.search": {"SearchRun", "analyze", "best_turn"},
+    "analysis.settings": {"SearchSettings"},
     "analysis.stopping": {"Stop"},
 }
 

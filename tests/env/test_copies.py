@@ -46,7 +46,7 @@ needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo")
 PROGRAMS = ("arena", "cli", "draw", "server", "terminal", "train", "v1", "web", "__main__")
 ABSTRACT = (Editor, Engine, GameCodec)
 # Classes that cannot be copied; their errors say what to do instead.
-REFUSED = (ai.Stop, AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
+REFUSED = (ai.SearchRun, ai.Stop, AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
 
 
 def public_classes():
@@ -100,6 +100,10 @@ def evaluator(tmp_path):
     return OnnxEvaluator(tmp_path / "network.onnx")
 
 
+def run():
+    return ai.SearchRun(ai.new_game("nim"), ai.SearchSettings(ai.Limits(iterations=1)))
+
+
 # How to make one of each class of which `example` cannot, and what of it must be the same afterwards.
 EXAMPLES = {
     "mexica_ai.rpc.client.Client": (lambda: Client("127.0.0.1:1"), None),
@@ -113,6 +117,7 @@ EXAMPLES = {
     "mexica_ai.game.position.Position": (mexica, lambda position: (position, position.history, position.to_json())),
     "mexica_ai.game.registry.GameEntry": (lambda: registry.get("nim"), None),
     "mexica_ai.session.Session": (lambda: Session(mexica(), {}), lambda one: (one.position, one.position.history)),
+    "mexica_ai.analysis.search.SearchRun": (run, None),
     "mexica_ai.analysis.stopping.Stop": (lambda: ai.Stop(), None),
     "mexica_ai.io.strict.Findings": (Findings, lambda findings: findings.violations),
     "cext.core.learning.batch.Batch": (lambda: Batch([mexica().state], 3, seed=1), lambda games: games.legal.tolist()),
