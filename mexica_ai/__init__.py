@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record
+    from mexica_ai.analysis.explain import explain
     from mexica_ai.analysis.limits import Limits
     from mexica_ai.analysis.results import Candidate, Result
     from mexica_ai.analysis.search import SearchRun, analyze, best_turn
@@ -59,6 +60,7 @@ __all__ = [
     "best_turn",
     "consider_removal",
     "evaluate_record",
+    "explain",
     "load",
     "make_record",
     "new_game",
@@ -78,6 +80,7 @@ _HOMES = {
         "UnknownGameError",
         "Violation",
     },
+    "analysis.explain": {"explain"},
     "analysis.limits": {"Limits"},
     "game.position": {"Position", "load", "new_game"},
     "game.records": {"make_record", "position_at", "replay"},

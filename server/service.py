@@ -12,6 +12,7 @@ from importlib import metadata
 from typing import Any
 
 from mexica_ai.analysis import levels
+from mexica_ai.analysis.explain import explain
 from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.settings import SearchSettings
@@ -215,7 +216,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 rules_version=registry.get(question.position.game).game.rules_version,
             )
             if explains:
-                message.explanation.extend(result.explain(question.position).sentences)
+                message.explanation.extend(explain(question.position, result).sentences)
             return message
 
     @contextlib.contextmanager

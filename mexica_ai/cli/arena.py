@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from mexica_ai.arena.config import NOT_IN_FILES, read_config
 from mexica_ai.cli import common
-from mexica_ai.engines.specs import KEYS, parse_spec, seconds, weights_id, whole_number
+from mexica_ai.engines.make import weights_id
+from mexica_ai.engines.specs import KEYS, parse_spec, seconds, whole_number
 from mexica_ai.game import registry
 from mexica_ai.game.position import new_game
 from mexica_ai.io import terminal
