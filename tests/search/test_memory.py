@@ -113,6 +113,8 @@ for game in ("coatl", "mexica"):
                 try:
                     with make_engine(f"{spec},memory={memory},iterations=20{key}") as engine:
                         engine.best_turn(position, seed=1)
+                        for _ in engine.analyze(position, seed=1, interval_s=0.001):
+                            pass                            # neither waits for a thread that cannot start
                     found = "ok"
                 except ai.SearchError as error:
                     found = error.reason
