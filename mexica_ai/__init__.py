@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record
+    from mexica_ai.analysis.explain import explain
     from mexica_ai.analysis.limits import Limits
     from mexica_ai.analysis.results import Candidate, Result
-    from mexica_ai.analysis.search import analyze, best_turn
+    from mexica_ai.analysis.search import SearchRun, analyze, best_turn
+    from mexica_ai.analysis.settings import SearchSettings
     from mexica_ai.analysis.stopping import Stop
     from mexica_ai.game.contract import Opinion
     from mexica_ai.game.position import Position, load, new_game
@@ -48,6 +50,8 @@ __all__ = [
     "PositionError",
     "Result",
     "SearchError",
+    "SearchRun",
+    "SearchSettings",
     "Stop",
     "TurnEvaluation",
     "UnknownGameError",
@@ -58,6 +62,7 @@ __all__ = [
     "best_turn",
     "consider_proposal",
     "evaluate_record",
+    "explain",
     "load",
     "make_record",
     "new_game",
@@ -77,13 +82,15 @@ _HOMES = {
         "UnknownGameError",
         "Violation",
     },
+    "analysis.explain": {"explain"},
     "analysis.limits": {"Limits"},
     "game.contract": {"Opinion"},
     "game.position": {"Position", "load", "new_game"},
     "game.proposals": {"Verdict", "consider_proposal"},
     "game.records": {"make_record", "position_at", "replay"},
     "analysis.results": {"Candidate", "Result"},
-    "analysis.search": {"analyze", "best_turn"},
+    "analysis.search": {"SearchRun", "analyze", "best_turn"},
+    "analysis.settings": {"SearchSettings"},
     "analysis.stopping": {"Stop"},
 }
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, DEFAULT_TIME_S, Limits
 from mexica_ai.analysis.results import Result
-from mexica_ai.analysis.search import run_search
+from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record, replay
 from mexica_ai.io.errors import NotationError, PositionError
-from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.strict import quote
 
 NUM_CANDIDATES = 100  # candidates of each search; the played turn is looked up among them
@@ -132,7 +132,7 @@ def evaluate_record(
     seed: int | None = None,
     stop: Stop | None = None,
     turns: Iterable[int] | None = None,
-    search: Callable[..., Result] = run_search,
+    search: Callable[[Position, SearchSettings, Stop], Result] | None = None,
 ) -> Iterator[TurnEvaluation]:
     """Evaluate the turns of a played game; yield each evaluation as soon as its searches are done.
 
@@ -164,8 +164,8 @@ def evaluate_record(
     turns : iterable of int, optional
         Indices, from 0, of the turns to evaluate, in any order; all by default. Random events among them are
         skipped.
-    search : callable
-        Replaces `mexica_ai.analysis.search.run_search`; same arguments and result.
+    search : callable, optional
+        Searches in place of a `SearchRun`: called with a position, the settings, and what stops the search.
 
     Yields
     ------
@@ -181,25 +181,30 @@ def evaluate_record(
     """
     if time_s is None and iterations is None:
         time_s = DEFAULT_TIME_S
-    limits = Limits(time_s, iterations, memory_mb, threads)
-    seed = resolve_seed(seed)
+    settings = SearchSettings(Limits(time_s, iterations, memory_mb, threads), seed, NUM_CANDIDATES)
     if isinstance(record, (str, bytes)):
         record = parse_record(record)
     check_played(record)
     played = [list(turn) for turn in record["turns"]]
     asked = _checked_indices(range(len(played)) if turns is None else turns, len(played))
 
-    stop = stop or Stop()
+    stop, search = stop or Stop(), search or _search
 
     def search_position(position: Position) -> Result:
         if stop.is_set():
             raise _Stopped
-        found = search(position, limits, seed=seed, candidates=NUM_CANDIDATES, stop=stop)
+        found = search(position, settings, stop)
         if found.stop_reason == "stopped":
             raise _Stopped
         return found
 
     return _evaluate(Position.from_json(record["start"]), played, asked, search_position)
+
+
+def _search(position: Position, settings: SearchSettings, stop: Stop) -> Result:
+    run = SearchRun(position, settings)
+    with stop.calling(run.stop):
+        return run.result()
 
 
 class _Stopped(Exception):  # noqa: N818

@@ -113,12 +113,6 @@ class Result:
         """Estimated final score of each seat after `turn`, in the game's points."""
         return self.candidates[0].expected_scores
 
-    def explain(self, position: Any) -> Any:
-        """Return what speaks for `turn` in the position that was searched; see `mexica_ai.analysis.explain.explain`."""
-        from mexica_ai.analysis.explain import explain
-
-        return explain(position, self)
-
     def svg(self, position: Any, **options: Any) -> str:
         """Return a picture of the position with `turn` marked, as SVG.
 

@@ -1,17 +1,13 @@
 """The search from Python: `best_turn` waits for the result, `analyze` yields intermediate results.
 
-Both translate between positions and the compiled search (`cext.core.search.search`), which runs in native threads.
-`run_search` and `watch_search` do the same for engines: they take `Limits`, and an event that stops the
-search.
+Both build `SearchSettings` and run a `SearchRun`, as everything does that searches. A run translates between positions
+and the compiled search (`cext.core.search.search`), which works in native threads.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cext.core.learning.weights import Weights
@@ -24,17 +20,15 @@ from mexica_ai.analysis.limits import (
     DEFAULT_MEMORY_MB,
     DEFAULT_THREADS,
     DEFAULT_TIME_S,
-    MAX_BATCH,
-    MAX_CANDIDATES,
     Limits,
     out_of_memory,
 )
 from mexica_ai.analysis.results import Candidate, Forecast, Result
-from mexica_ai.analysis.stopping import Stop
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.io.errors import SearchError
-from mexica_ai.io.figures import MAX_TIME_S, is_time, resolve_seed
+from mexica_ai.io.figures import MAX_TIME_S, is_time
 from mexica_ai.io.strict import quote
 
 if TYPE_CHECKING:
@@ -105,16 +99,10 @@ def best_turn(
     """
     if time_s is None and iterations is None:
         time_s = DEFAULT_TIME_S
-    limits = Limits(time_s, iterations, memory_mb, threads)
-    return run_search(
-        position,
-        limits,
-        seed=seed,
-        candidates=candidates,
-        level=level,
-        weights=weights,
-        search_class=evaluating(evaluator, batch_size),
+    settings = SearchSettings(
+        Limits(time_s, iterations, memory_mb, threads), seed, candidates, level, weights, evaluator, batch_size
     )
+    return SearchRun(position, settings).result()
 
 
 def analyze(
@@ -139,149 +127,107 @@ def analyze(
     the search.
     """
     limits = Limits(time_s, iterations, memory_mb, threads, unlimited=True)
-    return watch_search(
-        position,
-        limits,
-        seed=seed,
-        candidates=candidates,
-        level=level,
-        interval_s=interval_s,
-        weights=weights,
-        search_class=evaluating(evaluator, batch_size),
-    )
+    settings = SearchSettings(limits, seed, candidates, level, weights, evaluator, batch_size)
+    return SearchRun(position, settings).results(interval_s)
 
 
-def evaluating(
-    evaluator: Evaluator | None, batch_size: int, search_class: Callable[..., Any] = Search
-) -> Callable[..., Any]:
-    """Return what makes searches with an evaluator; `search_class` itself without one.
+class SearchRun:
+    """One search of a position. It runs once: by `result`, or by `results`, in the thread that calls.
+
+    Parameters
+    ----------
+    position : Position
+        Not changed.
+    settings : SearchSettings
+    search_class : callable
+        Makes the compiled search; with the interface of `cext.core.search.turn_search.TurnSearch`.
+    late_s : float, optional
+        The result comes at most this many seconds after the time limit, even if threads without a processor still run;
+        then `join` waits for them. By default it comes when they have ended. Only with `Search`.
+
+    Attributes
+    ----------
+    search : TurnSearch
+        The compiled search.
 
     Raises
     ------
-    SearchError
-        The size of a batch is out of range; reason INVALID_LIMITS.
+    GameOverError, PositionError, SearchError, NotationError
+        As `best_turn`.
     """
-    if type(batch_size) is not int or not 1 <= batch_size <= MAX_BATCH:
-        raise SearchError(
-            f"batch_size: given {quote(batch_size)}; expected an integer from 1 to {MAX_BATCH}",
-            reason="INVALID_LIMITS",
-            path="batch_size",
-        )
-    return search_class if evaluator is None else partial(search_class, evaluator=evaluator, batch_size=batch_size)
 
+    def __init__(
+        self,
+        position: Position,
+        settings: SearchSettings,
+        *,
+        search_class: Callable[..., Any] = Search,
+        late_s: float | None = None,
+    ) -> None:
+        require_seat_to_move(position)
+        self.position = position
+        self.settings = settings
+        limits = settings.level_limits
+        self._limits = {"time_s": limits.time_s, "iterations": limits.iterations}
+        if late_s is not None:
+            self._limits["late_s"] = late_s
+        with out_of_memory():
+            self.search = search_class(
+                position.state,
+                weights=weights_for(position.game, settings.weights),
+                **settings.arguments(position.game),
+            )
 
-@out_of_memory()
-def run_search(
-    position: Position,
-    limits: Limits,
-    *,
-    seed: int | None = None,
-    candidates: int = DEFAULT_CANDIDATES,
-    level: int = levels.HIGHEST,
-    stop: Stop | None = None,
-    weights: Weights | str | os.PathLike[str] | None = None,
-    search_class: Callable[..., Any] = Search,
-) -> Result:
-    """Search within `limits` and return the result; see `best_turn`.
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a SearchRun cannot be copied or pickled: it runs once, in this process; make one in each")
 
-    Setting `stop`, from any thread, ends the search; the result is the best turn found so far. `search_class`
-    makes a compiled search with the interface of `cext.core.search.search.Search`, the default.
-    """
-    levels.check(level)
-    limits = levels.limits_of(level, limits)
-    search = _new_search(position, limits, seed, candidates, level, weights, search_class)
-    with _stopped_by(stop, search):
-        search.run(time_s=limits.time_s, iterations=limits.iterations)
-    return _result(position, search, level, candidates)
+    @out_of_memory()
+    def result(self) -> Result:
+        """Search to the end, and return the result."""
+        self.search.run(**self._limits)
+        return self._found()
 
+    def results(self, interval_s: float = DEFAULT_INTERVAL_S) -> Iterator[Result]:
+        """Search, and yield the result so far every `interval_s` seconds; the last one has a stop reason.
 
-def _stopped_by(stop, search):
-    return contextlib.nullcontext() if stop is None else stop.calling(search.stop)
+        No Python thread is started: native threads search while the iterator waits for the next result. An evaluator
+        runs in the calling thread, so with one the search goes on only while the next result is asked for. Closing the
+        iterator stops the search.
+        """
+        if not is_time(interval_s):
+            raise SearchError(
+                f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0, at most {MAX_TIME_S}",
+                reason="INVALID_LIMITS",
+                path="interval_s",
+            )
+        return self._results(interval_s)
 
+    def _results(self, interval_s: float) -> Iterator[Result]:
+        with out_of_memory():
+            self.search.start(**self._limits)
+            has_ended = False
+            try:
+                while not (has_ended := self.search.wait(interval_s)):
+                    yield self._found()
+            finally:
+                if not has_ended:  # the caller has closed the iterator, or there was an error
+                    self.stop()
+                    self.join()
+            yield self._found()
 
-def watch_search(
-    position: Position,
-    limits: Limits,
-    *,
-    seed: int | None = None,
-    candidates: int = DEFAULT_CANDIDATES,
-    level: int = levels.HIGHEST,
-    interval_s: float = DEFAULT_INTERVAL_S,
-    stop: Stop | None = None,
-    weights: Weights | str | os.PathLike[str] | None = None,
-    search_class: Callable[..., Any] = Search,
-) -> Iterator[Result]:
-    """Search within `limits` and yield intermediate results; see `analyze` and `run_search`."""
-    if not is_time(interval_s):
-        raise SearchError(
-            f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0, at most "
-            f"{MAX_TIME_S}",
-            reason="INVALID_LIMITS",
-            path="interval_s",
-        )
-    levels.check(level)
-    limits = levels.limits_of(level, limits)
-    with out_of_memory():
-        search = _new_search(position, limits, seed, candidates, level, weights, search_class)
-    return _watch(position, search, limits, candidates, level, interval_s, stop)
+    def stop(self) -> None:
+        """End the search, with the best turn found so far; from any thread. One that has not begun ends at once."""
+        self.search.stop()
 
+    def join(self) -> None:
+        """Wait for the threads that still run after the result (`late_s`)."""
+        self.search.join()
 
-def _watch(*args):
-    with out_of_memory():
-        yield from _partial_results(*args)
-
-
-def _partial_results(position, search, limits, candidates, level, interval_s, stop):
-    done = threading.Event()
-    failure = []
-
-    def run():
-        try:
-            search.run(time_s=limits.time_s, iterations=limits.iterations)
-        except BaseException as error:
-            failure.append(error)
-        finally:
-            done.set()
-
-    worker = threading.Thread(target=run, daemon=True)
-    worker.start()
-    try:
-        with _stopped_by(stop, search):
-            while not done.wait(interval_s):
-                partial = _result(position, search, level, candidates)
-                if not partial.stop_reason:
-                    yield partial
-    finally:
-        # Also if the caller closes the iterator, or on Ctrl-C.
-        search.stop()
-        worker.join()
-    if failure:
-        raise failure[0]
-    yield _result(position, search, level, candidates)
-
-
-def _result(position, search, level, candidates):
-    found = search.result(candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES))
-    result = _to_result(position.game, found, search.weights)
-    return levels.choose(level, position.game, result, position.to_move, candidates)
-
-
-def _new_search(position, limits, seed, candidates, level, weights, search_class):
-    require_seat_to_move(position)
-    if type(candidates) is not int or not 1 <= candidates <= MAX_CANDIDATES:
-        raise SearchError(
-            f"candidates: given {quote(candidates)}; expected an integer from 1 to {MAX_CANDIDATES}",
-            reason="INVALID_LIMITS",
-            path="candidates",
-        )
-    return search_class(
-        position.state,
-        weights=weights_for(position.game, weights),
-        threads=limits.threads,
-        memory_mb=limits.memory_mb,
-        seed=resolve_seed(seed),
-        **levels.search_options(level, position.game),
-    )
+    def _found(self) -> Result:
+        level, candidates = self.settings.level, self.settings.candidates
+        found = self.search.result(candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES))
+        result = _to_result(self.position.game, found, self.search.weights)
+        return levels.choose(level, self.position.game, result, self.position.to_move, candidates)
 
 
 def weights_for(

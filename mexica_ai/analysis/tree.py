@@ -6,30 +6,25 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from cext.core.search.search import Search
-from mexica_ai.analysis.limits import Limits, out_of_memory
-from mexica_ai.analysis.search import weights_for
+from mexica_ai.analysis.limits import out_of_memory
+from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.game import registry
-from mexica_ai.game.position import Position, require_seat_to_move
+from mexica_ai.game.position import Position
 from mexica_ai.io.errors import SearchError
-from mexica_ai.io.figures import resolve_seed
 
 
 @out_of_memory()
-def search_tree(
-    position: Position, limits: Limits, *, visits: int = 1, seed: int | None = None
-) -> list[dict[str, Any]]:
+def search_tree(position: Position, settings: SearchSettings, *, visits: int = 1) -> list[dict[str, Any]]:
     """Search a position and return the nodes of the search's graph.
 
     Parameters
     ----------
     position : Position
         Not changed.
-    limits : Limits
+    settings : SearchSettings
     visits : int
         Nodes and edges with fewer visits are left out.
-    seed : int, optional
-        Drawn from the operating system if None.
 
     Returns
     -------
@@ -44,18 +39,11 @@ def search_tree(
     GameOverError, PositionError, SearchError
         As `mexica_ai.best_turn`; or `visits` is above those of the root (SearchError, reason INVALID_LIMITS).
     """
-    require_seat_to_move(position)
-    search = Search(
-        position.state,
-        weights=weights_for(position.game, None),
-        threads=limits.threads,
-        memory_mb=limits.memory_mb,
-        seed=resolve_seed(seed),
-    )
-    search.run(time_s=limits.time_s, iterations=limits.iterations)
-    found = search.tree(visits)
+    run = SearchRun(position, settings)
+    run.result()
+    found = run.search.tree(visits)
     if not found:
-        root = search.tree(1)[0]["visits"]
+        root = run.search.tree(1)[0]["visits"]
         raise SearchError(
             f"visits: given {visits}; expected at most {root}, those of the root",
             reason="INVALID_LIMITS",

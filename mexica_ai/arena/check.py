@@ -23,11 +23,11 @@ from mexica_ai.engines import EngineSpec, make_engine
 from mexica_ai.engines.base import find_fault
 from mexica_ai.engines.process import (
     DEFAULT_MARGIN_S,
+    EXIT_POLL_S,
     EXIT_TIMEOUT_S,
     HELLO_TIMEOUT_S,
     MAX_LINE,
     PROTOCOL_VERSION,
-    STOP_POLL_S,
     name_games,
     split_command,
 )
@@ -450,7 +450,7 @@ class _Program:
         while (ended := os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is None:
             if time.monotonic() >= deadline:
                 return None
-            time.sleep(STOP_POLL_S)
+            time.sleep(EXIT_POLL_S)
         return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
     def kill(self) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from mexica_ai.arena.config import read_config
 from mexica_ai.cli import common
-from mexica_ai.engines.specs import parse_spec, seconds, weights_id
+from mexica_ai.engines.make import weights_id
+from mexica_ai.engines.specs import parse_spec, seconds
 from mexica_ai.game import registry
 from mexica_ai.game.position import new_game
 from mexica_ai.io import terminal

@@ -198,7 +198,7 @@ class Calls:
         timeout_s: float | None = None,
         stop: Stop | None = None,
     ) -> Call[Result]:
-        """Do what `best_turn` does, within `limits`: for engines, as `mexica_ai.analysis.search.run_search` is."""
+        """Do what `best_turn` does, within `limits`: for engines."""
         message = _limits_message(limits)
         request = engine_pb2.BestTurnRequest(**_search(position, message, seed, candidates, None, weights))
         return Call("BestTurn", request, self._reader(position), _timeout(limits.time_s, timeout_s), stop)

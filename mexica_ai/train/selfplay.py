@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from cext.core.learning.weights import Weights
-from cext.core.search.search import Search
 from mexica_ai.analysis.limits import Limits
-from mexica_ai.analysis.search import run_search, weights_for
+from mexica_ai.analysis.search import SearchRun, weights_for
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.train.job_file import Series, complete
 from mexica_ai.train.starts import draw_start, small_search
 
@@ -62,17 +62,11 @@ def play_game(
             continue
         is_deep = random_.random() < DEEP_SHARE
         budget = deep if is_deep else iterations
-        made: list[Search] = []
-        result = run_search(
-            position,
-            Limits(iterations=budget, memory_mb=8 + budget // 25),
-            seed=random_.getrandbits(63),
-            candidates=1,
-            weights=weights,
-            search_class=partial(_make_search, made),
-        )
+        limits = Limits(iterations=budget, memory_mb=8 + budget // 25)
+        run = SearchRun(position, SearchSettings(limits, random_.getrandbits(63), candidates=1, weights=weights))
+        result = run.result()
         if is_deep and result.stop_reason != "forced":
-            found = made[0].decisions(max(2, round(LEAST_VISITS * budget)))
+            found = run.search.decisions(max(2, round(LEAST_VISITS * budget)))
             searches.append({"turn": len(turns), "decisions": [_shortened(decision) for decision in found]})
         turns.append(result.turn)
         position.push(result.turn)
@@ -96,11 +90,6 @@ def play_game(
         },
         "searches": searches,
     }
-
-
-def _make_search(made: list[Search], state, /, **given) -> Search:
-    made.append(Search(state, **given))
-    return made[-1]
 
 
 def _shortened(decision: dict[str, Any]) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from mexica_ai.analysis.explain import explain
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
+from mexica_ai.engines import EngineSpec, make_engine
 from mexica_ai.engines.base import Engine
-from mexica_ai.engines.specs import EngineSpec, make_engine
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import MexicaAIError

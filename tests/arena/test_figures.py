@@ -123,7 +123,7 @@ def test_an_illegal_turn_of_a_server_is_cut_in_its_error(monkeypatch):
 def test_what_is_left_can_be_printed_and_explained():
     info = {"candidates": [candidate(), candidate(turn=["take 1 2"], value=[2.0, -1.0], visits=10**300)]}
     found = answered({**info, "iterations": 10**400})
-    assert found.explain(ai.new_game("nim")).gives_away is None
+    assert ai.explain(ai.new_game("nim"), found).gives_away is None
     assert report.format_statistics(found)[0].startswith("0 iterations ")
     assert max(map(len, report.format_candidates(found.candidates))) < 100
     json.loads(json.dumps(found.to_json(), allow_nan=False))

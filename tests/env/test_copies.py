@@ -47,7 +47,7 @@ PROGRAMS = ("arena", "cli", "draw", "server", "train", "v1", "web", "__main__")
 PROGRAMS += ("mexica_ai.io.terminal", "mexica_ai.env.openspiel")
 ABSTRACT = (Editor, Engine)
 # Classes that cannot be copied; their errors say what to do instead.
-REFUSED = (ai.Stop, AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
+REFUSED = (ai.SearchRun, ai.Stop, AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
 
 
 def public_classes():
@@ -101,6 +101,10 @@ def evaluator(tmp_path):
     return OnnxEvaluator(tmp_path / "network.onnx")
 
 
+def run():
+    return ai.SearchRun(ai.new_game("nim"), ai.SearchSettings(ai.Limits(iterations=1)))
+
+
 # How to make one of each class of which `example` cannot, and what of it must be the same afterwards.
 EXAMPLES = {
     "mexica_ai.rpc.calls.Calls": (Calls, lambda calls: type(calls)),
@@ -115,6 +119,7 @@ EXAMPLES = {
     "mexica_ai.game.position.Position": (mexica, lambda position: (position, position.history, position.to_json())),
     "mexica_ai.game.contract.Game": (lambda: registry.get("nim"), None),
     "mexica_ai.session.Session": (lambda: Session(mexica(), {}), lambda one: (one.position, one.position.history)),
+    "mexica_ai.analysis.search.SearchRun": (run, None),
     "mexica_ai.analysis.stopping.Stop": (lambda: ai.Stop(), None),
     "mexica_ai.io.strict.Findings": (Findings, lambda findings: findings.violations),
     "cext.core.learning.batch.Batch": (lambda: Batch([mexica().state], 3, seed=1), lambda games: games.legal.tolist()),

@@ -14,11 +14,11 @@ import service
 from google.protobuf import message_factory
 from google.protobuf.message import DecodeError
 from mutators import mutated_lines
+from searching import run_search
 from targets import DOORS, ITERATIONS, MAX_MESSAGE, ROOT, dice_of, door, look_at, positions, views
 
 import mexica_ai as ai
 from mexica_ai.analysis.limits import Limits
-from mexica_ai.analysis.search import run_search
 from mexica_ai.cli import engine as stdio
 from mexica_ai.engines import make_engine, parse_spec, process
 from mexica_ai.rpc import calls, wire

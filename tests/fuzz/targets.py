@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from fuzz import material
 from mutators import mutated_json, mutated_raw, mutated_words
+from searching import run_search
 from weighed import Search, evaluate
 
 import mexica_ai as ai
@@ -30,7 +31,6 @@ from cext.core.learning.weights import WeightsSpec, load_weights
 from mexica_ai import games
 from mexica_ai.analysis.annotate import check_played
 from mexica_ai.analysis.limits import Limits
-from mexica_ai.analysis.search import run_search
 from mexica_ai.game import registry
 from mexica_ai.game.records import make_record, parse_record, replay
 from mexica_ai.io.errors import MexicaAIError

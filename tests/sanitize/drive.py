@@ -205,7 +205,7 @@ def searches(rng):
     threads = rng.choice((1, 2, 2, 3))
     memory_mb = rng.choice((1, 1, 2, 16))
     search = Search(state, threads=threads, memory_mb=memory_mb, seed=rng.getrandbits(40), **odd_options(rng))
-    kind = rng.choice(("iterations", "time", "late", "watched", "watched", "stopped", "unused"))
+    kind = rng.choice(("iterations", "time", "late", "watched", "watched", "awaited", "stopped", "unused"))
     if kind == "iterations":
         search.run(iterations=rng.choice((1, 10, 2000)))
     elif kind == "time":
@@ -217,6 +217,10 @@ def searches(rng):
         search.join()
     elif kind == "watched":
         run_watched(search, rng, read=True)
+    elif kind == "awaited":
+        search.start(iterations=rng.choice((1, 2000)))
+        while not search.wait(0.001):
+            search.result(5)
     elif kind == "stopped":
         search.stop()
         search.run()

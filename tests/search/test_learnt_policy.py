@@ -10,8 +10,8 @@ import pytest
 
 import mexica_ai as ai
 from cext.core.learning.priors import policy_of
-from cext.core.search.search import Search
-from mexica_ai.analysis.search import run_search
+from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
 from mexica_ai.io.errors import NotationError
@@ -221,15 +221,10 @@ def test_a_fit_learns_and_keeps_its_best_epoch():
 
 
 def test_the_decisions_of_a_search_are_those_of_its_turn():
-    found = []
-
-    def make(state, /, **given):
-        found.append(Search(state, **given))
-        return found[-1]
-
     position = ai.load("examples/mexica_midgame.json")
-    run_search(position, ai.Limits(iterations=400), seed=1, search_class=make)
-    decisions = found[0].decisions(20)
+    run = SearchRun(position, SearchSettings(ai.Limits(iterations=400), 1))
+    run.result()
+    decisions = run.search.decisions(20)
     assert decisions[0]["actions"] == []
     assert len(decisions) > 1
     assert 300 < sum(visits for _, visits, _ in decisions[0]["edges"]) <= 400
@@ -242,4 +237,4 @@ def test_the_decisions_of_a_search_are_those_of_its_turn():
         assert all(action in legal and 0 <= utility <= 1 for action, _, utility in decision["edges"])
         assert 0 <= decision["utility"] <= 1
     with pytest.raises(ai.SearchError, match="least_visits: 0, expected at least 1"):
-        found[0].decisions(0)
+        run.search.decisions(0)

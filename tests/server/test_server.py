@@ -19,10 +19,10 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from searching import run_search
 from servers import IdleSearch, RunningServer, await_that, failure
 
 import mexica_ai as ai
-from mexica_ai.analysis.search import run_search
 from mexica_ai.engines import make_engine
 from mexica_ai.rpc import wire
 from mexica_ai.rpc.client import AsyncClient, Client

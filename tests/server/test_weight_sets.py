@@ -1,5 +1,6 @@
 """Sets of weights of one server: requests choose them by name, and GetEngineInfo lists them."""
 
+import dataclasses
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +11,7 @@ from servers import RunningServer, failure
 
 import mexica_ai as ai
 from mexica_ai.analysis.annotate import evaluate_record
-from mexica_ai.analysis.search import run_search
+from mexica_ai.analysis.search import SearchRun
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
@@ -112,8 +113,8 @@ def forced_position():
 def test_a_record_is_valued_with_the_set(client, files):
     record = short_record()
 
-    def by_hand(position, limits, **options):
-        return run_search(position, limits, weights=files["mexica"], **options)
+    def by_hand(position, settings, _stop):
+        return SearchRun(position, dataclasses.replace(settings, weights=files["mexica"])).result()
 
     expected = list(evaluate_record(record, **SEARCH, memory_mb=64, search=by_hand))
     usual = list(client.evaluate_record(record, **SEARCH))

@@ -111,9 +111,9 @@ def _array(given, name, count, seats):
 
 
 cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int threads, object evaluator,
-                          unsigned long long most) except -1:
+                          unsigned long long most, double until_s) except -1:
     cdef const GameOps* ops = search.ops
-    cdef uint64_t started = 0, limit = min(<uint64_t>most, search.limits.max_iterations)
+    cdef uint64_t started = slots[0].iterations, limit = min(<uint64_t>most, search.limits.max_iterations)
     cdef double now_s
     cdef int t, n, gives_scores = NOT_ASKED
     cdef PartC* parts = <PartC*>calloc(threads, sizeof(PartC))
@@ -135,7 +135,8 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
                     atomic_store_u32(&search.is_confirming, 1)
                 halving_advance(search, <double>started / search.limits.max_iterations)
             for t in range(threads):
-                parts[t] = PartC(search, slots, t, n, threads, started == 0, &c_rows[0, 0], outcomes, outcomes + num_slots)
+                parts[t] = PartC(search, slots, t, n, threads, started == 0, &c_rows[0, 0], outcomes,
+                                 outcomes + num_slots)
             with nogil:
                 _gather_all(parts, ids, threads)
             started += n
@@ -151,6 +152,8 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
                                 / (search.limits.deadline_s - search.limits.began_s))
                 if now_s >= search.limits.deadline_s:
                     atomic_cas_u32(&search.limits.stop, RUNNING, BY_TIME)
+            if monotonic_s() >= until_s:
+                break
     finally:
         free(parts)
         free(ids)

@@ -80,7 +80,8 @@ cdef class Search(TurnSearch):
     cdef WorkerC* _workers      # one a thread, or with an evaluator one a leaf of a batch
     cdef int _num_workers
     cdef object _evaluator
-    cdef object _late_s         # the argument of `run`
+    cdef double _until_s        # when `wait` returns at the latest, on the monotonic clock
+    cdef bint _has_one_turn     # that is legal
     cdef TeamC _team
 
     def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB,
@@ -193,51 +194,86 @@ cdef class Search(TurnSearch):
             `result` is valid at once, and `join` waits for the threads. By default `run` waits for them. No effect
             with an evaluator: `run` ends with the batch that reaches the limit.
         """
+        self.start(time_s, iterations, late_s=late_s)
+        self.wait()
+
+    def start(self, time_s=None, iterations=None, *, late_s=None):
+        """Start the native threads of a search whose arguments are those of `run`, and return.
+
+        With an evaluator none is started here: `wait` searches.
+        """
         if late_s is not None and not 0 <= late_s <= MAX_TIME_S:
             raise SearchError(f"late_s: {late_s}, expected 0 to {MAX_TIME_S}", reason="INVALID_LIMITS")
-        self._late_s = late_s
-        TurnSearch.run(self, time_s, iterations)
+        TurnSearch.start(self, time_s, iterations)
+        try:
+            self._begin(NEVER_S if late_s is None or self._evaluator is not None else late_s)
+        except BaseException:
+            self._end(BY_STOP, monotonic_s())
+            raise
 
-    cdef int _search(self) except -1:
+    cdef int _begin(self, double late_s) except -1:
         cdef LimitsC* limits = &self.limits
-        cdef double share = 1.0 - self.search.options.confirming_share, until_s = NEVER_S
-        cdef bint is_forced = self._is_forced()
+        cdef double share = 1.0 - self.search.options.confirming_share
+        self._has_one_turn = self._is_forced()
+        self._until_s = NEVER_S
         if limits.deadline_s < NEVER_S:
             self.search.confirm_s = limits.began_s + share * (limits.deadline_s - limits.began_s)
-            if self._late_s is not None:
-                until_s = limits.deadline_s + self._late_s
+            self._until_s = min(NEVER_S, limits.deadline_s + late_s)
         if limits.max_iterations < UNLIMITED:
             self.search.confirm_iterations = <uint64_t>(share * limits.max_iterations)
         if limits.deadline_s == NEVER_S and limits.max_iterations == UNLIMITED:
             self.search.options.halving = 0.0
-        elif not is_forced and halving_begin(&self._workers[0]) < 0:
-            return BY_MEMORY
+        elif not self._has_one_turn and halving_begin(&self._workers[0]) < 0:
+            return self._end(BY_MEMORY, monotonic_s())
         if self._evaluator is not None:
-            return self._search_in_batches(is_forced)
-        if is_forced and atomic_cas_u32(&limits.stop, RUNNING, FORCED):
+            return 0
+        if self._has_one_turn and atomic_cas_u32(&limits.stop, RUNNING, FORCED):
             # One iteration, for the values.
             iteration_run(&self._workers[0])
             self._workers[0].iterations = 1
-        team_start(&self._team, self._workers, self.threads)
-        try:
-            if not team_wait(&self._team, until_s):
-                return BY_TIME
-        except BaseException:       # a signal's handler may raise anything
-            team_join(&self._team)
-            raise
-        team_join(&self._team)
-        return BY_STOP              # unless a thread has set its own reason
+        return team_start(&self._team, self._workers, self.threads)
 
-    cdef int _search_in_batches(self, bint is_forced) except -1:
-        """Search with the evaluator, in this thread, which starts others to gather leaves."""
+    def wait(self, timeout_s=None):
+        """Return whether the search that was started has ended; wait for its end, at most `timeout_s` seconds.
+
+        With an evaluator the search goes on only in here: by batches, until the first one that ends after that.
+        """
+        cdef double until_s = self._until_s
+        cdef bint has_ended
+        self._require_start()
+        if self._has_ended:
+            return True
+        if timeout_s is not None:
+            until_s = min(until_s, monotonic_s() + timeout_s)
+        try:
+            if self._evaluator is None:
+                has_ended = team_wait(&self._team, until_s)
+            else:
+                has_ended = self._search_in_batches(until_s)
+                self.search.ended_s = monotonic_s()
+        except BaseException:       # a signal's handler, or the evaluator, may raise anything
+            team_join(&self._team)
+            self._end(BY_STOP, monotonic_s())
+            raise
+        if has_ended:
+            team_join(&self._team)
+            self._end(BY_STOP, self.search.ended_s)     # unless a thread has set its own reason
+        elif until_s == self._until_s:
+            self._end(BY_TIME, monotonic_s())
+        else:
+            return False
+        return True
+
+    cdef bint _search_in_batches(self, double until_s) except -1:
+        """Search with the evaluator, in this thread, which starts others to gather leaves; return whether it ended."""
         evaluator_search(&self.search, self._workers, self._num_workers, min(self.threads, self._num_workers),
-                         self._evaluator, 1 if is_forced else UNLIMITED)
-        if is_forced:
+                         self._evaluator, 1 if self._has_one_turn else UNLIMITED, until_s)
+        if self._has_one_turn:
             atomic_cas_u32(&self.limits.stop, BY_ITERATIONS, FORCED)
-        return BY_STOP              # unless another reason is set
+        return atomic_load_u32(&self.limits.stop) != RUNNING
 
     def join(self):
-        """Wait for threads that still run after `run` has returned (`late_s`)."""
+        """Stop what still runs after `run` or `wait` has returned (`late_s`), and wait for the end of the threads."""
         team_join(&self._team)
 
     # --- reading the result

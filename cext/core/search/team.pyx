@@ -61,6 +61,7 @@ cdef void* _work(void* argument) noexcept nogil:
                   and atomic_load_u32(&search.is_confirming) and _is_settled(search, now_s)):
                 atomic_cas_u32(&search.limits.stop, RUNNING, SETTLED)
     if atomic_add_u32(&search.workers_running, <uint32_t>-1) == 1:
+        search.ended_s = monotonic_s()
         semaphore_post(&search.ended)
     return NULL
 

@@ -50,7 +50,7 @@ cdef class TurnSearch:
     cdef const void* weights_data   # of `weights`, for GameOps.policy and evaluate
     cdef int root_turn          # GameOps.turn before the turn that is searched
     cdef LimitsC limits
-    cdef double _seconds        # that `run` took
+    cdef double _seconds        # that the search took
     cdef bint _has_begun
     cdef bint _has_ended
 
@@ -65,8 +65,14 @@ cdef class TurnSearch:
     # Whether every state of the turn has a single legal action.
     cdef bint _is_forced(self) except *
 
+    # Raises SearchError (reason SEARCH_NOT_STARTED) if the search has not been started.
+    cdef int _require_start(self) except -1
+
     # Raises SearchError (reason SEARCH_RUNNING) if the search has not ended.
     cdef int _require_end(self) except -1
+
+    # Notes the end of the search, unless it has another reason already.
+    cdef int _end(self, int reason, double ended_s) except -1
 
     # Searches until a limit is reached or `limits.stop` is set; returns the StopReason.
     cdef int _search(self) except -1

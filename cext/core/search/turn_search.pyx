@@ -79,7 +79,11 @@ cdef class TurnSearch:
         KeyboardInterrupt
             On Ctrl-C, after the search has ended; `result` is valid then.
         """
-        cdef int reason = BY_STOP
+        self.start(time_s, iterations)
+        self.wait()
+
+    def start(self, time_s=None, iterations=None):
+        """Begin a search whose limits are those of `run`; `wait` goes on with it."""
         if self._has_begun:
             raise SearchError("a search runs once", reason="SEARCH_REUSED")
         if time_s is not None and not 0 < time_s <= MAX_TIME_S:
@@ -90,16 +94,33 @@ cdef class TurnSearch:
         self.limits.deadline_s = self.limits.began_s + time_s if time_s is not None else NEVER_S
         self.limits.max_iterations = iterations if iterations is not None else UNLIMITED
         self._has_begun = True
-        try:
-            reason = self._search()
-        finally:
-            atomic_cas_u32(&self.limits.stop, RUNNING, reason)
-            self._seconds = monotonic_s() - self.limits.began_s
-            self._has_ended = True
+
+    def wait(self, timeout_s=None):
+        """Return whether the search that was started has ended; wait for its end, at most `timeout_s` seconds.
+
+        Only `Search` heeds `timeout_s`: other searches run here, to their end.
+        """
+        cdef int reason = BY_STOP
+        self._require_start()
+        if not self._has_ended:
+            try:
+                reason = self._search()
+            finally:
+                self._end(reason, monotonic_s())
+        return True
+
+    cdef int _end(self, int reason, double ended_s) except -1:
+        atomic_cas_u32(&self.limits.stop, RUNNING, reason)
+        self._seconds = ended_s - self.limits.began_s
+        self._has_ended = True
+        return 0
 
     def stop(self):
         """Ask the search to end with what it has found. Any thread may call it; before `run`, `run` ends at once."""
         atomic_cas_u32(&self.limits.stop, RUNNING, BY_STOP)
+
+    def join(self):
+        """Wait for the threads of a search that still run after `run` or `wait` has returned; only `Search` has any."""
 
     def result(self, int num_candidates=1):
         """Return what the search has found.
@@ -146,6 +167,11 @@ cdef class TurnSearch:
                 game_apply(self.ops, state.data, actions[0])
         free(actions)
         return is_forced
+
+    cdef int _require_start(self) except -1:
+        if not self._has_begun:
+            raise SearchError("the search has not been started", reason="SEARCH_NOT_STARTED")
+        return 0
 
     cdef int _require_end(self) except -1:
         if not self._has_ended:

@@ -59,6 +59,7 @@ ctypedef struct SearchC:
     uint32_t workers_running
     HalvingC halving
     semaphore_t ended           # posted when the last worker ends
+    double ended_s              # when it did, on the monotonic clock
     # The fields above hardly change and are read all the time, so `started` has its own cache line.
     uint8_t padding_before[CACHE_LINE]
     uint64_t started            # iterations begun; counted only if they are limited
