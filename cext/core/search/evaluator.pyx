@@ -135,7 +135,8 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
                     atomic_store_u32(&search.is_confirming, 1)
                 halving_advance(search, <double>started / search.limits.max_iterations)
             for t in range(threads):
-                parts[t] = PartC(search, slots, t, n, threads, started == 0, &c_rows[0, 0], outcomes, outcomes + num_slots)
+                parts[t] = PartC(search, slots, t, n, threads, started == 0, &c_rows[0, 0], outcomes,
+                                 outcomes + num_slots)
             with nogil:
                 _gather_all(parts, ids, threads)
             started += n
