@@ -18,7 +18,7 @@ Sources
 
 from libc.math cimport pow, sqrt
 from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from numpy.random cimport bitgen_t
 
@@ -31,7 +31,7 @@ from cext.core.search.halving cimport halving_next
 from cext.core.search.history cimport history_add, history_slot
 from cext.core.search.leaf cimport leaf_evaluate, leaf_utilities
 from cext.core.search.ranking cimport ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width
-from cext.core.contract.rng cimport mix_bits, rng_below, rng_splitmix
+from cext.core.contract.rng cimport MIX_STEP, mix_bits, rng_below, rng_splitmix
 from cext.core.search.worker cimport (MAX_PATH, NO_EDGE, SearchC, search_continues_turn, search_key,
                                       search_key_from_root, search_node_utility)
 from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
@@ -274,17 +274,32 @@ cdef int _find_edges(WorkerC* worker, NodeC* node, int width) noexcept nogil:
 
     Return how many edges it has looked at: others may be added meanwhile.
     """
-    cdef EdgeC* edges
-    cdef int i, _, num_edges = graph_num_edges(node), j = 0
-    edges = graph_edges(&worker.search.graph, node)
+    # In one pass over the edges, which finds their actions by a hash table: open addressing, linear probing.
+    cdef uint32_t* table = worker.table
+    cdef uint32_t slot, mask = 7
+    cdef const EdgeC* edges
+    cdef int i, j, num_edges = graph_num_edges(node), left = width
+    while mask < 2 * <uint32_t>width:
+        mask = 2 * mask + 1
+    memset(table, 0, (mask + 1) * sizeof(uint32_t))
     for i in range(width):
         worker.edges[i] = NO_EDGE
-        # Worlds differ in few actions, and rank the others alike: look first where the last one was found.
-        for _ in range(num_edges):
-            if edges[j].action == worker.actions[i]:
+        slot = worker.actions[i] * MIX_STEP >> 32 & mask
+        while table[slot] != 0:
+            slot = slot + 1 & mask
+        table[slot] = i + 1
+    edges = graph_edges(&worker.search.graph, node)
+    for j in range(num_edges):
+        if left == 0:
+            break
+        slot = edges[j].action * MIX_STEP >> 32 & mask
+        while table[slot] != 0:
+            i = table[slot] - 1
+            if worker.actions[i] == edges[j].action:
                 worker.edges[i] = j
+                left -= 1
                 break
-            j = j + 1 if j + 1 < num_edges else 0
+            slot = slot + 1 & mask
     return num_edges
 
 

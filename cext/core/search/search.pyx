@@ -3,7 +3,7 @@
 An iteration is in ``iteration.pyx``, the threads that repeat it are in ``team.pyx``.
 """
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -123,7 +123,7 @@ cdef class Search(TurnSearch):
         self._open_root()
 
     cdef int _make_workers(self) except -1:
-        """Allocate what each worker owns; the workers of a thread share its cache and listings."""
+        """Allocate what each worker owns; the workers of a thread share what no descent keeps."""
         cdef const GameOps* ops = self.ops
         cdef WorkerC* worker
         cdef Stream stream
@@ -139,18 +139,22 @@ cdef class Search(TurnSearch):
             worker.state = aligned_alloc(64, ops.state_size)
             worker.actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
             worker.priors = <float*>malloc(ops.max_actions * sizeof(float))
-            worker.edges = <int*>malloc(ops.max_actions * sizeof(int))
             if i >= self.threads:
                 worker.cache = self._workers[i % self.threads].cache
                 worker.listings = self._workers[i % self.threads].listings
+                worker.edges = self._workers[i % self.threads].edges
+                worker.table = self._workers[i % self.threads].table
             else:
+                worker.edges = <int*>malloc(ops.max_actions * sizeof(int))
+                worker.table = <uint32_t*>malloc((8 + 4 * ops.max_actions) * sizeof(uint32_t))
                 worker.listings = <ListingsC*>malloc(sizeof(ListingsC))
                 if worker.listings != NULL:
                     listings_init(worker.listings)
                 if ops.cache_size > 0:
                     worker.cache = memory_reserve(ops.cache_size)
             if (worker.state == NULL or worker.actions == NULL or worker.priors == NULL or worker.edges == NULL
-                    or worker.listings == NULL or (ops.cache_size > 0 and worker.cache == NULL)):
+                    or worker.table == NULL or worker.listings == NULL
+                    or (ops.cache_size > 0 and worker.cache == NULL)):
                 raise MemoryError
         return 0
 
@@ -173,10 +177,11 @@ cdef class Search(TurnSearch):
                 free(self._workers[i].state)
                 free(self._workers[i].actions)
                 free(self._workers[i].priors)
-                free(self._workers[i].edges)
                 if i < self.threads:
                     memory_release(self._workers[i].cache, self.search.ops.cache_size)
                     free(self._workers[i].listings)
+                    free(self._workers[i].edges)
+                    free(self._workers[i].table)
             free(self._workers)
         free(self.search.history)
         graph_free(&self.search.graph)

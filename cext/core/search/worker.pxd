@@ -73,9 +73,11 @@ ctypedef struct WorkerC:
     void* state                 # scratch state of the descent
     action_t* actions           # legal actions of a node, max_actions
     float* priors               # their priors
-    int* edges                  # their edges, where worlds differ in their actions; else not used
+    # The next four are of its thread.
+    int* edges                  # of these actions, where worlds differ in them; see `_find_edges`
+    uint32_t* table             # to find these, (8 + 4 * max_actions) slots
     void* cache                 # of `policy` and `evaluate`; NULL for a game without
-    ListingsC* listings         # of its thread: actions and priors that it keeps
+    ListingsC* listings         # actions and priors that it keeps
     uint64_t iterations         # that this thread has backed up
     int path_length             # edges
     uint32_t path_nodes[MAX_PATH + 1]   # a descent ends at MAX_PATH
