@@ -137,7 +137,8 @@ def make_case(game: str, seed: int, number: int, sizes: Sizes, weights: Weights 
     dict
         A JSON object: `game`; `case` (seed, number, weights, sizes); `phase` (index in `PHASES`); `odd_turns` that
         were played before; `turns`, how many were made with the case, the first of the first player; `position`,
-        compact; `rollouts`, a list of one: the name of its `player` and `turns`, the anchor first. Each has its `turn`, `outlook` and `outcome`: a pair for each rollout, share of the win and margin of the seat.
+        compact; `rollouts`, a list of one: the name of its `player` and `turns`, the anchor first. Each has its
+        `turn`, `outlook` and `outcome`: a pair for each rollout, share of the win and margin of the seat.
     """
     weights = weights_for(game, weights)
     random_ = random.Random(f"{seed}/{number}")
