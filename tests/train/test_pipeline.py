@@ -128,6 +128,17 @@ def test_without_networks_the_policy_alone_is_fitted(finished, tmp_path):
     assert not np.array_equal(made["policy_out"], shipped["policy_out"])
 
 
+def test_a_game_whose_policy_cannot_be_learnt_gets_a_value_alone(finished, tmp_path, monkeypatch):
+    for name in (*DATA, "settings.json"):
+        (tmp_path / name).write_bytes((finished[0] / name).read_bytes())
+    monkeypatch.setattr(spec, "policy", {})
+    figures = run(tmp_path, until="policy")
+    assert (figures["value"], figures["policy"]) == (finished[1]["value"], {})
+    assert not (tmp_path / "policy.json").exists()
+    with pytest.raises(SearchError, match="coatl has no policy to fit; expected networks of at least 1"):
+        run(tmp_path, dataclasses.replace(SETTINGS, networks=0))
+
+
 def test_the_first_network_of_a_game_begins_with_random_layers(folder):
     # With layers that are all 0 no gradient would reach them.
     for name in ("value-0.json", "value-1.json", "value.json", "policy.json", "match.jsonl", "weights.json"):

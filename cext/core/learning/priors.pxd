@@ -1,8 +1,7 @@
 """Priors by category, for Python: each action has a category and a share of the category's weight.
 
-The weights are one array of floats, with a row for each kind of decision that the game distinguishes (`group`). They
-are fitted to the choices of the search (`mexica_ai.train.priors`). A learnt policy reads categories, too
-(`cext.core.learning.scorer`).
+The weights are one array of floats, with a row for each kind of decision that the game distinguishes (`group`). A
+learnt policy reads categories, too (`cext.core.learning.scorer`).
 """
 
 from cext.core.contract.game cimport State

@@ -71,8 +71,7 @@ cdef action_t policy_playout_action(const CoatlStateC* state, bitgen_t* rng) noe
 # --- priors
 #
 # The prior of an action falls with the gap between the seat's outlook after it and after the best action. Weights by
-# kind of action, gap and phase of the turn can correct that. `mexica_ai.train.priors` fits them to the choices of the
-# search; the weights in the package are all 1.
+# kind of action, gap and phase of the turn can correct that; the weights in the package are all 1.
 
 cdef float TEMPERATURE = 1.5    # of the outlook
 cdef float DRAWING_VALUE = 0.3  # of drawing, added to the outlook

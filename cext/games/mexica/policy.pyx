@@ -240,7 +240,7 @@ cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) no
 #
 # Priors are weights, not probabilities: only their ratios matter. Each action has a category and a share of the
 # category's weight; kinds with hundreds of actions get a fixed sum. The weights were fitted to the choices of the
-# search in self-play (`mexica_ai.train.priors`), separately for each number of action points left.
+# search in self-play, separately for each number of action points left.
 
 cdef double PLAYOUT_RANDOMNESS = 0.1
 

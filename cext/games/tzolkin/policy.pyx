@@ -28,7 +28,7 @@ cdef action_t policy_random_action(const TzolkinStateC* state, bitgen_t* rng) no
 #
 # The prior of an action falls with the gap between the seat's advantage after it and after the best action, as the
 # evaluation sees them. Weights by kind of action, gap and number of food days held can correct that.
-# `mexica_ai.train.priors` fits them to the choices of the search.
+# They were fitted to the choices of searches.
 
 cdef float TEMPERATURE = 1.5    # of the advantage, about in points
 # Limits of the gaps, in the same unit.
