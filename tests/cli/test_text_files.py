@@ -144,7 +144,7 @@ def test_what_is_no_text_ends_at_once(reader, tmp_path, make, request):
 
 def test_long_lines_and_long_texts_are_refused(reader, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MAX_JSON", 300_000)
-    monkeypatch.setattr("mexica_ai.game.registry.MAX_JSON", 300_000)
+    monkeypatch.setattr("mexica_ai.game.weights.MAX_JSON", 300_000)
     monkeypatch.setattr("mexica_ai.arena.openings.MAX_BYTES", 300_000)
     read, text = reader
     (tmp_path / "file").write_bytes(b" " * (files.MAX_TEXT + 1) + text.encode())

@@ -267,6 +267,13 @@ def test_drawing_knows_nothing_else_of_the_project(path):
             assert is_within(module, "mexica_ai.draw"), module
 
 
+@pytest.mark.parametrize("path", sources("mexica_ai/game"), ids=relative)
+def test_what_a_game_is_knows_nothing_that_uses_it(path):
+    above = ("analysis", "arena", "cli", "engines", "env", "rpc", "train", "web", "server", "games")
+    for module in imports(path):
+        assert not is_within(module, *(f"mexica_ai.{name}" for name in above)), module
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_the_picture_of_a_game_needs_neither_a_server_nor_a_page(game):
     for name in ("draw", "entry"):

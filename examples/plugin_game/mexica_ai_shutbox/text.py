@@ -74,7 +74,22 @@ def parse_position(data, path="position"):
         seat = min(len(data["points"]), data["players"] - 1)
         findings.check_range(f"{path}.to_move", data["to_move"], seat, seat)
     findings.raise_as(PositionError)
+    _check_tiles(data, path, findings)
+    findings.raise_as(PositionError)
     return state_from_fields(data)
+
+
+def _check_tiles(data, path, findings):
+    tiles, rest, below = data["open"], data["rest"], data["below"]
+    is_over = len(data["points"]) == data["players"]
+    if bool(tiles) == is_over:
+        findings.add(f"{path}.open", "TILES", "expected open tiles until all seats have finished, none afterwards")
+    sums = {0}
+    for tile in tiles:
+        sums |= {tile + other for other in sums} if tile < below else set()
+    is_first = below > NUM_TILES  # no tile was shut in this turn, so the roll may be too high for all of them
+    if (rest and is_over) or not (is_first or (rest and rest in sums and below not in tiles)):
+        findings.add(f"{path}.rest", "REST", f"given {rest}; expected a sum of open tiles lower than {below}")
 
 
 def format_position(state):

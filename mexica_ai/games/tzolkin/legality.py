@@ -21,8 +21,8 @@ def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str,
     seat = data["to_move"]
     if verb != "keep" and data["phase"] == "keep":
         return "the seats choose their wealth tiles first"
-    if verb != "advance" and data["phase"] == "advance":
-        return f"seat {seat} advances the calendar first"
+    if data["phase"] == "advance":
+        return "" if verb == "advance" else f"seat {seat} advances the calendar first"
     if data["phase"] in ("turn", "placing", "picking"):
         if data["pending"]:
             if verb in _CHOICES:
