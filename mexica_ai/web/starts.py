@@ -16,8 +16,9 @@ from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.strict import Nullable, check_options, check_shape, choice
 from mexica_ai.session import Session
 from mexica_ai.web.errors import Refusal
-from mexica_ai.web.games import DEFAULT_LEVEL, DEFAULT_SECONDS, MAX_TURNS, Game, Seat, bad_value
+from mexica_ai.web.games import MAX_TURNS, Game
 from mexica_ai.web.journal import Folder
+from mexica_ai.web.seats import DEFAULT_LEVEL, DEFAULT_SECONDS, Seat, bad_value
 
 _SEAT = {
     "kind": choice("person", "engine"),
