@@ -14,13 +14,8 @@ LONG_FILES = {
     "server/scheduler.py": "to be divided",
 }
 LONG_FUNCTIONS = {
-    "mexica_ai/arena/play.py: _play_once": "to be divided",
-    "mexica_ai/arena/report.py: evaluate": "to be divided",
-    "mexica_ai/arena/runner.py: run": "to be divided",
     "mexica_ai/cli/train.py: add_arguments": "goes when there is one pipeline of training",
     "mexica_ai/cli/train.py: run": "goes when there is one pipeline of training",
-    "mexica_ai/draw/shares.py: draw_shares": "to be divided",
-    "mexica_ai/web/starts.py: create": "to be divided",
 }
 
 
