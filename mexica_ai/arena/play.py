@@ -147,29 +147,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
         position = new_game(tournament.game, players=tournament.players, seed=tournament.deal_seed(game.block))
     else:
         position = Position.from_compact(task.opening)
-    record: dict[str, Any] = {
-        "game": tournament.game,
-        "version": VERSION,
-        # Early in the record, so that even the beginning of a torn line identifies the tournament.
-        "arena": {
-            "tournament": tournament.to_json(),
-            "block": game.block,
-            "number": game.number,
-            "seating": list(game.seating),
-            "isolated": task.isolated,
-        },
-        "start": position.to_json(),
-        "turns": [],
-        "scores": None,
-        "winners": None,
-        "engines": [tournament.engines[engine] for engine in game.seating],
-        **_weights_of_seats(task),
-        "seeds": [tournament.engine_seed(game, seat) for seat in range(tournament.players)],
-        "times": [],
-        "build": describe_build(tournament.game),  # of the worker, perhaps on another machine
-        "started_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "termination": "finished",
-    }
+    record = _begun_record(task, position)
     seats = [_Seat(task, seat) for seat in range(tournament.players)]
     adjudicator = Adjudicator(tournament, game, seen_by)
     decision = None
@@ -209,6 +187,34 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
     record["times"] = [round(seat.used["seconds"], 6) for seat in seats]
     record["arena"]["seats"] = [seat.used for seat in seats]
     return record
+
+
+def _begun_record(task: Task, position: Position) -> dict[str, Any]:
+    """Return the record of a game before its first turn."""
+    tournament, game = task.tournament, task.game
+    return {
+        "game": tournament.game,
+        "version": VERSION,
+        # Early in the record, so that even the beginning of a torn line identifies the tournament.
+        "arena": {
+            "tournament": tournament.to_json(),
+            "block": game.block,
+            "number": game.number,
+            "seating": list(game.seating),
+            "isolated": task.isolated,
+        },
+        "start": position.to_json(),
+        "turns": [],
+        "scores": None,
+        "winners": None,
+        "engines": [tournament.engines[engine] for engine in game.seating],
+        **_weights_of_seats(task),
+        "seeds": [tournament.engine_seed(game, seat) for seat in range(tournament.players)],
+        "times": [],
+        "build": describe_build(tournament.game),  # of the worker, perhaps on another machine
+        "started_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "termination": "finished",
+    }
 
 
 def _weights_of_seats(task: Task) -> dict[str, Any]:

@@ -24,9 +24,12 @@ from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.rpc.client import AsyncClient
+from mexica_ai.web import pictures
 from mexica_ai.web.errors import Refusal
 from mexica_ai.web.events import Hub
-from mexica_ai.web.games import NUM_KEPT, Game, Seat, evaluation_json
+from mexica_ai.web.games import NUM_KEPT, Game
+from mexica_ai.web.seats import Seat
+from mexica_ai.web.snapshots import evaluation_json
 
 MAX_ANALYSES = 4
 MAX_ANNOTATIONS = 2
@@ -256,7 +259,7 @@ class Jobs:
         everybody : bool
             Whether to search the turn of a seat whose hand the viewer does not see, with a guess of it.
         """
-        position = seen = game.position_of(at, viewer, line, draft)
+        position = seen = pictures.position_of(game, at, viewer, line, draft)
         is_guess = viewer is not None and position.to_move not in (None, viewer)
         if is_guess:
             if not everybody:
@@ -322,7 +325,7 @@ class Jobs:
                     last = {**_analysis(key, at, viewer, position, result), "guessed": is_guess}
                     for candidate in last["candidates"]:
                         turns = [candidate["turn"], *candidate["line"]]
-                        candidate["line"] = game.playable(seen, at, turns)[1:]
+                        candidate["line"] = pictures.playable(game, seen, at, turns)[1:]
                     now = time.monotonic()
                     if result.stop_reason or now - told_s >= ANALYSIS_S - FIRST_S / 2:
                         told_s = now
