@@ -7,8 +7,8 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from cext.core.search.atomics cimport (atomic_cas_u32, atomic_load_u32, atomic_load_u64, semaphore_destroy,
-                                       semaphore_init)
+from cext.core.search.atomics cimport (atomic_cas_u32, atomic_load_u32, atomic_load_u64, monotonic_s,
+                                       semaphore_destroy, semaphore_init)
 from cext.core.search.evaluator cimport evaluator_search
 from cext.core.contract.game cimport GameOps, State
 from cext.core.search.graph cimport NO_NODE, GraphC, graph_find_or_add, graph_free, graph_init, graph_memory
