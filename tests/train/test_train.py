@@ -398,7 +398,7 @@ def _refuse(self, path=None):
 
 
 def test_nothing_is_refined_where_there_is_nothing(records, tmp_path, capsys, shipped_weights, monkeypatch):
-    monkeypatch.setattr(registry, "load_weights_file", _refuse)
+    monkeypatch.setattr(weight_files, "read_weights", _refuse)
     monkeypatch.setattr(weight_files, "shipped", weight_files.shipped.__wrapped__)
     weights = tmp_path / "weights.json"
     with pytest.warns(RuntimeWarning, match="Mexica is played with a hand-made estimate alone: damaged"):
