@@ -382,7 +382,7 @@ def whole_scores(state: State) -> list[float]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Game:
-    """A game and everything that belongs to it. The first five parts are required.
+    """A game and everything that belongs to it; its rules, text, starts and board are required.
 
     Attributes
     ----------
@@ -419,11 +419,11 @@ class Game:
     """
 
     name: str
+    _: KW_ONLY
     rules: Rules
     text: Text
     starts: Starts
     board: Callable[[State], str]
-    _: KW_ONLY
     title: str = ""
     scores: Callable[[State], list[float]] = whole_scores
     views: Views | None = None

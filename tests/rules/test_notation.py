@@ -101,7 +101,7 @@ def test_mexica_actions_are_printed_as_they_were_read(text):
 
 @given(nim_actions)
 def test_nim_actions_are_printed_as_they_were_read(text):
-    nim = registry.get("nim")
+    nim = registry.get("nim").text
     assert nim.format_action(nim.parse_action(text)) == text
 
 

@@ -83,7 +83,7 @@ def test_everything_in_the_contract_is_used(part, name):
 def test_the_defaults_do_for_a_game_without_secrets_and_events():
     nim = registry.get("nim")
     functions = (notation.parse_action, notation.format_action, notation.parse_position, notation.format_position)
-    own = Game("nim", nim.rules, Text(*functions), Starts(notation.new_state), nim.board)
+    own = Game("nim", rules=nim.rules, text=Text(*functions), starts=Starts(notation.new_state), board=nim.board)
     state = own.starts.new_state(2, 1)
     assert own.title == "Nim"
     assert own.scores(state) == [0, 0]

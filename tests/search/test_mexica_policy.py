@@ -13,7 +13,7 @@ from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 
 POSITIONS = json.loads((Path(__file__).parents[1] / "data" / "mexica_late.json").read_text())
-NOTATION = registry.get("mexica")
+NOTATION = registry.get("mexica").text
 
 
 def shares(position, *turn):

@@ -7,10 +7,10 @@ ONE_DIE = Option("one_die", bool, "whether one die is rolled when 7, 8 and 9 are
 
 GAME = Game(
     "shutbox",
-    ops.GAME,
-    Text(text.parse_action, text.format_action, text.parse_position, text.format_position),
-    Starts(text.new_state, (ONE_DIE,), ("--players 3 --one-die",)),
-    text.render,
+    rules=ops.GAME,
+    text=Text(text.parse_action, text.format_action, text.parse_position, text.format_position),
+    starts=Starts(text.new_state, (ONE_DIE,), ("--players 3 --one-die",)),
+    board=text.render,
     title="Shut the Box",
     events=Events(text.draw_outcome),
 )

@@ -44,8 +44,8 @@ def from_message(data: dict[str, Any]) -> dict[str, Any]:
 
 GAME = Game(
     "coatl",
-    ops.GAME,
-    Text(
+    rules=ops.GAME,
+    text=Text(
         notation.parse_action,
         notation.format_action,
         notation.parse_position,
@@ -54,8 +54,8 @@ GAME = Game(
         compact.parse_compact,
         from_message,
     ),
-    Starts(notation.new_state, OPTIONS, ("--players 4 --no-sacrifice-tokens", "| mexica-ai show - --viewer 1")),
-    render,
+    starts=Starts(notation.new_state, OPTIONS, ("--players 4 --no-sacrifice-tokens", "| mexica-ai show - --viewer 1")),
+    board=render,
     views=Views(notation.view, notation.viewer, notation.world_of, notation.deal_for, is_secret),
     secrets=Secrets(notation.has_one_world),
     events=Events(notation.draw_outcome),

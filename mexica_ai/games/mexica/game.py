@@ -80,8 +80,8 @@ def from_message(data: dict[str, Any]) -> dict[str, Any]:
 
 GAME = Game(
     "mexica",
-    ops.GAME,
-    Text(
+    rules=ops.GAME,
+    text=Text(
         notation.parse_action,
         notation.format_action,
         notation.parse_position,
@@ -90,8 +90,8 @@ GAME = Game(
         compact.parse_compact,
         from_message,
     ),
-    Starts(notation.new_state, OPTIONS, EXAMPLES),
-    render,
+    starts=Starts(notation.new_state, OPTIONS, EXAMPLES),
+    board=render,
     secrets=Secrets(notation.has_one_world, redact),
     events=Events(settle_chance=settle_chance),
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe, entry.GRID),

@@ -24,8 +24,8 @@ OPTIONS = (
 
 GAME = Game(
     "nim",
-    ops.GAME,
-    Text(
+    rules=ops.GAME,
+    text=Text(
         notation.parse_action,
         notation.format_action,
         notation.parse_position,
@@ -33,8 +33,8 @@ GAME = Game(
         compact.format_compact,
         compact.parse_compact,
     ),
-    Starts(notation.new_state, OPTIONS, ("--piles 3,4,5",)),
-    render,
+    starts=Starts(notation.new_state, OPTIONS, ("--piles 3,4,5",)),
+    board=render,
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry),
     learning=Learning(tensor.SCHEMA),
 )

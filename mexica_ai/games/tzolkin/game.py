@@ -53,8 +53,8 @@ def from_message(data: dict[str, Any]) -> dict[str, Any]:
 
 GAME = Game(
     "tzolkin",
-    ops.GAME,
-    Text(
+    rules=ops.GAME,
+    text=Text(
         notation.parse_action,
         notation.format_action,
         notation.parse_position,
@@ -63,8 +63,8 @@ GAME = Game(
         compact.parse_compact,
         from_message,
     ),
-    Starts(notation.new_state, OPTIONS, ("--players 4 --whole-points",)),
-    render,
+    starts=Starts(notation.new_state, OPTIONS, ("--players 4 --whole-points",)),
+    board=render,
     title="Tzolk'in",
     scores=notation.scores,
     views=Views(
