@@ -20,6 +20,9 @@ static inline uint64_t mix_step(uint64_t hash, uint64_t word) {
     return hash ^ (hash >> 35);
 }
 
+/* What a hash takes for granted of the layout of a struct whose fields it reads together. Checked by the C compiler. */
+#define mix_require(condition) _Static_assert(condition, #condition)
+
 static inline uint64_t mix_word(const void *bytes) {
     uint64_t word;
     memcpy(&word, bytes, sizeof(word));

@@ -38,6 +38,7 @@ cdef extern from "mix.h" nogil:
     uint64_t mix_bits(uint64_t x)       # the finalizer of SplitMix64: a hash of 64 bits
     uint64_t mix_step(uint64_t hash, uint64_t word)     # a hash of several words, one after the other
     uint64_t mix_word(const void* bytes)                # 8 bytes as a word
+    void mix_require(bint condition)                    # of the layout of a struct; fails while C is compiled
 
 
 cdef inline uint64_t _next_u64(void* state) noexcept nogil:
