@@ -52,7 +52,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     jobs = argparse.ArgumentParser(add_help=False)
-    jobs.add_argument("game", choices=[name for name in registry.names() if registry.get(name).weights_spec])
+    jobs.add_argument("game", choices=[name for name in registry.names() if registry.get(name).learning.weights])
     jobs.add_argument("--jobs", type=positive(int), default=1, help="at a time (default: 1)")
     jobs.add_argument("--rollout-weights", metavar="FILE", help="what plays rollouts (default: those that ship)")
 

@@ -521,11 +521,6 @@ def _learning(case: _Case) -> None:
     case.expect(size == rules.observation_size, f"the schema has {size} numbers; expected {rules.observation_size}")
     has_weights = rules.weights_size > 0
     case.expect((learning.weights is not None) == has_weights, "weights lack their layout, or a layout its weights")
-    if learning.weights is not None:
-        missing = set(learning.pull[0]) - set(learning.weights.own_features)
-        case.expect(not missing, f"the pull has weights of {sorted(missing)}, which are no features")
-        missing = set(learning.factors) - set(learning.weights.categories)
-        case.expect(not missing, f"there are factors of {sorted(missing)}, which are no categories")
     if learning.varied is not None:
         varied = learning.varied(case.fields(case.start), case.rng)
         state = try_parse(case.game.text.parse_position, varied)

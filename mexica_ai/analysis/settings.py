@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cext.core.learning.weights import Weights
+from cext.core.search.options import OPTIONS
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.limits import DEFAULT_BATCH, DEFAULT_CANDIDATES, MAX_BATCH, MAX_CANDIDATES, Limits
 from mexica_ai.io.errors import SearchError
@@ -53,9 +54,20 @@ class SearchSettings:
     weights: Weights | str | os.PathLike[str] | None = None
     evaluator: Evaluator | None = None
     batch_size: int = DEFAULT_BATCH
-    options: Mapping[str, float] = field(default_factory=dict)
+    options: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.limits, Limits):
+            raise SearchError(
+                f"limits: given {quote(self.limits)}; expected Limits", reason="INVALID_LIMITS", path="limits"
+            )
+        for name in self.options:
+            if name not in OPTIONS:
+                raise SearchError(
+                    f"options: given {quote(name)}; expected one of {', '.join(sorted(OPTIONS))}",
+                    reason="INVALID_OPTION",
+                    path="options",
+                )
         levels.check(self.level)
         self._check_count("candidates", MAX_CANDIDATES)
         self._check_count("batch_size", MAX_BATCH)

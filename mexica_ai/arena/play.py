@@ -244,7 +244,6 @@ def describe_build(game: str) -> str:
     return f"mexica-ai {importlib.metadata.version('mexica-ai')}, code {digest.hexdigest()[:12]}"
 
 
-
 class _Seat:
     """An engine on a seat, with its clock. As a context manager it starts and ends the engine."""
 

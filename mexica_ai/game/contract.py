@@ -447,6 +447,12 @@ class Game:
         """Return the weights that ship with the game (`mexica_ai.game.weights.shipped`); None if it has none."""
         return None if self.learning.weights is None else files_of_weights.shipped(self.learning.weights)
 
+    def draw_outcome(self, state: State, seed: int) -> int:
+        """Return an outcome of the random event that is due; see `Events`."""
+        if self.events is None or self.events.draw_outcome is None:
+            raise RuntimeError(f"{self.name}: a random event is due, but the game has no Events.draw_outcome")
+        return self.events.draw_outcome(state, seed)
+
     def redact(self, data: Fields) -> Fields:
         """Return the JSON position, in which a seat is to move, that may be shown to this seat; may change `data`."""
         if self.secrets.redact is not None:

@@ -246,7 +246,7 @@ class Position:
             raise SearchError("no random event is due here; expected one", reason="NO_CHANCE")
         if self.viewer is not None:
             state.determinize(self.viewer, seed)
-        action = self._outcome(state, seed)
+        action = self._game.draw_outcome(state, seed)
         text = self._game.text.format_action(action)
         state.apply(action)
         self._advance(state, [text])
@@ -376,17 +376,10 @@ class Position:
             return state.is_legal(action)
         return self._game.views.deal_for(state, viewer, action)
 
-    def _outcome(self, state, seed):
-        """Return an outcome of the random event that is due."""
-        events = self._game.events
-        if events is None or events.draw_outcome is None:
-            raise RuntimeError(f"{self.game}: a random event is due, but the game has no Events.draw_outcome")
-        return events.draw_outcome(state, seed)
-
     def _illegal(self, state, text, path):
         """Return the error for an action that is not legal; it lists legal ones with the same verb."""
         if state.current_player == CHANCE:
-            example = self._game.text.format_action(self._outcome(state, 0))
+            example = self._game.text.format_action(self._game.draw_outcome(state, 0))
             return IllegalActionError(
                 f"{path}: {quote(text)} cannot happen here; expected the random event that comes first, such "
                 f"as {quote(example)}",

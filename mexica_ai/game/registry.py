@@ -50,13 +50,18 @@ def get(name: str) -> Game:
         which and why.
     """
     if name in BUILT_IN:
-        return _load(EntryPoint(name, BUILT_IN[name], GROUP))
+        return _built_in(name)
     plugins = _plugins()
     if name in plugins.games:
         return plugins.games[name]
     if name in plugins.problems:
         raise UnknownGameError(f"no game {quote(name)}: {plugins.problems[name]}")
     raise UnknownGameError(f"no game {quote(name)}; expected one of {', '.join(names())}")
+
+
+@cache
+def _built_in(name: str) -> Game:
+    return _load(EntryPoint(name, BUILT_IN[name], GROUP))
 
 
 # A game is pickled and copied by its name: a process has one of a name.

@@ -466,7 +466,6 @@ class Calls:
         )
 
 
-
 def _search(
     position: Position | None,
     limits: engine_pb2.Limits,
@@ -530,7 +529,6 @@ def _timeout(time_s: float | None, timeout_s: float | None) -> float:
     if timeout_s is not None:
         return timeout_s
     return WAIT_S + (UNKNOWN_TIME_S if time_s is None else time_s)
-
 
 
 def _read_violations(response: engine_pb2.ValidatePositionResponse) -> list[Violation]:

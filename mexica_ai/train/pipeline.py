@@ -40,7 +40,7 @@ from mexica_ai.analysis.search import weights_for
 from mexica_ai.game import registry
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.files import lines_of, read_text, replace
-from mexica_ai.io.strict import check_shape, parse_json
+from mexica_ai.io.strict import check_shape, parse_json, quote
 from mexica_ai.train import match, policy, probes, selfplay, value
 from mexica_ai.train.adamw import Arrays
 from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions
@@ -91,12 +91,16 @@ def run(
     Raises
     ------
     SearchError
-        The game has no weights, or nothing is to be fitted (reason INVALID_GAME); there are too few different games
-        (INVALID_LIMITS); the folder is of a run with other settings (INVALID_PATH); or see `job_file.complete` and
-        `match.play`.
+        The game has no weights, or nothing is to be fitted (reason INVALID_GAME); there are too few different games, or
+        there is no such step (INVALID_LIMITS); the folder is of a run with other settings (INVALID_PATH); or see
+        `job_file.complete` and `match.play`.
     NotationError, PositionError
         A file of the folder cannot be read, or is damaged.
     """
+    if until not in STEPS:
+        raise SearchError(
+            f"until: given {quote(until)}; expected one of {', '.join(STEPS)}", reason="INVALID_LIMITS", path="until"
+        )
     spec = registry.get(game).learning.weights
     if spec is None:
         raise SearchError(f"{game} has no weights to fit", reason="INVALID_GAME")
@@ -236,7 +240,7 @@ class _Pipeline:
             return self._load(name)
         arrays = before.arrays()
         start, rate = {key: arrays[key] for key in self.spec.network}, value.REFINING_RATE
-        if before.provenance.get("estimate"):  # no network was fitted yet: its layers are all 0, and would stay so
+        if not start["w1"].any():  # no network was fitted yet: its layers are all 0, and would stay so
             start = value.initial_weights(self.spec.network, self.spec.estimates, seed)
             rate = value.LEARNING_RATE
         fitted, loss = value.fit(

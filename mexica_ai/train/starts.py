@@ -2,8 +2,8 @@
 
 A *fork* is a position after an odd turn of a quicker game, so that play goes on from positions that good players avoid.
 An *odd turn* is one of an engine's candidates drawn at random, or a greedy or random turn. If the game has *varied*
-starts (`varied` in its ``training.py``: the same position with other things in the hands of the seats), half of the
-games, forks or not, have one.
+starts (`Learning.varied`: the same position with other things in the hands of the seats), half of the games, forks or
+not, have one.
 
 Main function: `draw_start`.
 """

@@ -298,7 +298,10 @@ def test_the_server_does_not_import_the_compiled_layer(path):
         assert not is_within(module, "cext"), module
 
 
-@pytest.mark.parametrize("name", ["scheduler", "slots", "light", "searches"])
+SCHEDULING = ("admission", "calls", "light", "result_cache", "runner", "scheduler", "searches", "slots", "workers")
+
+
+@pytest.mark.parametrize("name", SCHEDULING)
 def test_what_schedules_calls_knows_neither_grpc_nor_messages(name):
     for module in imports(ROOT / "server" / f"{name}.py"):
         assert not is_within(module, "grpc", "google", "mexica_ai.v1", "mexica_ai.rpc.wire"), module

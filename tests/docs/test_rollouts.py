@@ -134,7 +134,7 @@ def test_choices_that_nobody_rolled_out_are_rolled_out_once(coatl):
 
 
 def test_other_weights_are_compared_with_their_own_rollouts_of_the_anchor(coatl):
-    spec = registry.get("coatl").weights_spec
+    spec = registry.get("coatl").learning.weights
     arrays = spec.load().arrays()
     arrays["linear"][:] *= 0.5
     others = spec.make(arrays)
@@ -165,7 +165,7 @@ def test_a_stopped_run_goes_on_and_files_are_read_in_their_order(tmp_path):
     assert whole.read_bytes() == b"".join(lines)
     with pytest.raises(NotationError, match='given "mexica"; expected "coatl"'):
         rollouts.read(path, "coatl")
-    spec = registry.get("mexica").weights_spec
+    spec = registry.get("mexica").learning.weights
     arrays = spec.load().arrays()
     arrays["linear"][:] *= 0.5
     with ThreadPoolExecutor(1) as executor, pytest.raises(SearchError, match="another file or another seed"):

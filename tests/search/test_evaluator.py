@@ -270,3 +270,24 @@ def test_networks_that_do_not_fit(tmp_path):
     with pytest.raises(SearchError, match=r"good\.onnx: cannot be run: ") as caught:
         network(np.zeros((2, 3), np.float32))
     assert caught.value.reason == "BAD_EVALUATION"
+
+
+def test_waiting_again_and_again_is_one_search():
+    """Each `wait` goes on with the search: no leaf is backed up twice, and the first answer stays the first."""
+    answer = np.array([[0.5, 0.5]])
+    position = ai.new_game("nim", piles=[3, 2])
+    search = Search(position.state, seed=1, evaluator=lambda rows: np.repeat(answer, len(rows), axis=0), batch_size=4)
+    search.start(iterations=300)
+    while not search.wait(1e-6):
+        pass
+    search.check_visits()
+    answers = iter([lambda rows: (np.repeat(answer, len(rows), axis=0),) * 2])
+
+    def changes(rows):
+        return next(answers, lambda rows: np.repeat(answer, len(rows), axis=0))(rows)
+
+    search = Search(position.state, seed=1, evaluator=changes, batch_size=4)
+    search.start(iterations=300)
+    with pytest.raises(ai.SearchError, match="answered without scores"):
+        while not search.wait(1e-6):
+            pass

@@ -14,7 +14,7 @@ from mexica_ai.game import registry
 from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.train import job_file
 
-in_use = registry.get("mexica").weights_spec.load()
+in_use = registry.get("mexica").learning.weights.load()
 
 
 def lines(path):

@@ -13,7 +13,7 @@ from mexica_ai.game import registry
 from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.train import match
 
-spec = registry.get("mexica").weights_spec
+spec = registry.get("mexica").learning.weights
 in_use = spec.load()
 GAMES, ITERATIONS = 4, 3
 

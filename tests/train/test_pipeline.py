@@ -25,7 +25,7 @@ FILES = [
     "value.json", "weights.json",
 ]  # fmt: skip
 
-spec = registry.get(GAME).weights_spec
+spec = registry.get(GAME).learning.weights
 
 
 def run(folder, settings=SETTINGS, **options):

@@ -54,7 +54,7 @@ def test_varied_starts_give_seats_things_that_play_seldom_brings():
     for seed in range(60):
         start = ai.new_game("tzolkin", players=2 + seed % 3, seed=seed).to_json()
         untouched = copy.deepcopy(start)
-        varied = registry.get("tzolkin").training.varied(start, random_)
+        varied = registry.get("tzolkin").learning.varied(start, random_)
         assert start == untouched
         position = ai.Position.from_json(varied)  # refuses what breaks an invariant
         assert position.legal_actions() == ai.Position.from_json(start).legal_actions()
@@ -79,7 +79,7 @@ def test_some_games_have_varied_starts():
 
 
 def test_games_are_played_with_the_weights_that_are_given():
-    spec = registry.get("mexica").weights_spec
+    spec = registry.get("mexica").learning.weights
     by_hand = spec.estimate()
     shipped, other = (selfplay.play_game("mexica", 1, 3, *SIZE, weights) for weights in (None, by_hand))
     assert shipped["made"]["weights"] == registry.get("mexica").weights().version

@@ -10,7 +10,7 @@ from mexica_ai.io.errors import SearchError
 from mexica_ai.train import positions, value
 from mexica_ai.train.positions import REPORT, SELECTION, TRAIN
 
-spec = registry.get("mexica").weights_spec
+spec = registry.get("mexica").learning.weights
 PARTS = np.array([REPORT, SELECTION] + [TRAIN] * 8)
 
 

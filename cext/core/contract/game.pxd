@@ -22,7 +22,7 @@ Rules that hold for every function of the table
   whose hashes of a state are equal know the same about it. Within a search, states of one turn with equal hashes for
   the seat to move have the same legal actions and priors: threads keep them under that hash.
 
-The table has no function that starts a game. Starts have options, so the game's codec makes them
+The table has no function that starts a game. Starts have options, so the game's `Starts` make them
 (`state_from_fields`), as it makes every position.
 """
 

@@ -138,13 +138,13 @@ cdef bint game_action_is_legal(const GameOps* ops, const void* state, action_t a
 cdef class State:
     """One full state of a game.
 
-    The game's codec (``state_from_fields``) and `copy` make states. Actions are integers; the game documents their
+    The game's text (``state_from_fields``) and `copy` make states. Actions are integers; the game documents their
     layout. The text forms are in ``mexica_ai.games``.
     """
 
     def __cinit__(self, maker=None):
         if maker is not _maker:
-            raise TypeError("a State is made by its game's codec or by State.copy()")
+            raise TypeError("a State is made by a Position, by its game's parts, or by State.copy()")
 
     def __dealloc__(self):
         free(self.data)

@@ -21,9 +21,11 @@ cdef enum:              # of a descent
     ENDED = 1               # the game is over at its leaf
     WAITING = 2             # for the value of its leaf
 
-# Whether the evaluator gives scores.
+# Whether the evaluator gives scores (`SearchC.gives_scores`).
 cdef enum:
-    NOT_ASKED = -1
+    NOT_ASKED = 0
+    WITHOUT_SCORES = 1
+    WITH_SCORES = 2
 
 
 # What one thread does for a batch.
@@ -115,7 +117,7 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
     cdef const GameOps* ops = search.ops
     cdef uint64_t started = slots[0].iterations, limit = min(<uint64_t>most, search.limits.max_iterations)
     cdef double now_s
-    cdef int t, n, gives_scores = NOT_ASKED
+    cdef int t, n
     cdef PartC* parts = <PartC*>calloc(threads, sizeof(PartC))
     cdef pthread_t* ids = <pthread_t*>calloc(threads, sizeof(pthread_t))
     cdef int* outcomes = <int*>calloc(2 * num_slots, sizeof(int))
@@ -135,13 +137,12 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
                     atomic_store_u32(&search.is_confirming, 1)
                 halving_advance(search, <double>started / search.limits.max_iterations)
             for t in range(threads):
-                parts[t] = PartC(search, slots, t, n, threads, started == 0, &c_rows[0, 0], outcomes,
-                                 outcomes + num_slots)
+                parts[t] = PartC(search, slots, t, n, threads, search.gives_scores == NOT_ASKED, &c_rows[0, 0],
+                                 outcomes, outcomes + num_slots)
             with nogil:
                 _gather_all(parts, ids, threads)
             started += n
-            _finish(search, slots, n, outcomes, outcomes + num_slots, evaluator, c_rows, rows,
-                    &gives_scores)
+            _finish(search, slots, n, outcomes, outcomes + num_slots, evaluator, c_rows, rows)
             if slots[0].iterations < started:
                 atomic_cas_u32(&search.limits.stop, RUNNING, BY_MEMORY)
             if search.limits.deadline_s < NEVER_S:
@@ -161,18 +162,18 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
     return 0
 
 
-cdef tuple _ask(SearchC* search, object evaluator, object rows, int* gives_scores):
+cdef tuple _ask(SearchC* search, object evaluator, object rows):
     """Return the values and scores of the evaluator for some observations; see `_checked`.
 
     Its first answer decides, before anything is backed up, whether the margin counts in the search.
     """
     found = _checked(evaluator(rows), len(rows), search.num_players)
-    cdef int with_scores = found[1] is not None
-    if gives_scores[0] == NOT_ASKED:
-        gives_scores[0] = with_scores
+    cdef bint with_scores = found[1] is not None
+    if search.gives_scores == NOT_ASKED:
+        search.gives_scores = WITH_SCORES if with_scores else WITHOUT_SCORES
         if not with_scores:
             search.options.margin_weight = 0.0      # nothing is known of the margin
-    if with_scores != gives_scores[0]:
+    if with_scores != (search.gives_scores == WITH_SCORES):
         raise SearchError(f"evaluator: answered with{'' if with_scores else 'out'} scores, and "
                           f"with{'out' if with_scores else ''} them before; expected one form in a search",
                           reason="BAD_EVALUATION")
@@ -180,22 +181,22 @@ cdef tuple _ask(SearchC* search, object evaluator, object rows, int* gives_score
 
 
 cdef int _finish(SearchC* search, WorkerC* slots, int n, const int* outcomes, const int* viewers, object evaluator,
-                 float[:, ::1] c_rows, object rows, int* gives_scores) except -1:
+                 float[:, ::1] c_rows, object rows) except -1:
     """Evaluate the leaves of a batch and back them up; count the descents that are backed up.
 
     An error of the evaluator undoes the descents that wait for it, and no others.
     """
-    cdef bint is_first = gives_scores[0] == NOT_ASKED
+    cdef bint is_first = search.gives_scores == NOT_ASKED
     cdef int s, num_ended = 0
     waiting = [s for s in range(n) if outcomes[s] == WAITING]
     found = None
     try:
         if waiting:
-            found = _ask(search, evaluator, rows[:n] if len(waiting) == n else rows[waiting], gives_scores)
+            found = _ask(search, evaluator, rows[:n] if len(waiting) == n else rows[waiting])
         elif is_first:
             # The game is over at every leaf. Whether the margin counts there must be known all the same.
             search.ops.observe(search.root_state, search.viewer, &c_rows[0, 0])
-            _ask(search, evaluator, rows[:1], gives_scores)
+            _ask(search, evaluator, rows[:1])
     finally:
         for s in range(n):
             if outcomes[s] == ENDED:

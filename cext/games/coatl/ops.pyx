@@ -104,7 +104,7 @@ def state_from_fields(dict fields not None):
     ValueError
         If there are more pieces or cards than the game has.
     PositionError
-        If an invariant is broken; the codec should have found it.
+        If an invariant is broken; the validation of positions should have found it.
     """
     cdef CoatlStateC state
     state_fill(&state, fields)

@@ -1,4 +1,4 @@
-"""The state of Coatl: its hash, its invariants, and its exchange with the codec. No rules.
+"""The state of Coatl: its hash, its invariants, and its exchange with Python. No rules.
 
 The struct and the layout of actions are documented in ``state.pxd``. The text forms are read, validated and written
 by ``mexica_ai.games.coatl.notation``; here colours, cards and seats are numbers.
@@ -333,7 +333,7 @@ cdef int state_check(const CoatlStateC* state) noexcept nogil:
     return code
 
 
-# --- exchange with the codec
+# --- exchange with Python
 
 cdef int _put_card(CoatlStateC* state, int face, int place, int seats) except -1:
     """Move a card of a face from the deck to a place."""

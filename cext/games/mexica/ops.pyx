@@ -110,7 +110,7 @@ def state_from_fields(dict fields not None):
     Raises
     ------
     PositionError
-        If an invariant is broken; the codec should have found it.
+        If an invariant is broken; the validation of positions should have found it.
     """
     cdef MexicaStateC state
     state_fill(&state, fields)

@@ -1,4 +1,4 @@
-"""The state of Mexica: its hash, its invariants, and its exchange with the codec. No rules.
+"""The state of Mexica: its hash, its invariants, and its exchange with Python. No rules.
 
 The struct and the layout of actions are documented in ``state.pxd``. The text forms are read, validated and written
 by ``mexica_ai.games.mexica.notation``; here a space is a cell number.
@@ -199,7 +199,7 @@ cdef int _start_stock(int level_index, int period) noexcept nogil:
     return first if period == 1 else first + second
 
 
-# --- exchange with the codec
+# --- exchange with Python
 
 cdef _fill_sizes(uint8_t* counts, sizes):
     """Add a list of sizes to counts by size."""

@@ -164,7 +164,7 @@ def state_from_fields(dict fields not None):
     Raises
     ------
     PositionError
-        If an invariant is broken; the codec should have found it.
+        If an invariant is broken; the validation of positions should have found it.
     """
     cdef NimStateC state
     cdef int i

@@ -104,7 +104,7 @@ def state_from_fields(dict fields not None):
     ValueError
         If something is no part of the game, or there is no room for it.
     PositionError
-        If an internal invariant is broken all the same; the codec should have named it.
+        If an internal invariant is broken all the same; the validation of positions should have named it.
     """
     cdef TzolkinStateC state
     state_fill(&state, fields)

@@ -237,6 +237,6 @@ cdef uint64_t state_hash(const TzolkinStateC* state, int viewer) noexcept nogil
 cdef int state_check(const TzolkinStateC* state) noexcept nogil
 cdef const char* state_check_name(int code) noexcept nogil
 
-# Exchange with the codec.
+# Exchange with Python.
 cdef int state_fill(TzolkinStateC* state, dict fields) except -1
 cdef dict state_describe(const TzolkinStateC* state)

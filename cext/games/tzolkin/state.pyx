@@ -1,4 +1,4 @@
-"""The state of Tzolk'in: its hash, its invariants, and its exchange with the codec. No rules.
+"""The state of Tzolk'in: its hash, its invariants, and its exchange with Python. No rules.
 
 The struct and the layout of actions are documented in ``state.pxd``. The text forms are read, validated and written
 by ``mexica_ai.games.tzolkin.notation``; here gears, tiles, decisions and seats are numbers.
@@ -235,7 +235,7 @@ cdef int state_check(const TzolkinStateC* state) noexcept nogil:
     return code
 
 
-# --- exchange with the codec
+# --- exchange with Python
 
 cdef uint64_t _counts(kinds) except? 0:
     """Counts of two bits of a list of kinds of buildings."""

@@ -27,7 +27,6 @@ OPTIONS = (
 )
 
 
-
 def is_secret(action: str, after: dict[str, Any]) -> bool:
     """Return whether only its seat knows which prophecies an action or event is about: they go unseen."""
     return action.split()[0] in ("keep", "deal", "discard")

@@ -43,7 +43,6 @@ EXAMPLES = (
 )
 
 
-
 def redact(data: dict[str, Any]) -> dict[str, Any]:
     """Return the position without the tokens of the second period."""
     data["calpulli"].pop("upcoming", None)
