@@ -95,7 +95,6 @@ FAULTS = [
     ("reasons", dataclasses.replace(NIM, reasons=Reasons(spends=("gold",))), "gold, which is no number"),
     ("learning", dataclasses.replace(NIM, learning=Learning(COATL.learning.schema)), "the schema has"),
     ("learning", broken(COATL, "learning", weights=None), "weights lack their layout"),
-    ("learning", broken(COATL, "learning", pull=({"luck": 1.0}, 1.0)), "['luck'], which are no features"),
     ("learning", broken(COATL, "learning", varied=lambda start, rng: {}), "varied gives no valid position"),
     ("proposals", broken(MEXICA, "proposals", judge=lambda state, actions: []), "does not answer"),
 ]  # fmt: skip

@@ -272,14 +272,18 @@ def test_networks_that_do_not_fit(tmp_path):
     assert caught.value.reason == "BAD_EVALUATION"
 
 
+def await_in_parts(search):
+    while not search.wait(1e-6):
+        pass
+
+
 def test_waiting_again_and_again_is_one_search():
     """Each `wait` goes on with the search: no leaf is backed up twice, and the first answer stays the first."""
     answer = np.array([[0.5, 0.5]])
     position = ai.new_game("nim", piles=[3, 2])
     search = Search(position.state, seed=1, evaluator=lambda rows: np.repeat(answer, len(rows), axis=0), batch_size=4)
     search.start(iterations=300)
-    while not search.wait(1e-6):
-        pass
+    await_in_parts(search)
     search.check_visits()
     answers = iter([lambda rows: (np.repeat(answer, len(rows), axis=0),) * 2])
 
@@ -289,5 +293,4 @@ def test_waiting_again_and_again_is_one_search():
     search = Search(position.state, seed=1, evaluator=changes, batch_size=4)
     search.start(iterations=300)
     with pytest.raises(ai.SearchError, match="answered without scores"):
-        while not search.wait(1e-6):
-            pass
+        await_in_parts(search)

@@ -10,7 +10,6 @@ import pytest
 import mexica_ai as ai
 from cext.core.search.search import Search
 from mexica_ai import env
-from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.tree import search_tree
 from mexica_ai.cli.main import main
 from mexica_ai.game import registry
@@ -131,7 +130,7 @@ def test_what_is_refused(tmp_path):
 @pytest.mark.parametrize("game", registry.names())
 def test_a_tree_adds_up(game):
     position = ai.new_game(game, players=2, seed=1)
-    nodes = search_tree(position, Limits(None, 300), visits=1, seed=1)
+    nodes = search_tree(position, ai.SearchSettings(ai.Limits(None, 300), seed=1))
     assert nodes[0]["visits"] == 300
     assert nodes[0]["turn"] == 0
     legal = set(position.legal_actions())
@@ -143,7 +142,7 @@ def test_a_tree_adds_up(game):
             if edge["node"] is not None:
                 assert nodes[edge["node"]]["visits"] >= edge["visits"]
                 assert nodes[edge["node"]]["turn"] - node["turn"] in (0, 1)
-    few = search_tree(position, Limits(None, 300), visits=30, seed=1)
+    few = search_tree(position, ai.SearchSettings(ai.Limits(None, 300), seed=1), visits=30)
     assert [node["visits"] for node in few] == [node["visits"] for node in nodes if node["visits"] >= 30]
     assert all(edge["visits"] >= 30 for node in few for edge in node["edges"])
 

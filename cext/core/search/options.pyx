@@ -3,7 +3,8 @@
 from cext.core.contract.errors import SearchError
 
 # Name: (default, minimum, maximum). The fields of `OptionsC` have the same names. Values have no unit unless stated. A
-# game may set other defaults, see `Game.search_options`.
+# game may set other defaults, see `Game.search_options`. A new option needs its field in ``options.pxd``, and a row in
+# ``docs/search.md``; engine specs and the tests of ranges follow.
 OPTIONS = {
     # PUCT constant at the first decision of a turn.
     "exploration": (0.7, 0.0, 100.0),

@@ -15,7 +15,9 @@ from cext.core.search.turn_search cimport LimitsC
 from cext.core.contract.types cimport action_t
 
 cdef enum:
-    MAX_PATH = 1024             # most actions of a descent; a deeper one ends there and is evaluated
+    # Most actions of a descent; a deeper one ends there and is evaluated. `reading_check_visits` relies on it that no
+    # descent of usual length ends at an old node.
+    MAX_PATH = 1024
     NO_EDGE = -1                # in a path: a random event, not a choice
     MAX_HALVING = 256           # most candidates of a sequential halving
 
