@@ -48,13 +48,15 @@ demo: install
 test: install
 	$(BIN)/$(PYTEST) --ignore tests/web
 
-# The tests that a change most likely breaks; about a minute.
+# The tests that a change most likely breaks: those that take long, or that depend on time, processes or ports, wait for
+# `make test`.
+QUICK := --ignore tests/web -m 'not slow and not real'
 test-quick: install
-	$(BIN)/$(PYTEST) --ignore tests/web -m 'not slow'
+	$(BIN)/$(PYTEST) $(QUICK)
 
 # What `pip install` gives: the quick tests, and the search's signature, which is that of every build.
 test-portable: $(PORTABLE_VENV)/.installed
-	$(PORTABLE_VENV)/bin/$(PYTEST) --ignore tests/web -m 'not slow'
+	$(PORTABLE_VENV)/bin/$(PYTEST) $(QUICK)
 	for game in '' $(notdir $(patsubst %/,%,$(wildcard benchmarks/signature/*/))); do \
 	    $(PORTABLE_VENV)/bin/python -P benchmarks/signature.py --check $${game:+--game $$game} || exit 1; \
 	done

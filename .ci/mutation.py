@@ -28,6 +28,8 @@ NUM_MUTANTS = 40  # of a subject
 # Subject -> its modules, the tests that must notice, and the seconds after which a mutant is dead.
 SUBJECTS = {
     "scheduler": ("server/scheduler.py", SCHEDULER_TESTS, 120),
+    "admission": ("server/admission.py", SCHEDULER_TESTS, 120),
+    "runner": ("server/runner.py", SCHEDULER_TESTS, 120),
     "slots": ("server/slots.py", SCHEDULER_TESTS, 120),
     "statistics": ("mexica_ai/arena/statistics.py", "tests/arena/test_arena_statistics.py", 60),
     "page": ("mexica_ai/web", "tests/web --ignore-glob *browser*", 600),

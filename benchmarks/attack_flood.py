@@ -29,7 +29,7 @@ import grpc
 from attacks import EXAMPLE, ServerProcess, Tally, arguments, ask, best_turn, report, stub
 
 import mexica_ai as ai
-from mexica_ai import wire
+from mexica_ai.rpc import wire
 from mexica_ai.v1 import engine_pb2
 
 GOOD, FLOODING = "g" * 20, "f" * 20

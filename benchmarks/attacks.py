@@ -19,8 +19,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_status import rpc_status
 
 import mexica_ai as ai
-from mexica_ai import wire
-from mexica_ai.client import service_config
+from mexica_ai.rpc import wire
+from mexica_ai.rpc.client import service_config
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 POLL_S = 0.05  # between two health checks of the balancer

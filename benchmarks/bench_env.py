@@ -15,8 +15,9 @@ import time
 import numpy as np
 from common import describe_machine, opening, positive
 
-from cext.core.playout import random_playouts
-from mexica_ai import env, registry
+from cext.core.contract.playout import random_playouts
+from mexica_ai import env
+from mexica_ai.game import registry
 
 STEPS = 64  # of each game in one call, in the row of random play
 

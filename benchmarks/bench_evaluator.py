@@ -22,9 +22,9 @@ from common import describe_machine, opening, positive
 from onnx import helper, numpy_helper
 
 import mexica_ai as ai
-from mexica_ai import registry
+from mexica_ai.analysis.evaluators import OnnxEvaluator
 from mexica_ai.env import schema
-from mexica_ai.evaluators import OnnxEvaluator
+from mexica_ai.game import registry
 
 
 def main():

@@ -14,8 +14,8 @@ import time
 
 from common import describe_machine, opening, positive
 
-from cext.core import playout
-from mexica_ai import registry
+from cext.core.contract import playout
+from mexica_ai.game import registry
 
 # At least, by seats: (native build, portable build). They orient only: from a 2-core EPYC with AVX-512.
 PLAYOUT_BUDGETS = {
@@ -45,7 +45,7 @@ def main():
 
 def measure(game, seconds, repeats, deals):
     """Return all figures; see the module."""
-    seats = range(2, registry.get(game).game.max_players + 1)
+    seats = range(2, registry.get(game).rules.max_players + 1)
     states = {n: [opening(n, seed, game).state for seed in range(1, deals + 1)] for n in seats}
     state = states[2][0]
     playout_counts = {n: calibrated(lambda count, n=n: play(states[n], count)[1], seconds, deals) for n in seats}

@@ -26,9 +26,9 @@ from pathlib import Path
 from common import describe_machine, positive, quantiles
 
 import mexica_ai as ai
-from cext.core.search import Search
-from mexica_ai import registry
+from cext.core.search.search import Search
 from mexica_ai.engines import make_engine
+from mexica_ai.game import registry
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 MIDGAME = "_midgame.json"

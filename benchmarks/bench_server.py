@@ -41,7 +41,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_status import rpc_status
 
 import mexica_ai as ai
-from mexica_ai import wire
+from mexica_ai.game import proposals
+from mexica_ai.rpc import wire
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 SAMPLE_S = 5.0
@@ -301,10 +302,9 @@ def light_calls(places):
             ("NewGame", deal),
             ("ApplyTurn", engine_pb2.ApplyTurnRequest(position=position, turn=turn)),
         ]
-        sizes = place.to_json()["calpulli"]["display"][:2] if place.game == "mexica" else []
-        if sizes:
-            request = engine_pb2.ConsiderRemovalRequest(position=position, sizes=sizes)
-            calls.append(("ConsiderRemoval", request))
+        if actions := proposals.offered(place)[:2]:
+            request = engine_pb2.ConsiderProposalRequest(position=position, actions=actions)
+            calls.append(("ConsiderProposal", request))
     return calls
 
 

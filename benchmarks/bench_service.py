@@ -24,10 +24,10 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 import mexica_ai as ai
-from mexica_ai import wire
+from mexica_ai.rpc import wire
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig
-from mexica_ai.server.searches import Searches
+from mexica_ai.server.searches import make_run
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 LONG_S = 60.0
@@ -127,20 +127,26 @@ def measure_endings(position, calls, threads):
     """
     started, ended = threading.Semaphore(0), threading.Semaphore(0)
     end_times = []
-    searches = Searches()
 
-    def noting_search(*args, **kwargs):
-        started.release()
-        result = searches.run(*args, **kwargs)
-        end_times.append(time.perf_counter())
-        ended.release()
-        return result
+    def noting_run(position, settings):
+        run = make_run(position, settings)
+        search = run.result
+
+        def result():
+            started.release()
+            found = search()
+            end_times.append(time.perf_counter())
+            ended.release()
+            return found
+
+        run.result = result
+        return run
 
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, daemon=True).start()
 
     async def start():
-        server = Server(ServerConfig(port=0, slots=1, threads=threads, max_time_s=LONG_S), noting_search)
+        server = Server(ServerConfig(port=0, slots=1, threads=threads, max_time_s=LONG_S), noting_run)
         await server.start()
         return server
 

@@ -21,7 +21,7 @@ import httpx
 from common import describe_machine, positive
 
 import mexica_ai as ai
-from mexica_ai.client import Client
+from mexica_ai.rpc.client import Client
 from mexica_ai.web import starts
 
 EXAMPLE = "mexica_midgame.json"

@@ -24,12 +24,13 @@ from pathlib import Path
 import numpy as np
 from common import positive
 
-from cext.core.baselines import evaluate
-from mexica_ai import registry
+from cext.core.baselines.simple import evaluate
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.search import SearchRun, weights_for
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.arena.pool import GamePool
-from mexica_ai.limits import Limits
-from mexica_ai.position import new_game
-from mexica_ai.search import run_search, weights_for
+from mexica_ai.game import registry
+from mexica_ai.game.position import new_game
 from mexica_ai.train.job_file import Series, complete
 
 AIM = 0.03
@@ -89,8 +90,8 @@ def play(game, weights, settings, index):
             if position.is_chance:
                 position.draw(random_.getrandbits(63))
                 continue
-            seed = random_.getrandbits(63)
-            result = run_search(position, limits, seed=seed, candidates=1, weights=weights)
+            search = SearchSettings(limits, random_.getrandbits(63), candidates=1, weights=weights)
+            result = SearchRun(position, search).result()
             if result.stop_reason != "forced":
                 leaf = leaf_share(position, weights, settings["iterations"], random_)
                 searched.append([position.to_move, [round(share, 4) for share in result.value], round(leaf, 4)])

@@ -20,8 +20,9 @@ from pathlib import Path
 
 from common import positive
 
-from mexica_ai import levels, registry
-from mexica_ai.search import weights_for
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.search import weights_for
+from mexica_ai.game import registry
 
 NEAREST, FARTHEST = 70, 210  # Elo between neighbours
 GREEDY_SHARE = 0.6

@@ -14,7 +14,7 @@ from pathlib import Path
 from signature import FOLDER, later_games
 
 import mexica_ai as ai
-from mexica_ai.records import make_record
+from mexica_ai.game.records import make_record
 
 # File: the game and the seats of its records.
 EXAMPLES = {

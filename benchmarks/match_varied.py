@@ -2,20 +2,20 @@
 
     python benchmarks/match_varied.py NEW.json OLD.json [--game tzolkin] [--pairs 40] [--iterations 200] [--seed 1]
 
-In a varied start the seats have things that play seldom brings them (`mexica_ai.train.corrections`). So the match shows
-how well weights judge what their own games lack, which a rival with other habits may do. Each start is played twice,
-with seats exchanged. OLD.json may be "ships". Prints the share of the win of NEW.json and its margin, with 95 %
+In a varied start the seats have things that play seldom brings them (`mexica_ai.game.contract.Learning`). So the match
+shows how well weights judge what their own games lack, which a rival with other habits may do. Each start is played
+twice, with seats exchanged. OLD.json may be "ships". Prints the share of the win of NEW.json and its margin, with 95 %
 intervals over the pairs.
 """
 
 import argparse
 import random
 
-from mexica_ai import registry
+from mexica_ai.analysis.search import weights_for
 from mexica_ai.arena.statistics import block_interval
 from mexica_ai.engines import make_engine
-from mexica_ai.position import Position, new_game
-from mexica_ai.search import weights_for
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, new_game
 
 
 def main():
@@ -39,8 +39,7 @@ def main():
 
 
 def has_varied(game):
-    training = registry.get(game).training
-    return training is not None and training.varied is not None
+    return registry.get(game).learning.varied is not None
 
 
 def mean(values):
@@ -50,7 +49,7 @@ def mean(values):
 def play_pair(game, engines, seed):
     """Return the mean share of the win and margin of the first engine in two games from one start."""
     random_ = random.Random(seed)
-    varied = registry.get(game).training.varied
+    varied = registry.get(game).learning.varied
     start = varied(new_game(game, players=2, seed=random_.getrandbits(63)).to_json(), random_)
     events = random_.getrandbits(63)
     shares, margins = zip(*(play(start, engines, seat, events) for seat in (0, 1)), strict=True)

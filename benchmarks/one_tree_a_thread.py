@@ -10,15 +10,17 @@ have the same candidate, their visits are added and their values averaged by vis
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.cli.main import main
 from mexica_ai.engines import specs
 from mexica_ai.engines.native import MctsEngine
-from mexica_ai.search import run_search
 
 MERGED = 200  # candidates of each tree that are merged
 
@@ -35,12 +37,11 @@ class TreesEngine(MctsEngine):
             iterations=None if limits.iterations is None else max(1, limits.iterations // n),
         )
         seeds = random.Random(seed)
-        with ThreadPoolExecutor(n) as executor:
-            futures = [
-                executor.submit(run_search, position, one, seed=seeds.getrandbits(63), candidates=MERGED, stop=stop)
-                for _ in range(n)
-            ]
-        return _merge([future.result() for future in futures], candidates)
+        runs = [SearchRun(position, SearchSettings(one, seeds.getrandbits(63), MERGED)) for _ in range(n)]
+        with contextlib.ExitStack() as stack, ThreadPoolExecutor(n) as executor:
+            for run in runs:
+                stack.enter_context(stop.calling(run.stop))
+            return _merge(list(executor.map(SearchRun.result, runs)), candidates)
 
 
 def _merge(results, count):

@@ -19,9 +19,10 @@ from setuptools import Extension
 CORE = Path(__file__).parent / "core"
 # What games are compiled against: the declarations that they import, and the headers of those.
 INTERFACE = (
-    "types.pxd", "game.pxd", "rng.pxd", "mix.h", "network.pxd", "network.h", "priors.pxd", "scorer.pxd", "scorer.h",
-    "tensor.pxd",
+    "contract/types.pxd", "contract/game.pxd", "contract/rng.pxd", "contract/mix.h", "learning/network.pxd",
+    "learning/network.h", "learning/priors.pxd", "learning/scorer.pxd", "learning/scorer.h", "learning/tensor.pxd",
 )  # fmt: skip
+HEADERS = tuple(CORE / folder for folder in ("contract", "learning", "search"))
 
 # -Wno-psabi: warnings about passing 64-byte vectors by value do not apply, since these functions are inlined.
 # -ffp-contract=off: without contracted multiply-adds, all builds compute the same numbers.
@@ -93,7 +94,7 @@ def game_extensions(
     """
     native = ["-march=native"] if os.environ.get("MEXICA_AI_NATIVE") == "1" else []
     needed = {
-        "include_dirs": [numpy.get_include(), str(CORE)],
+        "include_dirs": [numpy.get_include(), *map(str, HEADERS)],
         "define_macros": [*MACROS, ("CEXT_ABI", abi())],
         "extra_compile_args": [*COMPILE_ARGS, *compile_args, *native],
         "extra_link_args": list(LINK_ARGS),

@@ -7,7 +7,7 @@
 import sys
 
 import mexica_ai as ai
-from mexica_ai.client import Client
+from mexica_ai.rpc.client import Client
 
 position = ai.load(sys.argv[1])
 with Client(sys.argv[2] if len(sys.argv) > 2 else "127.0.0.1:50051") as client:

@@ -20,7 +20,7 @@ from onnx import helper, numpy_helper
 
 import mexica_ai as ai
 from mexica_ai import env
-from mexica_ai.evaluators import GAME_KEY, SCHEMA_KEY, OnnxEvaluator
+from mexica_ai.analysis.evaluators import GAME_KEY, SCHEMA_KEY, OnnxEvaluator
 
 SEATS = 4  # outputs of a network; those beyond the players of a game are not used
 EXPLORING_TURNS = 6  # of each seat: the turn is drawn by visits, so that games differ

@@ -16,8 +16,18 @@ TYPE_CHECKING = False  # as in `typing`, which takes longer to import than this
 if TYPE_CHECKING:
     from typing import Any
 
-    from mexica_ai.annotate import TurnEvaluation, evaluate_record
-    from mexica_ai.errors import (
+    from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record
+    from mexica_ai.analysis.explain import explain
+    from mexica_ai.analysis.limits import Limits
+    from mexica_ai.analysis.results import Candidate, Result
+    from mexica_ai.analysis.search import SearchRun, analyze, best_turn
+    from mexica_ai.analysis.settings import SearchSettings
+    from mexica_ai.analysis.stopping import Stop
+    from mexica_ai.game.contract import Opinion
+    from mexica_ai.game.position import Position, load, new_game
+    from mexica_ai.game.proposals import Verdict, consider_proposal
+    from mexica_ai.game.records import make_record, position_at, replay
+    from mexica_ai.io.errors import (
         GameOverError,
         IllegalActionError,
         MexicaAIError,
@@ -27,12 +37,6 @@ if TYPE_CHECKING:
         UnknownGameError,
         Violation,
     )
-    from mexica_ai.limits import Limits
-    from mexica_ai.position import Position, load, new_game
-    from mexica_ai.records import make_record, position_at, replay
-    from mexica_ai.results import Candidate, Result
-    from mexica_ai.search import analyze, best_turn
-    from mexica_ai.stopping import Stop
 
 __all__ = [
     "Candidate",
@@ -41,21 +45,24 @@ __all__ = [
     "Limits",
     "MexicaAIError",
     "NotationError",
+    "Opinion",
     "Position",
     "PositionError",
-    "Removal",
     "Result",
     "SearchError",
+    "SearchRun",
+    "SearchSettings",
     "Stop",
-    "TokenRemoval",
     "TurnEvaluation",
     "UnknownGameError",
+    "Verdict",
     "Violation",
     "__version__",
     "analyze",
     "best_turn",
-    "consider_removal",
+    "consider_proposal",
     "evaluate_record",
+    "explain",
     "load",
     "make_record",
     "new_game",
@@ -64,8 +71,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "annotate": {"TurnEvaluation", "evaluate_record"},
-    "errors": {
+    "analysis.annotate": {"TurnEvaluation", "evaluate_record"},
+    "io.errors": {
         "GameOverError",
         "IllegalActionError",
         "MexicaAIError",
@@ -75,30 +82,30 @@ _HOMES = {
         "UnknownGameError",
         "Violation",
     },
-    "limits": {"Limits"},
-    "position": {"Position", "load", "new_game"},
-    "records": {"make_record", "position_at", "replay"},
-    "registry": set(),  # which knows the homes of names that single games add
-    "results": {"Candidate", "Result"},
-    "search": {"analyze", "best_turn"},
-    "stopping": {"Stop"},
+    "analysis.explain": {"explain"},
+    "analysis.limits": {"Limits"},
+    "game.contract": {"Opinion"},
+    "game.position": {"Position", "load", "new_game"},
+    "game.proposals": {"Verdict", "consider_proposal"},
+    "game.records": {"make_record", "position_at", "replay"},
+    "analysis.results": {"Candidate", "Result"},
+    "analysis.search": {"SearchRun", "analyze", "best_turn"},
+    "analysis.settings": {"SearchSettings"},
+    "analysis.stopping": {"Stop"},
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name, or a module that has some, and import it; called on the first use only."""
-    if name not in __all__ and name not in _HOMES:
+    """Return a public name, and import its module; called on the first use only."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    if name in _HOMES:
-        return import_module(f"{__name__}.{name}")
     if name == "__version__":
         value = import_module("importlib.metadata").version("mexica-ai")
     else:
-        home = next((f"{__name__}.{module}" for module, names in _HOMES.items() if name in names), None)
-        home = home or import_module(f"{__name__}.registry").EXTRAS[name]
-        value = getattr(import_module(home), name)
+        home = next(module for module, names in _HOMES.items() if name in names)
+        value = getattr(import_module(f"{__name__}.{home}"), name)
     globals()[name] = value
     return value
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import matplotlib
 from matplotlib.figure import Figure
 
-from mexica_ai.errors import NotationError
-from mexica_ai.files import problem_of, writing
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.files import problem_of, writing
 
 
 def check_path(path: str) -> None:

@@ -9,15 +9,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import mexica_ai
-from mexica_ai import files, registry
+from mexica_ai import __version__
+from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine
-from mexica_ai.errors import IllegalActionError, MexicaAIError, PositionError
-from mexica_ai.position import Position
-from mexica_ai.records import make_record
-from mexica_ai.results import Result
-from mexica_ai.stopping import Stop
-from mexica_ai.strict import quote
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.game.records import make_record
+from mexica_ai.io import files
+from mexica_ai.io.errors import IllegalActionError, MexicaAIError, PositionError
+from mexica_ai.io.strict import quote
 
 
 class Session:
@@ -60,7 +61,7 @@ class Session:
     @property
     def hides(self) -> bool:
         """Whether seats see different things."""
-        return registry.get(self.position.game).codec.has_views
+        return registry.get(self.position.game).views is not None
 
     def view(self, seat: int | None) -> Position:
         """Return what a seat sees of the position; None: all of it."""
@@ -160,7 +161,7 @@ class Session:
         while position.is_within_turn:
             position.pop()
         names = [self.engines[seat].name if seat in self.engines else "person" for seat in range(position.players)]
-        details: dict[str, Any] = {"engines": names, "build": mexica_ai.__version__}
+        details: dict[str, Any] = {"engines": names, "build": __version__}
         if self.resigned is not None:
             details["forfeit"] = {"seat": self.resigned, "reason": "resigned", "detail": ""}
         return make_record(position, **details)
@@ -179,11 +180,11 @@ class Session:
         """Return a turn of another seat, or a random event, as a seat sees it: without operands that it cannot know."""
         if not self.hides:
             return turn
-        codec = registry.get(before.game).codec
+        views = registry.get(before.game).views
         shown, now = [], before.copy()
         for action in turn:
             mover = now.to_json()["to_move"]  # of a random event, the seat that goes on after it
             now.push_action(action)
-            is_hidden = mover != viewer and codec.is_secret(action, now.to_json())
+            is_hidden = mover != viewer and views.is_secret(action, now.to_json())
             shown.append(action.split()[0] if is_hidden else action)
         return shown

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from mexica_ai import consider_removal, wire
-from mexica_ai.errors import MexicaAIError, Violation
-from mexica_ai.limits import MAX_INT64
-from mexica_ai.position import deal as deal_game
+from mexica_ai.game.position import deal as deal_game
+from mexica_ai.game.proposals import consider_proposal
+from mexica_ai.game.steps import Applied, play_steps
+from mexica_ai.io.errors import MexicaAIError, Violation
+from mexica_ai.io.figures import MAX_INT64
+from mexica_ai.rpc import wire
 from mexica_ai.server import paths
-from mexica_ai.steps import Applied, play_steps
 from mexica_ai.v1 import engine_pb2
 
 
@@ -81,7 +82,7 @@ def validate_position(request) -> engine_pb2.ValidatePositionResponse:
     return engine_pb2.ValidatePositionResponse()
 
 
-def consider_tokens(request) -> engine_pb2.ConsiderRemovalResponse:
+def consider(request) -> engine_pb2.ConsiderProposalResponse:
     wire.check_size(request)
     position = wire.position_from_message(request.position)
-    return wire.removal_to_message(consider_removal(position, list(request.sizes)))
+    return wire.verdict_to_message(consider_proposal(position, list(request.actions)))

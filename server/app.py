@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
 from importlib import metadata
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
-from mexica_ai.results import Result
-from mexica_ai.server import secret_files
+from mexica_ai.server import searches, secret_files
 from mexica_ai.server.auth import RECHECK_S, Authenticates, Certificates, Tokens
 from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.server.connections import CHECK_S, Connections
@@ -22,6 +20,7 @@ from mexica_ai.server.floods import LimitsCalls
 from mexica_ai.server.logs import LogsCalls
 from mexica_ai.server.metrics import make_metrics
 from mexica_ai.server.refusals import Pace, PacesRefusals
+from mexica_ai.server.runner import MakeRun
 from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME, EngineService
 from mexica_ai.server.silence import EndsSilentCalls
@@ -66,7 +65,7 @@ class Server:
     Parameters
     ----------
     config : ServerConfig
-    search, watch : callable, optional
+    make_run : callable, optional
         As for Scheduler.
 
     Attributes
@@ -82,12 +81,7 @@ class Server:
         A file of the configuration cannot be used, or a package is missing; reason INVALID_CONFIG.
     """
 
-    def __init__(
-        self,
-        config: ServerConfig,
-        search: Callable[..., Result] | None = None,
-        watch: Callable[..., Iterator[Result]] | None = None,
-    ) -> None:
+    def __init__(self, config: ServerConfig, make_run: MakeRun = searches.make_run) -> None:
         self._config = config
         self._certificates = Certificates(config) if config.tls_certificate else None
         self._tokens = Tokens(config.tokens_file) if config.tokens_file else None
@@ -97,7 +91,7 @@ class Server:
         self.metrics = make_metrics(config)
         self._tracing = make_tracing(config, version)
         self._health = health.aio.HealthServicer()
-        self.scheduler = Scheduler(config, self.metrics, search, watch)
+        self.scheduler = Scheduler(config, self.metrics, make_run)
         self.metrics.server(version, config.slots, lambda: self.scheduler.num_waiting)
         self.address = config.address
         self._guarding: asyncio.Task[None] | None = None

@@ -19,13 +19,13 @@ from typing import NamedTuple
 import grpc
 from google.rpc import error_details_pb2, status_pb2
 
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.files import read_bytes, read_text
+from mexica_ai.io.errors import NotationError, SearchError
+from mexica_ai.io.files import read_bytes, read_text
+from mexica_ai.io.strict import quote
 from mexica_ai.server import handlers, secret_files
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.config import refuse as refuse_field
 from mexica_ai.server.refusals import STRANGERS, end, refuse
-from mexica_ai.strict import quote
 
 CALLER: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_caller", default="")
 """The caller of the current call: the name of its token, or else the common name of its certificate."""

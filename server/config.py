@@ -17,24 +17,23 @@ from pydantic import Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from mexica_ai.errors import NotationError, SearchError, Violation
-from mexica_ai.files import read_text
-from mexica_ai.limits import (
+from mexica_ai.analysis.limits import (
     DEFAULT_MEMORY_MB,
     DEFAULT_THREADS,
     DEFAULT_TIME_S,
     MAX_CANDIDATES,
-    MAX_INT64,
     MAX_MEMORY_MB,
     MAX_THREADS,
-    MAX_TIME_S,
 )
+from mexica_ai.io.errors import NotationError, SearchError, Violation
+from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
+from mexica_ai.io.files import read_text
+from mexica_ai.io.strict import quote
+from mexica_ai.rpc.targets import MAX_PORT
+from mexica_ai.rpc.wire import WEIGHTS_NAME
 from mexica_ai.server.resources import memory_mb as available_mb
 from mexica_ai.server.resources import num_processors
 from mexica_ai.server.weight_sets import WeightSets, read_weight_sets
-from mexica_ai.strict import quote
-from mexica_ai.targets import MAX_PORT
-from mexica_ai.wire import WEIGHTS_NAME
 
 ENVIRONMENT_PREFIX = "MEXICA_AI_"
 CONFIG_VARIABLE = "MEXICA_AI_CONFIG"

@@ -18,8 +18,7 @@ import grpc
 from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 
-from mexica_ai import wire
-from mexica_ai.errors import (
+from mexica_ai.io.errors import (
     GameOverError,
     IllegalActionError,
     MexicaAIError,
@@ -29,6 +28,7 @@ from mexica_ai.errors import (
     UnknownGameError,
     Violation,
 )
+from mexica_ai.rpc import wire
 from mexica_ai.server import handlers
 from mexica_ai.server.auth import CALLER, DOMAIN
 from mexica_ai.server.logs import REQUEST_ID

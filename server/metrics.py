@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import grpc
 
+from mexica_ai.io.errors import SearchError
 from mexica_ai.server.config import ServerConfig, format_address, refuse
 from mexica_ai.server.scrapes import ScrapeServer
 
@@ -54,6 +56,15 @@ class Metrics:
 
     def rejected(self, reason: str) -> None:
         """Record that a call was rejected, with a reason such as TOO_MANY_WAITING."""
+
+    @contextlib.contextmanager
+    def noting_rejections(self) -> Iterator[None]:
+        """Record the rejection that is raised inside the context, if any."""
+        try:
+            yield
+        except SearchError as error:
+            self.rejected(error.reason)
+            raise
 
     def cancelled(self) -> None:
         """Record that a caller has cancelled its call."""

@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Iterator
 
-from mexica_ai.errors import MexicaAIError
+from mexica_ai.io.errors import MexicaAIError
 
 Rule = tuple[str, str]  # a pattern of the whole path, and the field of the request
 

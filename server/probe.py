@@ -7,8 +7,8 @@ import ipaddress
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from mexica_ai.rpc.targets import DIRECT
 from mexica_ai.server.config import ServerConfig, format_address, refuse
-from mexica_ai.targets import DIRECT
 
 TIMEOUT_S = 3.0
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
-from mexica_ai.results import Result
+from mexica_ai.analysis.results import Result
 
 if TYPE_CHECKING:
-    from mexica_ai.server.scheduler import Question
+    from mexica_ai.server.calls import Question
 
 _REPEATABLE = frozenset({"iterations", "solved"})  # stop reasons that the speed of the machine has no part in
 
@@ -50,7 +50,8 @@ class ResultCache:
             self._results[key] = data
 
     def _key(self, question: Question, caller: str) -> bytes | None:
-        limits = question.limits
+        settings = question.settings
+        limits = settings.limits
         if not (self._results.maxsize and question.has_seed and limits.iterations and limits.threads == 1):
             return None
         parts = [
@@ -58,9 +59,9 @@ class ResultCache:
             question.position.to_json(),
             limits.iterations,
             limits.memory_mb,
-            question.seed,
-            question.level,
-            question.num_candidates,
-            question.weights.sha256 if question.weights else None,
+            settings.seed,
+            settings.level,
+            settings.candidates,
+            settings.weights.sha256 if settings.weights else None,
         ]
         return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode()).digest()

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from mexica_ai.files import read_bytes
+from mexica_ai.io.files import read_bytes
+from mexica_ai.io.strict import quote
 from mexica_ai.server.config import ServerConfig
-from mexica_ai.strict import quote
 
 SOON = timedelta(days=14)  # how long before its end a certificate is reported,
 SOON_SHARE = 1 / 3  # but not earlier than this share of its lifetime before

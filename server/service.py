@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import functools
 import re
 from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
-from mexica_ai import levels, registry, wire
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S, is_time
-from mexica_ai.position import Position, require_seat_to_move
-from mexica_ai.results import Result
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.explain import explain
+from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S
+from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, require_seat_to_move
+from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.io.figures import is_time
+from mexica_ai.io.strict import quote
+from mexica_ai.rpc import wire
 from mexica_ai.server import answers, batches, handlers, paths, tracing
 from mexica_ai.server.auth import CALLER
+from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import TooLong, answers_errors, failure_of, streams_errors
 from mexica_ai.server.refusals import Pace, caller_of
-from mexica_ai.server.scheduler import Call, Question, Scheduler
+from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.slots import SHUTTING_DOWN, BusyError, loop_time
-from mexica_ai.strict import quote
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 SERVICE_NAME = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
@@ -159,7 +166,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         for number, turn in enumerate(request.turns):
             wire.check_size(turn, f"turns[{number}]")
         call, seed = _call(context), wire.seed_of(request)
-        limits = self._scheduler.clamp(**wire.limits_of(request.limits))
+        limits = self._scheduler.admission.clamp(**wire.limits_of(request.limits))
         start = await self._lightly(call, wire.position_from_message, request.start, "start")
         weights = self._weights.get(start.game, request.weights)
         evaluations = self._scheduler.evaluate(
@@ -177,20 +184,21 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 
     async def _read(self, request, call: Call, *, unlimited: bool = False, is_patient: bool = False) -> Question:
         """Read the fields that requests share; the position last, and, if it is not patient, only if it is accepted."""
-        seed = wire.seed_of(request)
-        level = request.level or levels.HIGHEST
-        levels.check(level)
-        limits = self._scheduler.clamp(**wire.limits_of(request.limits), unlimited=unlimited)
+        settings = SearchSettings(
+            self._scheduler.admission.clamp(**wire.limits_of(request.limits), unlimited=unlimited),
+            wire.seed_of(request),
+            min(request.num_candidates or DEFAULT_CANDIDATES, self._config.max_candidates),
+            request.level or levels.HIGHEST,
+        )
         if not is_patient:
             try:
-                self._scheduler.check(call, limits, level)
+                self._scheduler.admission.check(call, settings)
             except BusyError:
                 if not self._is_seen_forced(request.position):
                     raise
         position = await self._lightly(call, _read_position, request.position)
         weights = self._weights.get(position.game, request.weights)
-        num_candidates = min(request.num_candidates or DEFAULT_CANDIDATES, self._config.max_candidates)
-        return Question(position, limits, seed, num_candidates, level, weights, request.HasField("seed"))
+        return Question(position, dataclasses.replace(settings, weights=weights), request.HasField("seed"))
 
     def _is_seen_forced(self, message: engine_pb2.Position) -> bool:
         """Return whether a rejected call, if it is looked at, has only one legal turn, which needs no slot."""
@@ -205,10 +213,10 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             message = wire.result_to_message(
                 result,
                 engine_version=self._engine_version,
-                rules_version=registry.get(question.position.game).game.rules_version,
+                rules_version=registry.get(question.position.game).rules.rules_version,
             )
             if explains:
-                message.explanation.extend(result.explain(question.position).sentences)
+                message.explanation.extend(explain(question.position, result).sentences)
             return message
 
     @contextlib.contextmanager
@@ -249,14 +257,14 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         return await self._lightly(_call(context), answers.validate_position, request)
 
     @answers_errors
-    async def ConsiderRemoval(self, request, context):  # noqa: N802
-        """Answer whether the engine agrees to remove tokens; see engine.proto."""
-        return await self._scheduler.light(_call(context), answers.consider_tokens, request)
+    async def ConsiderProposal(self, request, context):  # noqa: N802
+        """Answer whether the engine agrees to a proposal; see engine.proto."""
+        return await self._scheduler.light(_call(context), answers.consider, request)
 
     @answers_errors
     async def ListGames(self, request, context):  # noqa: N802
         """List the games; see engine.proto."""
-        games = (registry.get(name).game for name in registry.names())
+        games = (registry.get(name).rules for name in registry.names())
         return engine_pb2.ListGamesResponse(games=map(wire.game_to_message, games))
 
     @answers_errors
@@ -272,7 +280,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             caps=engine_pb2.GetEngineInfoResponse.Caps(
                 time_s=config.max_time_s,
                 iterations=config.max_iterations,
-                memory_mb=self._scheduler.memory_mb,
+                memory_mb=self._scheduler.admission.memory_mb,
                 threads=config.threads,
                 candidates=config.max_candidates,
                 record_turns=config.max_record_turns,

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import grpc
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
-from mexica_ai.errors import SearchError
+from mexica_ai.io.errors import SearchError
 from mexica_ai.server import handlers
 from mexica_ai.server.auth import DOMAIN
 from mexica_ai.server.refusals import end

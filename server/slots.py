@@ -22,7 +22,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mexica_ai.errors import SearchError
+from mexica_ai.io.errors import SearchError
 
 MIN_SEARCH_S = 0.01  # shortest time worth a search
 SHUTTING_DOWN = "SHUTTING_DOWN"

@@ -15,8 +15,8 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from mexica_ai.rpc.targets import DIRECT, proxy_of
 from mexica_ai.server.config import ServerConfig, refuse
-from mexica_ai.targets import DIRECT, proxy_of
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from mexica_ai import registry
-from mexica_ai.errors import NotationError
-from mexica_ai.registry import Weights
-from mexica_ai.strict import quote
-from mexica_ai.wire import SHIPPED
+from mexica_ai.game import registry
+from mexica_ai.game.registry import Weights
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import quote
+from mexica_ai.rpc.wire import SHIPPED
 
 
 class WeightSets:
@@ -56,7 +56,7 @@ class WeightSets:
         name = name or SHIPPED
         if name not in sets:
             expected = f"expected one of {', '.join(sets)}, the weights of {game} here"
-            if registry.get(game).weights_spec is None:
+            if registry.get(game).learning.weights is None:
                 expected = f"{game} has no weights, expected no name or {SHIPPED}"
             raise NotationError(
                 f"weights: given {quote(name)}; {expected}",

@@ -7,11 +7,11 @@ from unittest import mock
 
 from reference.coatl import PROPHECIES, TEMPLES, State
 
-from cext.core.game import CHANCE, TERMINAL
+from cext.core.contract.game import CHANCE, TERMINAL
 from cext.games.coatl.ops import state_from_fields
-from mexica_ai.errors import NotationError
 from mexica_ai.games.coatl import notation
-from mexica_ai.games.coatl.codec import CODEC
+from mexica_ai.games.coatl.game import GAME
+from mexica_ai.io.errors import NotationError
 
 
 class Reference(State):
@@ -29,7 +29,7 @@ class Compiled:
 
     Attributes
     ----------
-    state : cext.core.game.State
+    state : cext.core.contract.game.State
     """
 
     def __init__(self, state):
@@ -87,7 +87,7 @@ class Compiled:
         self.state.apply(action)
 
     def random_event(self, rng):
-        return notation.format_action(CODEC.draw_outcome(self.state, rng.getrandbits(60)))
+        return notation.format_action(GAME.events.draw_outcome(self.state, rng.getrandbits(60)))
 
     def outcomes(self):
         """Return the outcomes of a `deal` or an `uncover`."""

@@ -11,6 +11,7 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2_grpc
 from grpc_status import rpc_status
+from searching import fake_runs
 
 import mexica_ai as ai
 from mexica_ai.server.app import Server
@@ -63,8 +64,7 @@ class RunningServer:
         self._thread.start()
         self._config = ServerConfig(**{"port": 0, "slots": 2, "grace_s": 0.1, **config})
         self._server = None
-        self._search = search
-        self._watch = watch
+        self._searching = (fake_runs(search, watch),) if search or watch else ()
         try:
             self.run(self._start())
         except BaseException:
@@ -76,7 +76,7 @@ class RunningServer:
         self.health = health_pb2_grpc.HealthStub(self.channel)
 
     async def _start(self):
-        self._server = Server(self._config, self._search, self._watch)
+        self._server = Server(self._config, *self._searching)
         if self._folder is None:
             await self._server.start()
             self.address = self._server.address

@@ -2,8 +2,8 @@
 
 from reference import tzolkin as reference
 
-from mexica_ai.errors import MexicaAIError
 from mexica_ai.games.tzolkin import notation
+from mexica_ai.io.errors import MexicaAIError
 
 
 class Reference:

@@ -1,7 +1,8 @@
 """The compiled searches and baselines, with the weights that ship unless others are given."""
 
-from cext.core import baselines, beam, search
-from mexica_ai import registry
+from cext.core.baselines import beam, simple
+from cext.core.search import search
+from mexica_ai.game import registry
 
 
 def weights_of(state):
@@ -19,11 +20,11 @@ def _weighed(function):
 
 Search = _weighed(search.Search)
 Beam = _weighed(beam.Beam)
-greedy_turn = _weighed(baselines.greedy_turn)
-evaluate = _weighed(baselines.evaluate)
+greedy_turn = _weighed(simple.greedy_turn)
+evaluate = _weighed(simple.evaluate)
 
 
 def categorize(state, weights=None):
     """Return what the priors make of the legal actions of a state."""
-    spec = registry.get(state.game.name).weights_spec
+    spec = registry.get(state.game.name).learning.weights
     return spec.categorize(state, weights or weights_of(state))

@@ -18,23 +18,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from mexica_ai import registry
 from mexica_ai.arena.play import seen_by
 from mexica_ai.engines import EngineSpec, make_engine
 from mexica_ai.engines.base import find_fault
 from mexica_ai.engines.process import (
     DEFAULT_MARGIN_S,
+    EXIT_POLL_S,
     EXIT_TIMEOUT_S,
     HELLO_TIMEOUT_S,
     MAX_LINE,
     PROTOCOL_VERSION,
-    STOP_POLL_S,
     name_games,
     split_command,
 )
-from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.position import Position, new_game
-from mexica_ai.strict import parse_json, quote
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.io.errors import MexicaAIError, NotationError
+from mexica_ai.io.strict import parse_json, quote
 
 OK, FAILED, NOTE = "ok", "FAILED", "note"
 LONG_S = 60.0  # of a search that is stopped
@@ -450,7 +450,7 @@ class _Program:
         while (ended := os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is None:
             if time.monotonic() >= deadline:
                 return None
-            time.sleep(STOP_POLL_S)
+            time.sleep(EXIT_POLL_S)
         return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
     def kill(self) -> None:

@@ -12,11 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mexica_ai.engines.specs import EngineSpec, parse_spec
-from mexica_ai.errors import NotationError
-from mexica_ai.files import read_text
-from mexica_ai.strict import quote
-
-NOT_IN_FILES = ("config", "help")
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.files import read_text
+from mexica_ai.io.strict import quote
 
 
 def read_config(path: str, actions: Mapping[str, argparse.Action]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from mexica_ai.arena import statistics
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.report import describe_failure, format_sprt, outcome_of, sprt_json
 from mexica_ai.arena.runner import Progress
-from mexica_ai.terminal import MAX_MESSAGE, Lines, format_duration, shorten
+from mexica_ai.io.terminal import MAX_MESSAGE, Lines, format_duration, shorten
 
 REFRESH_S = 0.5
 

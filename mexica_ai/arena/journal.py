@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from mexica_ai.arena.tournament import Tournament, canonical_spec
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.files import read_lines
-from mexica_ai.limits import MAX_INT64, MAX_TIME_S
-from mexica_ai.records import VERSION, check_record
-from mexica_ai.strict import check_shape, parse_json, quote
+from mexica_ai.game.records import VERSION, check_record
+from mexica_ai.io.errors import NotationError, SearchError
+from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
+from mexica_ai.io.files import read_lines
+from mexica_ai.io.strict import check_shape, parse_json, quote
 
 _ARENA_SHAPE = {
     "tournament": dict,

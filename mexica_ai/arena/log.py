@@ -11,8 +11,8 @@ import datetime
 import functools
 import os
 
-from mexica_ai.errors import NotationError
-from mexica_ai.terminal import tell
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.terminal import tell
 
 MAX_LINE = 1 << 16  # characters; the rest of a longer one is left out
 

@@ -9,12 +9,12 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.files import read_text
-from mexica_ai.games.compact import split_header
-from mexica_ai.position import Position
-from mexica_ai.records import position_at
-from mexica_ai.strict import parse_json, quote
+from mexica_ai.game.compact import split_header
+from mexica_ai.game.position import Position
+from mexica_ai.game.records import position_at
+from mexica_ai.io.errors import MexicaAIError, NotationError
+from mexica_ai.io.files import read_text
+from mexica_ai.io.strict import parse_json, quote
 
 MAX_BYTES = 64 << 20  # of a file of openings
 

@@ -26,19 +26,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from mexica_ai import registry
+from mexica_ai.analysis.limits import LEAST_TIME_S, Limits, clock_margin, time_from_clock
+from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.arena.adjudication import Adjudicator
 from mexica_ai.arena.log import Log
 from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.engines.base import name_turn
 from mexica_ai.engines.process import ProcessEngine
-from mexica_ai.errors import MexicaAIError, SearchError
-from mexica_ai.limits import LEAST_TIME_S, Limits, clock_margin, time_from_clock
-from mexica_ai.position import Position, new_game
-from mexica_ai.records import VERSION
-from mexica_ai.results import Result
-from mexica_ai.stopping import Stop
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.game.records import VERSION
+from mexica_ai.io.errors import MexicaAIError, SearchError
 
 RETRIES = 2  # further attempts with on_failure="retry"
 TICK_S = 0.05  # longest delay between the end of an engine's time and its stop flag
@@ -147,29 +147,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
         position = new_game(tournament.game, players=tournament.players, seed=tournament.deal_seed(game.block))
     else:
         position = Position.from_compact(task.opening)
-    record: dict[str, Any] = {
-        "game": tournament.game,
-        "version": VERSION,
-        # Early in the record, so that even the beginning of a torn line identifies the tournament.
-        "arena": {
-            "tournament": tournament.to_json(),
-            "block": game.block,
-            "number": game.number,
-            "seating": list(game.seating),
-            "isolated": task.isolated,
-        },
-        "start": position.to_json(),
-        "turns": [],
-        "scores": None,
-        "winners": None,
-        "engines": [tournament.engines[engine] for engine in game.seating],
-        **_weights_of_seats(task),
-        "seeds": [tournament.engine_seed(game, seat) for seat in range(tournament.players)],
-        "times": [],
-        "build": describe_build(tournament.game),  # of the worker, perhaps on another machine
-        "started_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "termination": "finished",
-    }
+    record = _begun_record(task, position)
     seats = [_Seat(task, seat) for seat in range(tournament.players)]
     adjudicator = Adjudicator(tournament, game, seen_by)
     decision = None
@@ -211,6 +189,34 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
     return record
 
 
+def _begun_record(task: Task, position: Position) -> dict[str, Any]:
+    """Return the record of a game before its first turn."""
+    tournament, game = task.tournament, task.game
+    return {
+        "game": tournament.game,
+        "version": VERSION,
+        # Early in the record, so that even the beginning of a torn line identifies the tournament.
+        "arena": {
+            "tournament": tournament.to_json(),
+            "block": game.block,
+            "number": game.number,
+            "seating": list(game.seating),
+            "isolated": task.isolated,
+        },
+        "start": position.to_json(),
+        "turns": [],
+        "scores": None,
+        "winners": None,
+        "engines": [tournament.engines[engine] for engine in game.seating],
+        **_weights_of_seats(task),
+        "seeds": [tournament.engine_seed(game, seat) for seat in range(tournament.players)],
+        "times": [],
+        "build": describe_build(tournament.game),  # of the worker, perhaps on another machine
+        "started_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "termination": "finished",
+    }
+
+
 def _weights_of_seats(task: Task) -> dict[str, Any]:
     """Return the key `weights` of a record, the weights of each seat; no key if they are not known."""
     known = task.tournament.weights
@@ -221,11 +227,11 @@ def _weights_of_seats(task: Task) -> dict[str, Any]:
 def describe_build(game: str) -> str:
     """Return the version of this package and a digest of the code (compiled and Python) and weights that play a game.
 
-    The digest covers this package, and that of the game's codec if it is another one. Cached, since the process does
+    The digest covers this package, and that of the game if it is another one. Cached, since the process does
     not reload its code.
     """
     digest = hashlib.sha256()
-    package = type(registry.get(game).codec).__module__.partition(".")[0]
+    package = registry.get(game).starts.new_state.__module__.partition(".")[0]
     for name in dict.fromkeys(("cext", "mexica_ai", package)):
         module = import_module(name)
         if not hasattr(module, "__path__"):  # a single file
@@ -236,7 +242,6 @@ def describe_build(game: str) -> str:
                 if path.suffix in (".py", ".so", ".json") and path.name != "built.json":  # only a checkout has that
                     digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     return f"mexica-ai {importlib.metadata.version('mexica-ai')}, code {digest.hexdigest()[:12]}"
-
 
 
 class _Seat:
@@ -390,7 +395,7 @@ def seen_by(position: Position, seat: int) -> Position:
     if view.viewer is not None:
         return view
     data = view.to_json()
-    shown = registry.get(view.game).codec.redact(view.to_json())  # what is hidden from all seats
+    shown = registry.get(view.game).redact(view.to_json())  # what is hidden from all seats
     return view if shown == data else Position.from_json(shown)
 
 

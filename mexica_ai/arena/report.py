@@ -18,9 +18,9 @@ from typing import Any
 from mexica_ai.arena import statistics
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern
-from mexica_ai.errors import NotationError
-from mexica_ai.strict import quote
-from mexica_ai.terminal import MAX_FOREIGN, MAX_MESSAGE, escape, shorten, wrap
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import quote
+from mexica_ai.io.terminal import MAX_FOREIGN, MAX_MESSAGE, escape, shorten, wrap
 
 MAX_PATTERNS = 12  # with more, the table does not list them; JSON has all
 BOOTSTRAP = 1000
@@ -234,34 +234,7 @@ def evaluate(
     """
     outcomes, num_engines = collected.outcomes, len(collected.names)
     summaries = statistics.summarize(outcomes, num_engines)
-    engines = []
-    for summary in summaries:
-        usage = collected.usage[summary.engine]
-        turns = max(1, usage["turns"])
-        engine = {
-            "name": collected.names[summary.engine],
-            "spec": collected.specs[summary.engine],
-            "weights": collected.weights[summary.engine],
-            "games": usage["games"],
-            "points": round(usage["points"], 6),
-            "blocks": summary.blocks,
-            "share": _list(summary.share),
-            "rank": _list(summary.rank),
-            "margin": _list(summary.margin),
-            "seat_shares": [_list(share) for share in summary.seat_shares],
-            "forfeits": usage["forfeits"],
-            "failures": usage["failures"],
-            "turns": usage["turns"],
-            "seconds_per_turn": round(usage["seconds"] / turns, 6),
-            "iterations_per_turn": round(usage["iterations"] / turns, 1),
-            "late_mean_s": round(usage["late_s"] / turns, 6),
-            "late_max_s": usage["late_max_s"],
-            "first_failure": collected.first_failures[summary.engine],
-        }
-        if collected.players == 2 and num_engines == 2:
-            engine["elo"] = _list(statistics.elo(summary.share))
-            engine["superiority"] = statistics.likelihood_of_superiority(outcomes, summary.engine)
-        engines.append(engine)
+    engines = [_engine_figures(collected, summary) for summary in summaries]
     place = None
     if anchor is not None and num_engines:
         check_anchor(anchor, collected.names)
@@ -291,6 +264,36 @@ def evaluate(
     if anchor is not None:
         found["anchor"] = {"name": anchor[0], "rating": anchor[1]}
     return found
+
+
+def _engine_figures(collected: Collected, summary: statistics.EngineSummary) -> dict[str, Any]:
+    """Return the figures of an engine, without its rating."""
+    usage = collected.usage[summary.engine]
+    turns = max(1, usage["turns"])
+    engine = {
+        "name": collected.names[summary.engine],
+        "spec": collected.specs[summary.engine],
+        "weights": collected.weights[summary.engine],
+        "games": usage["games"],
+        "points": round(usage["points"], 6),
+        "blocks": summary.blocks,
+        "share": _list(summary.share),
+        "rank": _list(summary.rank),
+        "margin": _list(summary.margin),
+        "seat_shares": [_list(share) for share in summary.seat_shares],
+        "forfeits": usage["forfeits"],
+        "failures": usage["failures"],
+        "turns": usage["turns"],
+        "seconds_per_turn": round(usage["seconds"] / turns, 6),
+        "iterations_per_turn": round(usage["iterations"] / turns, 1),
+        "late_mean_s": round(usage["late_s"] / turns, 6),
+        "late_max_s": usage["late_max_s"],
+        "first_failure": collected.first_failures[summary.engine],
+    }
+    if collected.players == 2 and len(collected.names) == 2:
+        engine["elo"] = _list(statistics.elo(summary.share))
+        engine["superiority"] = statistics.likelihood_of_superiority(collected.outcomes, summary.engine)
+    return engine
 
 
 def _machine_late_s(collected: Collected) -> float:

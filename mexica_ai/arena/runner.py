@@ -21,8 +21,8 @@ from mexica_ai.arena.play import Task, describe_build, play_game
 from mexica_ai.arena.report import outcome_of
 from mexica_ai.arena.swiss import pair
 from mexica_ai.arena.tournament import Game, Tournament
-from mexica_ai.errors import SearchError
-from mexica_ai.strict import quote
+from mexica_ai.io.errors import SearchError
+from mexica_ai.io.strict import quote
 
 __all__ = ["Progress", "describe_build", "describe_lost", "run"]
 
@@ -58,6 +58,13 @@ class Progress:
     lost: list[tuple[Game, str]] = field(default_factory=list)
     began_s: float = field(default_factory=time.monotonic)
     ended_by: str = ""
+
+    def keep(self, record: dict[str, Any], journal: JournalWriter | None) -> None:
+        """Add the record of a game of this session, to the journal first."""
+        if journal:
+            journal.append(record)
+        self.records.append(record)
+        self.session_games += 1
 
     @property
     def games_per_hour(self) -> float:
@@ -112,28 +119,14 @@ def run(
     stop = stop or threading.Event()
     if journal:
         tournament = journal.tournament  # the same tournament, in the form that the journal's lines use
-    games_per_block = tournament.games_per_block
-    progress = Progress(tournament, num_blocks * games_per_block)
-    finished: collections.Counter[int] = collections.Counter()  # games of each block
-    played = set()
-    for record in journal.games if journal else ():
-        key = record["arena"]["block"], record["arena"]["number"]
-        if key not in played and key[0] < num_blocks:
-            played.add(key)
-            progress.records.append(record)
-            finished[key[0]] += 1
+    progress = Progress(tournament, num_blocks * tournament.games_per_block)
+    played = _count_played(progress, journal.games if journal else (), num_blocks)
+    finished = collections.Counter(block for block, _ in played)  # games of each block
     if is_decided(progress):
         progress.ended_by = "decided"
         return progress
 
-    def task_of(game: Game) -> Task:
-        opening = openings[tournament.opening(game.block) % len(openings)] if openings else None
-        return Task(tournament, game, opening=opening, log=log)
-
-    games = _swiss_games(progress, num_blocks) if tournament.format == "swiss" else tournament.games(num_blocks)
-    waiting: Iterator[Task | None] = (
-        game and task_of(game) for game in games if game is None or (game.block, game.number) not in played
-    )
+    waiting = _tasks(progress, num_blocks, played, openings, log)
     again: collections.deque[Task] = collections.deque()  # whose workers died
     deaths: collections.Counter[Game] = collections.Counter()
     running: dict[Future, Task] = {}
@@ -143,11 +136,7 @@ def run(
             task = again.popleft() if again else next(waiting, None)
             if task is None:  # no more games, or none before others have ended
                 break
-            try:
-                running[executor.submit(play, task)] = task
-            except Exception as error:
-                problem = f"no more games can be started: {error}"
-                raise SearchError(problem, reason="EXECUTOR_FAILED") from error
+            running[_submit(executor, play, task)] = task
         if not running:
             progress.ended_by = "finished"
             break
@@ -159,19 +148,12 @@ def run(
             error = _error_of(future)
             if error is not None:  # not an engine's: the worker died or was killed, or the cluster gave up
                 deaths[task.game] += 1
-                if deaths[task.game] < TRIES:
-                    again.append(dataclasses.replace(task, isolated=True))
-                else:
-                    progress.lost.append((task.game, f"{type(error).__name__}: {error}"))
+                again += _tried_again(progress, task, deaths[task.game], error)
                 continue
-            record = future.result()
-            if journal:
-                journal.append(record)
-            progress.records.append(record)
-            progress.session_games += 1
+            progress.keep(future.result(), journal)
             finished[task.game.block] += 1
             # 4. Check the test if the block is complete. Other games that have ended are still kept.
-            is_complete = finished[task.game.block] == games_per_block
+            is_complete = finished[task.game.block] == tournament.games_per_block
             if is_complete and not progress.ended_by and is_decided(progress):
                 progress.ended_by = "decided"
         if not progress.ended_by and stop.is_set():
@@ -180,6 +162,48 @@ def run(
     for future in running:
         future.cancel()
     return progress
+
+
+def _count_played(
+    progress: Progress, records: Sequence[dict[str, Any]], num_blocks: int
+) -> set[tuple[int, int]]:
+    """Add the records of a journal to the progress, each game once; return their blocks and numbers."""
+    played = set()
+    for record in records:
+        key = record["arena"]["block"], record["arena"]["number"]
+        if key not in played and key[0] < num_blocks:
+            played.add(key)
+            progress.records.append(record)
+    return played
+
+
+def _tasks(
+    progress: Progress, num_blocks: int, played: set[tuple[int, int]], openings: Sequence[str], log: str | None
+) -> Iterator[Task | None]:
+    """Yield the games that have not been played, and None while others have to end first."""
+    tournament = progress.tournament
+    games = _swiss_games(progress, num_blocks) if tournament.format == "swiss" else tournament.games(num_blocks)
+    for game in games:
+        if game is None:
+            yield None
+        elif (game.block, game.number) not in played:
+            opening = openings[tournament.opening(game.block) % len(openings)] if openings else None
+            yield Task(tournament, game, opening=opening, log=log)
+
+
+def _tried_again(progress: Progress, task: Task, num_deaths: int, error: BaseException) -> list[Task]:
+    """Return the task to play after its worker has died; none, and its game is lost, if that was its last try."""
+    if num_deaths < TRIES:
+        return [dataclasses.replace(task, isolated=True)]
+    progress.lost.append((task.game, f"{type(error).__name__}: {error}"))
+    return []
+
+
+def _submit(executor: Executor, play: Callable[[Task], dict[str, Any]], task: Task) -> Future:
+    try:
+        return executor.submit(play, task)
+    except Exception as error:
+        raise SearchError(f"no more games can be started: {error}", reason="EXECUTOR_FAILED") from error
 
 
 def _swiss_games(progress: Progress, num_blocks: int) -> Iterator[Game | None]:

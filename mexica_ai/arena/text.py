@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from mexica_ai.arena.tournament import Tournament
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.position import TURN_SEPARATOR, Position
-from mexica_ai.terminal import escape
+from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import TURN_SEPARATOR
+from mexica_ai.io.errors import NotationError, SearchError
+from mexica_ai.io.terminal import escape
 
 
 class TextFolder:

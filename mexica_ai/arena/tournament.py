@@ -25,11 +25,11 @@ from typing import Any
 
 from numpy.random import SeedSequence
 
+from mexica_ai.analysis.limits import DEFAULT_TIME_S
 from mexica_ai.engines.process import DEFAULT_MARGIN_S
 from mexica_ai.engines.specs import EngineSpec, parse_spec
-from mexica_ai.errors import NotationError
-from mexica_ai.limits import DEFAULT_TIME_S
-from mexica_ai.strict import Nullable, check_shape, choice, quote
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import Nullable, check_shape, choice, quote
 
 FORMATS = ("round-robin", "gauntlet", "swiss")
 ON_FAILURE = ("forfeit", "retry")

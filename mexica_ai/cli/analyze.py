@@ -8,15 +8,15 @@ import json
 import sys
 from collections.abc import Iterator
 
-from mexica_ai import terminal
+from mexica_ai.analysis.limits import DEFAULT_INTERVAL_S, Limits
+from mexica_ai.analysis.results import Result
 from mexica_ai.cli import common, picture, report
 from mexica_ai.draw.search import draw_growth
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.base import LIMIT_KEYS
 from mexica_ai.engines.specs import seconds
-from mexica_ai.limits import DEFAULT_INTERVAL_S, Limits
-from mexica_ai.position import Position
-from mexica_ai.results import Result
+from mexica_ai.game.position import Position
+from mexica_ai.io import terminal
 
 _PLOT_INTERVAL_S = 0.05  # between two points of a plot
 _MOST_KEPT = 600

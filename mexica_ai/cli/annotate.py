@@ -10,9 +10,9 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
-import mexica_ai
-from mexica_ai import files, review, terminal
-from mexica_ai.annotate import (
+from mexica_ai import __version__
+from mexica_ai.analysis import report as review
+from mexica_ai.analysis.annotate import (
     BLUNDER,
     DUBIOUS,
     NOTE,
@@ -24,13 +24,15 @@ from mexica_ai.annotate import (
     seat_turns,
     with_evaluations,
 )
+from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS
 from mexica_ai.cli import common, picture
 from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record, read_records
 from mexica_ai.draw import shares
 from mexica_ai.engines.specs import whole_number
-from mexica_ai.errors import NotationError
-from mexica_ai.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, resolve_seed
-from mexica_ai.records import parse_record
+from mexica_ai.game.records import parse_record
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.figures import resolve_seed
 
 EXIT_INTERRUPTED = 130
 
@@ -179,7 +181,7 @@ def _write(found: list[TurnEvaluation], record: dict, args: argparse.Namespace, 
         settings = {"time_s": args.time, "iterations": args.iterations, "seed": seed}
         if seed is None:  # they come from the record
             settings = {key: record.get("evaluations", {}).get(key) for key in settings}
-        line = json.dumps(with_evaluations(record, found, build=mexica_ai.__version__, **settings)).encode()
+        line = json.dumps(with_evaluations(record, found, build=__version__, **settings)).encode()
         lines = [line]
         if args.record != "-" and os.path.exists(args.output) and os.path.samefile(args.record, args.output):
             lines = [text for _, text in read_records(args.record)]  # as they are: others may be no text

@@ -8,9 +8,9 @@ from typing import Any
 
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import KEYS
-from mexica_ai.limits import MAX_INT64, resolve_seed
-from mexica_ai.position import Position
-from mexica_ai.steps import Step, play_steps
+from mexica_ai.game.position import Position
+from mexica_ai.game.steps import Step, play_steps
+from mexica_ai.io.figures import MAX_INT64, resolve_seed
 
 SUMMARY = "play a turn and print the next position"
 DESCRIPTION = """\

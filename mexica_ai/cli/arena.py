@@ -8,27 +8,28 @@ import dataclasses
 import json
 import math
 import os
-import re
 from typing import TYPE_CHECKING, Any
 
-from mexica_ai import registry, terminal
-from mexica_ai.arena.config import NOT_IN_FILES, read_config
+from mexica_ai.arena.config import read_config
 from mexica_ai.cli import common
-from mexica_ai.engines.specs import KEYS, parse_spec, seconds, weights_id, whole_number
-from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.limits import MAX_TIME_S
-from mexica_ai.position import new_game
+from mexica_ai.engines.make import weights_id
+from mexica_ai.engines.specs import parse_spec, seconds
+from mexica_ai.game import registry
+from mexica_ai.game.position import new_game
+from mexica_ai.io import terminal
+from mexica_ai.io.errors import MexicaAIError, NotationError
 
 if TYPE_CHECKING:
+    from mexica_ai.arena.journal import JournalWriter
     from mexica_ai.arena.report import Collected
     from mexica_ai.arena.runner import Progress
     from mexica_ai.arena.statistics import Sprt
     from mexica_ai.arena.tournament import Tournament
+    from mexica_ai.cli.arena_options import TournamentOptions
 
 EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_INTERRUPTED = 1, 3, 4, 130
 
 DEFAULT_BLOCKS = 10
-RESIGN_TURNS = 3
 MAX_NOTES = 10  # about games that could not be played
 
 SUMMARY = "play a tournament between engines"
@@ -89,24 +90,35 @@ CHECK_TIME_S = 0.2
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from mexica_ai.arena.tournament import DEFAULT_MARGIN_S, DEFAULT_PATIENCE_S
+    from mexica_ai.cli.arena_options import HOW, OUTPUT, TIME, WHO, declare
 
     commands = parser.add_subparsers(title="commands", metavar="report, check", dest="action")
-    report = commands.add_parser(
-        "report",
-        help=REPORT_SUMMARY,
-        description=REPORT_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    report = _add_subcommand(commands, "report", REPORT_SUMMARY, REPORT_DESCRIPTION)
     report.add_argument("journals", nargs="+", metavar="JOURNAL", help="a file written with --journal")
-    check = commands.add_parser(
-        "check",
-        help=CHECK_SUMMARY,
-        description=CHECK_DESCRIPTION,
+    declare(report, OUTPUT)
+    _add_check_arguments(_add_subcommand(commands, "check", CHECK_SUMMARY, CHECK_DESCRIPTION))
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="read options from a TOML file; a key is the name of an option, such as blocks = 50. Options of the "
+        "command line override it",
+    )
+    parser.set_defaults(actions=declare(parser, WHO, TIME, HOW, OUTPUT))
+
+
+def _add_subcommand(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+
+
+def _add_check_arguments(check: argparse.ArgumentParser) -> None:
+    from mexica_ai.arena.tournament import DEFAULT_MARGIN_S
+
     check.add_argument("program", metavar="SPEC", help="the program, cmd:COMMAND")
     check.add_argument(
         "--game",
@@ -135,213 +147,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="table",
         help="of the result (default: table)",
     )
-    # Without defaults, which would override options given before `report`.
-    _add_output_options(report, argument_default=argparse.SUPPRESS)
-
-    parser.add_argument(
-        "--config",
-        metavar="FILE",
-        help="read options from a TOML file; a key is the name of an option, such as blocks = 50. Options of the "
-        "command line override it",
-    )
-    who = parser.add_argument_group("engines and games")
-    who.add_argument(
-        "--engine", action="append", metavar="SPEC", help="an engine, see above; at least two: A, B, ..."
-    )
-    who.add_argument(
-        "--game",
-        default=registry.DEFAULT,
-        type=common.game,
-        choices=registry.names(),
-        help=f"default: {registry.DEFAULT}",
-    )
-    who.add_argument(
-        "--players",
-        type=common.argument(whole_number(2, 4)),
-        default=2,
-        metavar="N",
-        help="number of seats (default: 2)",
-    )
-    who.add_argument(
-        "--blocks",
-        type=common.argument(whole_number(1, 10**9)),
-        metavar="N",
-        help="number of blocks; with more than two engines: of each combination, or with swiss of each table of a "
-        "round (default: 10, or as many as there are openings)",
-    )
-    who.add_argument(
-        "--tournament",
-        choices=("round-robin", "gauntlet", "swiss"),
-        default="round-robin",
-        help="gauntlet: only combinations with the first engine; swiss: in each round, engines with about equally "
-        "many points play each other (default: round-robin)",
-    )
-    who.add_argument(
-        "--rounds",
-        type=common.argument(whole_number(1, 10**6)),
-        metavar="N",
-        help="rounds of a swiss tournament (default: enough to find the best of so many engines)",
-    )
-    who.add_argument(
-        "--openings",
-        metavar="FILE",
-        help="begin the games at these positions, a line each, or at those of records; each on all seatings",
-    )
-    who.add_argument(
-        "--opening-turns",
-        type=common.argument(whole_number(0, 10**6)),
-        metavar="N",
-        help="how many turns of a record of --openings are played (random events count as turns)",
-    )
-    who.add_argument(
-        "--resign",
-        type=common.argument(_resign),
-        metavar="SHARE[,TURNS]",
-        help="give a game to a seat when the forecasts of all seats, in their last TURNS turns (default: 3), leave "
-        "the others at most this share of the win",
-    )
-    who.add_argument(
-        "--max-turns",
-        type=common.argument(whole_number(1, 10**9)),
-        metavar="N",
-        help="end a game after N turns of all seats; the last forecasts decide it if they agree, else the default "
-        "engine does",
-    )
-    who.add_argument(
-        "--sample",
-        type=common.argument(whole_number(1, 24)),
-        metavar="N",
-        help="with more than two engines: play only N seatings of each combination; a multiple of the number "
-        "of seats puts every engine on every seat equally often",
-    )
-    who.add_argument(
-        "--seed",
-        type=common.argument(KEYS["seed"]),
-        default=1,
-        metavar="N",
-        help="seed of the deals and of all engines, 0 to 2**63 - 1 (default: 1)",
-    )
-    who.add_argument(
-        "--reproducible",
-        action="store_true",
-        help="let the deals and the engines' seeds follow from --seed alone, so that the command plays the same "
-        "games again; then a program can compute the deal (default: from --seed and a secret key)",
-    )
-    limits = parser.add_argument_group("time")
-    limits.add_argument(
-        "--time",
-        type=common.argument(KEYS["time"]),
-        metavar="SECONDS",
-        help="time per turn, unless the spec sets it (default: 1, without --iterations and --clock)",
-    )
-    limits.add_argument(
-        "--iterations",
-        type=common.argument(KEYS["iterations"]),
-        metavar="N",
-        help="iterations per turn, unless the spec sets them; with --time, whichever is reached first",
-    )
-    limits.add_argument(
-        "--clock",
-        type=common.argument(_clock),
-        metavar="BANK[+INC]",
-        help="seconds of each seat for the whole game, and seconds added after each of its turns; a seat that "
-        "runs out of time forfeits",
-    )
-    limits.add_argument(
-        "--margin",
-        type=common.argument(_margin),
-        default=DEFAULT_MARGIN_S,
-        metavar="SECONDS",
-        help="by how much a turn may exceed its time, and a seat its clock, before the engine is ended and forfeits "
-        f"(default: {DEFAULT_MARGIN_S:g})",
-    )
-    limits.add_argument(
-        "--patience",
-        type=common.argument(seconds),
-        default=DEFAULT_PATIENCE_S,
-        metavar="SECONDS",
-        help=f"how long a turn without any limit of time may take (default: {DEFAULT_PATIENCE_S:g})",
-    )
-    how = parser.add_argument_group("how it is played")
-    how.add_argument(
-        "--on-failure",
-        choices=("forfeit", "retry"),
-        default="forfeit",
-        help="retry: restart a game, twice at most, before the engine that fails forfeits it (default: forfeit)",
-    )
-    how.add_argument(
-        "--concurrency",
-        type=common.argument(whole_number(1, 4096)),
-        metavar="N",
-        help="games at a time, each in a process of its own (default: 1; with --cluster: its threads)",
-    )
-    common.add_cluster_option(how)
-    how.add_argument("--journal", metavar="FILE", help="add each finished game to this file, a line each")
-    how.add_argument(
-        "--log", metavar="FILE", help="add all that programs (cmd:) are told and say to this file, with times"
-    )
-    how.add_argument(
-        "--resume", action="store_true", help="if the journal exists, play only the games that it lacks"
-    )
-    _add_output_options(parser)
-    parser.set_defaults(format="table")
-    # Without defaults the arguments are those that were typed, and override those of a file.
-    actions = {
-        option.removeprefix("--"): action
-        for action in parser._actions
-        for option in action.option_strings
-        if option.startswith("--") and action.dest not in NOT_IN_FILES
-    }
-    defaults = {action.dest: parser.get_default(action.dest) for action in actions.values()}
-    for action in actions.values():
-        action.default = argparse.SUPPRESS
-        parser._defaults.pop(action.dest, None)
-    parser.set_defaults(actions=actions, defaults=defaults)
-
-
-def _add_output_options(parser: argparse.ArgumentParser, **options: Any) -> None:
-    # "-5,0,0.05,0.05" is a value, not an option. From Python 3.14 on argparse thinks so, too.
-    parser._negative_number_matcher = re.compile(r"-\.?\d")
-    output = parser.add_argument_group("output", **options)
-    output.add_argument(
-        "--sprt",
-        metavar="A,B,ALPHA,BETA",
-        help="sequential test of the first of two engines. With two seats, A and B are its Elo under H0 and "
-        "H1, as in -5,0,0.05,0.05; with more seats (or after share:) its shares of the win per seat. The "
-        "tournament ends at the decision",
-    )
-    output.add_argument(
-        "--anchor",
-        type=common.argument(_anchor),
-        metavar="NAME=RATING",
-        help="give this engine this rating, and the others theirs by their difference from it",
-    )
-    output.add_argument(
-        "--format", choices=("table", "json", "csv"), help="of the result (default: table)"
-    )
-    output.add_argument(
-        "--text",
-        metavar="FOLDER",
-        help="write each game as a text file for people to this folder: the engines, the board and all turns",
-    )
-    output.add_argument(
-        "--plot",
-        metavar="FILE",
-        help="plot the ratings (with two engines: shares of the win) and the scores, as .png, .svg or .pdf",
-    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    from mexica_ai.cli.arena_options import TournamentOptions
+
     if args.action == "check":
         return _run_check(args)
     given = read_config(args.config, args.actions) if args.config else {}
-    args = argparse.Namespace(**{**args.defaults, **given, **vars(args)})
+    options = TournamentOptions.of(given | vars(args))
     with common.needing("arena"):
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
-    if args.plot:
-        common.check_picture(args.plot)
-    return _run_report(args) if args.action == "report" else _run_tournament(args)
+    if options.plot:
+        common.check_picture(options.plot)
+    return _run_report(args.journals, options) if args.action == "report" else _run_tournament(options)
 
 
 def _run_check(args: argparse.Namespace) -> int:
@@ -364,52 +184,71 @@ def _run_check(args: argparse.Namespace) -> int:
     return EXIT_LOST if failed else 0
 
 
-def _run_report(args: argparse.Namespace) -> int:
+def _run_report(paths: list[str], options: TournamentOptions) -> int:
     from mexica_ai.arena.journal import read_journal
     from mexica_ai.arena.report import collect
 
-    journals = [read_journal(path) for path in args.journals]
+    journals = [read_journal(path) for path in paths]
     for journal in journals:
         if journal.is_torn:
             _note(f"{journal.path}: the last line is incomplete and not counted")
     games = [game for journal in journals for game in journal.games]
     collected = collect(games)
-    sprt = _sprt(args, games[0][0], len(collected.names)) if games else None
-    if args.text:
-        _write_texts(args.text, games)
+    sprt = _sprt(options, games[0][0], len(collected.names)) if games else None
+    if options.text:
+        _write_texts(options.text, games)
     if collected.num_repeated:
         _note(f"{collected.num_repeated} games occur more than once and are counted once")
-    _print_report(args, collected, sprt)
+    _print_report(options, collected, sprt)
     return 0
 
 
-def _run_tournament(args: argparse.Namespace) -> int:
+def _run_tournament(options: TournamentOptions) -> int:
+    from mexica_ai.arena.log import check_log
+    from mexica_ai.arena.play import check_engines
+    from mexica_ai.arena.report import check_anchor, collect
+
+    openings = _openings(options)
+    tournament = make_tournament(options, openings)
+    sprt = _sprt(options, tournament, len(tournament.engines))
+    if options.anchor:
+        check_anchor(options.anchor, tournament.names)
+    if options.resume and not options.journal:
+        raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
+    log = os.path.abspath(options.log) if options.log else None
+    if log:
+        check_log(log)
+    num_blocks = _num_blocks(options, tournament, openings)
+    if options.cluster is None:  # a cluster starts programs on its workers, not here
+        check_engines(tournament, log)
+    progress, failure = _play(options, tournament, num_blocks, openings, sprt, log)
+    collected = collect((progress.tournament, record) for record in progress.records)
+    found = _print_report(options, collected, sprt)
+    _tell_failures(options, progress, found)
+    if failure is not None:
+        _note(f"ended after {len(progress.records)} of {progress.num_games} games")
+        raise failure
+    return _exit_code(progress, found)
+
+
+def _play(
+    options: TournamentOptions,
+    tournament: Tournament,
+    num_blocks: int,
+    openings: tuple[str, ...],
+    sprt: Sprt | None,
+    log: str | None,
+) -> tuple[Progress, MexicaAIError | None]:
+    """Play the games that the journal lacks; return what was played, and the error that ended it if one did."""
     from rich.console import Console
 
     from mexica_ai.arena.display import Display
     from mexica_ai.arena.journal import JournalWriter
-    from mexica_ai.arena.log import check_log
-    from mexica_ai.arena.play import check_engines
-    from mexica_ai.arena.report import check_anchor, collect
-    from mexica_ai.arena.runner import describe_build, describe_lost
     from mexica_ai.arena.runner import run as run_tournament
     from mexica_ai.arena.text import TextFolder
 
-    openings = _openings(args)
-    tournament = make_tournament(args, openings)
-    sprt = _sprt(args, tournament, len(tournament.engines))
-    if args.anchor:
-        check_anchor(args.anchor, tournament.names)
-    watch = _Test(sprt, tournament)
-    if args.resume and not args.journal:
-        raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
-    log = os.path.abspath(args.log) if args.log else None
-    if log:
-        check_log(log)
-    texts = TextFolder(args.text) if args.text else None
-
+    texts = TextFolder(options.text) if options.text else None
     shown: Progress | None = None
-    failure = None
 
     def show(progress: Progress) -> None:
         nonlocal shown
@@ -418,27 +257,16 @@ def _run_tournament(args: argparse.Namespace) -> int:
         if texts:
             texts.write_new(progress.tournament, progress.records)
 
-    num_blocks = _num_blocks(args, tournament, openings)
-    if args.cluster is None:  # a cluster starts programs on its workers, not here
-        check_engines(tournament, log)
     with contextlib.ExitStack() as stack:
         journal = None
-        if args.journal:
-            journal = JournalWriter(args.journal, tournament, resume=args.resume)
+        if options.journal:
+            journal = JournalWriter(options.journal, tournament, resume=options.resume)
             stack.enter_context(journal)
-            if journal.was_torn:
-                _note(f"{args.journal}: the last line was incomplete; its game is played again")
-            if {record.get("build") for record in journal.games} - {describe_build(args.game)}:
-                _note(f"{args.journal}: started with another build of mexica-ai")
+            _tell_of_journal(options, journal)
             tournament = journal.tournament
-            if tournament.key is None:
-                _note(
-                    f"{args.journal}: started by an early version, whose seeds have no secret key; a program can "
-                    "compute the deals from them"
-                )
         # Before the executor, so that it is there until that is shut down.
         stop = stack.enter_context(common.stop_on_interrupt())
-        executor, concurrency = stack.enter_context(common.executor(args.cluster, args.concurrency))
+        executor, concurrency = stack.enter_context(common.executor(options.cluster, options.concurrency))
         display = stack.enter_context(Display(Console(stderr=True, highlight=False), sprt))
         try:
             progress = run_tournament(
@@ -447,7 +275,7 @@ def _run_tournament(args: argparse.Namespace) -> int:
                 executor,
                 concurrency=concurrency,
                 journal=journal,
-                is_decided=watch.is_decided,
+                is_decided=_Test(sprt, tournament).is_decided,
                 display=show,
                 stop=stop,
                 openings=openings,
@@ -455,23 +283,39 @@ def _run_tournament(args: argparse.Namespace) -> int:
             )
             if texts:
                 texts.write_new(progress.tournament, progress.records)
+            return progress, None
         except MexicaAIError as error:  # such as a full disk; the games so far are counted all the same
             if shown is None:
                 raise
-            progress, failure = shown, error
-    collected = collect((tournament, record) for record in progress.records)
-    found = _print_report(args, collected, sprt)
+            return shown, error
+
+
+def _tell_of_journal(options: TournamentOptions, journal: JournalWriter) -> None:
+    """Tell what is unusual about a journal that existed."""
+    from mexica_ai.arena.runner import describe_build
+
+    if journal.was_torn:
+        _note(f"{options.journal}: the last line was incomplete; its game is played again")
+    if {record.get("build") for record in journal.games} - {describe_build(options.game)}:
+        _note(f"{options.journal}: started with another build of mexica-ai")
+    if journal.tournament.key is None:
+        _note(
+            f"{options.journal}: started by an early version, whose seeds have no secret key; a program can "
+            "compute the deals from them"
+        )
+
+
+def _tell_failures(options: TournamentOptions, progress: Progress, found: dict[str, Any]) -> None:
+    """Tell of games that were forfeited, and of those that could not be played."""
+    from mexica_ai.arena.runner import describe_lost
+
     if found["forfeits"]:
-        where = "; the journal says why" if args.journal else ""
+        where = "; the journal says why" if options.journal else ""
         _note(f"{found['forfeits']} of {found['games']} games were forfeited{where}")
     for game, why in progress.lost[:MAX_NOTES]:
         _note(describe_lost(game, why))
     if len(progress.lost) > MAX_NOTES:
         _note(f"and {len(progress.lost) - MAX_NOTES} more games")
-    if failure is not None:
-        _note(f"ended after {len(progress.records)} of {progress.num_games} games")
-        raise failure
-    return _exit_code(progress, found)
 
 
 def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
@@ -486,29 +330,29 @@ def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
     return EXIT_UNDECIDED if "sprt" in found else 0
 
 
-def _openings(args: argparse.Namespace) -> tuple[str, ...]:
+def _openings(options: TournamentOptions) -> tuple[str, ...]:
     from mexica_ai.arena.openings import read_openings
 
-    if args.openings is None:
-        if args.opening_turns is not None:
+    if options.openings is None:
+        if options.opening_turns is not None:
             raise NotationError("--opening-turns needs --openings", reason="BAD_USAGE")
         return ()
-    return read_openings(args.openings, args.game, args.players, args.opening_turns)
+    return read_openings(options.openings, options.game, options.players, options.opening_turns)
 
 
-def _num_blocks(args: argparse.Namespace, tournament: Tournament, openings: tuple[str, ...]) -> int:
+def _num_blocks(options: TournamentOptions, tournament: Tournament, openings: tuple[str, ...]) -> int:
     """Return the number of blocks of the whole tournament."""
-    blocks = args.blocks or len(openings) or DEFAULT_BLOCKS
+    blocks = options.blocks or len(openings) or DEFAULT_BLOCKS
     if openings and blocks > len(openings):
         _note(f"{blocks} blocks with {len(openings)} openings: each is used more than once")
     if tournament.format == "swiss":
-        rounds = args.rounds or max(1, math.ceil(math.log(len(tournament.engines), tournament.players)))
+        rounds = options.rounds or max(1, math.ceil(math.log(len(tournament.engines), tournament.players)))
         return rounds * tournament.blocks_per_round
     return blocks * tournament.num_lineups
 
 
-def make_tournament(args: argparse.Namespace, openings: tuple[str, ...] = ()) -> Tournament:
-    """Return the tournament that the arguments describe; raise NotationError if they are invalid."""
+def make_tournament(options: TournamentOptions, openings: tuple[str, ...] = ()) -> Tournament:
+    """Return the tournament that the options describe; raise NotationError if they are invalid."""
     from mexica_ai.arena.openings import openings_id
     from mexica_ai.arena.tournament import (
         MAX_ENGINES,
@@ -519,44 +363,44 @@ def make_tournament(args: argparse.Namespace, openings: tuple[str, ...] = ()) ->
         unique_names,
     )
 
-    typed = args.engine or []
+    typed = options.engine or []
     if not 2 <= len(typed) <= MAX_ENGINES:
         raise NotationError(
             f"--engine: {len(typed)} given; expected 2 to {MAX_ENGINES} (see `mexica-ai arena --help`)",
             reason="BAD_USAGE",
         )
-    if args.sample is not None and len(typed) == 2:
+    if options.sample is not None and len(typed) == 2:
         raise NotationError(
             "--sample is for more than two engines: a block of two has all its seatings", reason="BAD_USAGE"
         )
-    is_swiss = args.tournament == "swiss"
-    if args.rounds is not None and not is_swiss:
+    is_swiss = options.tournament == "swiss"
+    if options.rounds is not None and not is_swiss:
         raise NotationError("--rounds is for --tournament swiss", reason="BAD_USAGE")
-    if is_swiss and len(typed) <= args.players:
+    if is_swiss and len(typed) <= options.players:
         raise NotationError(
-            f"--tournament swiss: {len(typed)} engines for {args.players} seats; expected more engines than seats",
+            f"--tournament swiss: {len(typed)} engines for {options.players} seats; expected more engines than seats",
             reason="BAD_USAGE",
         )
-    completed = [complete_spec(text, args.time, args.iterations, args.clock is not None) for text in typed]
-    new_game(args.game, players=args.players, seed=0)  # raises if the game does not allow this number
+    completed = [complete_spec(text, options.time, options.iterations, options.clock is not None) for text in typed]
+    new_game(options.game, players=options.players, seed=0)  # raises if the game does not allow this number
     return Tournament(
-        game=args.game,
-        players=args.players,
+        game=options.game,
+        players=options.players,
         engines=tuple(map(str, completed)),
         names=tuple(unique_names(typed, completed)),
-        seed=args.seed,
-        format=args.tournament,
-        sample=args.sample,
-        clock=args.clock,
-        margin_s=args.margin,
-        patience_s=args.patience,
-        on_failure=args.on_failure,
-        weights=tuple(weights_id(spec, args.game) for spec in completed),
+        seed=options.seed,
+        format=options.tournament,
+        sample=options.sample,
+        clock=options.clock,
+        margin_s=options.margin,
+        patience_s=options.patience,
+        on_failure=options.on_failure,
+        weights=tuple(weights_id(spec, options.game) for spec in completed),
         openings=openings_id(openings) if openings else None,
-        resign=args.resign,
-        max_turns=args.max_turns,
-        round_blocks=(args.blocks or len(openings) or DEFAULT_BLOCKS) if is_swiss else None,
-        key=reproducible_key(args.seed) if args.reproducible else draw_key(),
+        resign=options.resign,
+        max_turns=options.max_turns,
+        round_blocks=(options.blocks or len(openings) or DEFAULT_BLOCKS) if is_swiss else None,
+        key=reproducible_key(options.seed) if options.reproducible else draw_key(),
     )
 
 
@@ -580,17 +424,17 @@ class _Test:
         return state.decision is not None
 
 
-def _sprt(args: argparse.Namespace, tournament: Tournament, num_engines: int) -> Sprt | None:
+def _sprt(options: TournamentOptions, tournament: Tournament, num_engines: int) -> Sprt | None:
     from mexica_ai.arena.statistics import Sprt
 
-    if args.sprt is None:
+    if options.sprt is None:
         return None
     if num_engines != 2:
         raise NotationError(
             f"--sprt compares two engines; there are {num_engines} in all", reason="BAD_USAGE"
         )
     try:
-        sprt = Sprt.parse(args.sprt, tournament.players)
+        sprt = Sprt.parse(options.sprt, tournament.players)
         seatings = [game.seating for game in tournament.block(0)]
         sprt.check_reachable(len(seatings) / sum(seating.count(0) for seating in seatings))
         return sprt
@@ -611,63 +455,20 @@ def _write_texts(path: str, games: list[tuple[Tournament, dict[str, Any]]]) -> N
         folder.write(tournament, record, f"tournament-{number}-" if len(numbers) > 1 else "")
 
 
-def _print_report(args: argparse.Namespace, collected: Collected, sprt: Sprt | None) -> dict[str, Any]:
+def _print_report(options: TournamentOptions, collected: Collected, sprt: Sprt | None) -> dict[str, Any]:
     from mexica_ai.arena.report import evaluate, format_report
 
-    found = evaluate(collected, sprt, args.anchor)
-    text = format_report(found, args.format, terminal.width())
-    if args.format == "table":
+    found = evaluate(collected, sprt, options.anchor)
+    text = format_report(found, options.format, terminal.width())
+    if options.format == "table":
         terminal.say(*text.splitlines(), flush=True)
     else:
         print(text, end="", flush=True)
-    if args.plot:
+    if options.plot:
         from mexica_ai.arena import plot
 
-        plot.draw(found, collected, args.plot)
+        plot.draw(found, collected, options.plot)
     return found
-
-
-def _clock(text: str) -> tuple[float, float]:
-    """Read BANK[+INC]."""
-    bank, plus, increment = text.partition("+")
-    try:
-        return seconds(bank), _seconds_or_0(increment) if plus else 0.0
-    except (ValueError, MexicaAIError):
-        raise ValueError("seconds, or seconds+seconds such as 60+0.5") from None
-
-
-def _margin(text: str) -> float:
-    try:
-        return _seconds_or_0(text)
-    except ValueError:
-        raise ValueError(f"a number of seconds from 0 to {MAX_TIME_S}") from None
-
-
-def _seconds_or_0(text: str) -> float:
-    return 0.0 if re.fullmatch(r"0+(\.0*)?|\.0+", text) else float(seconds(text))
-
-
-def _resign(text: str) -> tuple[float, int]:
-    """Read SHARE[,TURNS]."""
-    share, comma, turns = text.partition(",")
-    try:
-        found = float(share), whole_number(1, 10**6)(turns) if comma else RESIGN_TURNS
-        if 0 < found[0] < 0.5:
-            return found
-    except ValueError:
-        pass
-    raise ValueError("a share above 0 and below 0.5, and perhaps a number of turns, such as 0.02 or 0.02,5")
-
-
-def _anchor(text: str) -> tuple[str, float]:
-    """Read NAME=RATING; a name may contain "=", as a spec does."""
-    name, equals, rating = text.rpartition("=")
-    try:
-        if name and equals and math.isfinite(number := float(rating)):
-            return name, number
-    except ValueError:
-        pass
-    raise ValueError("an engine's name and its rating, such as uct=1500")
 
 
 def _note(text: str) -> None:

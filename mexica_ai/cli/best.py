@@ -7,11 +7,12 @@ import json
 import time
 from collections.abc import Iterator
 
-from mexica_ai import terminal
+from mexica_ai.analysis.explain import explain
+from mexica_ai.analysis.results import Result
 from mexica_ai.cli import common, picture, report
 from mexica_ai.engines import make_engine, parse_spec
-from mexica_ai.position import Position
-from mexica_ai.results import Result
+from mexica_ai.game.position import Position
+from mexica_ai.io import terminal
 
 SUMMARY = "find the best turn"
 DESCRIPTION = f"""\
@@ -79,7 +80,7 @@ def wait_for(search: Iterator[Result], text: str, hint: str) -> Result:
 
 def print_result(result: Result, position: Position, is_json: bool, explains: bool = False) -> None:
     """Print a final result, with what speaks for its turn if it `explains`."""
-    why_so = result.explain(position).sentences if explains else []
+    why_so = explain(position, result).sentences if explains else []
     if is_json:
         print(json.dumps(result.to_json() | ({"explanation": why_so} if explains else {})))
         return

@@ -13,17 +13,17 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from mexica_ai import files, targets, terminal
 from mexica_ai.cli import annotate, apply, common, new
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
 from mexica_ai.cli.records import read_record
-from mexica_ai.engines.specs import whole_number
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.records import parse_record
+from mexica_ai.game.records import parse_record
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.rpc import targets
 
 if TYPE_CHECKING:
-    from mexica_ai.client import Client
+    from mexica_ai.rpc.client import Client
 
 SUMMARY = "call a running server"
 DESCRIPTION = """\
@@ -88,7 +88,7 @@ def _add_connection_options(parser):
 @contextlib.contextmanager
 def _connected(args: argparse.Namespace) -> Iterator[Client]:
     with common.needing("client"):
-        from mexica_ai.client import Client
+        from mexica_ai.rpc.client import Client
     connection = Client(
         args.server,
         token=read_token(args.token_file),
@@ -320,26 +320,20 @@ def _annotate(args, client):
     return annotate.present(evaluations, record, args)
 
 
-def _declare_removal(parser):
+def _declare_proposal(parser):
     common.add_position_argument(parser)
-    parser.add_argument(
-        "sizes",
-        metavar="SIZE",
-        nargs="+",
-        type=common.argument(whole_number(3, 13)),
-        help="a token on display",
-    )
+    parser.add_argument("actions", metavar="ACTION", nargs="+", help="an action on which all must agree")
     common.add_json_option(parser, "print one JSON object")
 
 
-def _removal(args, client):
-    removal = client.consider_removal(common.read_position(args.position), args.sizes)
+def _proposal(args, client):
+    verdict = client.consider_proposal(common.read_position(args.position), args.actions)
     if args.json:
-        print(json.dumps(asdict(removal)))
+        print(json.dumps(asdict(verdict)))
     else:
-        for token in removal.tokens:
-            terminal.say(f"{token.size}: {'remove' if token.agrees else 'keep'}: {token.explanation}")
-    return 0 if removal.agrees else 1
+        for opinion in verdict.opinions:
+            terminal.say(f"{opinion.action}: {'yes' if opinion.agrees else 'no'}: {opinion.explanation}")
+    return 0 if verdict.agrees else 1
 
 
 def _declare_nothing(parser):
@@ -389,7 +383,7 @@ _CALLS = {
         _validate,
     ),
     "annotate": ("evaluate each turn of a game", _declare_annotate, _annotate),
-    "removal": ("ask whether tokens can be removed; exit code 1 if not", _declare_removal, _removal),
+    "proposal": ("ask whether the engine agrees to actions; exit code 1 if not", _declare_proposal, _proposal),
     "games": ("list the games", _declare_nothing, _games),
     "info": ("describe the engine", _declare_nothing, _info),
 }

@@ -13,14 +13,16 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import urlsplit
 
-from mexica_ai import files, levels, registry, terminal
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError, UnknownGameError
-from mexica_ai.games import compact
-from mexica_ai.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
-from mexica_ai.position import Position, position_data
-from mexica_ai.stopping import Stop
-from mexica_ai.targets import MAX_PORT
+from mexica_ai.game import compact, registry
+from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import position_data
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError, UnknownGameError
+from mexica_ai.rpc.targets import MAX_PORT
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -29,6 +31,8 @@ T = TypeVar("T")
 
 CONNECT_S = 10.0  # to a scheduler
 TICK_S = 0.1  # how often progress is shown while something runs
+CLUSTER_METAVAR = "ADDRESS"
+CLUSTER_HELP = "play on the workers of a dask scheduler, such as tcp://host:8786"
 ENGINES_HELP = (
     "Engines (--engine KIND[:TARGET][,KEY=VALUE]...):\n"
     + "\n".join(
@@ -143,14 +147,11 @@ def search_defaults(args: argparse.Namespace, spec: EngineSpec) -> dict[str, Any
 def add_cluster_option(parser: argparse._ActionsContainer) -> None:
     """Add `--cluster`."""
     parser.add_argument(
-        "--cluster",
-        type=argument(_scheduler),
-        metavar="ADDRESS",
-        help="play on the workers of a dask scheduler, such as tcp://host:8786",
+        "--cluster", type=argument(scheduler_address), metavar=CLUSTER_METAVAR, help=CLUSTER_HELP
     )
 
 
-def _scheduler(text: str) -> str:
+def scheduler_address(text: str) -> str:
     """Return the address of a scheduler; dask itself would try a port that is none until its time is over."""
     try:
         _ = urlsplit(text).port

@@ -28,7 +28,6 @@ def run(args: argparse.Namespace) -> int:
     """Run the command."""
     with common.needing("completion"):
         import shtab
-    from mexica_ai.cli.main import whole_parser
 
-    print(shtab.complete(whole_parser(), args.shell))
+    print(shtab.complete(args.whole_parser(), args.shell))
     return 0

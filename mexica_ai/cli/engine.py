@@ -19,15 +19,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from mexica_ai import registry
+from mexica_ai.analysis.limits import DEFAULT_TIME_S, LEAST_TIME_S, Limits, clock_margin, time_from_clock
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.cli import common
 from mexica_ai.engines import Engine, make_engine, parse_spec
-from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.limits import DEFAULT_TIME_S, LEAST_TIME_S, MAX_TIME_S, Limits, clock_margin, time_from_clock
-from mexica_ai.position import Position
-from mexica_ai.stopping import Stop
-from mexica_ai.strict import Nullable, check_shape, parse_json, quote
-from mexica_ai.terminal import shorten
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import MexicaAIError, NotationError
+from mexica_ai.io.figures import MAX_TIME_S
+from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
+from mexica_ai.io.terminal import shorten
 
 SUMMARY = "answer requests of another program (stdio protocol)"
 DESCRIPTION = f"""\

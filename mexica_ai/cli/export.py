@@ -6,11 +6,11 @@ import argparse
 import json
 from pathlib import Path
 
-from mexica_ai import files, terminal
 from mexica_ai.cli import common
 from mexica_ai.cli.records import read_records
 from mexica_ai.engines.specs import whole_number
-from mexica_ai.export import FORMATS, RECORDS_PER_SHARD, export
+from mexica_ai.io import files, terminal
+from mexica_ai.train.export import FORMATS, RECORDS_PER_SHARD, export
 
 SUMMARY = "write positions, policies and results of records as data for learning"
 DESCRIPTION = f"""\

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 
-from mexica_ai import files, terminal
 from mexica_ai.cli import common
-from mexica_ai.errors import MexicaAIError
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import MexicaAIError
 
 SUMMARY = "list the legal actions"
 DESCRIPTION = """\

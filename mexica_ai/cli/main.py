@@ -10,11 +10,9 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import ModuleType
+from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
-from mexica_ai import terminal
 from mexica_ai.cli import (
     analyze,
     annotate,
@@ -38,8 +36,9 @@ from mexica_ai.cli import (
     validate,
     web,
 )
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.terminal import MAX_MESSAGE
+from mexica_ai.io import terminal
+from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.io.terminal import MAX_MESSAGE
 
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # not of sockets
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -93,29 +92,11 @@ class _CommandParser(_Parser):
     """
 
     declare: Callable[[argparse.ArgumentParser], None] | None = None
-    # Modules by the word that, as the first argument, makes the command another one. Subparsers of argparse do not go
-    # together with a list of positional arguments.
-    variants: Mapping[str, ModuleType] = {}
 
     def parse_known_args(self, args=None, namespace=None):
         """Declare the arguments, then parse."""
-        if args and args[0] in self.variants:
-            return self.variant(args[0]).parse_known_args(args[1:], namespace)
         self.complete()
         return super().parse_known_args(args, namespace)
-
-    def variant(self, name: str) -> _CommandParser:
-        """Return the parser of the command that another first argument makes of this one."""
-        module = self.variants[name]
-        parser = _CommandParser(
-            prog=f"{self.prog} {name}",
-            description=module.DESCRIPTION,
-            formatter_class=self.formatter_class,
-            allow_abbrev=False,
-        )
-        parser.declare = module.add_arguments
-        parser.set_defaults(run=module.run)
-        return parser
 
     def complete(self) -> None:
         """Declare the arguments, once."""
@@ -149,8 +130,8 @@ def build_parser() -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
         command.declare = module.add_arguments
-        command.variants = getattr(module, "VARIANTS", {})
-        command.set_defaults(run=module.run)
+        # The parser is for commands that print it; they cannot import what has them all.
+        command.set_defaults(run=module.run, whole_parser=whole_parser)
     return parser
 
 

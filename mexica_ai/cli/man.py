@@ -24,7 +24,6 @@ def run(args: argparse.Namespace) -> int:
     """Run the command."""
     with common.needing("completion"):
         from argparse_manpage.manpage import Manpage
-    from mexica_ai.cli.main import whole_parser
 
-    print(Manpage(whole_parser()))
+    print(Manpage(args.whole_parser()))
     return 0

@@ -1,4 +1,4 @@
-"""`mexica-ai new`: deal a new game. The codec of each game declares its options (`Option`)."""
+"""`mexica-ai new`: deal a new game. Each game declares its options (`Option`)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from mexica_ai import registry
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import KEYS, whole_number
-from mexica_ai.games.codec import Option
-from mexica_ai.position import new_game
+from mexica_ai.game import registry
+from mexica_ai.game.contract import Option
+from mexica_ai.game.position import new_game
 
 SUMMARY = "deal a new game"
 DESCRIPTION = """\
@@ -53,10 +53,10 @@ def add_deal_options(parser: argparse.ArgumentParser) -> None:
         help="the same seed deals the same game, 0 to 2**63 - 1 (default: drawn)",
     )
     for name in registry.names():
-        codec = registry.get(name).codec
-        if codec.options:
+        options = registry.get(name).starts.options
+        if options:
             group = parser.add_argument_group(f"options of {name}")
-            for option in codec.options:
+            for option in options:
                 _add_option(group, option)
 
 
@@ -64,7 +64,7 @@ def _examples() -> Iterator[str]:
     """Yield the help's examples of the games' options, those of the default game first."""
     for name in sorted(registry.names(), key=lambda name: name != registry.DEFAULT):
         chosen = "" if name == registry.DEFAULT else f"--game {name} "
-        for example in registry.get(name).codec.examples:
+        for example in registry.get(name).starts.examples:
             yield f"  mexica-ai new {chosen}{example}\n"
 
 
@@ -90,12 +90,12 @@ def run(args: argparse.Namespace) -> int:
 
 def game_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return those options of the games that were given."""
-    names = {option.name for game in registry.names() for option in registry.get(game).codec.options}
+    names = {option.name for game in registry.names() for option in registry.get(game).starts.options}
     return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
 
 
 def _max_players() -> int:
-    return max(registry.get(name).game.max_players for name in registry.names())
+    return max(registry.get(name).rules.max_players for name in registry.names())
 
 
 def _numbers(text: str) -> list[int]:

@@ -7,11 +7,12 @@ import json
 import time
 from collections.abc import Iterator
 
-from cext.core import perft
-from mexica_ai import registry, terminal
+from cext.core.contract import perft
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
-from mexica_ai.position import Position
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.io import terminal
 
 SUMMARY = "count action sequences (to check the rules)"
 DESCRIPTION = """\
@@ -25,7 +26,7 @@ Examples:
   mexica-ai perft game.json --depth 2 --divide
 """
 
-MAX_DEPTH = 32  # of cext.core.perft
+MAX_DEPTH = 32  # of cext.core.contract.perft
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +67,7 @@ def _count(position: Position, depth: int, is_divided: bool) -> Iterator[dict]:
     if not is_divided:
         yield {"depth": depth, "count": perft.perft(position.state, depth)}
         return
-    format_action = registry.get(position.game).codec.format_action
+    format_action = registry.get(position.game).text.format_action
     counts = perft.divide(position.state, depth)
     divided = dict(sorted((format_action(action), count) for action, count in counts.items()))
     yield {"depth": depth, "count": sum(divided.values()), "divide": divided}

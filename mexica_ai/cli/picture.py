@@ -6,11 +6,11 @@ import argparse
 from importlib.util import find_spec
 from pathlib import Path
 
-from mexica_ai import files
 from mexica_ai.cli import common
 from mexica_ai.draw.palette import THEMES
 from mexica_ai.draw.png import MAX_SCALE, to_png
-from mexica_ai.errors import NotationError, SearchError
+from mexica_ai.io import files
+from mexica_ai.io.errors import NotationError, SearchError
 
 _FILE_THEMES = tuple(theme for theme in THEMES if theme != "page")
 

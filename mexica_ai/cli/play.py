@@ -11,15 +11,16 @@ import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from mexica_ai import files, terminal
+from mexica_ai.analysis.limits import Limits
 from mexica_ai.cli import common, new, report
 from mexica_ai.cli.records import read_record
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.specs import KEYS, KINDS
-from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.limits import Limits
-from mexica_ai.position import TURN_SEPARATOR, Position, new_game
-from mexica_ai.records import parse_record, position_at
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.game.position_text import TURN_SEPARATOR
+from mexica_ai.game.records import parse_record, position_at
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.session import Session
 
 SUMMARY = "play a game against engines"

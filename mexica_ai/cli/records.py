@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from mexica_ai import files
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
-from mexica_ai.errors import NotationError
-from mexica_ai.strict import parse_json
+from mexica_ai.io import files
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import parse_json
 
 MAX_NUMBER = 10**9  # of a game in a file, or of a turn
 

@@ -7,11 +7,11 @@ import json
 import os
 import sys
 
-from mexica_ai import files, terminal
 from mexica_ai.cli import common
 from mexica_ai.cli.records import read_records
-from mexica_ai.errors import MexicaAIError
-from mexica_ai.records import parse_record, replay, termination_of
+from mexica_ai.game.records import parse_record, replay, termination_of
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import MexicaAIError
 
 SUMMARY = "check game records"
 DESCRIPTION = """\

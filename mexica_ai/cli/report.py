@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mexica_ai import terminal
-from mexica_ai.results import Candidate, Result
+from mexica_ai.analysis.results import Candidate, Result
+from mexica_ai.io import terminal
 
 MIN_TURN_COLUMNS = 30  # a narrower column of turns is put below the rows
 INDENT = "     "

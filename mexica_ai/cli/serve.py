@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from mexica_ai import terminal
 from mexica_ai.cli import common
+from mexica_ai.io import terminal
 
 SUMMARY = "answer requests over gRPC"
 DESCRIPTION = """\

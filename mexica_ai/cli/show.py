@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 
-from mexica_ai import terminal
-from mexica_ai.annotate import NOTE, TurnEvaluation, mark_of, recorded_evaluations
+from mexica_ai.analysis.annotate import NOTE, TurnEvaluation, mark_of, recorded_evaluations
 from mexica_ai.cli import common, picture
 from mexica_ai.cli.records import MAX_NUMBER, add_game_option, read_record
 from mexica_ai.engines.specs import whole_number
-from mexica_ai.errors import NotationError
-from mexica_ai.position import Position
-from mexica_ai.records import parse_record, position_at
+from mexica_ai.game.position import Position
+from mexica_ai.game.records import parse_record, position_at
+from mexica_ai.io import terminal
+from mexica_ai.io.errors import NotationError
 
 SUMMARY = "print a position, or one of a played game, as text"
 DESCRIPTION = """\

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from mexica_ai import files, terminal
+from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, DEFAULT_TIME_S, Limits
+from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.analysis.tree import format_dot, format_json_lines, search_tree
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
-from mexica_ai.errors import NotationError
-from mexica_ai.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, DEFAULT_TIME_S, Limits
-from mexica_ai.tree import format_dot, format_json_lines, search_tree
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import NotationError
 
 SUMMARY = "write the tree of a search"
 DESCRIPTION = """\
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         raise NotationError(f"--out: cannot write {args.out!r}: {problem}", reason="BAD_USAGE")
     time_s = DEFAULT_TIME_S if args.time is None and args.iterations is None else args.time
     limits = Limits(time_s, args.iterations, args.memory or DEFAULT_MEMORY_MB, args.threads or DEFAULT_THREADS)
-    nodes = search_tree(position, limits, visits=args.visits, seed=args.seed)
+    nodes = search_tree(position, SearchSettings(limits, args.seed), visits=args.visits)
     write = format_dot if args.out.endswith(".dot") else format_json_lines
     files.replace(args.out, write(nodes), "--out")
     terminal.say(f"{len(nodes):,} nodes with at least {args.visits:,} visits of {nodes[0]['visits']:,}: {args.out}")

@@ -6,11 +6,11 @@ import argparse
 import json
 import sys
 
-from mexica_ai import files, terminal
 from mexica_ai.cli import common
-from mexica_ai.errors import MexicaAIError, NotationError, Violation
-from mexica_ai.position import Position
-from mexica_ai.strict import MAX_VIOLATIONS
+from mexica_ai.game.position import Position
+from mexica_ai.io import files, terminal
+from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
+from mexica_ai.io.strict import MAX_VIOLATIONS
 
 SUMMARY = "find all faults of positions"
 DESCRIPTION = f"""\

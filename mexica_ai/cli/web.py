@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from mexica_ai import files, targets
 from mexica_ai.cli import common
 from mexica_ai.cli.client import TOKEN_VARIABLE, read_token
 from mexica_ai.engines.specs import EngineSpec, parse_spec, whole_number
-from mexica_ai.errors import NotationError
+from mexica_ai.io import files
+from mexica_ai.io.errors import NotationError
+from mexica_ai.rpc import targets
 
 SUMMARY = "play, analyse, review and edit in the browser"
 DESCRIPTION = """\

@@ -20,7 +20,7 @@ def draw_candidates(result: Any, *, theme: str = "light") -> str:
 
     Parameters
     ----------
-    result : mexica_ai.results.Result
+    result : mexica_ai.analysis.results.Result
     theme : str
         light, dark or page.
     """
@@ -61,7 +61,7 @@ def draw_growth(results: Sequence[Any], seat: int, *, theme: str = "light") -> s
 
     Parameters
     ----------
-    results : sequence of mexica_ai.results.Result
+    results : sequence of mexica_ai.analysis.results.Result
         Those that an analysis has yielded, in their order.
     seat : int
         The seat to move.

@@ -97,25 +97,7 @@ def draw_shares(
     wide = min(step * 0.7, 14.0)
     bars = []
     for turn in turns:
-        tall = LOSSES * max(turn.loss, 0.0) / most
-        middle = x(turn.number) - step / 2
-        bar = element(
-            "rect",
-            x=middle - wide / 2,
-            y=float(base),
-            width=wide,
-            height=max(tall, 1.0),
-            **paint(f"seat{turn.seat}"),
-        )
-        mark = "??" if turn.loss >= BLUNDER else "?" if turn.loss >= DUBIOUS else ""
-        if mark:
-            bar += text(middle, base + tall + 13, mark, 12, text_anchor="middle", font_weight="bold", **paint("ink"))
-            bar += seat_mark(paint, turn.seat, middle, base + tall + 22, 4)
-        words = f"turn {turn.number}, seat {turn.seat}: {turn.label}, gives away {100 * turn.loss:.1f} %"
-        place = {"x": middle - step / 2, "y": float(TOP), "width": step, "height": float(HEIGHT + LOSSES)}
-        area = element("rect", **place, fill_opacity="0")
-        hint = element("title", escape(words))
-        shown = group([hint, bar, area], class_="turn", data_target=f"turn:{turn.number}")
+        shown = _loss(paint, turn, x(turn.number) - step / 2, base, LOSSES * max(turn.loss, 0.0) / most, wide, step)
         bars.append(element("a", shown, href=link.format(turn.number)) if link else shown)
     parts.append(group(bars, class_="losses"))
     every = max(1, round((last - first) / 16 / 5) * 5) if last - first > 16 else 1
@@ -125,6 +107,27 @@ def draw_shares(
                 text(x(number) - step / 2, height - 10, number, 11, text_anchor="middle", **paint("soft"))
             )
     return document(WIDTH, height, "".join(parts), title or "Expected share of the win, by turn")
+
+
+def _loss(paint, turn, middle, base, tall, wide, step):
+    """Return the bar of what a turn gave away, its mark, and the area around it that says more."""
+    bar = element(
+        "rect",
+        x=middle - wide / 2,
+        y=float(base),
+        width=wide,
+        height=max(tall, 1.0),
+        **paint(f"seat{turn.seat}"),
+    )
+    mark = "??" if turn.loss >= BLUNDER else "?" if turn.loss >= DUBIOUS else ""
+    if mark:
+        bar += text(middle, base + tall + 13, mark, 12, text_anchor="middle", font_weight="bold", **paint("ink"))
+        bar += seat_mark(paint, turn.seat, middle, base + tall + 22, 4)
+    words = f"turn {turn.number}, seat {turn.seat}: {turn.label}, gives away {100 * turn.loss:.1f} %"
+    place = {"x": middle - step / 2, "y": float(TOP), "width": step, "height": float(HEIGHT + LOSSES)}
+    area = element("rect", **place, fill_opacity="0")
+    hint = element("title", escape(words))
+    return group([hint, bar, area], class_="turn", data_target=f"turn:{turn.number}")
 
 
 def _apart(heights):

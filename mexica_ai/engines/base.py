@@ -8,25 +8,16 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mexica_ai.errors import MexicaAIError
-from mexica_ai.limits import (
-    DEFAULT_CANDIDATES,
-    DEFAULT_INTERVAL_S,
-    DEFAULT_TIME_S,
-    Limits,
-    out_of_memory,
-    resolve_seed,
-)
-from mexica_ai.position import require_seat_to_move
-from mexica_ai.stopping import Stop
-from mexica_ai.terminal import shorten
-
-if TYPE_CHECKING:
-    from mexica_ai.engines.specs import EngineSpec
-    from mexica_ai.position import Position
-    from mexica_ai.results import Result
+from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S, DEFAULT_TIME_S, Limits, out_of_memory
+from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.stopping import Stop
+from mexica_ai.engines.specs import EngineSpec
+from mexica_ai.game.position import Position, require_seat_to_move
+from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.terminal import shorten
 
 # A spec's key -> the field of Limits that it sets.
 LIMIT_KEYS = {"time": "time_s", "iterations": "iterations", "memory": "memory_mb", "threads": "threads"}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mexica_ai.client import Client
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.results import Result, sound
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine, find_fault, name_turn
-from mexica_ai.errors import SearchError
-from mexica_ai.limits import MAX_TIME_S, Limits
-from mexica_ai.position import Position
-from mexica_ai.results import Result, sound
-from mexica_ai.stopping import Stop
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import SearchError
+from mexica_ai.io.figures import MAX_TIME_S
+from mexica_ai.rpc.client import Client
 
 if TYPE_CHECKING:
     from mexica_ai.engines.specs import EngineSpec

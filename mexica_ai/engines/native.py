@@ -8,23 +8,23 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cext.core import baselines
-from cext.core.beam import Beam
-from cext.core.game import State
-from cext.core.options import OPTIONS
-from cext.core.search import Search
-from cext.core.uct import UCT
-from cext.core.weights import Weights
-from mexica_ai import registry
+from cext.core.baselines import simple
+from cext.core.baselines.beam import Beam
+from cext.core.baselines.uct import UCT
+from cext.core.contract.game import State
+from cext.core.learning.weights import Weights
+from cext.core.search.options import OPTIONS
+from mexica_ai.analysis.levels import HIGHEST
+from mexica_ai.analysis.limits import DEFAULT_BATCH, Limits
+from mexica_ai.analysis.results import Candidate, Result
+from mexica_ai.analysis.search import SearchRun, weights_for
+from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine
 from mexica_ai.engines.specs import EngineSpec
-from mexica_ai.levels import HIGHEST
-from mexica_ai.limits import DEFAULT_BATCH, Limits
-from mexica_ai.position import Position
-from mexica_ai.registry import load_weights_file
-from mexica_ai.results import Candidate, Result
-from mexica_ai.search import evaluating, run_search, watch_search, weights_for
-from mexica_ai.stopping import Stop
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.game.registry import load_weights_file
 
 DEFAULT_WIDTH = 40  # of the beam
 
@@ -47,6 +47,11 @@ class _WeightedEngine(Engine):
         return None if weights is None else weights.version
 
 
+def _result(run: SearchRun, stop: Stop) -> Result:
+    with stop.calling(run.stop):
+        return run.result()
+
+
 class MctsEngine(_WeightedEngine):
     """The project's search; keys of the spec may set its level of play, its evaluator and its options."""
 
@@ -55,38 +60,30 @@ class MctsEngine(_WeightedEngine):
         file = spec.options.get("evaluator")
         self._evaluator = None
         if file is not None:
-            from mexica_ai.evaluators import OnnxEvaluator  # not needed without
+            from mexica_ai.analysis.evaluators import OnnxEvaluator  # not needed without
 
             self._evaluator = OnnxEvaluator(file)
         self._batch_size = spec.options.get("batch", DEFAULT_BATCH)
 
-    def _search_class(self, game):
+    def _run(self, position, limits, seed, candidates):
         if self._evaluator is not None:
-            self._evaluator.check(game)
-        options = {name: value for name, value in self.spec.options.items() if name in OPTIONS}
-
-        def make(state, /, **given):
-            return Search(state, **(given | options))  # options of the spec override those of the level
-
-        return evaluating(self._evaluator, self._batch_size, make)
-
-    @property
-    def _level(self):
-        return self.spec.options.get("level", self._defaults.get("level", HIGHEST))
+            self._evaluator.check(position.game)
+        settings = SearchSettings(
+            limits,
+            seed,
+            candidates,
+            level=self.spec.options.get("level", self._defaults.get("level", HIGHEST)),
+            weights=self._weights_for(position.game),
+            evaluator=self._evaluator,
+            batch_size=self._batch_size,
+            options={name: value for name, value in self.spec.options.items() if name in OPTIONS},
+        )
+        return SearchRun(position, settings)
 
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
     ) -> Result:
-        return run_search(
-            position,
-            limits,
-            seed=seed,
-            candidates=candidates,
-            level=self._level,
-            stop=stop,
-            weights=self._weights_for(position.game),
-            search_class=self._search_class(position.game),
-        )
+        return _result(self._run(position, limits, seed, candidates), stop)
 
     def _analyze(
         self,
@@ -98,17 +95,9 @@ class MctsEngine(_WeightedEngine):
         stop: Stop,
         interval_s: float,
     ) -> Iterator[Result]:
-        yield from watch_search(
-            position,
-            limits,
-            seed=seed,
-            candidates=candidates,
-            level=self._level,
-            interval_s=interval_s,
-            stop=stop,
-            weights=self._weights_for(position.game),
-            search_class=self._search_class(position.game),
-        )
+        run = self._run(position, limits, seed, candidates)
+        with stop.calling(run.stop):
+            yield from run.results(interval_s)
 
 
 class UctEngine(Engine):
@@ -117,7 +106,7 @@ class UctEngine(Engine):
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
     ) -> Result:
-        return run_search(position, limits, seed=seed, candidates=candidates, stop=stop, search_class=UCT)
+        return _result(SearchRun(position, SearchSettings(limits, seed, candidates), search_class=UCT), stop)
 
 
 class BeamEngine(_WeightedEngine):
@@ -126,16 +115,9 @@ class BeamEngine(_WeightedEngine):
     def _best_turn(
         self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
     ) -> Result:
-        search = functools.partial(Beam, width=self.spec.options.get("width", DEFAULT_WIDTH))
-        return run_search(
-            position,
-            limits,
-            seed=seed,
-            candidates=candidates,
-            stop=stop,
-            weights=self._weights_for(position.game),
-            search_class=search,
-        )
+        settings = SearchSettings(limits, seed, candidates, weights=self._weights_for(position.game))
+        beam = functools.partial(Beam, width=self.spec.options.get("width", DEFAULT_WIDTH))
+        return _result(SearchRun(position, settings, search_class=beam), stop)
 
 
 class _InstantEngine(_WeightedEngine):
@@ -156,8 +138,8 @@ class _InstantEngine(_WeightedEngine):
         actions = self._turn(after, weights, seed)
         for action in actions:
             after.apply(action)
-        value, expected_scores = baselines.evaluate(after, weights=weights)
-        turn = [registry.get(position.game).codec.format_action(action) for action in actions]
+        value, expected_scores = simple.evaluate(after, weights=weights)
+        turn = [registry.get(position.game).text.format_action(action) for action in actions]
         candidate = Candidate(
             turn=turn, visits=1, value=value, expected_scores=expected_scores, prior=1.0, line=[]
         )
@@ -177,7 +159,7 @@ class GreedyEngine(_InstantEngine):
     """Plays the action with the best evaluation after it, until no action is better than to end the turn."""
 
     def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
-        return baselines.greedy_turn(state, weights=weights)
+        return simple.greedy_turn(state, weights=weights)
 
 
 class RandomEngine(_InstantEngine):
@@ -187,4 +169,4 @@ class RandomEngine(_InstantEngine):
         return None  # weights value the position after the turn, but do not choose the turn
 
     def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
-        return baselines.random_turn(state, seed)
+        return simple.random_turn(state, seed)

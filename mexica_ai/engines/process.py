@@ -18,27 +18,30 @@ import os
 import selectors
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.results import Candidate, Result, sound
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine, find_fault, name_turn
 from mexica_ai.engines.specs import EngineSpec
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.limits import Limits
-from mexica_ai.position import Position
-from mexica_ai.results import Candidate, Result, is_count, is_word, sound
-from mexica_ai.stopping import Stop
-from mexica_ai.strict import check_shape, quote
-from mexica_ai.terminal import shorten
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import NotationError, SearchError
+from mexica_ai.io.figures import is_count, is_word
+from mexica_ai.io.strict import check_shape, quote
+from mexica_ai.io.terminal import shorten
 
 PROTOCOL_VERSION = 1
 DEFAULT_MARGIN_S = 2.0  # that a program may exceed its time by before it is killed
 HELLO_TIMEOUT_S = 20.0  # enough for an interpreter with heavy imports on a busy machine
 EXIT_TIMEOUT_S = 1.0  # that a program may take to exit after the end of its input
-STOP_POLL_S = 0.005
+EXIT_POLL_S = 0.005  # between looks whether it has exited
+LONGEST_WAIT_S = 3600.0  # selectors take no more than some days
 MAX_LINE = 1 << 20  # bytes; an answer is a few kilobytes
 STDERR_LINES = 20
 PR_SET_PDEATHSIG = 1  # of linux/prctl.h
@@ -226,7 +229,8 @@ class ProcessEngine(Engine):
         began = time.monotonic()
         deadline = began + timeout_s
         is_stopped = False
-        with selectors.DefaultSelector() as selector:
+        with _woken_by(stop) as woken, selectors.DefaultSelector() as selector:
+            selector.register(woken, selectors.EVENT_READ)
             selector.register(process.stdin, selectors.EVENT_WRITE)
             selector.register(process.stdout, selectors.EVENT_READ)
             selector.register(process.stderr, selectors.EVENT_READ)
@@ -246,8 +250,10 @@ class ProcessEngine(Engine):
                         selector.register(process.stdin, selectors.EVENT_WRITE)
                     outgoing += b'{"stop": 1}\n'
                     self._log(">", '{"stop": 1}')
-                for key, _ in selector.select(min(deadline - now, STOP_POLL_S)):
-                    if key.fileobj is process.stdin:
+                for key, _ in selector.select(min(deadline - now, LONGEST_WAIT_S)):
+                    if key.fileobj is woken:
+                        selector.unregister(woken)  # it is stopped, see above
+                    elif key.fileobj is process.stdin:
                         try:
                             outgoing = outgoing[os.write(key.fd, outgoing) :]
                         except BlockingIOError:
@@ -337,7 +343,7 @@ class ProcessEngine(Engine):
         deadline = time.monotonic() + timeout_s
         try:
             while not (has_exited := _has_exited(process)) and time.monotonic() < deadline:
-                time.sleep(STOP_POLL_S)
+                time.sleep(EXIT_POLL_S)
         finally:
             # Before the leader is reaped, so that no other process can have its number yet.
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -355,6 +361,21 @@ class ProcessEngine(Engine):
             how = f"ended with exit status {status}"
         self._log("#", how if has_exited else f"{how} and was killed")
         return how
+
+
+@contextlib.contextmanager
+def _woken_by(stop: Stop) -> Iterator[socket.socket]:
+    """Give a socket that can be read once the event is set."""
+    woken, waker = socket.socketpair()
+
+    def wake() -> None:
+        with contextlib.suppress(OSError):  # full, or closed meanwhile
+            waker.send(b"1")
+
+    with woken, waker:
+        waker.setblocking(False)
+        with stop.calling(wake):
+            yield woken
 
 
 def _prepare_to_die_with(parent: int) -> Callable[[], None] | None:

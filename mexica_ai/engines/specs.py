@@ -6,20 +6,18 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cext.core.options import OPTIONS as SEARCH_OPTIONS
-from mexica_ai import levels, targets
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.limits import MAX_BATCH, MAX_INT64, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S, is_time
-
-if TYPE_CHECKING:
-    from mexica_ai.engines.base import Engine
+from cext.core.search.options import OPTIONS as SEARCH_OPTIONS
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.limits import MAX_BATCH, MAX_MEMORY_MB, MAX_THREADS
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S, is_time
+from mexica_ai.rpc import targets
 
 
 @dataclass(frozen=True)
@@ -258,61 +256,6 @@ def parse_spec(text: str) -> EngineSpec:
     if "batch" in options and "evaluator" not in options:
         raise error("batch is given without evaluator; expected both")
     return EngineSpec(head, target, options)
-
-
-def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
-    """Make the engine that a spec names.
-
-    Parameters
-    ----------
-    spec : str or EngineSpec
-        See `parse_spec`.
-    **defaults
-        Values (time, iterations, threads, memory, level, seed, weights) for keys that the spec does not give,
-        for example the options of a command line. None counts as not given. `weights` may also be `Weights`.
-
-    Returns
-    -------
-    Engine
-        The caller closes it.
-
-    Raises
-    ------
-    NotationError
-        The spec or its file of weights cannot be read.
-    SearchError
-        The engine cannot be started.
-    """
-    if isinstance(spec, str):
-        spec = parse_spec(spec)
-    unknown = defaults.keys() - KEYS.keys()
-    if unknown:
-        raise TypeError(f"unknown engine default {min(unknown)!r}; known: {', '.join(KEYS)}")
-    path, class_name = KINDS[spec.kind].path.split(":")
-    try:
-        module = importlib.import_module(path)
-    except ModuleNotFoundError as error:
-        raise SearchError(
-            f"the engine {spec.kind} needs {error.name}, which is not installed: pip install 'mexica-ai[client]'",
-            reason="MISSING_PACKAGE",
-        ) from None
-    return getattr(module, class_name)(spec, defaults)
-
-
-def weights_id(spec: EngineSpec, game: str) -> str | None:
-    """Return the identifier of the weights that the engine of a spec uses; see `Engine.weights_id`.
-
-    Raises
-    ------
-    NotationError
-        The file of weights cannot be read.
-    SearchError
-        The weights belong to another game.
-    """
-    if "weights" not in KINDS[spec.kind].keys:
-        return None
-    with make_engine(spec) as engine:
-        return engine.weights_id(game)
 
 
 def _scan_value(text: str, at: int, error: Callable[[str], NotationError]) -> tuple[str, int]:

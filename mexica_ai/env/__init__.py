@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mexica_ai import registry
-from mexica_ai.env.observations import observe, schema
 from mexica_ai.env.vector import VectorEnv, vector
+from mexica_ai.game import registry
+from mexica_ai.game.observations import observe, schema
 
 if TYPE_CHECKING:
     from pettingzoo import AECEnv

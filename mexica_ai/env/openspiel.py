@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import pyspiel
 
-from cext.core.game import CHANCE, State
-from cext.core.tensor import observation
-from mexica_ai import registry
-from mexica_ai.env.observations import schema
-from mexica_ai.games.schema import SEATS
-from mexica_ai.position import Position, new_game
+from cext.core.contract.game import CHANCE, State
+from cext.core.learning.tensor import observation
+from mexica_ai.game import registry
+from mexica_ai.game.observations import schema
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.game.schema import SEATS
 
 CHANCE_OUTCOMES = 1024
 _EVENT_SEEDS = 1 << 32  # seeds of random events begin here, those of deals at 0
@@ -45,14 +45,14 @@ GAME_TYPE = pyspiel.GameType(
 
 
 class SpielGame(pyspiel.Game):
-    """A game of `mexica_ai.registry` with a number of seats, by the parameters ``game`` and ``players``."""
+    """A game of `mexica_ai.game.registry` with a number of seats, by the parameters ``game`` and ``players``."""
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         params = params or {}
         self.name = params.get("game", registry.DEFAULT)
         self.players = params.get("players", 2)
         self.schema = schema(self.name)
-        rules = registry.get(self.name).game
+        rules = registry.get(self.name).rules
         new_game(self.name, players=self.players, seed=0)  # refuses a number of seats that the game does not have
         info = pyspiel.GameInfo(
             num_distinct_actions=rules.max_actions,
@@ -114,7 +114,7 @@ class SpielState(pyspiel.State):
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
             return f"seed {action}"
-        return registry.get(self._name).codec.format_action(self.state.legal_actions()[action])
+        return registry.get(self._name).text.format_action(self.state.legal_actions()[action])
 
     def is_terminal(self) -> bool:
         """Return whether the game is over."""

@@ -12,14 +12,14 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
-from cext.core.game import CHANCE
-from cext.core.tensor import observation
-from mexica_ai import registry
-from mexica_ai.env.observations import BOUND, schema
-from mexica_ai.errors import IllegalActionError, SearchError
-from mexica_ai.limits import resolve_seed
-from mexica_ai.position import Position, new_game
-from mexica_ai.strict import quote
+from cext.core.contract.game import CHANCE
+from cext.core.learning.tensor import observation
+from mexica_ai.game import registry
+from mexica_ai.game.observations import BOUND, schema
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.io.errors import IllegalActionError, SearchError
+from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.strict import quote
 
 
 class GameEnv(AECEnv):
@@ -45,8 +45,8 @@ class GameEnv(AECEnv):
             )
         self.render_mode = render_mode
         self._game, self._players, self._options = game, players, options
-        self._codec = registry.get(game).codec
-        self._max_actions = max_actions = registry.get(game).game.max_actions
+        self._parts = registry.get(game)
+        self._max_actions = max_actions = registry.get(game).rules.max_actions
         self._rng = np.random.default_rng(resolve_seed(seed))
         self._state = self._deal({})
         self.possible_agents = [f"seat_{seat}" for seat in range(self._state.num_players)]
@@ -86,7 +86,7 @@ class GameEnv(AECEnv):
     @property
     def legal(self) -> list[str]:
         """The legal actions as text, in the order of their indexes."""
-        return [self._codec.format_action(action) for action in self._legal]
+        return [self._parts.text.format_action(action) for action in self._legal]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game.
@@ -107,7 +107,7 @@ class GameEnv(AECEnv):
             An option has a wrong value.
         """
         given = options or {}
-        known = [option.name for option in self._codec.options]
+        known = [option.name for option in self._parts.starts.options]
         for name in given:
             if name not in known:
                 expected = f"only {', '.join(known)}" if known else "none"

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from cext.core.batch import Batch
-from mexica_ai import registry
-from mexica_ai.errors import SearchError
-from mexica_ai.limits import out_of_memory, resolve_seed
-from mexica_ai.position import Position, new_game
-from mexica_ai.strict import quote
+from cext.core.learning.batch import Batch
+from mexica_ai.analysis.limits import out_of_memory
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.io.errors import SearchError
+from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.strict import quote
 
 DEFAULT_STARTS = 256
 MAX_STARTS = 1 << 20
 
 
 class VectorEnv(Batch):
-    """Games that are stepped together; `vector` makes one. `cext.core.batch.Batch` explains the arrays."""
+    """Games that are stepped together; `vector` makes one. `cext.core.learning.batch.Batch` explains the arrays."""
 
     @property
     def max_actions(self) -> int:
@@ -32,7 +33,7 @@ class VectorEnv(Batch):
 
     def action_text(self, action: int) -> str:
         """Return the text of an action of `legal` or `actions`."""
-        return registry.get(self.game.name).codec.format_action(int(action))
+        return registry.get(self.game.name).text.format_action(int(action))
 
 
 @out_of_memory()

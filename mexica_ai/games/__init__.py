@@ -1,1 +1,1 @@
-"""The Python half of each game: text forms, new games, rendering. `mexica_ai.registry` lists the games."""
+"""The Python half of each game: text forms, new games, rendering. `mexica_ai.game.registry` lists the games."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from mexica_ai.train.corrections import Arrays
+Arrays = dict[str, np.ndarray]  # of weights, by name
 
 
 class AdamW:

@@ -12,17 +12,17 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cext.core.weights import Weights
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.files import writing
-from mexica_ai.strict import parse_json
+from cext.core.learning.weights import Weights
+from mexica_ai.io.errors import NotationError, SearchError
+from mexica_ai.io.files import writing
+from mexica_ai.io.strict import parse_json
 
 BEGINNING = b'{"game": '  # of every line that a job returns
-UNKNOWN_WEIGHTS = "unknown"  # of lines that do not name any: from early versions or other sources
+UNKNOWN_WEIGHTS = "unknown"  # of lines that do not name any
 TRIES = 3  # how often a job is started before its worker's death ends the run
 
 
@@ -47,8 +47,6 @@ class Series:
         What the lines of the series have in common in that object.
     advice : str
         Ends the error about lines made with other weights.
-    defaults : dict
-        The values of settings that a line does not name.
     """
 
     game: str
@@ -58,7 +56,6 @@ class Series:
     number: str
     settings: dict[str, Any]
     advice: str
-    defaults: dict[str, Any] = field(default_factory=dict)
 
 
 def complete(
@@ -111,11 +108,7 @@ def complete(
         missing = [index for index in range(count) if index not in known]
         others = sorted(versions - {series.weights.version})
         if missing and others:
-            settings = " and ".join(
-                f"{name} {value}"
-                for name, value in series.settings.items()
-                if (name, value) not in series.defaults.items()
-            )
+            settings = " and ".join(f"{name} {value}" for name, value in series.settings.items())
             raise SearchError(
                 f"{path} holds {series.noun} of {settings} by weights {', '.join(others)}, and those in use are "
                 f"{series.weights.version}; expected {series.advice}",
@@ -232,7 +225,7 @@ def _known(file: BinaryIO, path: Path, series: Series) -> tuple[set[int], set[st
             raise NotationError(f"{where}: expected a record, a JSON object", reason="WRONG_TYPE", path=where)
         made = record.get(series.key)
         is_of_series = record.get("game") == series.game and isinstance(made, dict)
-        if is_of_series and series.settings.items() <= (series.defaults | made).items():
+        if is_of_series and series.settings.items() <= made.items():
             known.add(made.get(series.number))
             versions.add(str(made.get("weights", UNKNOWN_WEIGHTS)))
     if len(whole) < len(content):

@@ -1,13 +1,13 @@
-"""Fitting a learnt policy (`cext.core.scorer`) to the decisions of searches, in numpy.
+"""Fitting a learnt policy (`cext.core.learning.scorer`) to the decisions of searches, in numpy.
 
 The target of a decision is the improved policy of Gumbel AlphaZero: the softmax of the logarithm of the prior that the
 search used plus the value that it found. The value of an action is its mean advantage over the decision's, in utility,
 shrunk towards 0 by `DOUBT` visits and times `VALUE`; an action that the search did not try has the advantage 0. The
 network adds its scores to the logarithms of the priors, so it begins as the priors without it. The loss is the
-cross-entropy of the targets; the optimizer is AdamW. The fit stops when the loss on held-out games has not fallen for
-`PATIENCE` epochs, and the best epoch counts.
+cross-entropy of the targets; the optimizer is AdamW. The fit stops when the loss on the games that select has not
+fallen for `PATIENCE` epochs, and the best epoch counts.
 
-Main functions: `sample`, `fit`, `log_loss`.
+Main functions: `sample`, `fit`, `report`.
 
 Source: Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel" (2022).
 """
@@ -20,14 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from cext.core.weights import Weights, WeightsSpec
-from mexica_ai import registry
-from mexica_ai.errors import NotationError
-from mexica_ai.position import Position
-from mexica_ai.strict import check_shape, parse_json
-from mexica_ai.train.adamw import AdamW
-from mexica_ai.train.corrections import Arrays
-from mexica_ai.train.positions import fingerprint, held_out
+from cext.core.learning.weights import Weights, WeightsSpec
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import check_shape, parse_json
+from mexica_ai.train.adamw import AdamW, Arrays
+from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, fingerprint, split
 
 VALUE = 150.0  # weight of an advantage of 1 in the target's logarithms
 DOUBT = 16.0  # visits without advantage that are added to those of an action
@@ -60,8 +59,8 @@ class Decisions:
         Logarithms of the priors without a policy.
     targets : ndarray of float32, shape (m,)
         Probabilities that sum to 1 in each decision.
-    held_out : ndarray of bool, shape (n,)
-        Whether a fit leaves the game out, see `positions.held_out`.
+    parts : ndarray of int, shape (n,)
+        The part of the decision's game, see `positions.split`.
     """
 
     summaries: np.ndarray
@@ -70,7 +69,7 @@ class Decisions:
     features: np.ndarray
     logs: np.ndarray
     targets: np.ndarray
-    held_out: np.ndarray
+    parts: np.ndarray
 
     @property
     def counts(self) -> np.ndarray:
@@ -91,12 +90,12 @@ class Decisions:
             self.features[rows],
             self.logs[rows],
             self.targets[rows],
-            self.held_out[chosen],
+            self.parts[chosen],
         )
 
 
 def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
-    """Read the decisions of files that `mexica_ai.train.searches` wrote.
+    """Read the decisions of files that `mexica_ai.train.selfplay` wrote.
 
     Parameters
     ----------
@@ -114,8 +113,10 @@ def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
     ------
     NotationError, PositionError, IllegalActionError
         A line is not such a game.
+    SearchError
+        See `positions.split`.
     """
-    spec = registry.get(weights.game).weights_spec
+    spec = registry.get(weights.game).learning.weights
     rows, fingerprints = [], []
     for path, text in sorted(lines, key=lambda entry: entry[1]):
         content = parse_json(text, path)
@@ -139,7 +140,7 @@ def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
         np.concatenate(features),
         np.concatenate(logs),
         np.concatenate(targets),
-        held_out(fingerprints)[np.array(games)],
+        split(fingerprints)[np.array(games)],
     )
 
 
@@ -171,7 +172,7 @@ def _row(spec: WeightsSpec, weights: Weights, state: Any, decision: dict[str, An
             values[places[action]] = VALUE * (utility - decision["utility"]) * visits / (visits + DOUBT)
     improved = logs + values
     if weights.has_policy:  # the prior that the search used
-        alone = Decisions(summary[None], np.zeros(1, int), categories, features, logs, logs, np.zeros(1, bool))
+        alone = Decisions(summary[None], np.zeros(1, int), categories, features, logs, logs, np.zeros(1, int))
         improved += scores(alone, weights.arrays())
     improved = np.exp(improved - improved.max())
     return summary, categories, features, logs, improved / improved.sum()
@@ -196,13 +197,14 @@ def fit(
     max_epochs: int = MAX_EPOCHS,
     on_epoch: Callable[[int], None] = lambda epoch: None,
 ) -> tuple[Arrays, dict[str, float]]:
-    """Return weights of a policy fitted to the decisions of games that are not held out, and its figures.
+    """Return weights of a policy fitted to the decisions of games to train on, and its figures.
 
     Parameters
     ----------
     decisions : Decisions
+        Of all parts.
     arrays : dict of str to ndarray
-        Where to start; not changed.
+        Where to start; not changed. They are returned if no epoch makes the loss smaller.
     seed : int
         Of the order of the decisions.
     max_epochs : int
@@ -213,36 +215,39 @@ def fit(
     -------
     arrays : dict of str to ndarray
     figures : dict of str to float
-        `log_loss` on held-out games "before" (scores of 0) and "after", the least possible one ("entropy" of the
-        targets), the number of `epochs` of the best fit, and how many decisions it was "fitted_on" and "held_out".
+        The number of `epochs` of the best fit, and its `log_loss` on the games that select ("selected").
     """
     generator = np.random.default_rng(seed)
-    fitted_on, unseen = decisions.take(~decisions.held_out), decisions.take(decisions.held_out)
+    trained, selecting = (decisions.take(decisions.parts == part) for part in (TRAIN, SELECTION))
     arrays = {name: array.copy() for name, array in arrays.items()}
     optimizer = AdamW(arrays, WEIGHT_DECAY, arrays)
-    best, best_loss = {name: array.copy() for name, array in arrays.items()}, log_loss(unseen, arrays)
+    best, best_loss = {name: array.copy() for name, array in arrays.items()}, log_loss(selecting, arrays)
     best_epoch, step = 0, 0
-    count = len(fitted_on.starts)
+    count = len(trained.starts)
     batch = min(BATCH, count)
     for epoch in range(1, max_epochs + 1):
         order = generator.permutation(count)
         for first in range(0, count - batch + 1, batch):
             step += 1
             rate = LEARNING_RATE * min(1, step / 100) / (1 + epoch / 10)
-            optimizer.step(_gradients(fitted_on.take(order[first : first + batch]), arrays), rate)
-        loss = log_loss(unseen, arrays)
+            optimizer.step(_gradients(trained.take(order[first : first + batch]), arrays), rate)
+        loss = log_loss(selecting, arrays)
         if loss < best_loss:
             best, best_loss, best_epoch = {name: array.copy() for name, array in arrays.items()}, loss, epoch
         on_epoch(epoch)
         if epoch - best_epoch >= PATIENCE:
             break
-    return best, {
-        "before": log_loss(unseen, None),
-        "after": best_loss,
-        "entropy": _entropy(unseen),
-        "epochs": best_epoch,
-        "fitted_on": count,
-        "held_out": len(unseen.starts),
+    return best, {"epochs": best_epoch, "selected": best_loss}
+
+
+def report(decisions: Decisions, arrays: Arrays) -> dict[str, float]:
+    """Return the `log_loss` on games to report on of scores of 0 ("before") and of a policy ("after"), and the least
+    possible one, the "entropy" of the targets."""
+    reported = decisions.take(decisions.parts == REPORT)
+    return {
+        "before": log_loss(reported, None),
+        "after": log_loss(reported, arrays),
+        "entropy": _entropy(reported),
     }
 
 

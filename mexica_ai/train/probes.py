@@ -1,15 +1,11 @@
-"""Probes: positions off the paths of good play, with what a search expects there, as targets of the evaluation.
+"""Probes: positions off the paths of good play, with what they are worth, as targets of the evaluation.
 
 A search also evaluates positions that good players never reach, and positions within turns. How games between good
-players ended says little about these, but a search that looks a turn further knows more about a position than the
-evaluation alone. So a *walk* follows a played game, leaves it now and then for some odd turns (see `selfplay`),
-searches the position it reaches, and records the result: a *probe*. Instead of one search, a few *rollouts* can tell
-what a position is worth: games from there to the end, by small searches. They are not biased by the evaluation that
-the search believes in.
+players ended says little about these. So a *walk* follows a played game, leaves it now and then for some odd turns,
+and records the position it reaches: a *probe*. A few *rollouts* tell what it is worth: games from there to the end, by
+small searches. They are not biased by the evaluation that the search believes in.
 
 Main functions: `walk` (one walk), `make` (a file of walks), `load` (the probes of a file).
-
-Source: Veness, Silver, Uther and Blair, "Bootstrapping from game tree search" (2009).
 """
 
 from __future__ import annotations
@@ -23,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from cext.core.weights import Weights
-from mexica_ai import registry
+from cext.core.learning.weights import Weights
+from mexica_ai.analysis.search import weights_for
 from mexica_ai.engines import Engine, make_engine
-from mexica_ai.errors import NotationError
-from mexica_ai.position import Position
-from mexica_ai.search import weights_for
-from mexica_ai.strict import check_shape, parse_json
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train.job_file import Series, complete
-from mexica_ai.train.positions import MAX_SEATS, SCORE_SCALE, Positions, fingerprint, held_out
-from mexica_ai.train.selfplay import small_search
+from mexica_ai.train.positions import MAX_SEATS, SCORE_SCALE, Positions, fingerprint, split
+from mexica_ai.train.starts import small_search
 
 MAX_PROBES = 8  # of a walk
 ODD_TURNS, ODD_TURNS_WEIGHTS = (0, 1, 2, 3), (1, 5, 3, 1)  # odd turns before a probe, and how often
@@ -48,7 +44,7 @@ REDRAWN_SHARE = 0.4  # of the draws of a game with more than two seats are drawn
 
 _SHAPE = {
     "game": str,
-    "walk": {"seed": int, "iterations": int, "rollouts?": int, "walk": int, "weights": str, "along": str},
+    "walk": {"seed": int, "iterations": int, "rollouts": int, "walk": int, "weights": str, "along": str},
     "probes": [{"position": dict, "value": [float], "scores": [float]}],
 }
 
@@ -58,9 +54,8 @@ def walk(
     seed: int,
     index: int,
     iterations: int,
+    rollouts: int,
     weights: Weights | None = None,
-    *,
-    rollouts: int = 0,
 ) -> dict[str, Any]:
     """Walk along one of some games and return the probes.
 
@@ -71,19 +66,18 @@ def walk(
     seed, index : int
         Everything random derives from these two; the choice of the game also from the order of the records.
     iterations : int
-        Of a search.
+        Of a turn of a rollout.
+    rollouts : int
+        How many value a position; at least 1.
     weights : Weights, optional
         What it searches with; by default those that ship.
-    rollouts : int
-        How many rollouts value a position, with `iterations` for each of their turns; 0: a search values it.
 
     Returns
     -------
     dict
-        A JSON object. `game`: its name. `walk`: seed, iterations, rollouts (if any), number (`walk`), version of the
-        weights (`weights`), fingerprint of the game in hexadecimal (`along`). `probes`: a list of positions, each with
-        the `value` (share of the win of each seat) and the final `scores` that a search of its best turn expects, or
-        their means over the rollouts.
+        A JSON object. `game`: its name. `walk`: seed, iterations, rollouts, number (`walk`), version of the weights
+        (`weights`), fingerprint of the game in hexadecimal (`along`). `probes`: a list of positions, each with the
+        `value` (share of the win of each seat) and the final `scores`, means over the rollouts.
     """
     return _walk(*_draw_record(records, seed, index), seed, index, iterations, rollouts, weights)
 
@@ -116,7 +110,7 @@ def _walk(
     game, turns = record["game"], record["turns"]
     weights = weights_for(game, weights)
     players = {make_engine(spec, weights=weights): share for spec, share in ODD_PLAYERS.items()}
-    searcher = make_engine(small_search(iterations) if rollouts else f"mcts,iterations={iterations}", weights=weights)
+    searcher = make_engine(small_search(iterations), weights=weights)
     position, played, found = Position.from_json(record["start"]), 0, []
     for stop in sorted(random_.sample(range(len(turns)), min(MAX_PROBES, len(turns)))):
         for turn in turns[played:stop]:
@@ -124,11 +118,7 @@ def _walk(
         played = stop
         probed = _deviate(position.copy(), players, random_)
         if probed is not None:
-            if rollouts:
-                value, scores = _roll_out(probed, searcher, rollouts, random_)
-            else:
-                result = searcher.best_turn(probed, seed=random_.getrandbits(63), candidates=1)
-                value, scores = result.value, result.expected_scores
+            value, scores = _roll_out(probed, searcher, rollouts, random_)
             found.append(
                 {
                     "position": probed.to_json(),
@@ -136,7 +126,7 @@ def _walk(
                     "scores": [round(score, 2) for score in scores],
                 }
             )
-    made = {"seed": seed, "iterations": iterations} | ({"rollouts": rollouts} if rollouts else {}) | {"walk": index}
+    made = {"seed": seed, "iterations": iterations, "rollouts": rollouts, "walk": index}
     made |= {"weights": weights.version, "along": fingerprint(record).hex()}
     return {"game": game, "walk": made, "probes": found}
 
@@ -169,7 +159,7 @@ def _deviate(position: Position, players: dict[Engine, int], random_: random.Ran
     if random_.random() < PARTIAL_TURN_SHARE:
         turn = _odd_turn(position, players, random_)
         state = position.state.copy()
-        parse_action = registry.get(position.game).codec.parse_action
+        parse_action = registry.get(position.game).text.parse_action
         for action in turn[: random_.randrange(len(turn))]:
             state.apply(parse_action(action))
         position = Position(position.game, state)
@@ -195,9 +185,9 @@ def make(
     game: str,
     walks: int,
     iterations: int,
+    rollouts: int,
     seed: int,
     weights: Weights | None = None,
-    rollouts: int = 0,
     concurrency: int = 1,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> None:
@@ -215,8 +205,7 @@ def make(
         key="walk",
         number="walk",
         settings={"seed": seed, "iterations": iterations, "rollouts": rollouts},
-        defaults={"rollouts": 0},
-        advice="another file, another seed, or --walks 0 to take the file as it is",
+        advice="another folder",
     )
     complete(
         path,
@@ -230,7 +219,7 @@ def make(
 
 
 def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any], np.ndarray]) -> Positions:
-    """Read walks, as positions whose shares and scores are what searches expect.
+    """Read walks, as positions with what they are worth.
 
     Parameters
     ----------
@@ -243,12 +232,14 @@ def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any]
     Returns
     -------
     Positions
-        In an order that depends on the walks alone. A probe is held out if the game of its walk is.
+        In an order that depends on the walks alone. A probe is of the part of the game along which its walk goes.
 
     Raises
     ------
     NotationError, PositionError
         A line is not a walk of this game with probes.
+    SearchError
+        See `positions.split`.
     """
     rows, games = [], {}
     for path, text in sorted(texts, key=lambda entry: entry[1]):
@@ -266,7 +257,7 @@ def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any]
     if not rows:
         raise NotationError("no probes: expected at least one", reason="NO_PROBES", path="$")
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return Positions(*columns, held_out(list(games))[columns[-1]])
+    return Positions(*columns, split(list(games))[columns[-1]])
 
 
 def _fingerprint(text: str, path: str) -> bytes:

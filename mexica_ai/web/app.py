@@ -4,50 +4,50 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import hashlib
 import importlib.metadata
 import json
 import logging
-import re
 from collections.abc import AsyncIterator, Mapping
 from importlib import resources
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from mexica_ai import levels, registry
-from mexica_ai.client import AsyncClient
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.report import graph_turns
 from mexica_ai.draw.shares import draw_shares
 from mexica_ai.engines.specs import EngineSpec
-from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.review import graph_turns
-from mexica_ai.strict import Nullable, check_shape, parse_json, quote
-from mexica_ai.web import boards, editor, starts
-from mexica_ai.web.errors import Refusal, refusal_of
+from mexica_ai.game import proposals, registry
+from mexica_ai.game.proposals import Verdict
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import Nullable, check_shape, quote
+from mexica_ai.rpc.client import AsyncClient
+from mexica_ai.web import boards, editor, pictures, starts
+from mexica_ai.web.answers import ERROR_ANSWERS, download, tagged
+from mexica_ai.web.errors import Refusal
 from mexica_ai.web.events import Hub, Stream
-from mexica_ai.web.games import DEFAULT_LEVEL, MAX_GAMES, MAX_SECONDS, MAX_TURNS, Game, learn_samples
+from mexica_ai.web.games import MAX_GAMES, MAX_TURNS, Game
 from mexica_ai.web.guard import MAX_RECORD
 from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, Jobs
 from mexica_ai.web.journal import Folder
+from mexica_ai.web.requests import actions_of, body_of, line_of, number_in, out_of_range, turn_in_path, viewer_of
+from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS
+from mexica_ai.web.turn_entry import learn_samples
 
 MAX_CANDIDATES = 20
-MAX_SIZE = 255  # of a token
 _PICTURES_KEPT = 64
 
 _logger = logging.getLogger("mexica_ai.web")
 
-_NUMBER = re.compile(r"\d{1,6}", re.ASCII)
 _VERSION = {"version": int, "viewer?": Nullable(int)}
 _DRAFT = {**_VERSION, "actions": [str]}
 _TURN = {
@@ -115,7 +115,7 @@ class Site:
             Route("/api/games/{game}/record", self.record),
             Route("/api/games/{game}/position", self.position),
             Route("/api/games/{game}/shares.svg", self.shares),
-            Route("/api/removal", self.removal, methods=["POST"]),
+            Route("/api/proposal", self.proposal, methods=["POST"]),
             Route("/api/events", self.events),
             *editor.ROUTES,
         ]
@@ -197,7 +197,7 @@ class Site:
 
     async def new_game(self, request: Request) -> JSONResponse:
         """Begin a game."""
-        data = await _body(request)
+        data = await body_of(request)
         if len(self._games) >= MAX_GAMES:
             raise Refusal(429, "TOO_MANY_GAMES", f"there are {MAX_GAMES} games; expected to delete one first")
         if isinstance(data, dict) and isinstance(data.get("from"), str):
@@ -215,7 +215,7 @@ class Site:
         game = self._asked(request)
         opens = request.query_params.get("open") == "1"
         before = game.version
-        answer = JSONResponse(game.snapshot(_viewer(request), opens))
+        answer = JSONResponse(game.snapshot(viewer_of(request), opens))
         assert game.version == before
         return answer
 
@@ -232,7 +232,7 @@ class Site:
 
     async def draft(self, request: Request) -> JSONResponse:
         """Replace the turn being entered."""
-        game, data = self._asked(request), await _body(request, _DRAFT)
+        game, data = self._asked(request), await body_of(request, _DRAFT)
         viewer = data.get("viewer")
         if data["version"] == game.version - 1 and data["actions"] == game.draft:
             return JSONResponse(game.snapshot(viewer))  # the answer to the same request was lost
@@ -242,7 +242,7 @@ class Site:
 
     async def turn(self, request: Request) -> JSONResponse:
         """Play, take back, draw, stop, resign."""
-        game, data = self._asked(request), await _body(request)
+        game, data = self._asked(request), await body_of(request)
         event = data.pop("event", None) if isinstance(data, dict) else None
         check_shape(data, _TURN, "request")
         viewer = data.get("viewer")
@@ -286,12 +286,12 @@ class Site:
     async def at(self, request: Request) -> JSONResponse:
         """A position of a game in words."""
         game = self._asked(request)
-        viewer = game.require_shown(_viewer(request))
-        position = game.position_of(_index(request), viewer, _line(request), _actions(request))
+        viewer = game.require_shown(viewer_of(request))
+        position = pictures.position_of(game, turn_in_path(request), viewer, line_of(request), actions_of(request))
         return JSONResponse(
             {
                 "text": str(position),
-                "targets": game.codec.describe_targets(position.to_json()),
+                "targets": game.kind.picture.describe_targets(position.to_json()),
                 "scores": position.scores,
                 "to_move": position.to_move,
                 "compact": position.to_compact(),
@@ -301,43 +301,43 @@ class Site:
     async def picture(self, request: Request) -> Response:
         """A picture of a position of a game."""
         game = self._asked(request)
-        viewer = game.require_shown(_viewer(request))
+        viewer = game.require_shown(viewer_of(request))
         theme = request.query_params.get("theme", "page")
         if theme not in ("page", "light", "dark"):
             raise Refusal(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
-        number, part = _index(request), request.path_params["part"]
-        line, actions = _line(request), _actions(request)
+        number, part = turn_in_path(request), request.path_params["part"]
+        line, actions = line_of(request), actions_of(request)
         with_turn = request.query_params.get("turn") == "1"
         turns = game.turns[: number + with_turn]
         key = json.dumps([game.id, number, part, viewer, theme, line, actions, with_turn, turns])
         svg = self._pictures.pop(key, None)
         if svg is None:
-            svg = game.picture(
-                number, part, viewer, with_turn=with_turn, line=line, actions=actions, theme=theme
+            svg = pictures.picture(
+                game, number, part, viewer, with_turn=with_turn, line=line, actions=actions, theme=theme
             )
         self._pictures[key] = svg
         if len(self._pictures) > _PICTURES_KEPT:
             del self._pictures[next(iter(self._pictures))]
         name = f"{game.name}-{number}.svg"
-        return _tagged(request, svg, "image/svg+xml", name if theme != "page" else None)
+        return tagged(request, svg, "image/svg+xml", name if theme != "page" else None)
 
     async def record(self, request: Request) -> Response:
         """The record of a game, as a file."""
         game = self._asked(request)
         game.require_open()
-        return _file(json.dumps(game.record()) + "\n", f"{game.name}-{game.id[:8]}.jsonl")
+        return download(json.dumps(game.record()) + "\n", f"{game.name}-{game.id[:8]}.jsonl")
 
     async def position(self, request: Request) -> Response:
         """A position of a game, as a file."""
         game = self._asked(request)
-        number = _number(request, "at", len(game.positions) - 1)
-        position = game.shown(game.at(number), game.require_shown(_viewer(request)))
+        number = number_in(request, "at", len(game.positions) - 1)
+        position = game.shown(game.at(number), game.require_shown(viewer_of(request)))
         name = f"{game.name}-{game.id[:8]}-{number}"
         match request.query_params.get("format", "json"):
             case "json":
-                return _file(json.dumps(position.to_json()) + "\n", f"{name}.json")
+                return download(json.dumps(position.to_json()) + "\n", f"{name}.json")
             case "compact":
-                return _file(position.to_compact() + "\n", f"{name}.txt", "text/plain")
+                return download(position.to_compact() + "\n", f"{name}.txt", "text/plain")
             case other:
                 raise Refusal(400, "BAD_FORMAT", f"format: given {quote(other)}; expected json or compact")
 
@@ -351,18 +351,18 @@ class Site:
         found = [one for _, one in sorted(game.evaluations.items())]
         turns = graph_turns(game.session.record(), found) if found else []
         svg = draw_shares(turns, players=game.now.players, theme=theme)
-        return _tagged(request, svg, "image/svg+xml", f"{game.name}-shares.svg" if theme != "page" else None)
+        return tagged(request, svg, "image/svg+xml", f"{game.name}-shares.svg" if theme != "page" else None)
 
     # --- jobs
 
     async def analyze(self, request: Request) -> JSONResponse:
         """Start an analysis."""
-        game, data = self._asked(request), await _body(request, _ANALYSIS)
+        game, data = self._asked(request), await body_of(request, _ANALYSIS)
         seconds, candidates = data.get("seconds"), data.get("candidates", 10)
         if seconds is not None and not 0 < seconds <= MAX_SECONDS:
-            raise _range("seconds", seconds, f"a number above 0, at most {MAX_SECONDS:g}, or null")
+            raise out_of_range("seconds", seconds, f"a number above 0, at most {MAX_SECONDS:g}, or null")
         if not 1 <= candidates <= MAX_CANDIDATES:
-            raise _range("candidates", candidates, f"an integer from 1 to {MAX_CANDIDATES}")
+            raise out_of_range("candidates", candidates, f"an integer from 1 to {MAX_CANDIDATES}")
         viewer = game.require_shown(data.get("viewer"))
         await self._require_service()
         key = self.jobs.analyze(
@@ -385,16 +385,16 @@ class Site:
         """End an analysis, and return its result."""
         game = self._asked(request)
         await self.jobs.end_analysis(game)
-        viewer = game.eyes(_viewer(request))
+        viewer = game.eyes(viewer_of(request))
         found = game.analysis
         return JSONResponse({"analysis": found if found is not None and found["viewer"] == viewer else None})
 
     async def annotate(self, request: Request) -> JSONResponse:
         """Start an annotation, or go on with it."""
-        game, data = self._asked(request), await _body(request, {"seconds": float})
+        game, data = self._asked(request), await body_of(request, {"seconds": float})
         game.require_open()
         if not 0 < data["seconds"] <= MAX_SECONDS:
-            raise _range("seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
+            raise out_of_range("seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
         await self._require_service()
         self.jobs.annotate(game, float(data["seconds"]))
         return JSONResponse(game.annotation_json(), 202)
@@ -405,40 +405,20 @@ class Site:
         await self.jobs.end_annotation(game)
         return JSONResponse(game.annotation_json(turns=game.is_open))
 
-    async def removal(self, request: Request) -> JSONResponse:
-        """Ask the engine whether tokens can still be used."""
-        data = await _body(request, {"id": str, "at": int, "sizes?": [int]})
+    async def proposal(self, request: Request) -> JSONResponse:
+        """Ask the engine whether it agrees to actions; by default to each that may be proposed."""
+        data = await body_of(request, {"id": str, "at": int, "actions?": [str]})
         game = self.find(data["id"])
         position = game.shown(game.at(data["at"]), game.require_shown(None))
-        module = game.codec._beside("removal")
-        actions = {} if module is None else module.askable(position)
-        sizes = data.get("sizes", sorted(actions))
-        if not all(0 <= size <= MAX_SIZE for size in sizes):
-            raise _range("sizes", sizes, f"integers from 0 to {MAX_SIZE}")
-        found = await self._client.consider_removal(position, sizes) if sizes else None
-        return JSONResponse(
-            {
-                "agrees": found is not None and found.agrees,
-                "opinions": [
-                    {
-                        "size": opinion.size,
-                        "agrees": opinion.agrees,
-                        "reason": opinion.reason,
-                        "explanation": opinion.explanation,
-                        "spaces": opinion.spaces,
-                        "canals": opinion.canals,
-                        "action": actions.get(opinion.size, ""),
-                    }
-                    for opinion in (found.tokens if found is not None else ())
-                ],
-            }
-        )
+        actions = data.get("actions", list(dict.fromkeys(proposals.offered(position))))
+        found = Verdict(False, []) if not actions else await self._client.consider_proposal(position, actions)
+        return JSONResponse(found.to_json())
 
     # --- events
 
     async def events(self, request: Request) -> Response:
         """The stream of a page."""
-        ident, viewer = request.query_params.get("game", ""), _viewer(request)
+        ident, viewer = request.query_params.get("game", ""), viewer_of(request)
         game = self.find(ident) if ident else None
         snapshot = game.snapshot(viewer) if game is not None else None
         stream = Stream(ident, viewer)
@@ -464,120 +444,12 @@ class _Events(EventSourceResponse):
             yield ServerSentEvent(json.dumps(data, separators=(",", ":")), event=event)
 
 
-# --- requests and answers
-
-
-async def _body(request: Request, shape: Any = None) -> Any:
-    data = parse_json(await request.body(), "request")
-    if shape is not None:
-        check_shape(data, shape, "request")
-    return data
-
-
-def _range(name: str, given: object, expected: str) -> NotationError:
-    path = f"request.{name}"
-    return NotationError(f"{path}: given {quote(given)}; expected {expected}", reason="OUT_OF_RANGE", path=path)
-
-
-def _number(request: Request, name: str, default: int | None) -> int | None:
-    text = request.query_params.get(name)
-    if text in (None, ""):
-        return default
-    if not _NUMBER.fullmatch(text):
-        raise Refusal(400, "BAD_NUMBER", f"{name}: given {quote(text)}; expected a number from 0")
-    return int(text)
-
-
-def _index(request: Request) -> int:
-    """Return the number of the turn in the path; a converter of the route would take any number of digits."""
-    text = request.path_params["number"]
-    if not _NUMBER.fullmatch(text):
-        raise Refusal(404, "NO_TURN", f"no turn {quote(text)}; expected a number from 0")
-    return int(text)
-
-
-def _viewer(request: Request) -> int | None:
-    return _number(request, "viewer", None)
-
-
-def _actions(request: Request) -> list[str]:
-    text = request.query_params.get("actions", "")
-    return [action.strip() for action in text.split(";") if action.strip()]
-
-
-def _line(request: Request) -> list[list[str]]:
-    text = request.query_params.get("line", "")
-    if not text:
-        return []
-    line = parse_json(text, "request.line")
-    check_shape(line, [[str]], "request.line")
-    return line
-
-
-def _tagged(request: Request, content: str, media_type: str, name: str | None = None) -> Response:
-    """Return content with a strong ETag, or the answer that the browser has it already."""
-    data = content.encode()
-    tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-    if name is not None:
-        headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    if tag in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
-    return Response(data, media_type=media_type, headers=headers)
-
-
-def _file(text: str, name: str, media_type: str = "application/json") -> Response:
-    return Response(text, media_type=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
-
-
-async def _answer_refusal(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
-    headers = {"Retry-After": "5"} if error.status in (429, 503) else None
-    return JSONResponse(error.to_json(), error.status, headers)
-
-
-async def _answer_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, MexicaAIError)
-    status, body, headers = refusal_of(error)
-    return JSONResponse(body, status, headers)
-
-
-async def _answer_http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    reason = {404: "NOT_FOUND", 405: "WRONG_METHOD"}.get(error.status_code, "REFUSED")
-    return JSONResponse(
-        {"reason": reason, "message": str(error.detail), "violations": []}, error.status_code, error.headers
-    )
-
-
-async def _answer_nobody(request: Request, error: Exception) -> Response:
-    return Response(status_code=400)  # the connection was closed before the body was there
-
-
-async def _answer_failure(request: Request, error: Exception) -> Response:
-    body = {"reason": "INTERNAL", "message": "an error of the page's process; its log says more", "violations": []}
-    return JSONResponse(body, 500)
-
-
-async def _answer_disk(request: Request, error: Exception) -> Response:
-    _logger.error("cannot write the journal: %s", error)
-    body = {"reason": "DISK", "message": f"the game cannot be kept on disk: {error}", "violations": []}
-    return JSONResponse(body, 503, {"Retry-After": "5"})
-
-
 def make_app(site: Site) -> Starlette:
     """Return the application of a site, without its guard."""
     return Starlette(
         routes=site.routes,
         middleware=[Middleware(GZipMiddleware, minimum_size=500, compresslevel=5)],
-        exception_handlers={
-            Refusal: _answer_refusal,
-            MexicaAIError: _answer_error,
-            HTTPException: _answer_http,
-            ClientDisconnect: _answer_nobody,
-            OSError: _answer_disk,
-            Exception: _answer_failure,
-        },
+        exception_handlers=ERROR_ANSWERS,
     )
 
 
@@ -586,17 +458,16 @@ def make_app(site: Site) -> Starlette:
 
 def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
     entry = registry.get(name)
-    codec = entry.codec
     kinds = {bool: "bool", int: "int", list: "ints"}
     return {
         "name": name,
-        "title": codec.title,
-        "players": list(range(2, entry.game.max_players + 1)),
-        "has_views": codec.has_views,
-        "parts": list(boards.parts_of(codec)),
+        "title": entry.title,
+        "players": list(range(2, entry.rules.max_players + 1)),
+        "has_views": entry.views is not None,
+        "parts": list(boards.parts_of(entry)),
         "options": [
             {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": option.default}
-            for option in codec.options
+            for option in entry.starts.options
         ],
         "tools": [
             {
@@ -606,11 +477,11 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
                 "any_order": tool.any_order,
                 "is_priced": tool.is_priced,
             }
-            for tool in codec.tools
+            for tool in entry.picture.tools
         ],
-        "grid": codec.grid,
-        "editor": codec.editor is not None,
-        "removal": name in registry.BUILT_IN and find_spec(f"mexica_ai.games.{name}.removal") is not None,
+        "grid": entry.picture.grid,
+        "editor": entry.editor is not None,
+        "proposals": entry.proposals and {"label": entry.proposals.label, "question": entry.proposals.question},
         "examples": [
             {"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples
         ],

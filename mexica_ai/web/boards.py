@@ -7,30 +7,30 @@ from typing import Any
 
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.svg import document, element, text
-from mexica_ai.errors import MexicaAIError
-from mexica_ai.games.codec import GameCodec
+from mexica_ai.game.contract import Game
+from mexica_ai.io.errors import MexicaAIError
 
 _SIZE, _LINE, _MARGIN = 15, 22, 16  # of the text board, in pixels
 
 
-def parts_of(codec: GameCodec) -> tuple[str, ...]:
+def parts_of(game: Game) -> tuple[str, ...]:
     """Return the parts of the pictures of a game; a text board is one."""
-    return codec.parts or ("board",)
+    return game.picture.parts or ("board",)
 
 
 def draw(
-    codec: GameCodec,
+    game: Game,
     fields: dict[str, Any],
     *,
     turn: Sequence[tuple[str, dict[str, Any]]] = (),
     theme: str = "page",
     **options: Any,
 ) -> str:
-    """Return a picture of a position; see `GameCodec.draw`. A text board shows nothing of a faulty position."""
-    if codec.parts:
-        return codec.draw(fields, turn=turn, theme=theme, **options)
+    """Return a picture of a position; see `Picture.draw`. A text board shows nothing of a faulty position."""
+    if game.picture.draw is not None:
+        return game.picture.draw(fields, turn=turn, theme=theme, **options)
     try:
-        lines = codec.render(codec.parse_position(turn[-1][1] if turn else fields)).splitlines()
+        lines = game.board(game.text.parse_position(turn[-1][1] if turn else fields)).splitlines()
     except MexicaAIError:
         lines = []
     paint = Paint(theme)
@@ -40,4 +40,4 @@ def draw(
     for number, line in enumerate(lines, 1):
         kept = line.replace(" ", "\N{NO-BREAK SPACE}")  # else blanks in a row would be one
         body.append(text(_MARGIN, _LINE * number, kept, _SIZE, font_family="monospace", **paint("ink")))
-    return document(width, height, "".join(body), lines[0] if lines else codec.title)
+    return document(width, height, "".join(body), lines[0] if lines else game.title)

@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-import mexica_ai as ai
-from mexica_ai import registry
-from mexica_ai.errors import MexicaAIError, NotationError, Violation
-from mexica_ai.position import Position, position_data
-from mexica_ai.strict import Nullable, check_shape, parse_json, quote
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.game.position_text import position_data
+from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
+from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
 from mexica_ai.web import boards
 
 _PATH = "$"  # of a position, in faults
@@ -70,11 +70,11 @@ def edit(data: dict[str, Any]) -> dict[str, Any]:
     """
     if "game" in data:
         check_shape(data, {"game": str, "players?": int, "parts?": [str]}, _PATH)
-        given = ai.new_game(data["game"], players=data.get("players", 2)).to_json()
+        given = new_game(data["game"], players=data.get("players", 2)).to_json()
     else:
         check_shape(data, {"position": object, "command": dict, "parts?": [str]}, _PATH)
         before = _read(data["position"])
-        editor = registry.get(_game(before)).codec.editor
+        editor = registry.get(_game(before)).editor
         if editor is None:
             raise NotationError(
                 f"command: {before['game']} is edited as JSON; expected a game with a palette",
@@ -120,15 +120,15 @@ def _shown(given, data):
     """Return a position, its text, the parts of its picture that are asked for, and its palette."""
     shown = {"given": given, "text": pretty(given), "parts": {}, "palette": None, "targets": {}}
     try:
-        codec = registry.get(_game(given)).codec
+        game = registry.get(_game(given))
     except MexicaAIError:
         return shown
     options: dict[str, Any] = {"theme": "page", "targets": True, "viewer": data.get("viewer")}
     for part in data.get("parts", ["all"])[:_MAX_PARTS]:
-        shown["parts"][part] = boards.draw(codec, given, **({} if part == "all" else {"parts": [part]}), **options)
-    if (editor := codec.editor) is not None:
+        shown["parts"][part] = boards.draw(game, given, **({} if part == "all" else {"parts": [part]}), **options)
+    if (editor := game.editor) is not None:
         shown["palette"] = editor.palette(given)
-        shown["targets"] = codec.describe_targets(editor.drawable(given))
+        shown["targets"] = game.picture.describe_targets(editor.drawable(given))
     return shown
 
 
@@ -144,7 +144,7 @@ def _faults(given, error):
     """Return each fault with its path and the places that it concerns."""
     found = error.violations or [Violation(error.path or _PATH, error.reason, str(error))]
     try:
-        editor = registry.get(_game(given)).codec.editor
+        editor = registry.get(_game(given)).editor
     except MexicaAIError:
         editor = None
     places = (

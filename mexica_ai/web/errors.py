@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
 
 AWAY = ("UNAVAILABLE", "SHUTTING_DOWN", "DEADLINE_EXCEEDED")  # reasons of a server that does not answer
 RETRY_S = 5.0  # when to ask such a server again, if it does not say

@@ -1,112 +1,31 @@
-"""A game that is being played on the page: seats, the turn being entered, versions, and who may see what."""
+"""A game that is being played on the page: the turn being entered, versions, and who may see what.
+
+What a turn can be made of is in `turn_entry`; what pages show of the game, in `snapshots` and `pictures`.
+"""
 
 from __future__ import annotations
 
 import datetime
-import hashlib
 import secrets
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import Any
 
-import mexica_ai
-from mexica_ai import levels, registry
-from mexica_ai.annotate import TurnEvaluation, mark_of, with_evaluations
-from mexica_ai.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
-from mexica_ai.games.codec import GameCodec
-from mexica_ai.position import TURN_SEPARATOR, Position
+from mexica_ai import __version__
+from mexica_ai.analysis.annotate import TurnEvaluation, with_evaluations
+from mexica_ai.game import registry
+from mexica_ai.game.contract import Game as Kind
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import IllegalActionError
 from mexica_ai.session import Session
-from mexica_ai.steps import play_steps, spent
-from mexica_ai.strict import quote
-from mexica_ai.web import boards
 from mexica_ai.web.errors import Refusal
 from mexica_ai.web.journal import Journal
+from mexica_ai.web.seats import Seat
+from mexica_ai.web.snapshots import evaluation_json, snapshot_of
+from mexica_ai.web.turn_entry import Draft, ending_of, play_draft
 
 MAX_TURNS = 2000
 MAX_GAMES = 100
-MAX_SECONDS = 600.0
-DEFAULT_LEVEL, DEFAULT_SECONDS = 5, 1.0
 NUM_KEPT = 50  # results of analyses that a game keeps
-NUM_SAMPLES = 6  # actions of a tool by which the page explains why it has none
-
-_ENDS = ("end", "pass")  # tools of actions that end a turn and do nothing else
-_UNCOVERS = ("UPCOMING_UNKNOWN", "NOT_UNCOVERED")  # reasons of turns that show what the seat has not seen
-
-@dataclass(frozen=True)
-class Seat:
-    """Who plays a seat: a person, a level of the server, or a named engine.
-
-    Parameters
-    ----------
-    kind : str
-        person or engine.
-    level : int, optional
-    engine : str, optional
-        The name of an engine.
-    seconds : float, optional
-        Time of a turn.
-    """
-
-    kind: str = "person"
-    level: int | None = None
-    engine: str | None = None
-    seconds: float | None = None
-
-    @classmethod
-    def read(cls, data: dict[str, Any], names: list[str], path: str) -> Seat:
-        """Read a seat that a page has sent; `names` are those of the engines."""
-        if data["kind"] == "person":
-            return cls()
-        level, name = data.get("level"), data.get("name")
-        seconds = DEFAULT_SECONDS if data.get("seconds") is None else data["seconds"]
-        if not 0 < seconds <= MAX_SECONDS:
-            raise bad_value(f"{path}.seconds", seconds, f"a number of seconds above 0, at most {MAX_SECONDS:g}")
-        if name is not None:
-            if name not in names:
-                raise bad_value(f"{path}.name", name, f"an engine: {', '.join(names) or 'there are none'}")
-            return cls("engine", None, name, float(seconds))
-        level = DEFAULT_LEVEL if level is None else level
-        if level not in levels.LEVELS:
-            raise bad_value(f"{path}.level", level, f"an integer from 1 to {levels.HIGHEST}")
-        return cls("engine", level, None, float(seconds))
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        if self.kind == "person":
-            return "person"
-        return self.engine or f"level {self.level}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as pages and journals have it."""
-        if self.kind == "person":
-            return {"kind": "person", "title": "person"}
-        which = {"name": self.engine} if self.engine else {"level": self.level}
-        return {"kind": "engine", **which, "seconds": self.seconds, "title": self.name}
-
-
-def bad_value(path: str, given: object, expected: str) -> NotationError:
-    """Return the error of a value that cannot be."""
-    return NotationError(f"{path}: given {quote(given)}; expected {expected}", reason="OUT_OF_RANGE", path=path)
-
-
-@dataclass(frozen=True)
-class Draft:
-    """The turn that is being entered, as its seat sees it.
-
-    Parameters
-    ----------
-    position : Position
-        After its actions.
-    is_ended : bool
-        Whether they end the turn.
-    reveals : bool
-        Whether its last action would show something that the seat has not seen.
-    """
-
-    position: Position
-    is_ended: bool
-    reveals: bool
 
 
 class Game:
@@ -177,9 +96,9 @@ class Game:
         return self.session.position.game
 
     @property
-    def codec(self) -> GameCodec:
-        """Of the game that is played."""
-        return registry.get(self.name).codec
+    def kind(self) -> Kind:
+        """The game that is played, with its parts."""
+        return registry.get(self.name)
 
     @property
     def now(self) -> Position:
@@ -285,9 +204,9 @@ class Game:
         """Return what a viewer of `eyes` sees of a position, without what is hidden from all; a new one."""
         if viewer is not None:
             return position.view(viewer)
-        if self.codec.has_views or position.to_move is None:
+        if self.kind.views is not None or position.to_move is None:
             return position.copy()
-        return Position.from_json(self.codec.redact(position.to_json()))
+        return Position.from_json(self.kind.redact(position.to_json()))
 
     def seen_turns(self, viewer: int | None) -> list[list[str]]:
         """Return the turns as a viewer of `eyes` has seen them."""
@@ -338,24 +257,7 @@ class Game:
     def _play_draft(self, actions: list[str], seat: int) -> Draft:
         # On what the seat sees: so that what an action uncovers is not known before it is played.
         position = self.shown(self.now, seat if self.session.hides and not self.is_open else None)
-        started = position.state.turn
-        for index, action in enumerate(actions):
-            if index and position.state.turn != started:
-                raise IllegalActionError(
-                    f"actions[{index}]: {quote(action)} comes after the end of the turn; expected no more",
-                    reason="TURN_ALREADY_ENDED",
-                    path=f"actions[{index}]",
-                )
-            try:
-                position.push_action(action)
-            except MexicaAIError as error:
-                if error.reason in _UNCOVERS and index == len(actions) - 1:
-                    return Draft(position, True, True)
-                error.action_index = index
-                raise
-        is_ended = bool(actions) and (position.is_over or position.state.turn != started)
-        goes_on = position.is_chance and position.to_json().get("to_move") == seat
-        return Draft(position, is_ended, is_ended and goes_on)
+        return play_draft(position, actions, seat)
 
     def drafted(self) -> Draft:
         """Return the turn being entered, with the position after its actions."""
@@ -371,21 +273,7 @@ class Game:
         draft = self.drafted()
         if draft.is_ended or self.mover not in self.persons:
             return None
-        fields, started = draft.position.to_json(), draft.position.state.turn
-        for action in draft.position.legal_actions():
-            entry = self.codec.entry(action, fields)
-            if entry.tool not in _ENDS or entry.targets:
-                continue
-            trial = draft.position.copy()
-            try:
-                trial.push_action(action)
-            except PositionError as error:
-                if error.reason in _UNCOVERS:
-                    return action
-                raise
-            if trial.state.turn != started or trial.is_over:
-                return action
-        return None
+        return ending_of(self.kind, draft)
 
     def commit(self, viewer: int | None, actions: list[str] | None = None) -> None:
         """Play the turn being entered, or the actions that are given, for the person to move."""
@@ -533,7 +421,7 @@ class Game:
         if not self.evaluations:
             return record
         found = [one for _, one in sorted(self.evaluations.items())]
-        return with_evaluations(record, found, time_s=self.annotation["seconds"], build=mexica_ai.__version__)
+        return with_evaluations(record, found, time_s=self.annotation["seconds"], build=__version__)
 
     def require_open(self) -> None:
         """Refuse what would show hidden hands."""
@@ -556,7 +444,7 @@ class Game:
         curtain = self.curtain(seen, opens)
         key = (seen, curtain is not None)
         if key not in self._snapshots:
-            self._snapshots[key] = self._snapshot(seen, curtain)
+            self._snapshots[key] = snapshot_of(self, seen, curtain)
         is_hidden = curtain is not None
         analysis = self.analysis
         if analysis is not None and (is_hidden or analysis["viewer"] != seen):
@@ -571,365 +459,10 @@ class Game:
             "annotation": annotation,
         }
 
-    def _snapshot(self, viewer: int | None, curtain: int | None) -> dict[str, Any]:
-        now = self.now
-        common = {
-            "id": self.id,
-            "game": self.name,
-            "version": self.version,
-            "players": now.players,
-            "created": self.created,
-            "seats": [seat.to_json() for seat in self.seats],
-            "viewer": viewer,
-            "curtain": curtain,
-            "open": self.is_open,
-            "draws": self.draws,
-            "scores": now.scores,
-            "to_move": self.mover,
-            "is_over": self.session.is_over,
-            "resigned": self.session.resigned,
-            "is_chance": now.is_chance and not self.session.is_over,
-            "winners": self._winners(),
-            "waiting": self.waiting,
-            "can_take_back": self.takeback_limit() is not None,
-            "num_turns": len(self.positions) - 1,
-        }
-        if curtain is not None:
-            return {**common, "turns": [], **_NOTHING}
-        is_mine = self.mover is not None and self.mover in self.persons and viewer in (None, self.mover)
-        draft = self.drafted() if is_mine else Draft(self.shown(now, viewer), False, False)
-        position = draft.position
-        fields = position.to_json()
-        entries = self._entries(position, fields) if is_mine and not draft.is_ended else []
-        return {
-            **common,
-            "turns": self._turns(viewer),
-            "draft": self._draft_json(draft, position, is_mine),
-            "entries": entries,
-            "blocked": self._blocked(position, entries) if is_mine and not draft.is_ended else {},
-            "targets": self.codec.describe_targets(fields),
-            "text": str(position),
-            "compact": position.to_compact(),
-            "points": self._points() if self.session.is_over else None,
-        }
-
-    def _winners(self) -> list[int]:
-        if self.session.resigned is not None:
-            return [seat for seat in range(self.now.players) if seat != self.session.resigned]
-        return self.now.winners
-
-    def _turns(self, viewer: int | None) -> list[dict[str, Any]]:
-        turns = []
-        for index, actions in enumerate(self.seen_turns(viewer)):
-            before, after = self.positions[index], self.positions[index + 1]
-            turns.append(
-                {
-                    "index": index,
-                    "seat": before.to_move,
-                    "actions": actions,
-                    "text": TURN_SEPARATOR.join(actions),
-                    "scores": after.scores,
-                    "scored": [new - old for new, old in zip(after.scores, before.scores, strict=True)],
-                }
-            )
-        return turns
-
-    def _draft_json(self, draft: Draft, position: Position, is_mine: bool) -> dict[str, Any]:
-        if not is_mine:
-            return {**_NOTHING["draft"], "steps": [], "actions": []}
-        start = self.shown(self.now, self.mover if self.session.hides and not self.is_open else None)
-        known = self.draft[:-1] if draft.is_ended and len(self.draft) and draft.position.state == start.state else None
-        steps = []
-        actions = self.draft if known is None else known
-        try:
-            played = play_steps(start, actions) if actions else []
-        except PositionError:
-            played = play_steps(start, actions[:-1]) if actions[:-1] else []
-        for step in played:
-            cost = _cost_text(step.cost)
-            points = [f"seat {seat} scores {points:g}" for seat, points in enumerate(step.scored) if points]
-            steps.append(
-                {
-                    "action": step.action,
-                    "cost": step.cost,
-                    "text": ", ".join([cost] * bool(cost) + points),
-                    "points": step.scored,
-                }
-            )
-        steps += [{"action": action, "cost": {}, "text": "", "points": []} for action in self.draft[len(steps) :]]
-        end = None if draft.is_ended else self.ending()
-        fields = position.to_json()
-        left = {
-            key: fields[key] for key in self.codec.spends if isinstance(fields.get(key), int) and not draft.is_ended
-        }
-        return {
-            "actions": list(self.draft),
-            "steps": steps,
-            "can_end": draft.is_ended or end is not None,
-            "end": end,
-            "is_ended": draft.is_ended,
-            "left": _cost_text({key: value for key, value in left.items() if value}),
-            "undo_limit": 0,
-            "warning": "What this uncovers cannot be hidden again: there is no undo after it." if draft.reveals else "",
-        }
-
-    def _entries(self, position: Position, fields: dict[str, Any]) -> list[dict[str, Any]]:
-        tools = {tool.name: tool for tool in self.codec.tools}
-        costs: dict[str, str] = {}
-        samples = _samples(self.name)
-        found = []
-        for action in position.legal_actions():
-            entry = self.codec.entry(action, fields)
-            tool = tools.get(entry.tool)
-            if tool is not None and tool.is_priced:
-                cost = self._cost(position, fields, action)
-            else:
-                if entry.tool not in costs:
-                    costs[entry.tool] = self._cost(position, fields, action)
-                cost = costs[entry.tool]
-            _keep_sample(samples, entry.tool, action)
-            found.append(
-                {"action": action, "tool": entry.tool, "targets": list(entry.targets), "cost": cost, "label": ""}
-            )
-        return found
-
-    def _cost(self, position: Position, fields: dict[str, Any], action: str) -> str:
-        if not self.codec.spends:
-            return ""
-        state = position.state.copy()
-        started, seat = state.turn, position.to_move
-        assert seat is not None
-        state.apply(self.codec.parse_action(action))
-        if state.turn != started:
-            return ""
-        return _cost_text(spent(fields, self.codec.format_position(state), seat, self.codec.spends, False))
-
-    def _blocked(self, position: Position, entries: list[dict[str, Any]]) -> dict[str, str]:
-        """Return why tools have no action: what is true of all samples of it, else nothing."""
-        usable = {entry["tool"] for entry in entries}
-        blocked = {}
-        for tool in self.codec.tools:
-            if tool.name not in usable:
-                samples = _samples(self.name).get(tool.name, [])
-                if len(samples) == 1 and " " in samples[0]:
-                    samples = []  # what is wrong with it may be its place
-                reasons = {self.codec.why_illegal(position.state, action) for action in samples}
-                blocked[tool.name] = reasons.pop() if len(reasons) == 1 else ""
-        return blocked
-
-    def _points(self) -> list[dict[str, Any]]:
-        """Return for each seat what it has scored by which kind of action."""
-        labels = {tool.name: tool.label for tool in self.codec.tools}
-        parts: list[dict[str, float]] = [{} for _ in range(self.now.players)]
-        for seat, points in enumerate(self.positions[0].scores):
-            if points:
-                parts[seat]["Before this game"] = points
-        for index, turn in enumerate(self.turns):
-            position = self.positions[index].copy()
-            for action in turn:
-                before, started, can_end = position.scores, position.state.turn, False
-                label = "Random events"
-                if not position.is_chance:
-                    entry = self.codec.entry(action, position.to_json())
-                    label, can_end = labels.get(entry.tool, entry.tool or action), not entry.targets
-                position.push_action(action)
-                if can_end and position.state.turn != started:
-                    label = "Scored after a turn"
-                for seat, (new, old) in enumerate(zip(position.scores, before, strict=True)):
-                    if new != old:
-                        parts[seat][label] = parts[seat].get(label, 0) + new - old
-        return [{"seat": seat, "parts": [list(part) for part in own.items()]} for seat, own in enumerate(parts)]
-
-    # --- positions and pictures of the game
+    # --- positions
 
     def at(self, number: int) -> Position:
         """Return the position before a turn; Refusal if there is none."""
         if not 0 <= number < len(self.positions):
             raise Refusal(404, "NO_TURN", f"no turn {number}; expected 0 to {len(self.positions) - 1}")
         return self.positions[number]
-
-    def position_of(self, number: int, viewer: int | None, line: list[list[str]], draft: list[str]) -> Position:
-        """Return what a viewer sees before a turn, after more turns and the beginning of another one.
-
-        Random events that the line leaves out are drawn, always in the same way.
-        """
-        position = self.shown(self.at(number), viewer)
-        for turn in line:
-            self._play_on(position, turn, number)
-        if draft:
-            self._settle(position, self._seed(number))
-            position.push(draft, partial=True)
-        return position
-
-    def playable(self, position: Position, number: int, turns: list[list[str]]) -> list[list[str]]:
-        """Return the first of some turns, up to one that is not legal after `position_of`.
-
-        A search does not see the hands of others: what it expects of them may be known to be impossible.
-        """
-        position = position.copy()
-        for index, turn in enumerate(turns):
-            try:
-                self._play_on(position, turn, number)
-            except MexicaAIError:
-                return turns[:index]
-        return turns
-
-    def _play_on(self, position: Position, turn: list[str], number: int) -> None:
-        if position.is_chance:
-            try:
-                position.push(turn)
-                return
-            except MexicaAIError:
-                self._settle(position, self._seed(number))
-        position.push(turn)
-
-    def _seed(self, number: int) -> int:
-        return int.from_bytes(hashlib.sha256(f"{self.id} {number}".encode()).digest()[:7])
-
-    @staticmethod
-    def _settle(position: Position, seed: int) -> None:
-        while position.is_chance:
-            position.draw(seed)
-
-    def picture(
-        self,
-        number: int,
-        part: str,
-        viewer: int | None,
-        *,
-        with_turn: bool = False,
-        line: list[list[str]] = (),
-        actions: list[str] = (),
-        theme: str = "page",
-    ) -> str:
-        """Return a picture of the position before a turn.
-
-        Parameters
-        ----------
-        number : int
-            Of the turn.
-        part : str
-            One of the game's parts, several joined by ``+``, or all.
-        viewer : int or None
-            Of `eyes`.
-        with_turn : bool
-            Show the position after the turn that was played, with its marks.
-        line, actions : list
-            Turns from there, and actions that are marked.
-        theme : str
-            page, light or dark.
-        """
-        parts = list(boards.parts_of(self.codec))
-        chosen = parts if part == "all" else part.split("+")
-        if not set(chosen) <= set(parts):
-            raise Refusal(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
-        if with_turn:
-            base = self.shown(self.at(number), viewer)
-            self.at(number + 1)
-            marked = self._marked(number, viewer)
-        else:
-            base = self.position_of(number, viewer, list(line), [])
-            if actions:
-                self._settle(base, 0)
-            marked = self._marks_of(base, list(actions))
-        return boards.draw(
-            self.codec,
-            base.to_json(),
-            viewer=base.viewer,
-            turn=marked,
-            theme=theme,
-            targets=theme == "page",
-            parts=chosen,
-        )
-
-    def _marked(self, number: int, viewer: int | None) -> list[tuple[str, dict[str, Any]]]:
-        position = self.positions[number].copy()
-        marked = []
-        for action, seen in zip(self.turns[number], self.seen_turns(viewer)[number], strict=True):
-            position.push_action(action)
-            after = position if viewer is None else position.view(viewer)
-            marked.append((seen, after.to_json()))
-        return marked
-
-    @staticmethod
-    def _marks_of(base: Position, actions: list[str]) -> list[tuple[str, dict[str, Any]]]:
-        if not actions:
-            return []
-        try:
-            steps = play_steps(base, actions)
-        except PositionError as error:  # its last action would uncover something
-            if error.reason not in _UNCOVERS:
-                raise
-            steps = play_steps(base, actions[:-1]) if actions[1:] else []
-        return [(step.action, step.position.to_json()) for step in steps]
-
-
-_NOTHING: dict[str, Any] = {
-    "draft": {
-        "actions": [],
-        "steps": [],
-        "can_end": False,
-        "end": None,
-        "is_ended": False,
-        "left": "",
-        "undo_limit": 0,
-        "warning": "",
-    },
-    "entries": [],
-    "blocked": {},
-    "targets": {},
-    "text": "",
-    "compact": "",
-    "points": None,
-}
-_SAMPLES: dict[str, dict[str, list[str]]] = {}
-"""Actions of each tool that have been legal somewhere, by game."""
-
-
-def _samples(game: str) -> dict[str, list[str]]:
-    return _SAMPLES.setdefault(game, {})
-
-
-def _keep_sample(samples: dict[str, list[str]], tool: str, action: str) -> None:
-    known = samples.setdefault(tool, [])
-    if len(known) < NUM_SAMPLES and action not in known:
-        known.append(action)
-
-
-def learn_samples(record: dict[str, Any]) -> None:
-    """Learn actions of each tool from a game that was played, so that the page can say why a tool has none."""
-    position = Position.from_json(record["start"])
-    codec, samples = registry.get(position.game).codec, _samples(position.game)
-    for turn in record["turns"]:
-        for action in turn:
-            if not position.is_chance:
-                _keep_sample(samples, codec.entry(action, position.to_json()).tool, action)
-            position.push_action(action)
-
-
-def evaluation_json(one: TurnEvaluation) -> dict[str, Any]:
-    """Return an evaluation as pages show it."""
-    return {
-        "turn_index": one.turn_index,
-        "seat": one.seat,
-        "loss": one.loss,
-        "mark": mark_of(one.loss),
-        "before": one.before,
-        "after": one.after,
-        "choice": one.choice,
-        "choice_text": TURN_SEPARATOR.join(one.choice),
-        "choice_value": one.choice_value,
-        "is_choice": one.choice == one.turn,
-    }
-
-
-def _cost_text(cost: dict[str, int]) -> str:
-    return ", ".join(f"{amount} {_unit(key, amount)}" for key, amount in cost.items())
-
-
-def _unit(key: str, amount: int) -> str:
-    """Return the short word for what a key counts: AP for action_points, tokens, corn."""
-    words = key.removesuffix("_left").split("_")
-    if words[-1] == "points":
-        return "".join(word[0].upper() for word in words)
-    return words[-1].removesuffix("s") if amount == 1 else words[-1]

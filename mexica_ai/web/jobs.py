@@ -14,18 +14,22 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from mexica_ai.client import AsyncClient
+from mexica_ai.analysis.explain import explain
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.stopping import Stop
+from mexica_ai.engines import EngineSpec, make_engine
 from mexica_ai.engines.base import Engine
-from mexica_ai.engines.specs import EngineSpec, make_engine
-from mexica_ai.errors import MexicaAIError
-from mexica_ai.explain import explain
-from mexica_ai.limits import Limits
-from mexica_ai.position import TURN_SEPARATOR, Position, require_seat_to_move
-from mexica_ai.results import Result
-from mexica_ai.stopping import Stop
+from mexica_ai.game.position import Position, require_seat_to_move
+from mexica_ai.game.position_text import TURN_SEPARATOR
+from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.rpc.client import AsyncClient
+from mexica_ai.web import pictures
 from mexica_ai.web.errors import Refusal
 from mexica_ai.web.events import Hub
-from mexica_ai.web.games import NUM_KEPT, Game, Seat, evaluation_json
+from mexica_ai.web.games import NUM_KEPT, Game
+from mexica_ai.web.seats import Seat
+from mexica_ai.web.snapshots import evaluation_json
 
 MAX_ANALYSES = 4
 MAX_ANNOTATIONS = 2
@@ -255,7 +259,7 @@ class Jobs:
         everybody : bool
             Whether to search the turn of a seat whose hand the viewer does not see, with a guess of it.
         """
-        position = seen = game.position_of(at, viewer, line, draft)
+        position = seen = pictures.position_of(game, at, viewer, line, draft)
         is_guess = viewer is not None and position.to_move not in (None, viewer)
         if is_guess:
             if not everybody:
@@ -321,7 +325,7 @@ class Jobs:
                     last = {**_analysis(key, at, viewer, position, result), "guessed": is_guess}
                     for candidate in last["candidates"]:
                         turns = [candidate["turn"], *candidate["line"]]
-                        candidate["line"] = game.playable(seen, at, turns)[1:]
+                        candidate["line"] = pictures.playable(game, seen, at, turns)[1:]
                     now = time.monotonic()
                     if result.stop_reason or now - told_s >= ANALYSIS_S - FIRST_S / 2:
                         told_s = now
@@ -470,7 +474,7 @@ def _for_mover(game: Game, position: Position) -> Position:
     """Return what may be sent to an engine: the position as the seat to move sees it."""
     if position.to_move is None:
         return position
-    return Position.from_json(game.codec.redact(position.to_json()))
+    return Position.from_json(game.kind.redact(position.to_json()))
 
 
 def _key(game: Game, viewer: int | None, at: int, line: list[list[str]], draft: list[str]) -> str:

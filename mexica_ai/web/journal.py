@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mexica_ai import files
-from mexica_ai.errors import NotationError
-from mexica_ai.strict import parse_json
+from mexica_ai.io import files
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import parse_json
 
 MAX_BYTES = 64 << 20  # of a file
 

@@ -18,16 +18,17 @@ from typing import Any
 
 import uvicorn
 
-from mexica_ai.client import AsyncClient
 from mexica_ai.engines.specs import EngineSpec
+from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.web.app import Site, make_app
 from mexica_ai.web.connections import Connections
-from mexica_ai.web.games import MAX_SECONDS, MAX_TURNS
+from mexica_ai.web.games import MAX_TURNS
 from mexica_ai.web.guard import Guard
 from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS
 from mexica_ai.web.journal import Folder
+from mexica_ai.web.seats import MAX_SECONDS
 
 END_S = 2.0  # that streams and requests get when the process ends
 SWITCH_INTERVAL_S = 0.001  # how long a thread may keep the GIL while others want it

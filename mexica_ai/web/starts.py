@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from mexica_ai import registry
-from mexica_ai.annotate import TurnEvaluation, recorded_evaluations, replay_played
-from mexica_ai.errors import MexicaAIError, NotationError
-from mexica_ai.limits import resolve_seed
-from mexica_ai.position import Position, new_game, position_data
-from mexica_ai.records import EVALUATION, check_evaluations, parse_record
+from mexica_ai.analysis.annotate import TurnEvaluation, recorded_evaluations, replay_played
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, new_game
+from mexica_ai.game.position_text import position_data
+from mexica_ai.game.records import EVALUATION, check_evaluations, parse_record
+from mexica_ai.io.errors import MexicaAIError, NotationError
+from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.strict import Nullable, check_options, check_shape, choice
 from mexica_ai.session import Session
-from mexica_ai.strict import Nullable, check_options, check_shape, choice
 from mexica_ai.web.errors import Refusal
-from mexica_ai.web.games import DEFAULT_LEVEL, DEFAULT_SECONDS, MAX_TURNS, Game, Seat, bad_value
+from mexica_ai.web.games import MAX_TURNS, Game
 from mexica_ai.web.journal import Folder
+from mexica_ai.web.seats import DEFAULT_LEVEL, DEFAULT_SECONDS, Seat, bad_value
 
 _SEAT = {
     "kind": choice("person", "engine"),
@@ -86,56 +89,84 @@ def create(
             record = text
         else:
             given = text
-    evaluations: list[TurnEvaluation] = []
-    seconds = None
-    resigned = None
-    is_review = False
     if "from" in data:
-        source = find(data["from"])
-        source.require_open()
-        number = data.get("at")
-        source.at(len(source.positions) - 1 if number is None else number)
-        position = source.positions[0].copy()
-        for turn in source.turns if number is None else source.turns[:number]:
-            position.push(turn)
+        start = _from_game(find(data["from"]), data.get("at"))
     elif record is not None:
-        record = _one_record(record, data.get("number", 1))
-        position = replay_played(record)
-        number = data.get("at")
-        if number is not None and not 0 <= number <= len(record["turns"]):
-            raise bad_value(f"{path}.at", number, f"0 to {len(record['turns'])}")
-        if number is not None and number < len(record["turns"]):
-            position = Position.from_json(record["start"])
-            for turn in record["turns"][:number]:
-                position.push(turn)
-        else:
-            resigned = record.get("forfeit", {}).get("seat")
-        evaluations = [one for one in recorded_evaluations(record) if one.turn_index < len(position.history)]
-        seconds = record.get("evaluations", {}).get("time_s")
-        is_review = True
+        start = _from_record(_one_record(record, data.get("number", 1)), data.get("at"), path)
     elif given is not None:
-        position = Position.from_json(position_data(given) if isinstance(given, str) else given)
+        start = _Start(Position.from_json(position_data(given) if isinstance(given, str) else given))
     else:
-        options = data.get("options", {})
-        # Not left to `new_game`, which has parameters of its own.
-        check_options(data["game"], options, [option.name for option in registry.get(data["game"]).codec.options])
-        position = new_game(
-            data["game"], players=data.get("players", 2), seed=resolve_seed(data.get("seed")), **options
-        )
+        start = _Start(_dealt(data))
+    position = start.position
     if len(position.history) > MAX_TURNS:
         raise Refusal(422, "TOO_MANY_TURNS", f"given {len(position.history)} turns; expected {MAX_TURNS} at most")
-    seats = _seats(data.get("seats"), position, is_review, names, path)
+    seats = _seats(data.get("seats"), position, start.is_review, names, path)
     has_engines = any(seat.kind == "engine" for seat in seats)
     is_shared = data.get("open")
     if is_shared is None:
-        is_shared = is_review and not has_engines
+        is_shared = start.is_review and not has_engines
     game = _make(position, seats, is_shared=is_shared, draws=data.get("draws", True))
-    game.session.resigned = resigned
-    game.evaluations = {one.turn_index: one for one in evaluations}
-    if evaluations:
-        game.annotation |= {"state": "done" if len(evaluations) == len(game.seat_turns()) else "stopped"}
-        game.annotation["seconds"] = seconds
+    game.session.resigned = start.resigned
+    game.evaluations = {one.turn_index: one for one in start.evaluations}
+    if start.evaluations:
+        game.annotation |= {"state": "done" if len(start.evaluations) == len(game.seat_turns()) else "stopped"}
+        game.annotation["seconds"] = start.seconds
     return game
+
+
+@dataclass(frozen=True)
+class _Start:
+    """Where a game begins, with the turns that led there.
+
+    Parameters
+    ----------
+    position : Position
+    is_review : bool
+        Whether it is a game that was played elsewhere.
+    resigned : int or None
+        The seat that gave up.
+    evaluations : sequence of TurnEvaluation
+        Of its turns, each searched for so many `seconds`.
+    """
+
+    position: Position
+    is_review: bool = False
+    resigned: int | None = None
+    evaluations: Sequence[TurnEvaluation] = ()
+    seconds: float | None = None
+
+
+def _from_game(source: Game, number: int | None) -> _Start:
+    """Begin at a turn of another game, by default at its end."""
+    source.require_open()
+    source.at(len(source.positions) - 1 if number is None else number)
+    position = source.positions[0].copy()
+    for turn in source.turns if number is None else source.turns[:number]:
+        position.push(turn)
+    return _Start(position)
+
+
+def _from_record(record: dict[str, Any], number: int | None, path: str) -> _Start:
+    """Begin at a turn of a record, by default at its end."""
+    position, resigned = replay_played(record), None
+    if number is not None and not 0 <= number <= len(record["turns"]):
+        raise bad_value(f"{path}.at", number, f"0 to {len(record['turns'])}")
+    if number is not None and number < len(record["turns"]):
+        position = Position.from_json(record["start"])
+        for turn in record["turns"][:number]:
+            position.push(turn)
+    else:
+        resigned = record.get("forfeit", {}).get("seat")
+    evaluations = [one for one in recorded_evaluations(record) if one.turn_index < len(position.history)]
+    return _Start(position, True, resigned, evaluations, record.get("evaluations", {}).get("time_s"))
+
+
+def _dealt(data: dict[str, Any]) -> Position:
+    """Deal the new game that a request describes."""
+    options = data.get("options", {})
+    # Not left to `new_game`, which has parameters of its own.
+    check_options(data["game"], options, [option.name for option in registry.get(data["game"]).starts.options])
+    return new_game(data["game"], players=data.get("players", 2), seed=resolve_seed(data.get("seed")), **options)
 
 
 def _make(position: Position, seats: list[Seat], **options: Any) -> Game:

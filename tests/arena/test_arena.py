@@ -18,7 +18,7 @@ import pytest
 from here import Here
 
 import mexica_ai as ai
-from mexica_ai import NotationError, Position, SearchError, registry, replay
+from mexica_ai import NotationError, Position, SearchError, replay
 from mexica_ai.arena import play
 from mexica_ai.arena.journal import JournalWriter, read_journal
 from mexica_ai.arena.play import Task, play_game
@@ -34,7 +34,7 @@ from mexica_ai.arena.tournament import (
     unique_names,
 )
 from mexica_ai.engines import make_engine
-from mexica_ai.train.corrections import estimate
+from mexica_ai.game import registry
 
 NIM_ENGINE = [sys.executable, str(Path(__file__).parents[1] / "nim_engine.py")]
 
@@ -775,10 +775,10 @@ def test_the_plot_is_drawn(tmp_path):
 @pytest.fixture
 def two_sets(tmp_path):
     """Return two files of weights of Mexica: those that ship, and the hand-made estimate."""
-    spec = registry.get("mexica").weights_spec
+    spec = registry.get("mexica").learning.weights
     paths = tmp_path / "usual.json", tmp_path / "by_hand.json"
     spec.save(paths[0], registry.get("mexica").weights())
-    spec.save(paths[1], spec.make(estimate(spec)))
+    spec.save(paths[1], spec.estimate())
     return paths
 
 

@@ -22,7 +22,7 @@ from mexica_ai.arena.runner import run
 from mexica_ai.arena.swiss import pair
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.cli import common
-from mexica_ai.records import position_at
+from mexica_ai.game.records import position_at
 
 NIM = ["--game", "nim", "--engine", "greedy", "--engine", "random", "--iterations", "1"]
 FIVE = [*NIM, "--engine", "greedy,name=third", "--engine", "random,name=fourth", "--engine", "greedy,name=fifth"]

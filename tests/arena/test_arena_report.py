@@ -10,7 +10,7 @@ import pytest
 
 import mexica_ai.arena.runner
 from mexica_ai.arena.report import Collected, evaluate, format_report
-from mexica_ai.cli import arena
+from mexica_ai.cli import arena, arena_options
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_process")]
 
@@ -61,8 +61,8 @@ def test_a_picture_needs_a_place(cli, no_play, tmp_path):
 
 def test_clocks():
     clocks = {"60": (60, 0), "60+0": (60, 0), "60+.0": (60, 0), "60+0.0": (60, 0), "1+.5": (1, 0.5)}
-    assert {text: arena._clock(text) for text in clocks} == clocks
-    assert {text: arena._margin(text) for text in ("0", "0.0", "2")} == {"0": 0, "0.0": 0, "2": 2}
+    assert {text: arena_options._clock(text) for text in clocks} == clocks
+    assert {text: arena_options._margin(text) for text in ("0", "0.0", "2")} == {"0": 0, "0.0": 0, "2": 2}
 
 
 def test_the_elo_of_a_sequential_test_may_be_negative(cli, tmp_path):

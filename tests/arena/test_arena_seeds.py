@@ -91,7 +91,7 @@ def test_a_program_is_told_its_view_its_limits_and_its_seed_alone(told):
 
 def test_the_check_tells_a_server_a_view_of_a_deal_that_is_not_played(monkeypatch):
     from mexica_ai.arena import play
-    from mexica_ai.client import Client
+    from mexica_ai.rpc.client import Client
 
     asked = []
 

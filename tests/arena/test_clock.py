@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mexica_ai as ai
+from mexica_ai.analysis.limits import LEAST_TIME_S, clock_margin, time_from_clock
 from mexica_ai.arena import play
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament, reproducible_key
 from mexica_ai.cli import engine as engine_command
 from mexica_ai.engines import make_engine
-from mexica_ai.limits import LEAST_TIME_S, clock_margin, time_from_clock
 
 TURNS = 200  # of a seat; far more than in any game
 CLOCKS = [(1.0, 0.02), (3.0, 0.05), (60.0, 0.0)]

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cext.core.search import Search
-from cext.core.uct import UCT
-from mexica_ai import GameOverError, Limits, NotationError, Result, SearchError, client, new_game, wire
+from cext.core.baselines.uct import UCT
+from cext.core.search.search import Search
+from mexica_ai import GameOverError, Limits, NotationError, Result, SearchError, new_game
 from mexica_ai.engines import KINDS, Engine, EngineSpec, make_engine, parse_spec
-from mexica_ai.position import Position
+from mexica_ai.game.position import Position
+from mexica_ai.rpc import calls, wire
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 OVER = Position.from_json(
@@ -264,8 +265,8 @@ def test_options_of_the_search_have_their_range():
 
 @pytest.mark.real("ports")
 def test_a_server_may_take_as_long_as_it_likes_without_a_limit_of_time(monkeypatch):
-    monkeypatch.setattr(client, "WAIT_S", 0.1)
-    monkeypatch.setattr(client, "UNKNOWN_TIME_S", 0.1)
+    monkeypatch.setattr(calls, "WAIT_S", 0.1)
+    monkeypatch.setattr(calls, "UNKNOWN_TIME_S", 0.1)
     position = new_game("nim")
 
     class Slow(engine_pb2_grpc.EngineServiceServicer):

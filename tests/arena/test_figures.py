@@ -9,14 +9,15 @@ import pytest
 
 import mexica_ai as ai
 from mexica_ai import Limits, NotationError, SearchError
-from mexica_ai.annotate import TurnEvaluation
+from mexica_ai.analysis.annotate import TurnEvaluation
+from mexica_ai.analysis.results import Candidate, Forecast, Result, sound
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament, reproducible_key
 from mexica_ai.cli import report
 from mexica_ai.engines import make_engine
 from mexica_ai.engines.process import _result
-from mexica_ai.records import make_record, replay
-from mexica_ai.results import Candidate, Forecast, Result, are_scores, are_shares, sound
+from mexica_ai.game.records import make_record, replay
+from mexica_ai.io.figures import are_scores, are_shares
 
 TURN = ["take 1 1"]
 MOST = 2**63 - 1
@@ -84,7 +85,7 @@ def test_a_forecast_is_whole_or_none():
 
 
 def test_a_server_tells_no_figures_that_cannot_be():
-    wire = pytest.importorskip("mexica_ai.wire")
+    wire = pytest.importorskip("mexica_ai.rpc.wire")
     result = Result([Candidate(**candidate())], 9, 8, 7, 0.1, "time", 1, 2, "w")
     message = wire.result_to_message(result, engine_version="1", rules_version=1)
     assert wire.result_from_message(message) == result
@@ -122,7 +123,7 @@ def test_an_illegal_turn_of_a_server_is_cut_in_its_error(monkeypatch):
 def test_what_is_left_can_be_printed_and_explained():
     info = {"candidates": [candidate(), candidate(turn=["take 1 2"], value=[2.0, -1.0], visits=10**300)]}
     found = answered({**info, "iterations": 10**400})
-    assert found.explain(ai.new_game("nim")).gives_away is None
+    assert ai.explain(ai.new_game("nim"), found).gives_away is None
     assert report.format_statistics(found)[0].startswith("0 iterations ")
     assert max(map(len, report.format_candidates(found.candidates))) < 100
     json.loads(json.dumps(found.to_json(), allow_nan=False))
@@ -226,8 +227,8 @@ def test_evaluations_have_figures_that_can_be(figures):
     [("turn_index", 1), ("loss", math.nan), ("value_after", [1e308, 0.0]), ("scores", [1]), ("seconds", -1.0)],
 )
 def test_evaluations_of_a_server_have_figures_that_can_be(field, value):
-    client = pytest.importorskip("mexica_ai.client")
-    wire = pytest.importorskip("mexica_ai.wire")
+    client = pytest.importorskip("mexica_ai.rpc.client")
+    wire = pytest.importorskip("mexica_ai.rpc.wire")
     server = SimpleNamespace(_name="127.0.0.1:9")
     call = client.Client.evaluate_record.__wrapped__(server, annotated(), iterations=1)
     evaluation = TurnEvaluation(**EVALUATION)

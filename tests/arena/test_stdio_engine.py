@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import selectors
 import signal
 import subprocess
 import sys
@@ -13,9 +14,10 @@ import time
 
 import pytest
 
-from mexica_ai import Limits, NotationError, SearchError, Stop, new_game, registry
-from mexica_ai.engines import make_engine
+from mexica_ai import Limits, NotationError, SearchError, Stop, new_game
+from mexica_ai.engines import make_engine, process
 from mexica_ai.engines.base import Engine
+from mexica_ai.game import registry
 
 ROOT = pathlib.Path(__file__).parents[2]
 ENGINE = [str(pathlib.Path(sysconfig.get_path("scripts")) / "mexica-ai"), "engine"]
@@ -439,6 +441,27 @@ def test_a_program_that_ignores_the_stop_is_ended_after_the_margin(tmp_path):
         with pytest.raises(SearchError, match=r"within 0.3 s \(the margin\) after it was stopped, 0.0 s"):
             engine.best_turn(POSITION, Limits(20.0), stop=stop)
         assert time.monotonic() - started < 20
+
+
+@pytest.mark.real("processes")
+def test_a_stop_wakes_the_wait_for_an_answer(tmp_path, monkeypatch):
+    """Nothing looks again and again whether the event is set."""
+    waits = []
+
+    class Selector(selectors.DefaultSelector):
+        def select(self, timeout=None):
+            waits.append(timeout)
+            return super().select(timeout)
+
+    code = 'sys.stdin.readline(); sys.stdin.readline(); print(\'{"id": 1, "turn": ["place H6"]}\')'
+    stop = Stop()
+    with fake(tmp_path, code, options="margin=20") as engine:
+        monkeypatch.setattr(process.selectors, "DefaultSelector", Selector)
+        threading.Timer(0.5, stop.set).start()
+        started = time.monotonic()
+        assert engine.best_turn(POSITION, Limits(60.0), stop=stop).stop_reason == "stopped"
+        assert time.monotonic() - started < 20
+    assert len(waits) < 15
 
 
 @pytest.mark.real("processes")

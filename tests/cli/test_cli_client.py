@@ -12,8 +12,8 @@ import pytest
 from servers import RunningServer
 
 import mexica_ai as ai
-from mexica_ai import registry
 from mexica_ai.cli.main import main
+from mexica_ai.game import registry
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MIDGAME = EXAMPLES / "mexica_midgame.json"
@@ -148,16 +148,16 @@ def test_annotate(client):
     assert re.search(r"^ *4 ", table, re.MULTILINE)
 
 
-def test_removal(client):
-    size = ai.load(MIDGAME).to_json()["calpulli"]["display"][0]
-    assert re.match(rf"{size}: (keep|remove): ", client("removal", MIDGAME, size))
+def test_proposal(client):
+    action = f"remove {ai.load(MIDGAME).to_json()['calpulli']['display'][0]}"
+    assert re.match(rf"{action}: (yes|no): ", client("proposal", MIDGAME, action))
     assert client.code in (0, 1)
-    assert json.loads(client("removal", MIDGAME, size, "--json"))["tokens"][0]["size"] == size
+    assert json.loads(client("proposal", MIDGAME, action, "--json"))["opinions"][0]["action"] == action
 
 
 def test_a_game_for_one_number_of_seats(client, monkeypatch):
     game = {"name": "go", "rules_version": 1, "min_players": 2, "max_players": 2}
-    monkeypatch.setattr("mexica_ai.client.Client.list_games", lambda self: [game])
+    monkeypatch.setattr("mexica_ai.rpc.client.Client.list_games", lambda self: [game])
     assert client("games") == "go: 2 seats, rules version 1\n"
 
 

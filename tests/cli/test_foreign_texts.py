@@ -13,13 +13,14 @@ import pytest
 from nim_game import NIM, RECORD
 from rich.console import Console
 
-from mexica_ai import Position, terminal
+from mexica_ai import Position
 from mexica_ai.arena.display import Display
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.cli import analyze, best
 from mexica_ai.cli.main import main
 from mexica_ai.engines import process
-from mexica_ai.errors import SearchError, Violation
+from mexica_ai.io import terminal
+from mexica_ai.io.errors import SearchError, Violation
 
 ROOT = Path(__file__).parents[2]
 # Escapes of both kinds, a bell, texts turned around, ends of lines of all kinds, invisible characters, lone surrogates.
@@ -248,8 +249,8 @@ def test_what_the_guard_sees():
 
 
 OWN = {
-    "mexica_ai/cli/man.py": {"Manpage(whole_parser())"},
-    "mexica_ai/cli/completion.py": {"shtab.complete(whole_parser(), args.shell)"},
+    "mexica_ai/cli/man.py": {"Manpage(args.whole_parser())"},
+    "mexica_ai/cli/completion.py": {"shtab.complete(args.whole_parser(), args.shell)"},
     "mexica_ai/arena/display.py": {"Text(f'mexica-ai: {shorten(text, MAX_MESSAGE)}')"},
     "mexica_ai/cli/play.py": {"_CLEAR"},
     "mexica_ai/cli/picture.py": {"picture"},  # SVG
@@ -267,6 +268,6 @@ SOURCES = sorted(path for folder in ("mexica_ai", "server") for path in (ROOT / 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
 def test_whatever_is_no_json_is_printed_by_one_function(path):
     name = path.relative_to(ROOT).as_posix()
-    if name == "mexica_ai/terminal.py" or name.startswith("mexica_ai/v1/"):
+    if name == "mexica_ai/io/terminal.py" or name.startswith("mexica_ai/v1/"):
         return
     assert {text for text in prints(path.read_text()) if not text.startswith("json.dumps(")} <= OWN.get(name, set())

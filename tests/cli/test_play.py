@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import records, registry
 from mexica_ai.cli.main import main
 from mexica_ai.cli.play import _piped, _Table
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.native import MctsEngine
-from mexica_ai.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
+from mexica_ai.game import records, registry
+from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
 from mexica_ai.session import Session
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -207,7 +207,7 @@ def test_bad_usage(play, args, words):
     assert words in play([], *args, code=2)
 
 
-@pytest.mark.parametrize("game", [game for game in GAMES if registry.get(game).codec.has_views])
+@pytest.mark.parametrize("game", [game for game in GAMES if registry.get(game).views is not None])
 def test_turns_of_others_show_no_more_than_a_seat_knows(game):
     def hand(position, seat):
         return json.dumps(position.to_json()["seats"][seat])

@@ -11,9 +11,9 @@ import sysconfig
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import terminal
+from mexica_ai.analysis.results import Candidate
 from mexica_ai.cli import common, report
-from mexica_ai.results import Candidate
+from mexica_ai.io import terminal
 
 ROOT = pathlib.Path(__file__).parents[2]
 COMMAND = pathlib.Path(sysconfig.get_path("scripts")) / "mexica-ai"

@@ -12,20 +12,21 @@ import pytest
 from nim_game import NIM, RECORD
 
 import mexica_ai as ai
-from mexica_ai import files, registry
 from mexica_ai.arena.config import read_config
 from mexica_ai.arena.journal import read_journal
 from mexica_ai.arena.openings import read_openings
 from mexica_ai.cli.client import read_token
 from mexica_ai.cli.main import main
 from mexica_ai.cli.records import read_records
-from mexica_ai.errors import MexicaAIError, NotationError
+from mexica_ai.game import registry
+from mexica_ai.io import files
+from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.server.auth import Tokens, read_file
 from mexica_ai.server.config import load_config
 
 LINES = "\n".join([json.dumps(RECORD), "", json.dumps(RECORD)]) + "\n"
 PEM = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
-WEIGHTS = registry.get("mexica").weights_spec.path
+WEIGHTS = registry.get("mexica").learning.weights.path
 BOM = "\ufeff".encode()
 
 
@@ -143,7 +144,7 @@ def test_what_is_no_text_ends_at_once(reader, tmp_path, make, request):
 
 def test_long_lines_and_long_texts_are_refused(reader, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MAX_JSON", 300_000)
-    monkeypatch.setattr("mexica_ai.registry.MAX_JSON", 300_000)
+    monkeypatch.setattr("mexica_ai.game.weights.MAX_JSON", 300_000)
     monkeypatch.setattr("mexica_ai.arena.openings.MAX_BYTES", 300_000)
     read, text = reader
     (tmp_path / "file").write_bytes(b" " * (files.MAX_TEXT + 1) + text.encode())

@@ -12,11 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import scipy.stats
 
 import mexica_ai
-from mexica_ai import registry
-from mexica_ai.train import decisions as train_decisions
+from mexica_ai.game import registry
 
 # They are about what ships.
 pytestmark = pytest.mark.usefixtures("shipped_weights")
@@ -91,116 +89,52 @@ def test_match_varied():
 
 
 @pytest.fixture
-def decisions(monkeypatch, capsys):
-    """Return a function that runs decisions.py in this process and returns what it prints."""
+def regret(monkeypatch, capsys):
+    """Return a function that runs regret.py in this process and returns what it prints."""
     monkeypatch.syspath_prepend(BENCHMARKS)
-    script = runpy.run_path(str(BENCHMARKS / "decisions.py"))
+    script = runpy.run_path(str(BENCHMARKS / "regret.py"))
 
     def run_here(*args):
-        monkeypatch.setattr(sys, "argv", ["decisions.py", *map(str, args)])
+        monkeypatch.setattr(sys, "argv", ["regret.py", *map(str, args)])
         script["main"]()
         return capsys.readouterr().out
 
-    run_here.script = script
     return run_here
 
 
-def made(path):
-    """Write a small decision of Mexica to a file and return its path."""
-    sizes = train_decisions.Sizes(play=2, search=30, top=2, iterations=0, depth=2, rollouts=2, finished=2)
-    train_decisions.write(path, [train_decisions.decide("mexica", 1, 0, sizes)])
-    return path
-
-
 @pytest.mark.real("processes")
-def test_decisions(tmp_path, decisions):
+def test_regret(tmp_path, regret):
     data = tmp_path / "mexica.jsonl"
     sizes = {"play": 2, "search": 30, "top": 2, "iterations": 2, "depth": 2, "rollouts": 2, "finished": 2}
     options = [text for name, value in sizes.items() for text in (f"--{name}", value)]
-    done = run("decisions.py", "make", "mexica", "--out", data, "--positions", 3, *options)
+    done = run("regret.py", "make", "mexica", "--out", data, "--positions", 3, *options)
     assert done.returncode == 0, done.stderr
     made = data.read_bytes()
     assert len(made.splitlines()) == 3
-    engines = ["--weights", "ships", "--engine", "random,seed=1", "--iterations", 10]
-    found = figures("decisions.py", "measure", "mexica", "--data", data, *engines)
-    assert (found["decisions"], list(found["engines"])) == (3, ["ships", "random,seed=1"])
-    ships = found["engines"]["ships"]
-    assert ships["version"] == registry.get("mexica").weights().version
-    outlook = ships["all"]["outlook"]["share"]
+    found = figures("regret.py", "measure", "mexica", "--data", data, "--engine", "mcts,iterations=10", "random,seed=1")
+    assert (found["cases"], list(found["engines"])) == (3, ["mcts,iterations=10", "random,seed=1"])
+    search = found["engines"]["mcts,iterations=10"]
+    outlook = search["all"]["outlook"]["share"]
     assert outlook["low"] <= outlook["mean"] <= outlook["high"]
-    assert outlook["mean"] == pytest.approx(sum(each[1][0] for each in ships["regrets"]) / 3, abs=1e-4)
-    assert ships["less_than_first"]["outcome"]["points"] == {"mean": 0, "low": 0, "high": 0}
+    assert outlook["mean"] == pytest.approx(sum(each[1][0] for each in search["regrets"]) / 3, abs=1e-4)
+    assert search["less_than_first"]["outcome"]["points"] == {"mean": 0, "low": 0, "high": 0}
     assert len(data.read_bytes()) > len(made)  # the rollouts of new choices are kept
-    fields = ("--data", data, "--iterations", 10)
-    others = ("--engine", "random,seed=1", "random,seed=2", "--json")
-    again = json.loads(decisions("measure", "mexica", *fields, *others))
-    assert again["data"] == found["data"]
+    others = ("--engine", "random,seed=1", "random,seed=2")
+    again = json.loads(regret("measure", "mexica", "--data", data, *others, "--json"))
     first = found["engines"]["random,seed=1"]["regrets"]
     assert again["engines"]["random,seed=1"]["regrets"] == first  # whatever else is measured
+    assert "regret in share of the win, by the outlook" in regret("measure", "mexica", "--data", data, *others)
 
 
-def test_correlations_of_regrets_with_results(tmp_path, decisions):
-    measured, matches = tmp_path / "measured.json", tmp_path / "matches.json"
-    names = "abcd"
-    regrets = {name: {"regrets": [[[i, -i], [i % 2, 0.1 * i]]] * 4} for i, name in enumerate(names)}
-    measured.write_text(json.dumps({"data": "one", "engines": regrets}))
-    results = {name: {"share": 0.9 - 0.2 * i, "games": None} for i, name in enumerate(names)}
-    matches.write_text(json.dumps(results))
-    found = json.loads(decisions("correlate", measured, "--matches", matches, "--json"))
-    assert found["engines"] == list(names)
-    for statistic in ("spearman", "kendall"):
-        assert found["outcome"]["share"][statistic] == pytest.approx({"value": 1, "low": 1, "high": 1})
-        assert found["outcome"]["points"][statistic] == pytest.approx({"value": -1, "low": -1, "high": -1})
-        assert found["outlook"]["points"][statistic] == pytest.approx({"value": 1, "low": 1, "high": 1})
-    ties, order = [0, 1, 0, 1], [0, 1, 2, 3]
-    share = found["outlook"]["share"]
-    assert share["spearman"]["value"] == pytest.approx(scipy.stats.spearmanr(ties, order).statistic)
-    assert share["kendall"]["value"] == pytest.approx(scipy.stats.kendalltau(ties, order).statistic)
-    matches.write_text(json.dumps({name: results[name] for name in "ab"}))
-    with pytest.raises(SystemExit, match="2 engines have regrets and results of matches; expected 3 or more"):
-        decisions("correlate", measured, "--matches", matches)
-    other = tmp_path / "other.json"
-    other.write_text(json.dumps({"data": "two", "engines": regrets}))
-    with pytest.raises(SystemExit, match=r"measured\.json and .*other\.json are of different decisions"):
-        decisions("correlate", measured, other, "--matches", matches)
-
-
-def test_decisions_that_cannot_be_made_or_measured(tmp_path, decisions, capsys):
+def test_cases_that_cannot_be_made_or_measured(tmp_path, regret, capsys):
     with pytest.raises(SystemExit):
-        decisions("make", "mexica", "--out", tmp_path / "x.jsonl", "--rollouts", 4, "--finished", 1)
+        regret("make", "mexica", "--out", tmp_path / "x.jsonl", "--rollouts", 4, "--finished", 1)
     assert "--finished 1: expected 2 to the number of rollouts, 4" in capsys.readouterr().err
     with pytest.raises(SystemExit, match=r"cannot read .*x\.jsonl: No such file"):
-        decisions("measure", "mexica", "--data", tmp_path / "x.jsonl", "--weights", "ships")
+        regret("measure", "mexica", "--data", tmp_path / "x.jsonl", "--engine", "greedy")
     with pytest.raises(SystemExit):
-        decisions("measure", "mexica", "--weights", "ships", "ships")
-    assert "ships is given twice; expected different engines" in capsys.readouterr().err
-
-
-@pytest.mark.real("processes")
-def test_weights_of_the_same_name_in_two_folders_are_two_engines(tmp_path, decisions):
-    data = made(tmp_path / "mexica.jsonl")
-    spec, paths = registry.get("mexica").weights_spec, []
-    for number in range(2):
-        paths.append(tmp_path / str(number) / "weights.json")
-        paths[-1].parent.mkdir()
-        arrays = spec.load().arrays()
-        arrays["linear"][:] *= 1 - 0.5 * number
-        spec.save(paths[-1], spec.make(arrays))
-    options = ("--weights", *paths, "--iterations", 10, "--json")
-    report = json.loads(decisions("measure", "mexica", "--data", data, *options))
-    assert list(report["engines"]) == [str(path) for path in paths]
-    assert len({engine["version"] for engine in report["engines"].values()}) == 2
-
-
-@pytest.mark.real("processes")
-def test_measuring_leaves_the_decisions_that_ship_as_they_are(tmp_path, monkeypatch, decisions):
-    shipped = made(tmp_path / "mexica.jsonl.gz")
-    before = shipped.read_bytes()
-    monkeypatch.setitem(decisions.script["main"].__globals__, "DATA", tmp_path)
-    seeds = [f"random,seed={seed}" for seed in range(3)]
-    report = json.loads(decisions("measure", "mexica", "--engine", *seeds, "--iterations", 1, "--json"))
-    assert report["decisions"] == 1
-    assert shipped.read_bytes() == before
+        regret("measure", "mexica", "--data", tmp_path / "x.jsonl", "--engine", "greedy", "greedy")
+    assert "greedy is given twice; expected different engines" in capsys.readouterr().err
 
 
 @pytest.mark.real("processes")

@@ -13,7 +13,8 @@ import pytest
 import setuptools
 
 from cext import core
-from cext.core import game
+from cext.build import INTERFACE
+from cext.core.contract import game
 
 ROOT = Path(__file__).parents[2]
 
@@ -100,8 +101,9 @@ def test_a_checkout_with_modules_of_two_builds_can_be_built_again(tmp_path):
     for name in ("setup.py", "cext/__init__.py", "cext/build.py", "cext/core/__init__.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    for path in (ROOT / "cext" / "core").glob("*.[ph]*"):
-        shutil.copy(path, tmp_path / "cext" / "core")
+    for name in INTERFACE:
+        (tmp_path / "cext" / "core" / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / "cext" / "core" / name, tmp_path / "cext" / "core" / name)
     (tmp_path / "cext" / "core" / "game.so").write_text("of another build")
     built = {"variant": "release", "modules": {"cext/core/game.so": 1}}
     (tmp_path / "cext" / "built.json").write_text(json.dumps(built))

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from cext.core.options import OPTIONS
+from cext.core.search.options import OPTIONS
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
-PAGES = ["README.md", "cext/README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
-PAGES += ["benchmarks/README.md", "benchmarks/STRENGTH.md"]
+PAGES = ["README.md", "cext/README.md", "mexica_ai/README.md", "benchmarks/README.md", "benchmarks/STRENGTH.md"]
+PAGES += sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))
 SEARCH_S = 0.1  # replaces the time limits of the examples
 # Commands that are not run, by how they begin: set-up and long runs, tools of others, and the server, which a
 # fixture runs.
@@ -223,20 +223,31 @@ def test_the_options_of_the_search():
 
 def test_the_reasons_of_refusals():
     text = (ROOT / "docs" / "formats.md").read_text()
-    readers = [ROOT / "mexica_ai" / name for name in ("strict.py", "position.py", "records.py")]
+    names = ("io/strict.py", "game/position.py", "game/position_text.py", "game/proposals.py", "game/records.py")
+    readers = [ROOT / "mexica_ai" / name for name in names]
     advice = ROOT / "mexica_ai" / "games" / "mexica" / "removal.py"  # its answers have reasons, too
     readers += {*(ROOT / "mexica_ai" / "games").rglob("*.py")} - {advice}
     text_of_advice = (ROOT / "docs" / "python.md").read_text() + (ROOT / "docs" / "formats.md").read_text()
     for files, documented in ((readers, text), ([advice], text_of_advice)):
         # In these files a short string in capitals is a reason, but for the names of values in a help and of constants.
         reason = r'(?<!metavar=)"([A-Z]{3,15}(?:_[A-Z0-9]+)*)"'
-        constants = r'getattr\(self\._beside\("\w+"\), "\w+"'
-        found = re.findall(reason, re.sub(constants, "", "".join(path.read_text() for path in files)))
+        found = re.findall(reason, "".join(path.read_text() for path in files))
         assert {name for name in found if not re.search(rf"\b{name}\b", documented)} == set()
 
 
 def test_the_tour_of_the_compiled_layer_is_complete():
+    """Each file stands in the section of its own folder."""
     text = (ROOT / "cext" / "README.md").read_text()
-    for path in sorted((ROOT / "cext").rglob("*")):
-        if path.suffix in (".pyx", ".py", ".h") and path.stat().st_size:
-            assert re.search(rf"`(?:\w+/)?{re.escape(path.name)}`", text), path.relative_to(ROOT)
+    sections = dict(re.findall(r"^### (\S+)\n(.*?)(?=^#|^What )", text, re.MULTILINE | re.DOTALL))
+    files = [path for path in (ROOT / "cext").rglob("*") if path.suffix in (".pyx", ".py", ".h")]
+    files = [path for path in files if path.stat().st_size and path.name not in ("__init__.py", "build.py")]
+    missing = [
+        path.relative_to(ROOT)
+        for path in files
+        if f"`{path.name}`" not in sections[path.parent.relative_to(ROOT / "cext").as_posix()]
+    ]
+    assert not missing
+    for folder, section in sections.items():
+        for names in re.findall(r"^\| ((?:`[\w.]+`(?:, )?)+) \|", section, re.MULTILINE):
+            for name in re.findall(r"`([\w.]+)`", names):
+                assert (ROOT / "cext" / folder / name).exists(), f"{folder}/{name}"

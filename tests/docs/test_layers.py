@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cext.build import INTERFACE
-from mexica_ai import registry
+from mexica_ai.game import registry
 
 ROOT = Path(__file__).parents[2]
 GAMES = registry.BUILT_IN
@@ -20,14 +20,17 @@ def module_name(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def python_imports(path):
-    """Return (module, whether at the top level) for every import of a Python file."""
+def python_imports(path, *, types=True):
+    """Return (module, whether at the top level) for every import of a Python file, with or without those for types."""
     tree = ast.parse(path.read_text())
+    left_out = set() if types else for_types_only(tree)
     name = module_name(path)
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     top = set(map(id, tree.body))
     found = []
     for node in ast.walk(tree):
+        if id(node) in left_out:
+            continue
         if isinstance(node, ast.Import):
             found += [(alias.name, id(node) in top) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -48,11 +51,26 @@ def cython_imports(path):
     return found
 
 
+def is_package(path):
+    return (path / "__init__.py").is_file()
+
+
 def imports(path):
     """Return every module that a source file imports."""
     if path.suffix == ".py":
         return [module for module, _ in python_imports(path)]
     return cython_imports(path)
+
+
+def for_types_only(tree):
+    """Return the ids of the nodes that run only for type checkers: those under ``if TYPE_CHECKING``."""
+    return {
+        id(node)
+        for branch in ast.walk(tree)
+        if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.unparse(branch.test)
+        for statement in branch.body
+        for node in ast.walk(statement)
+    }
 
 
 def sources(folder, *suffixes):
@@ -70,45 +88,143 @@ def relative(path):
     return path.relative_to(ROOT).as_posix()
 
 
+def rows_of_map(readme):
+    """Return the rows of the first table of a README: lists of cells, the first of which names a folder or a module."""
+    lines = (ROOT / readme).read_text().splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("| ---")) + 1
+    last = next(number for number in range(first, len(lines)) if not lines[number].startswith("|"))
+    rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines[first:last]]
+    return [[row[0].strip("`"), *row[1:]] for row in rows]
+
+
+PACKAGE = [row[0] for row in rows_of_map("mexica_ai/README.md")]
+COMPILED = [row[0].replace("/", ".") for row in rows_of_map("cext/README.md")]
+FOR_GAMES = [row[0].replace("/", ".") for row in rows_of_map("cext/README.md") if row[2]]
+
+
+def place_in(module, package, places):
+    """Return which of the places of a package holds a module; None for the package itself."""
+    if module == package:
+        return None
+    found = [place for place in places if is_within(module, f"{package}.{place}")]
+    assert found, f"{module}: the map has no line for it"
+    return found[0]
+
+
+def test_the_maps_name_what_is_there():
+    entries = {path.stem for path in (ROOT / "mexica_ai").iterdir() if path.suffix == ".py" or is_package(path)}
+    assert sorted(PACKAGE) == sorted(entries - {"__init__", "__main__"} | {"server", "v1"})
+    assert is_package(ROOT / "cext" / "games")
+    core = {f"core.{path.name}" for path in (ROOT / "cext" / "core").iterdir() if is_package(path)}
+    assert sorted(COMPILED) == sorted(core | {"games"})
+
+
+def test_few_modules_of_the_package_are_loose():
+    loose = {path.name for path in (ROOT / "mexica_ai").glob("*.py")}
+    assert len(loose - {"__init__.py", "__main__.py"}) <= 6
+
+
+@pytest.mark.parametrize("path", [*sources("mexica_ai"), *sources("server")], ids=relative)
+def test_the_package_imports_only_downwards(path):
+    if path.parent == ROOT / "mexica_ai" and path.name.startswith("__"):  # what users import, and the command
+        return
+    own = place_in(module_name(path), "mexica_ai", PACKAGE)
+    for module, _ in python_imports(path, types=False):
+        if is_within(module, "mexica_ai", "server") and module != "mexica_ai.__version__":
+            place = place_in(module, "mexica_ai", PACKAGE)
+            assert place is not None, "the package itself, through which all could be had"
+            assert PACKAGE.index(place) <= PACKAGE.index(own), f"{module} is above {own}"
+
+
+def circles(imported):
+    """Return the sets of names that lead to each other, of a dict of sets of names."""
+    reached = {}
+    for name in imported:
+        reached[name], ahead = set(), [name]
+        while ahead:
+            news = imported[ahead.pop()] - reached[name]
+            reached[name] |= news
+            ahead += news
+    return {frozenset(other for other in reached[name] if name in reached[other]) for name in imported} - {frozenset()}
+
+
+def imported_modules(files):
+    """Return the modules that each of some modules imports, anywhere in its file but for types, among themselves."""
+    imported = {}
+    for name, path in files.items():
+        imported[name] = set()
+        for module, _ in python_imports(path, types=False):
+            while module and module not in files:  # a class or a function of the module
+                module = module.rpartition(".")[0]
+            imported[name] |= {module} - {"", name}
+    return imported
+
+
+def test_no_modules_import_each_other():
+    files = {module_name(path): path for path in [*sources("mexica_ai"), *sources("server")]}
+    assert not circles(imported_modules(files))
+
+
+def test_circles_are_found(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    sources = {
+        "one": "from two import something\n",
+        "two": "def f():\n    import three\n",
+        "three": "from typing import TYPE_CHECKING\nimport one\nif TYPE_CHECKING:\n    import four\n",
+        "four": "import three\n",
+    }
+    files = {name: tmp_path / f"{name}.py" for name in sources}
+    for name, source in sources.items():
+        files[name].write_text(source)
+    imported = imported_modules(files)
+    assert imported == {"one": {"two"}, "two": {"three"}, "three": {"one"}, "four": {"three"}}
+    assert circles(imported) == {frozenset({"one", "two", "three"})}
+
+
 @pytest.mark.parametrize("path", sources("cext/core", ".py", ".pyx", ".pxd"), ids=relative)
-def test_the_core_knows_no_game_and_nothing_above_it(path):
-    for module in imports(path):
-        if is_within(module, "cext", "mexica_ai", "server"):
-            assert is_within(module, "cext.core"), module
+def test_the_core_imports_only_downwards_and_names_no_game(path):
     text = path.read_text().lower()
     for game in GAMES:
         assert not re.search(rf"\b{game}\b(?!-ai|_ai)", text), f"names the game {game}"
+    if path.parent.name == "core":  # the check of what was built
+        return
+    own = place_in(module_name(path), "cext", COMPILED)
+    for module in imports(path):
+        assert not is_within(module, "mexica_ai", "server"), module
+        if is_within(module, "cext"):
+            place = place_in(module, "cext", COMPILED)
+            assert COMPILED.index(place) <= COMPILED.index(own), f"{module} is above {own}"
 
 
 def test_the_number_of_the_interface_covers_what_games_are_compiled_against():
     games = {module for path in sources("cext/games", ".pyx", ".pxd") for module in cython_imports(path)}
     covered = {name: (ROOT / "cext" / "core" / name).read_text() for name in INTERFACE}
     declared = [name for name in covered if name.endswith(".pxd")]
-    used = {f"{module.removeprefix('cext.core.')}.pxd" for module in games if is_within(module, "cext.core")}
+    games |= {module for name in declared for module in cython_imports(ROOT / "cext" / "core" / name)}
+    used = {f"{module.removeprefix('cext.core.').replace('.', '/')}.pxd" for module in games}
     used = {name for name in used if (ROOT / "cext" / "core" / name).exists()}
-    used |= {name for text in covered.values() for name in re.findall(r'extern from "([\w.]+)"', text)}
-    used |= {
-        f"{module.removeprefix('cext.core.')}.pxd"
-        for name in declared
-        for module in cython_imports(ROOT / "cext" / "core" / name)
-        if is_within(module, "cext.core")
-    }
     assert used
-    assert used - set(INTERFACE) <= {"weights.pxd"}, "only a class, whose size Cython checks"
+    assert used - set(INTERFACE) <= {"learning/weights.pxd"}, "only a class, whose size Cython checks"
+    headers = {name for text in covered.values() for name in re.findall(r'extern from "([\w.]+)"', text)}
+    assert headers
+    assert headers <= {Path(name).name for name in INTERFACE}
 
 
 @pytest.mark.parametrize("path", sources("cext/games", ".py", ".pyx", ".pxd"), ids=relative)
-def test_a_compiled_game_knows_the_core_and_itself(path):
+def test_a_compiled_game_knows_the_lower_core_and_itself(path):
     parts = path.relative_to(ROOT / "cext" / "games").parts
-    allowed = ["cext.core"] + ([f"cext.games.{parts[0]}"] if len(parts) > 1 else [])
+    allowed = [f"cext.{place}" for place in FOR_GAMES] + ([f"cext.games.{parts[0]}"] if len(parts) > 1 else [])
     for module in imports(path):
         if is_within(module, "cext", "mexica_ai", "server"):
             assert is_within(module, *allowed), module
 
 
+NEED_GRPC = (*(f"mexica_ai.rpc.{name}" for name in ("client", "calls", "failures", "wire")), "mexica_ai.engines.grpc")
+
+
 @pytest.mark.parametrize("path", sources("mexica_ai"), ids=relative)
 def test_only_the_client_and_the_grpc_engine_need_grpc(path):
-    if relative(path) in ("mexica_ai/client.py", "mexica_ai/wire.py", "mexica_ai/engines/grpc.py"):
+    if module_name(path) in NEED_GRPC:
         return
     is_page = relative(path).startswith("mexica_ai/web/")  # a client of the service, which only a command imports
     for module, is_top in python_imports(path):
@@ -117,9 +233,7 @@ def test_only_the_client_and_the_grpc_engine_need_grpc(path):
         )
         assert not is_within(module, "mexica_ai.v1"), module
         # Those that need them are imported inside the function that needs them.
-        if is_within(
-            module, "mexica_ai.server", "mexica_ai.client", "mexica_ai.wire", "mexica_ai.engines.grpc"
-        ):
+        if is_within(module, "mexica_ai.server", *NEED_GRPC):
             assert is_page or not is_top, f"{module} is imported at the top"
 
 
@@ -143,7 +257,7 @@ def test_only_its_command_imports_the_page(path):
 @pytest.mark.parametrize("path", sources("mexica_ai/web"), ids=relative)
 def test_the_page_knows_neither_the_compiled_layer_nor_messages(path):
     for module in imports(path):
-        assert not is_within(module, "cext", "grpc", "google", "mexica_ai.v1", "mexica_ai.wire"), module
+        assert not is_within(module, "cext", "grpc", "google", "mexica_ai.v1", "mexica_ai.rpc.wire"), module
 
 
 @pytest.mark.parametrize("path", sources("mexica_ai/draw"), ids=relative)
@@ -153,11 +267,18 @@ def test_drawing_knows_nothing_else_of_the_project(path):
             assert is_within(module, "mexica_ai.draw"), module
 
 
+@pytest.mark.parametrize("path", sources("mexica_ai/game"), ids=relative)
+def test_what_a_game_is_knows_nothing_that_uses_it(path):
+    above = ("analysis", "arena", "cli", "engines", "env", "rpc", "train", "web", "server", "games")
+    for module in imports(path):
+        assert not is_within(module, *(f"mexica_ai.{name}" for name in above)), module
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_the_picture_of_a_game_needs_neither_a_server_nor_a_page(game):
     for name in ("draw", "entry"):
         for module in imports(ROOT / "mexica_ai" / "games" / game / f"{name}.py"):
-            assert not is_within(module, "grpc", "mexica_ai.server", "mexica_ai.client", "mexica_ai.web"), module
+            assert not is_within(module, "grpc", "mexica_ai.server", "mexica_ai.rpc.client", "mexica_ai.web"), module
 
 
 @pytest.mark.parametrize("path", sources("mexica_ai/games"), ids=relative)
@@ -177,10 +298,13 @@ def test_the_server_does_not_import_the_compiled_layer(path):
         assert not is_within(module, "cext"), module
 
 
-@pytest.mark.parametrize("name", ["scheduler", "slots", "light", "searches"])
+SCHEDULING = ("admission", "calls", "light", "result_cache", "runner", "scheduler", "searches", "slots", "workers")
+
+
+@pytest.mark.parametrize("name", SCHEDULING)
 def test_what_schedules_calls_knows_neither_grpc_nor_messages(name):
     for module in imports(ROOT / "server" / f"{name}.py"):
-        assert not is_within(module, "grpc", "google", "mexica_ai.v1", "mexica_ai.wire"), module
+        assert not is_within(module, "grpc", "google", "mexica_ai.v1", "mexica_ai.rpc.wire"), module
 
 
 def words_of(tree):
@@ -221,7 +345,7 @@ def games_named(text):
         ("Mexica: sizes", {"mexica"}),
         ("_adjust_coatl", {"coatl"}),
         ("CoatlOptions", {"coatl"}),
-        ("mexica_ai.limits", set()),
+        ("mexica_ai.analysis.limits", set()),
         ("MexicaAIError", set()),
         ("MEXICA_AI_TOKEN", set()),
         ("minimum, nimble, animal", set()),
@@ -240,7 +364,7 @@ def test_what_is_searched_for_games():
 def is_neutral(path):
     """Return whether a file is neither the registry nor in a game's folder."""
     is_of_game = path.parts[len(ROOT.parts) :][:2] == ("mexica_ai", "games") and path.parent.name in GAMES
-    return not is_of_game and relative(path) != "mexica_ai/registry.py"
+    return not is_of_game and relative(path) != "mexica_ai/game/registry.py"
 
 
 NEUTRAL = list(filter(is_neutral, [*sources("mexica_ai"), *sources("server"), *sources("cext/core")]))

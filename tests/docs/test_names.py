@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import registry
 
-HOMES = {name: f"mexica_ai.{module}" for module, names in ai._HOMES.items() for name in names} | registry.EXTRAS
+HOMES = {name: f"mexica_ai.{module}" for module, names in ai._HOMES.items() for name in names}
 
 
 def test_type_checkers_find_each_name_where_it_is():
@@ -23,7 +22,7 @@ def test_type_checkers_find_each_name_where_it_is():
     seen = {
         alias.name: node.module for node in block.body if node.module != "typing" for alias in node.names
     }
-    assert seen == {name: home for name, home in HOMES.items() if name not in registry.EXTRAS}
+    assert seen == HOMES
     assert ai.__all__ == sorted([*HOMES, "__version__"])
 
 
@@ -51,6 +50,9 @@ import mexica_ai
 early = sorted(set(sys.modules) - before)
 import importlib, json, pkgutil
 names = [module.name for module in pkgutil.iter_modules(mexica_ai.__path__, "mexica_ai.")]
+for folder in ("io", "game", "analysis", "rpc"):
+    path = [f"{mexica_ai.__path__[0]}/{folder}"]
+    names += [module.name for module in pkgutil.iter_modules(path, f"mexica_ai.{folder}.")]
 for name in names:
     for loaded in [loaded for loaded in sys.modules if loaded.split(".")[0] == "mexica_ai"]:
         del sys.modules[loaded]
@@ -65,4 +67,4 @@ def test_every_module_can_be_imported_first():
     assert done.returncode == 0, done.stderr
     early, names = json.loads(done.stdout)
     assert set(early) <= {"__future__", "mexica_ai"}
-    assert {"mexica_ai.client", "mexica_ai.position", "mexica_ai.registry"} <= set(names)
+    assert {"mexica_ai.rpc.client", "mexica_ai.game.position", "mexica_ai.game.registry"} <= set(names)

@@ -76,7 +76,7 @@ def test_numpy_and_rich_are_enough(args, tmp_path):
         ("png", ("show", POSITION, "--png", "x.png")),
         ("cluster", ("arena", "--engine", "random", "--engine", "random", "--cluster", "tcp://127.0.0.1:1")),
         ("client", ("arena", "--engine", "grpc:localhost:1", "--engine", "random", "--blocks", 1)),
-        ("arena", ("train", "games.jsonl", "--weights", "w.json", "--match", 2)),
+        ("arena", ("train", "mexica", "--out", "new")),
         ("plot", ("arena", "--engine", "random", "--engine", "random", "--plot", "x.png")),
         ("web", ("web", "--no-open")),
         ("data", ("export", "games.jsonl", "--out", "data")),

@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import registry
 from mexica_ai.cli.main import main
 from mexica_ai.draw import palette, png, shares, svg
 from mexica_ai.draw.outline import outline
 from mexica_ai.draw.palette import COLORS, Paint
 from mexica_ai.draw.search import draw_candidates, draw_growth
-from mexica_ai.errors import IllegalActionError, NotationError
-from mexica_ai.records import position_at
+from mexica_ai.game import registry
+from mexica_ai.game.contract import Picture
+from mexica_ai.game.records import position_at
+from mexica_ai.io.errors import IllegalActionError, NotationError
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES, GOLDENS = ROOT / "examples", ROOT / "tests" / "data" / "pictures"
@@ -199,14 +200,14 @@ def test_the_parts_of_a_picture():
 
 
 def test_faulty_positions_of_an_editor_are_drawn_as_far_as_they_can_be_read():
-    codec = registry.get("mexica").codec
+    codec = registry.get("mexica")
     data = ai.load(MIDGAMES["mexica"]).to_json()
     data["canals"] += ["Z99", "", 7]
     data["temples"] += [{"at": "A1", "seat": 9, "level": "x"}, {"at": None}]
     data["seats"][0]["pilli"] = "nowhere"
     data["calpulli"]["placed"].append({"at": "C9", "size": "many"})
-    check(codec.draw(data))
-    check(codec.draw({"game": "mexica", "players": 2}))
+    check(codec.picture.draw(data))
+    check(codec.picture.draw({"game": "mexica", "players": 2}))
 
 
 def test_two_pictures_share_no_ids():
@@ -214,7 +215,7 @@ def test_two_pictures_share_no_ids():
     one["temples"].append({"at": "E7", "seat": 0, "level": 1})
     other = json.loads(json.dumps(one))
     other["seats"][0]["score"] += 1
-    pictures = [registry.get("mexica").codec.draw(data) for data in (one, other)]
+    pictures = [registry.get("mexica").picture.draw(data) for data in (one, other)]
     ids = [set(re.findall(r' id="([^"]+)"', picture)) for picture in pictures]
     assert ids[0]
     assert ids[1]
@@ -407,12 +408,11 @@ def test_what_cannot_be_drawn_is_said_at_once(arguments, words, capsys):
     assert words in capsys.readouterr().err
 
 
-def test_a_game_without_pictures_says_so():
-    class Codec(type(registry.get("nim").codec)):
-        name = "chess"
-
-    with pytest.raises(NotationError, match="chess: has no pictures"):
-        Codec().draw({})
+def test_a_game_without_pictures_says_so(monkeypatch):
+    position = ai.new_game("nim")
+    monkeypatch.setattr(position, "_game", dataclasses.replace(registry.get("nim"), picture=Picture()))
+    with pytest.raises(NotationError, match="nim: has no pictures"):
+        position.svg()
 
 
 if __name__ == "__main__":

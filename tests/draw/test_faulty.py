@@ -10,7 +10,8 @@ from spoiled import JUNK, spoil
 from test_draw import ALLOWED, EXAMPLES, play
 
 import mexica_ai as ai
-from mexica_ai import registry
+from mexica_ai.game import registry
+from mexica_ai.io import strict
 
 GAMES = registry.names()
 
@@ -31,25 +32,25 @@ def positions(game):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_positions_spoiled_anywhere_are_drawn(game):
-    codec, rng = registry.get(game).codec, random.Random(game)
+    codec, rng = registry.get(game), random.Random(game)
     for start in positions(game):
         for _ in range(60):
             data = copy.deepcopy(start)
             for _ in range(rng.choice((1, 1, 2, 5))):
                 spoil(data, rng)
             before = copy.deepcopy(data)
-            check(codec.draw(data, theme="page", targets=True))
+            check(codec.picture.draw(data, theme="page", targets=True))
             assert repr(data) == repr(before)
 
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("junk", JUNK, ids=lambda junk: repr(junk)[:20])
 def test_junk_in_place_of_all_is_drawn(game, junk):
-    codec, start = registry.get(game).codec, ai.new_game(game).to_json()
-    check(codec.draw(junk))
-    check(codec.draw(dict.fromkeys(start, junk)))
+    codec, start = registry.get(game), ai.new_game(game).to_json()
+    check(codec.picture.draw(junk))
+    check(codec.picture.draw(dict.fromkeys(start, junk)))
     if isinstance(start.get("seats"), list):
-        check(codec.draw({**start, "seats": [dict.fromkeys(start["seats"][0], junk)] * 300}))
+        check(codec.picture.draw({**start, "seats": [dict.fromkeys(start["seats"][0], junk)] * 300}))
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -58,4 +59,4 @@ def test_a_picture_of_a_valid_position_does_not_change(game):
     module = __import__(f"mexica_ai.games.{game}.notation", fromlist=["SHAPE"])
     for data in positions(game):
         data = ai.Position.from_json(data).to_json()
-        assert ai.strict.readable(data, module.SHAPE) == data
+        assert strict.readable(data, module.SHAPE) == data

@@ -16,36 +16,38 @@ import pytest
 
 import cext
 import mexica_ai as ai
-from cext.core.batch import Batch
-from cext.core.beam import Beam
-from cext.core.game import CHANCE, State
-from cext.core.listings import Listings
-from cext.core.rng import Stream
-from cext.core.search import Search
-from cext.core.turn_search import TurnSearch
-from cext.core.uct import UCT
-from mexica_ai import env, registry
-from mexica_ai.client import AsyncClient, Client
+from cext.core.baselines.beam import Beam
+from cext.core.baselines.uct import UCT
+from cext.core.contract.game import CHANCE, State
+from cext.core.contract.rng import Stream
+from cext.core.learning.batch import Batch
+from cext.core.search.listings import Listings
+from cext.core.search.search import Search
+from cext.core.search.turn_search import TurnSearch
+from mexica_ai import env
+from mexica_ai.analysis.evaluators import OnnxEvaluator
+from mexica_ai.analysis.limits import clock_margin
 from mexica_ai.engines import make_engine
 from mexica_ai.engines.base import Engine
 from mexica_ai.engines.native import BeamEngine, GreedyEngine, MctsEngine, RandomEngine, UctEngine
 from mexica_ai.engines.process import ProcessEngine
-from mexica_ai.evaluators import OnnxEvaluator
-from mexica_ai.games.codec import GameCodec
-from mexica_ai.games.edit import Editor
-from mexica_ai.limits import clock_margin
+from mexica_ai.game import registry
+from mexica_ai.game.edit import Editor
+from mexica_ai.io.strict import Findings
+from mexica_ai.rpc.calls import Calls
+from mexica_ai.rpc.client import AsyncClient, Client
 from mexica_ai.session import Session
-from mexica_ai.strict import Findings
 
 GAMES = registry.names()
 WAYS = {"pickle": lambda value: pickle.loads(pickle.dumps(value)), "copy": copy.copy, "deepcopy": copy.deepcopy}
 needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo"), reason="needs the extra rl")
 
 # Packages and modules that are programs, not a library: the command line, the page, the service, the arena, training.
-PROGRAMS = ("arena", "cli", "draw", "server", "terminal", "train", "v1", "web", "__main__")
-ABSTRACT = (Editor, Engine, GameCodec)
+PROGRAMS = ("arena", "cli", "draw", "server", "train", "v1", "web", "__main__")
+PROGRAMS += ("mexica_ai.io.terminal", "mexica_ai.env.openspiel")
+ABSTRACT = (Editor, Engine)
 # Classes that cannot be copied; their errors say what to do instead.
-REFUSED = (ai.Stop, AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
+REFUSED = (ai.SearchRun, ai.Stop, AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
 
 
 def public_classes():
@@ -53,7 +55,7 @@ def public_classes():
     found = {}
     for package in (ai, cext):
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            if module.name.split(".")[1] in PROGRAMS or module.name == "mexica_ai.env.openspiel":
+            if not {module.name.split(".")[1], module.name}.isdisjoint(PROGRAMS):
                 continue
             try:
                 names = vars(importlib.import_module(module.name))
@@ -99,32 +101,41 @@ def evaluator(tmp_path):
     return OnnxEvaluator(tmp_path / "network.onnx")
 
 
+def run():
+    return ai.SearchRun(ai.new_game("nim"), ai.SearchSettings(ai.Limits(iterations=1)))
+
+
 # How to make one of each class of which `example` cannot, and what of it must be the same afterwards.
 EXAMPLES = {
-    "mexica_ai.client.Client": (lambda: Client("127.0.0.1:1"), None),
-    "mexica_ai.client.AsyncClient": (lambda: AsyncClient("127.0.0.1:1"), None),
+    "mexica_ai.rpc.calls.Calls": (Calls, lambda calls: type(calls)),
+    "mexica_ai.rpc.client.Client": (lambda: Client("127.0.0.1:1"), None),
+    "mexica_ai.rpc.client.AsyncClient": (lambda: AsyncClient("127.0.0.1:1"), None),
     "mexica_ai.engines.process.ProcessEngine": (lambda: ProcessEngine.__new__(ProcessEngine), None),
     "mexica_ai.env.pettingzoo.GameEnv": (aec, lambda one: (one.position, one.legal, one.agent_selection)),
     "mexica_ai.env.vector.VectorEnv": (lambda: env.vector("coatl", 3, seed=1), lambda games: games.legal.tolist()),
-    "mexica_ai.evaluators.OnnxEvaluator": (evaluator, lambda one: one(np.ones((2, 3), np.float32)).tolist()),
-    "mexica_ai.games.schema.Schema": (lambda: env.schema("coatl"), lambda found: (found.size, str(vars(found)))),
-    "mexica_ai.margin.Margin": (clock_margin, lambda margin: (margin.mean_s, margin.of(1.0))),
-    "mexica_ai.position.Position": (mexica, lambda position: (position, position.history, position.to_json())),
-    "mexica_ai.registry.GameEntry": (lambda: registry.get("nim"), None),
+    "mexica_ai.analysis.evaluators.OnnxEvaluator": (evaluator, lambda one: one(np.ones((2, 3), np.float32)).tolist()),
+    "mexica_ai.game.schema.Schema": (lambda: env.schema("coatl"), lambda found: (found.size, str(vars(found)))),
+    "mexica_ai.analysis.margin.Margin": (clock_margin, lambda margin: (margin.mean_s, margin.of(1.0))),
+    "mexica_ai.game.position.Position": (mexica, lambda position: (position, position.history, position.to_json())),
+    "mexica_ai.game.contract.Game": (lambda: registry.get("nim"), None),
     "mexica_ai.session.Session": (lambda: Session(mexica(), {}), lambda one: (one.position, one.position.history)),
-    "mexica_ai.stopping.Stop": (lambda: ai.Stop(), None),
-    "mexica_ai.strict.Findings": (Findings, lambda findings: findings.violations),
-    "cext.core.batch.Batch": (lambda: Batch([mexica().state], 3, seed=1), lambda games: games.legal.tolist()),
-    "cext.core.beam.Beam": (lambda: Beam(mexica().state, weights=registry.get("mexica").weights()), None),
-    "cext.core.game.Game": (lambda: registry.get("nim").game, None),
-    "cext.core.game.State": (lambda: mexica().state, None),
-    "cext.core.listings.Listings": (lambda: Listings(), None),
-    "cext.core.rng.Stream": (lambda: Stream(1), None),
-    "cext.core.search.Search": (lambda: Search(mexica().state, weights=registry.get("mexica").weights()), None),
-    "cext.core.turn_search.TurnSearch": (lambda: TurnSearch(), None),
-    "cext.core.uct.UCT": (lambda: UCT(ai.new_game("nim").state), None),
-    "cext.core.weights.Weights": (registry.get("mexica").weights, lambda weights: (weights.sha256, weights.game)),
-    "cext.core.weights.WeightsSpec": (lambda: registry.get("mexica").weights_spec, None),
+    "mexica_ai.analysis.search.SearchRun": (run, None),
+    "mexica_ai.analysis.stopping.Stop": (lambda: ai.Stop(), None),
+    "mexica_ai.io.strict.Findings": (Findings, lambda findings: findings.violations),
+    "cext.core.learning.batch.Batch": (lambda: Batch([mexica().state], 3, seed=1), lambda games: games.legal.tolist()),
+    "cext.core.baselines.beam.Beam": (lambda: Beam(mexica().state, weights=registry.get("mexica").weights()), None),
+    "cext.core.contract.game.Game": (lambda: registry.get("nim").rules, None),
+    "cext.core.contract.game.State": (lambda: mexica().state, None),
+    "cext.core.search.listings.Listings": (lambda: Listings(), None),
+    "cext.core.contract.rng.Stream": (lambda: Stream(1), None),
+    "cext.core.search.search.Search": (lambda: Search(mexica().state, weights=registry.get("mexica").weights()), None),
+    "cext.core.search.turn_search.TurnSearch": (lambda: TurnSearch(), None),
+    "cext.core.baselines.uct.UCT": (lambda: UCT(ai.new_game("nim").state), None),
+    "cext.core.learning.weights.Weights": (
+        registry.get("mexica").weights,
+        lambda weights: (weights.sha256, weights.game),
+    ),
+    "cext.core.learning.weights.WeightsSpec": (lambda: registry.get("mexica").learning.weights, None),
 }
 SPECS = {
     MctsEngine: "mcts,level=3",
@@ -149,8 +160,6 @@ def example(name, tmp_path):
     if issubclass(kind, Engine):
         spec = SPECS.get(kind, "grpc:127.0.0.1:1,iterations=3")
         return make_engine(spec, seed=1), lambda engine: (engine.spec, engine._defaults)
-    if GameCodec in kind.__mro__:
-        return registry.get(kind.name).codec, lambda codec: codec
     if Editor in kind.__mro__:
         return kind(), vars
     if issubclass(kind, tuple):

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core.game import CHANCE
-from mexica_ai import env, registry
-from mexica_ai.errors import IllegalActionError, SearchError
+from cext.core.contract.game import CHANCE
+from mexica_ai import env
+from mexica_ai.game import registry
+from mexica_ai.io.errors import IllegalActionError, SearchError
 
 GAMES = registry.names()
 needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo"), reason="needs the extra rl")
@@ -109,7 +110,7 @@ def test_random_play_ends_and_begins_anew(game):
         longest = max(longest, games.lengths.max())
         assert (games.rewards.sum(axis=1) == games.done).all()
     assert ended > 8
-    assert longest <= registry.get(game).game.max_game_length
+    assert longest <= registry.get(game).rules.max_game_length
     again = env.vector(game, 8, players=3, seed=2, legal=False, starts=3)
     for _ in range(40):
         again.step_random(100)

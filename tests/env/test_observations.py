@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core.game import CHANCE
-from mexica_ai import registry
+from cext.core.contract.game import CHANCE
 from mexica_ai.env import observe, schema
-from mexica_ai.env.observations import BOUND
-from mexica_ai.errors import PositionError
+from mexica_ai.game import registry
+from mexica_ai.game.observations import BOUND
+from mexica_ai.io.errors import PositionError
 
 GAMES = registry.names()
 LARGE_POOL = [3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 13]
@@ -38,7 +38,7 @@ def walk(game, players, seed, every=5, **options):
 def test_the_schema_is_the_layout(game):
     layout = schema(game)
     assert layout.game == game
-    assert layout.size == registry.get(game).game.observation_size
+    assert layout.size == registry.get(game).rules.observation_size
     names = [field.name for field in layout.fields]
     assert len(set(names)) == len(names)
     fields = layout.split(np.arange(2 * layout.size).reshape(2, -1))
@@ -64,7 +64,7 @@ def test_nothing_hidden_shows(game, players):
             other = (viewer + 1) % players
             others_differ |= not np.array_equal(observe(position, other), observe(drawn, other))
     # What the seats see differs, so the comparison above can fail.
-    assert others_differ == registry.get(game).codec.has_views
+    assert others_differ == (registry.get(game).views is not None)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -77,14 +77,14 @@ def test_the_manual_has_the_schema(game):
     ]
     table = "\n".join(["| field | shape | scale | |", "| --- | --- | --- | --- |", *rows])
     assert f"Version {layout.version}, {layout.size:,} numbers.\n\n{table}\n" in text
-    assert f"{game} {registry.get(game).game.max_actions:,}" in text
+    assert f"{game} {registry.get(game).rules.max_actions:,}" in text
 
 
 def test_the_types_of_the_compiled_state_are_complete():
     """The stub has every public name of the compiled module, and no other."""
     import ast
 
-    from cext.core import game
+    from cext.core.contract import game
 
     stub = ast.parse(Path(game.__file__).with_name("game.pyi").read_text())
     for node in stub.body:

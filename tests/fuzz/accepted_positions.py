@@ -22,9 +22,9 @@ from fuzz.rewrites import rewrite
 from weighed import Beam, Search
 
 import mexica_ai as ai
-from cext.core.game import CHANCE
-from cext.core.playout import random_playout
-from mexica_ai.errors import MexicaAIError
+from cext.core.contract.game import CHANCE
+from cext.core.contract.playout import random_playout
+from mexica_ai.io.errors import MexicaAIError
 
 REWRITES = 40  # tries with two positions of play
 ITERATIONS = (8,) * 30 + (40,) * 4 + (300,)  # of a search

@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from reference.coatl import State as Reference
 
-from cext.core.search import Search
-from mexica_ai import registry
+from cext.core.search.search import Search
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
 from mexica_ai.games.coatl import notation
-from mexica_ai.position import Position
 
 # Kinds of actions by which the deck runs out again and again, and cards are discarded unseen.
 LEANING = {"draw deck": 8, "draw": 4, "future": 3, "discard": 12, "play": 20, "add": 6, "start": 3, "take": 3,

@@ -60,7 +60,7 @@ def read(name, paths):
     """Read inputs and say what came of each."""
     from programs import DOORS
 
-    from mexica_ai.errors import MexicaAIError
+    from mexica_ai.io.errors import MexicaAIError
 
     for path in paths:
         begin = time.monotonic()
@@ -77,7 +77,7 @@ def fuzz(args):
     """Run libFuzzer until the time is over or something is found."""
     import atheris
 
-    with atheris.instrument_imports(include=["mexica_ai", "cext.core.errors"]):
+    with atheris.instrument_imports(include=["mexica_ai", "cext.core.contract.errors"]):
         from programs import DOORS
     door = DOORS[args.door]
     args.corpus.mkdir(parents=True, exist_ok=True)

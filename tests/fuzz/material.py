@@ -7,9 +7,9 @@ import numpy as np
 from weighed import categorize, evaluate, weights_of
 
 import mexica_ai as ai
-from cext.core.game import CHANCE
+from cext.core.contract.game import CHANCE
 from cext.games.mexica import plans
-from mexica_ai import registry
+from mexica_ai.game import registry
 
 # More tokens than the standard 15: what the second period brings is then unknown, and a search draws worlds.
 LARGE_POOL = [3, 3, 3, 4, 4, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 12, 13, 13]
@@ -21,7 +21,7 @@ SPACES = [f"{column}{row}" for column in string.ascii_uppercase[:22] for row in 
 def new_position(rng, game=None):
     """Return a new game of one of `GAMES`, with any number of seats and odd options."""
     game = game or rng.choice(GAMES)
-    players = rng.randint(2, registry.get(game).game.max_players)
+    players = rng.randint(2, registry.get(game).rules.max_players)
     options = {}
     if game == "mexica" and rng.random() < 0.3:
         options = {"pool": LARGE_POOL}
@@ -71,7 +71,7 @@ def look_at(state):
         evaluate(state)
     weights = weights_of(state)
     if weights:
-        registry.get(state.game.name).weights_spec.features(state)
+        registry.get(state.game.name).learning.weights.features(state)
         if state.current_player >= 0:
             categorize(state, weights)
     if state.game.name == "mexica" and state.current_player >= 0:
@@ -115,7 +115,7 @@ def scaled(game, factors):
     usual = registry.get(game).weights().arrays()
     arrays = {name: array.astype(float) * factors[name] for name, array in usual.items()}
     arrays["priors"] = np.maximum(abs(arrays["priors"]), LEAST)
-    return registry.get(game).weights_spec.make({name: np.clip(each, -MOST, MOST) for name, each in arrays.items()})
+    return registry.get(game).learning.weights.make({name: np.clip(each, -MOST, MOST) for name, each in arrays.items()})
 
 
 def seeded(*words):

@@ -14,14 +14,14 @@ import service
 from google.protobuf import message_factory
 from google.protobuf.message import DecodeError
 from mutators import mutated_lines
+from searching import run_search
 from targets import DOORS, ITERATIONS, MAX_MESSAGE, ROOT, dice_of, door, look_at, positions, views
 
 import mexica_ai as ai
-from mexica_ai import client, wire
+from mexica_ai.analysis.limits import Limits
 from mexica_ai.cli import engine as stdio
 from mexica_ai.engines import make_engine, parse_spec, process
-from mexica_ai.limits import Limits
-from mexica_ai.search import run_search
+from mexica_ai.rpc import calls, wire
 from mexica_ai.server import answers as light
 from mexica_ai.v1 import engine_pb2
 
@@ -57,7 +57,13 @@ def requests_seeds():
     return found
 
 
-@door(requests_seeds, mutated_lines, "mexica_ai/cli/engine.py", "mexica_ai/limits.py", "mexica_ai/engines/base.py")
+@door(
+    requests_seeds,
+    mutated_lines,
+    "mexica_ai/cli/engine.py",
+    "mexica_ai/analysis/limits.py",
+    "mexica_ai/engines/base.py",
+)
 def requests(data):
     """Requests of another program to `mexica-ai engine`: each line is answered by one line."""
     data = b"\n".join(data.split(b"\n")[:MAX_LINES])
@@ -186,7 +192,7 @@ def message_readers():
         (engine_pb2.ValidatePositionRequest, light.validate_position),
         (engine_pb2.LegalActionsRequest, light.legal_actions),
         (engine_pb2.ApplyTurnRequest, light.apply_turn),
-        (engine_pb2.ConsiderRemovalRequest, light.consider_tokens),
+        (engine_pb2.ConsiderProposalRequest, light.consider),
         (engine_pb2.NewGameRequest, light.deal),
         (engine_pb2.Position, look_at_message),
     ]
@@ -223,7 +229,7 @@ def mutated_messages(rng, data, others):
     return data[:1] + service.mutated_message(rng, message).SerializeToString(deterministic=True)
 
 
-@door(messages_seeds, mutated_messages, "mexica_ai/wire.py", "server/answers.py", "server/paths.py",
+@door(messages_seeds, mutated_messages, "mexica_ai/rpc/wire.py", "server/answers.py", "server/paths.py",
       "server/service.py")  # fmt: skip
 def messages(data):
     """Messages of the service: positions, and all its requests."""
@@ -234,7 +240,7 @@ def messages(data):
         read(data[1:])
 
 
-class Told(client._Calls):
+class Told(calls.Calls):
     """A client that is told what the server answers."""
 
     _name = "fuzz"
@@ -266,7 +272,7 @@ def asked(data):
         functools.partial(told.apply_turn, position, turn, steps=True),
         functools.partial(told.legal_actions, position),
         functools.partial(told.validate_position, position.to_json()),
-        functools.partial(told.consider_removal, position, [3]),
+        functools.partial(told.consider_proposal, position, ["remove 3"]),
         told.list_games,
         told.engine_info,
     ]
@@ -300,7 +306,7 @@ def replies_seeds():
 def mutated_replies(rng, data, others):
     """Return an answer of which some fields differ."""
     kinds = ("BestTurn", "BestTurns", "Analyze", "EvaluateRecord", "NewGame", "ApplyTurn", "LegalActions",
-             "ValidatePosition", "ConsiderRemoval", "ListGames", "GetEngineInfo")  # fmt: skip
+             "ValidatePosition", "ConsiderProposal", "ListGames", "GetEngineInfo")  # fmt: skip
     if not data or data[0] >= len(kinds):
         return None
     try:
@@ -310,7 +316,7 @@ def mutated_replies(rng, data, others):
     return data[:1] + service.mutated_message(rng, message).SerializeToString(deterministic=True)
 
 
-@door(replies_seeds, mutated_replies, "mexica_ai/client.py", "mexica_ai/wire.py")
+@door(replies_seeds, mutated_replies, "mexica_ai/rpc/calls.py", "mexica_ai/rpc/wire.py")
 def replies(data):
     """The answers of another program's service, as the client reads them."""
     calls = asked(data[1:])

@@ -10,7 +10,7 @@ from collections import Counter
 from fuzz.material import SPACES, mutate
 
 from mexica_ai.games.coatl import facts as coatl_facts
-from mexica_ai.games.coatl.notation import MEMORIES
+from mexica_ai.games.coatl.shape import MEMORIES
 from mexica_ai.games.mexica import board
 from mexica_ai.games.tzolkin import facts as tzolkin_facts
 

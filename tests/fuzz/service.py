@@ -24,12 +24,13 @@ from collections import Counter
 from pathlib import Path
 
 from google.protobuf.message import DecodeError, Message
+from searching import fake_runs, run_search
 
 import mexica_ai as ai
-from mexica_ai import wire
-from mexica_ai.annotate import check_played
-from mexica_ai.errors import MexicaAIError
-from mexica_ai.search import run_search
+from mexica_ai.analysis.annotate import check_played
+from mexica_ai.game import proposals
+from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.rpc import wire
 from mexica_ai.server import answers, service
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import status_of
@@ -134,7 +135,7 @@ class Handlers:
         self._loop = asyncio.new_event_loop()
         # The end of a search is noticed somewhat later: a slot is free for the next one all the same.
         config = ServerConfig(slots=4, memory_mb=1)
-        self._scheduler = Scheduler(config, search=short_search, watch=short_watch)
+        self._scheduler = Scheduler(config, make_run=fake_runs(short_search, short_watch))
         self._service = service.EngineService(config, self._scheduler, Pace(config.max_call_rate, config.max_call_rate))
         self._contexts = itertools.cycle(Context(remaining_s) for remaining_s in DEADLINES_S)
 
@@ -176,12 +177,12 @@ class Context:
 
 
 def short_search(position, limits, *, stop=None, **options):
-    """Search for one iteration in place of `Searches.run`, whatever the limits."""
+    """Search for one iteration in place of a run's `result`, whatever the limits."""
     return run_search(position, dataclasses.replace(limits, iterations=1, unlimited=False), **options)
 
 
 def short_watch(position, limits, *, interval_s, stop, **options):
-    """Yield a result as a running search would, and the last one; in place of `Searches.watch`."""
+    """Yield a result as a running search would, and the last one; in place of a run's `results`."""
     result = short_search(position, limits, **options)
     yield dataclasses.replace(result, stop_reason="")
     yield result
@@ -218,10 +219,9 @@ def corpus(handlers):
                 answers.apply_turn,
             ),
         ]
-        if position.game == "mexica":
-            sizes = position.to_json()["calpulli"]["display"][:2]
-            removal = engine_pb2.ConsiderRemovalRequest(position=message, sizes=sizes)
-            requests.append((removal, answers.consider_tokens))
+        if actions := proposals.offered(position)[:2]:
+            proposal = engine_pb2.ConsiderProposalRequest(position=message, actions=actions)
+            requests.append((proposal, answers.consider))
         messages += [(request, reader(type(request), read)) for request, read in requests]
         if not (position.is_chance or position.is_over):
             messages += searches(message, handlers)

@@ -21,18 +21,20 @@ from pathlib import Path
 import numpy as np
 from fuzz import material
 from mutators import mutated_json, mutated_raw, mutated_words
+from searching import run_search
 from weighed import Search, evaluate
 
 import mexica_ai as ai
-from cext.core.game import CHANCE
-from cext.core.playout import random_playout
-from cext.core.weights import WeightsSpec, load_weights
-from mexica_ai import games, registry, wire
-from mexica_ai.annotate import check_played
-from mexica_ai.errors import MexicaAIError
-from mexica_ai.limits import Limits
-from mexica_ai.records import make_record, parse_record, replay
-from mexica_ai.search import run_search
+from cext.core.contract.game import CHANCE
+from cext.core.contract.playout import random_playout
+from cext.core.learning.weights import WeightsSpec, load_weights
+from mexica_ai import games
+from mexica_ai.analysis.annotate import check_played
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.game import registry
+from mexica_ai.game.records import make_record, parse_record, replay
+from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.rpc import wire
 from mexica_ai.v1 import engine_pb2
 
 ROOT = Path(__file__).parents[2]
@@ -254,7 +256,7 @@ def as_text(forms):
 
 # Doors of positions and records
 
-NOTATION = ("mexica_ai/strict.py", "mexica_ai/games/*/notation.py", "mexica_ai/games/*/invariants.py")
+NOTATION = ("mexica_ai/io/strict.py", "mexica_ai/games/*/notation.py", "mexica_ai/games/*/invariants*.py")
 
 
 @door(lambda: as_text(each.to_json() for each in positions()), mutated_json, *NOTATION)
@@ -267,7 +269,7 @@ def lines():
     return [each.to_compact().encode() for each in positions() + views()]
 
 
-@door(lines, mutated_words, "mexica_ai/games/compact.py", "mexica_ai/games/*/compact.py", *NOTATION[1:])
+@door(lines, mutated_words, "mexica_ai/game/compact.py", "mexica_ai/games/*/compact.py", *NOTATION[1:])
 def compact(data):
     """A position in its compact form."""
     look_at(ai.Position.from_compact(data.decode("utf-8", "surrogateescape")), dice_of(data))
@@ -296,7 +298,14 @@ def view(data):
         explore(view, dice)
 
 
-@door(lambda: as_text(records()), mutated_json, "mexica_ai/records.py", "mexica_ai/position.py", *NOTATION[:2])
+@door(
+    lambda: as_text(records()),
+    mutated_json,
+    "mexica_ai/game/records.py",
+    "mexica_ai/game/position.py",
+    "mexica_ai/game/position_text.py",
+    *NOTATION[:2],
+)
 def record(data):
     """A record of a game, replayed; and one that is annotated."""
     form = parse_record(data)
@@ -429,7 +438,7 @@ def state_seeds():
     return [bytes([number, dice.randrange(4), *dice.randbytes(40)]) for number in range(len(starts()))]
 
 
-@door(state_seeds, mutated_raw, "mexica_ai/games/*/invariants.py")
+@door(state_seeds, mutated_raw, "mexica_ai/games/*/invariants*.py")
 def state(data):
     """The compiled layer, by bytes: a position of play, changes of it, and if it is accepted, actions and a search."""
     choices = Choices(data)
@@ -455,7 +464,7 @@ def state(data):
 
 def text_of(position, action):
     """Return the text of an action that may be an integer."""
-    return action if isinstance(action, str) else registry.get(position.game).codec.format_action(action)
+    return action if isinstance(action, str) else registry.get(position.game).text.format_action(action)
 
 
 def values_seeds():
@@ -470,7 +479,7 @@ def values(data):
     """Weights with odd numbers that a file may hold: a search with them may be bad, but ends, with numbers."""
     choices = Choices(data)
     position = ai.Position.from_json(choices.one_of(starts()))
-    spec = registry.get(position.game).weights_spec
+    spec = registry.get(position.game).learning.weights
     if spec is None or position.to_move is None or position.viewer not in (None, position.to_move):
         return
     arrays = registry.get(position.game).weights().arrays()

@@ -10,26 +10,26 @@ import sys
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import registry
 from mexica_ai.arena.play import describe_build
+from mexica_ai.game import registry
 
 NIM = """
-from cext.games.nim.ops import GAME
-from mexica_ai import registry
-from mexica_ai.games.nim.codec import CODEC, NimCodec, Option
-from mexica_ai.registry import GameEntry
-ENTRY = GameEntry("nim", GAME, CODEC)
+from dataclasses import replace
+from mexica_ai.game.contract import Learning, Option, Starts
+from mexica_ai.games.nim.game import GAME, notation
 """
 
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """Return a function that installs a package with an entry point."""
-    monkeypatch.setattr(registry, "BUILT_IN", tuple(name for name in registry.BUILT_IN if name != "nim"))
+    built_in = {name: value for name, value in registry.BUILT_IN.items() if name != "nim"}
+    monkeypatch.setattr(registry, "BUILT_IN", built_in)
     monkeypatch.syspath_prepend(tmp_path)
     registry._plugins.cache_clear()
+    registry._load.cache_clear()
 
-    def install(name, code, game="nim", target="ENTRY"):
+    def install(name, code, game="nim", target="GAME"):
         sys.modules.pop(name, None)  # that of another test
         (tmp_path / f"{name}.py").write_text(code)
         info = tmp_path / f"{name}-1.5.dist-info"
@@ -39,10 +39,11 @@ def package(tmp_path, monkeypatch):
 
     yield install
     registry._plugins.cache_clear()
+    registry._load.cache_clear()
 
 
 def test_without_packages_there_are_the_games_built_in(package):
-    assert registry.names() == registry.BUILT_IN
+    assert registry.names() == tuple(registry.BUILT_IN)
     with pytest.raises(ai.UnknownGameError, match=r'no game "nim"; expected one of coatl, mexica, tzolkin$'):
         registry.get("nim")
 
@@ -63,38 +64,35 @@ def test_a_package_adds_a_game(package):
         ("raise ImportError('compiled for another version of mexica-ai: ...')", {}, "ImportError: compiled for"),
         (NIM, {"target": "NONE"}, "AttributeError: module 'plug_bad' has no attribute 'NONE'"),
         (NIM, {"target": "no entry"}, 'its entry point is "plug_bad:no entry"; expected MODULE:OBJECT'),
-        (NIM, {"target": "CODEC"}, "plug_bad:CODEC is a Python NimCodec; expected a GameEntry with a Game and a"),
-        (NIM + "ENTRY = GameEntry('nim', GAME, GAME)", {}, "plug_bad:ENTRY is a Python GameEntry; expected a"),
-        (NIM, {"game": "nimm"}, 'the entry is named "nim"; expected "nimm", as its entry point'),
-        (NIM + "ENTRY = GameEntry('nimm', GAME, CODEC)", {"game": "nimm"}, 'its game is named "nim"; expected "nimm"'),
+        (NIM, {"target": "Option"}, "plug_bad:Option is a Python type; expected a Game, with rules that are compiled"),
+        (NIM + "GAME = replace(GAME, rules=3)", {}, "plug_bad:GAME is a Python Game; expected a Game, with rules that"),
+        (NIM, {"game": "nimm"}, 'the game is named "nim"; expected "nimm", as its entry point'),
+        (NIM + "GAME = replace(GAME, name='nimm')", {"game": "nimm"}, 'its rules is named "nim"; expected "nimm"'),
         (NIM, {"game": "Nim"}, 'its entry point is named "Nim"; expected a word in lower case'),
         (NIM, {"game": "mexica"}, "mexica-ai has a game of this name; expected another name"),
         (
-            NIM + "NimCodec.options = (Option('pool', list, 'piles'),)",
+            NIM + "GAME = replace(GAME, starts=Starts(notation.new_state, (Option('pool', list, 'piles'),)))",
             {},
             "its option --pool is one of the game mexica; expected another name",
         ),
         (
-            NIM + "NimCodec.options = (Option('players', int, 'seats'),)",
+            NIM + "GAME = replace(GAME, starts=Starts(notation.new_state, (Option('players', int, 'seats'),)))",
             {},
             "its option --players is one of the command line; expected another name",
         ),
         (
-            NIM + "ENTRY = ENTRY._replace(training=registry)",
+            NIM + "from cext.games.coatl.spec import SPEC\nGAME = replace(GAME, learning=Learning(weights=SPEC))",
             {},
-            "the game has no weights; expected its entry to have no tr",
+            "its rules have no weights; expected no learning.weights",
         ),
-        (NIM + "NimCodec.options = 3", {}, "TypeError: 'int' object is not iterable"),
+        (NIM + "GAME = replace(GAME, starts=Starts(notation.new_state, 3))", {}, "TypeError: 'int' object is not iter"),
     ],
 )
-def test_a_package_that_cannot_be_used_is_left_out_and_named(package, monkeypatch, code, options, expected):
-    from mexica_ai.games.nim.codec import NimCodec
-
-    monkeypatch.setattr(NimCodec, "options", NimCodec.options)  # the packages change it
+def test_a_package_that_cannot_be_used_is_left_out_and_named(package, code, options, expected):
     package("plug_bad", code, **options)
     with pytest.warns(RuntimeWarning) as caught:
         names = registry.names()
-    assert names == registry.BUILT_IN
+    assert names == tuple(registry.BUILT_IN)
     game = options.get("game", "nim")
     (said,) = [str(warning.message) for warning in caught]
     assert said.startswith(f'game "{game}": the package plug_bad 1.5 cannot be used: {expected}')
@@ -106,38 +104,29 @@ def test_a_package_that_cannot_be_used_is_left_out_and_named(package, monkeypatc
 
 
 def test_two_packages_with_one_game_are_both_left_out_and_a_third_one_goes_on(package, monkeypatch):
-    monkeypatch.setattr(registry, "BUILT_IN", ("mexica",))
+    monkeypatch.setattr(registry, "BUILT_IN", {"mexica": registry.BUILT_IN["mexica"]})
     package("plug_one", NIM)
     package("plug_two", NIM)
-    package("plug_three", "from mexica_ai.registry import _load\nENTRY = _load('coatl')", game="coatl")
+    package("plug_three", "from mexica_ai.games.coatl.game import GAME", game="coatl")
     expected = r'"nim": the package plug_one 1.5 and plug_two 1.5 cannot be used: each has a game "nim"; expected one'
     with pytest.warns(RuntimeWarning, match=expected):
         assert registry.names() == ("mexica", "coatl")
 
 
-@pytest.mark.parametrize(
-    ("changed", "expected"),
-    [
-        ("weights_spec=None", "the game has weights; expected its entry to have weights_spec"),
-        ("training=None", "the game has weights; expected its entry to have training"),
-        ("training=ast", "its training has no PULL; expected PULL, FACTORS and varied"),
-    ],
-)
-def test_a_game_with_weights_brings_what_fits_them(package, monkeypatch, changed, expected):
-    monkeypatch.setattr(registry, "BUILT_IN", ("mexica",))
-    package(
-        "plug_bad",
-        f"import ast\nfrom mexica_ai.registry import _load\nENTRY = _load('coatl')._replace({changed})",
-        "coatl",
-    )
-    with pytest.warns(RuntimeWarning, match=f"the package plug_bad 1.5 cannot be used: {expected}"):
+def test_a_game_with_weights_brings_their_layout(package, monkeypatch):
+    monkeypatch.setattr(registry, "BUILT_IN", {"mexica": registry.BUILT_IN["mexica"]})
+    code = "from dataclasses import replace\nfrom mexica_ai.game.contract import Learning\n"
+    code += "from mexica_ai.games.coatl.game import GAME\nGAME = replace(GAME, learning=Learning())"
+    package("plug_bad", code, "coatl")
+    expected = "the package plug_bad 1.5 cannot be used: its rules have weights; expected learning.weights"
+    with pytest.warns(RuntimeWarning, match=expected):
         assert registry.names() == ("mexica",)
 
 
 def test_a_package_without_metadata_is_named_by_its_entry_point(package, tmp_path):
     package("plug_bad", "raise ValueError('broken')")
     (tmp_path / "plug_bad-1.5.dist-info" / "METADATA").unlink()
-    with pytest.warns(RuntimeWarning, match='the package of "plug_bad:ENTRY" cannot be used: ValueError: broken'):
+    with pytest.warns(RuntimeWarning, match='the package of "plug_bad:GAME" cannot be used: ValueError: broken'):
         registry.names()
 
 
@@ -156,7 +145,8 @@ def test_a_command_says_once_and_in_one_line_why_a_game_is_missing(package, tmp_
 
 
 def test_the_build_of_a_record_covers_the_package_of_the_game(package, tmp_path):
-    code = NIM + "class Codec(NimCodec):\n    pass\nENTRY = GameEntry('nim', GAME, Codec())\n"
+    code = NIM + "def new_state(*args, **options):\n    return notation.new_state(*args, **options)\n"
+    code += "GAME = replace(GAME, starts=Starts(new_state))\n"
     package("plug_code", code)
     describe_build.cache_clear()
     try:

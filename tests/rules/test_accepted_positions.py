@@ -10,8 +10,8 @@ from fuzz.material import GAMES, look_at
 from weighed import Search
 
 import mexica_ai as ai
-from cext.core import game as core_game
-from cext.core.playout import random_playout
+from cext.core.contract import game as core_game
+from cext.core.contract.playout import random_playout
 
 TESTS = Path(__file__).parents[1]
 IS_DEBUG = b"invariant broken after an action" in Path(core_game.__file__).read_bytes()

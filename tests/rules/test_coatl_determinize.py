@@ -18,13 +18,13 @@ from scipy.stats import chisquare
 from weighed import Beam, Search
 
 import mexica_ai as ai
-from cext.core.baselines import random_turn
-from cext.core.game import CHANCE
-from cext.core.uct import UCT
+from cext.core.baselines.simple import random_turn
+from cext.core.baselines.uct import UCT
+from cext.core.contract.game import CHANCE
 from mexica_ai import Position
+from mexica_ai.analysis.limits import Limits
 from mexica_ai.engines import make_engine
 from mexica_ai.games.coatl import facts, notation
-from mexica_ai.limits import Limits
 
 DATA = Path(__file__).parents[1] / "data"
 DRAWS = 6000

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from reference.coatl import State as Reference
 
-from cext.core.game import CHANCE
+from cext.core.contract.game import CHANCE
 from mexica_ai.games.coatl import notation
-from mexica_ai.games.coatl.codec import CODEC
+from mexica_ai.games.coatl.game import GAME
 
 pytestmark = pytest.mark.slow
 
@@ -125,7 +125,7 @@ class Lockstep:
                 position["to_move"], position["round"], position["actions_left"], position["phase"] == "over",
             ) != (before["to_move"], before["round"], before["actions_left"], False)
             assert state.turn == turn + (ends and not before["pending"]), f"{action} in {json.dumps(before)}"
-            assert CODEC.scores(state) == reference.scores()
+            assert GAME.scores(state) == reference.scores()
             self.seen.update(set(events(before, action, position)))
             if rng.random() < 0.05:
                 self.check_views(rng, reference, state)

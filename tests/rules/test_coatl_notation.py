@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mexica_ai as ai
-from cext.core.game import CHANCE
+from cext.core.contract.game import CHANCE
 from cext.games.coatl import ops
-from mexica_ai import MexicaAIError, NotationError, PositionError, wire
+from mexica_ai import MexicaAIError, NotationError, PositionError
 from mexica_ai.games.coatl import facts, invariants, notation, render
-from mexica_ai.games.coatl.codec import CODEC
+from mexica_ai.games.coatl.deal import deal
+from mexica_ai.games.coatl.game import GAME
+from mexica_ai.rpc import wire
 from mexica_ai.v1 import coatl_pb2, engine_pb2
 
 # A shared machine is sometimes slow; how long an example takes is no property of the parsers.
@@ -102,7 +104,7 @@ def remembering(*more):
 
 
 def new_game(players=3, seed=1, **options):
-    return notation.format_fields(notation.deal(players, seed, **options))
+    return notation.format_fields(deal(players, seed, **options))
 
 
 def set_at(path, value):
@@ -762,7 +764,7 @@ def test_a_broken_invariant_is_refused_by_name_and_path(start, change, path, rea
 
 
 def test_every_reason_has_a_case():
-    source = Path(invariants.__file__).read_text()
+    source = "".join(path.read_text() for path in Path(invariants.__file__).parent.glob("invariants*.py"))
     reasons = set(re.findall(r'"([A-Z][A-Z_]+)"', source)) | {"OUT_OF_RANGE"}
     assert reasons == {reason for *_, reason in CASES}
 
@@ -914,7 +916,7 @@ def test_new_games_are_printed_and_read_back(seed, players, sacrifice_tokens, st
     assert assert_reads_back(data) == state
     assert [len(seat["hand"]) for seat in data["seats"]] == [3, 4, 5, 6][:players]
     assert sum(pile["below"] + 1 for pile in data["piles"]) == 15 - players
-    assert CODEC.scores(state) == [0] * players
+    assert GAME.scores(state) == [0] * players
 
 
 def test_the_seed_decides_the_deal():
@@ -1045,7 +1047,7 @@ def test_fields_are_named_like_the_json_form():
     del data["game"]
     assert field_names(coatl_pb2.CoatlPosition.DESCRIPTOR) == keys(data)
     names = [field.name for field in engine_pb2.NewGameRequest.CoatlOptions.DESCRIPTOR.fields]
-    assert names == [option.name for option in CODEC.options]
+    assert names == [option.name for option in GAME.starts.options]
 
 
 # --- cards and the text board

@@ -19,11 +19,13 @@ from reference.coatl_matching import prophecy_points
 from scipy.stats import chisquare
 from weighed import Search
 
-from cext.core.uct import UCT
+from cext.core.baselines.uct import UCT
 from cext.games.coatl.observations import has_world
-from mexica_ai import IllegalActionError, NotationError, PositionError, wire
+from mexica_ai import IllegalActionError, NotationError, PositionError
+from mexica_ai.game.position import Position
 from mexica_ai.games.coatl import facts, notation
-from mexica_ai.position import Position
+from mexica_ai.games.coatl.shape import MEMORIES
+from mexica_ai.rpc import wire
 
 pytestmark = pytest.mark.slow
 
@@ -131,7 +133,7 @@ def test_worlds_fit_after_two_renewals(seed):
 def test_everything_has_been_seen():
     if not seen:
         pytest.skip("needs the games of this module")
-    assert all(seen[word] for word in notation.MEMORIES), seen
+    assert all(seen[word] for word in MEMORIES), seen
     assert seen["games with a discard"] >= 8, seen
     assert seen["games with a renewal"] >= 5, seen
     assert seen["worlds after 0 renewals"] >= 50, seen
@@ -491,7 +493,7 @@ def test_a_replay_remembers_by_itself():
 @pytest.fixture(scope="module")
 def remembered():
     """A position, everything known, in which every word of the memory occurs."""
-    return remembering(4, 2, *notation.MEMORIES)[1]
+    return remembering(4, 2, *MEMORIES)[1]
 
 
 def test_positions_with_a_memory_are_printed_as_they_were_read(remembered):

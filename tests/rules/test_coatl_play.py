@@ -10,14 +10,15 @@ import pytest
 from servers import RunningServer, failure
 
 import mexica_ai as ai
-from mexica_ai import Position, wire
-from mexica_ai.annotate import evaluate_record, seat_turns
+from mexica_ai import Position
+from mexica_ai.analysis.annotate import evaluate_record, seat_turns
+from mexica_ai.analysis.search import SearchRun
 from mexica_ai.arena import play
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament, complete_spec, reproducible_key
 from mexica_ai.cli.main import main
-from mexica_ai.client import Client
-from mexica_ai.search import run_search
+from mexica_ai.rpc import wire
+from mexica_ai.rpc.client import Client
 from mexica_ai.v1 import engine_pb2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -103,7 +104,7 @@ def test_engines_get_what_their_seat_sees(monkeypatch):
 
         def best_turn(self, position, limits, *, seed, candidates, stop):
             seen.append((position.viewer, position.to_move, json.dumps(position.to_json())))
-            return run_search(position, ai.Limits(iterations=5), seed=seed, candidates=1)
+            return ai.best_turn(position, iterations=5, seed=seed, candidates=1)
 
     spies = iter(range(99))
     monkeypatch.setattr(play, "_start", lambda spec, log=None: Spy(next(spies)))
@@ -134,9 +135,9 @@ class Counting:
     def __init__(self):
         self.positions = []
 
-    def __call__(self, position, limits, **options):
+    def __call__(self, position, settings, stop):
         self.positions.append(position.copy())
-        return run_search(position, limits, **options)
+        return SearchRun(position, settings).result()
 
 
 def test_each_turn_of_a_seat_is_valued_and_no_event():

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import chisquare
 
 import mexica_ai
-from cext.core.baselines import random_turn
-from cext.core.game import CHANCE
+from cext.core.baselines.simple import random_turn
+from cext.core.contract.game import CHANCE
 
 GAMES = 60
 ALIKE = 2  # states with the same legal verbs that are looked at

@@ -14,9 +14,9 @@ from scipy.stats import chisquare
 from weighed import Search, greedy_turn
 
 import mexica_ai
-from cext.core.baselines import random_turn
-from cext.core.game import CHANCE
-from cext.core.uct import UCT
+from cext.core.baselines.simple import random_turn
+from cext.core.baselines.uct import UCT
+from cext.core.contract.game import CHANCE
 from mexica_ai import Position, SearchError
 
 DRAWS = 8000

@@ -6,8 +6,8 @@ import re
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import registry
-from mexica_ai.games.entry import MENU
+from mexica_ai.game import registry
+from mexica_ai.game.entry import MENU
 
 GAMES = registry.names()
 TARGET = re.compile(r'data-target="([^"]*)"')
@@ -28,14 +28,14 @@ def games(game, number, keep):
 
 
 def paths_of(position):
-    codec, fields = registry.get(position.game).codec, position.to_json()
-    entries = {action: codec.entry(action, fields) for action in position.legal_actions()}
+    codec, fields = registry.get(position.game), position.to_json()
+    entries = {action: codec.picture.entry(action, fields) for action in position.legal_actions()}
     return {action: (entry.tool, *entry.targets) for action, entry in entries.items()}
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_paths_are_unique_and_none_continues_another(game):
-    tools = {tool.name: tool for tool in registry.get(game).codec.tools}
+    tools = {tool.name: tool for tool in registry.get(game).picture.tools}
     used = set()
     for position in games(game, 4, 3):
         paths = paths_of(position)
@@ -60,7 +60,7 @@ def test_the_picture_has_every_target(game):
         shown = set(TARGET.findall(position.svg(theme="page", targets=True)))
         clicked = {target for path in paths_of(position).values() for target in path[1:]}
         assert {target for target in clicked if not target.startswith(MENU)} <= shown
-        described = registry.get(game).codec.describe_targets(position.to_json())
+        described = registry.get(game).picture.describe_targets(position.to_json())
         assert described.keys() <= shown
 
 

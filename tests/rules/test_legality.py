@@ -8,8 +8,8 @@ import pytest
 from tzolkin_builder import build
 
 import mexica_ai as ai
-from mexica_ai import registry
-from mexica_ai.errors import IllegalActionError
+from mexica_ai.game import registry
+from mexica_ai.io.errors import IllegalActionError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -39,7 +39,7 @@ def walk(game, seeds):
 @pytest.mark.parametrize(("game", "share"), [("coatl", 0.98), ("mexica", 0.99), ("tzolkin", 0.98)])
 def test_reasons_are_given_for_illegal_actions_only(game, share):
     positions, actions, rng = walk(game, range(3))
-    codec = registry.get(game).codec
+    codec = registry.get(game)
     explained = asked = 0
     for position in positions:
         legal = set(position.legal_actions())

@@ -12,8 +12,8 @@ from mexica_walks import CARVED, drills, kind, penned_in
 from scipy.stats import chisquare
 
 import mexica_ai
-from cext.core.baselines import random_turn
-from cext.core.playout import random_playout
+from cext.core.baselines.simple import random_turn
+from cext.core.contract.playout import random_playout
 from mexica_ai.games.mexica.notation import VERBS, format_action
 
 DRAWS = 20_000

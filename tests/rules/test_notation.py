@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mexica_ai import MexicaAIError, NotationError, Position, load, new_game, registry, replay
+from mexica_ai import MexicaAIError, NotationError, Position, load, new_game, replay
+from mexica_ai.game import registry
 from mexica_ai.games.mexica import board, notation
-from mexica_ai.strict import parse_json
+from mexica_ai.io.strict import parse_json
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
 GAMES = registry.names()
@@ -100,7 +101,7 @@ def test_mexica_actions_are_printed_as_they_were_read(text):
 
 @given(nim_actions)
 def test_nim_actions_are_printed_as_they_were_read(text):
-    nim = registry.get("nim").codec
+    nim = registry.get("nim").text
     assert nim.format_action(nim.parse_action(text)) == text
 
 
@@ -109,10 +110,10 @@ def test_nim_actions_are_printed_as_they_were_read(text):
 def test_only_integers_of_actions_are_printed(game, number):
     entry = registry.get(game)
     try:
-        text = entry.codec.format_action(number)
+        text = entry.text.format_action(number)
     except NotationError:
         return
-    assert entry.codec.parse_action(text) == number
+    assert entry.text.parse_action(text) == number
 
 
 @pytest.mark.parametrize(
@@ -201,9 +202,9 @@ anything = st.recursive(
 @given(text=st.text() | st.builds("{}{}".format, mexica_actions, st.text(min_size=1)) | anything)
 def test_only_notation_errors_come_out_of_the_action_parser(game, text):
     entry = registry.get(game)
-    action = assert_only_domain_errors(entry.codec.parse_action, text)
+    action = assert_only_domain_errors(entry.text.parse_action, text)
     if action is not None:
-        assert entry.codec.format_action(action) == text
+        assert entry.text.format_action(action) == text
 
 
 # --- positions

@@ -10,9 +10,9 @@ import pytest
 from reference.perft import nim_count, nim_divide
 
 import mexica_ai
-from cext.core.perft import divide, perft
-from mexica_ai import registry
-from mexica_ai.errors import SearchError
+from cext.core.contract.perft import divide, perft
+from mexica_ai.game import registry
+from mexica_ai.io.errors import SearchError
 
 FILES = sorted((Path(__file__).parents[1] / "data" / "perft").glob("*.json"))
 ENTRIES = [
@@ -38,7 +38,7 @@ def test_every_game_has_a_file():
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_counts(entry):
     state = mexica_ai.Position.from_json(entry["position"]).state
-    format_action = registry.get(state.game.name).codec.format_action
+    format_action = registry.get(state.game.name).text.format_action
     found = {format_action(action): count for action, count in divide(state, entry["depth"]).items()}
     lines = differences(entry["divide"], found)
     assert not lines, "\n".join([f"depth {entry['depth']}, {entry['source']}", *lines])

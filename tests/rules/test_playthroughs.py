@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import registry
+from mexica_ai.game import registry
 
 PLAYTHROUGHS = Path(__file__).parents[1] / "data" / "playthroughs"
 WRITE = ".venv/bin/python tests/rules/test_playthroughs.py"

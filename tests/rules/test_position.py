@@ -8,12 +8,13 @@ from collections import Counter
 
 import pytest
 from mexica_builder import build
+from searching import run_search
 
 import mexica_ai as ai
-from mexica_ai import GameOverError, IllegalActionError, NotationError, Position, PositionError, strict
+from mexica_ai import GameOverError, IllegalActionError, NotationError, Position, PositionError
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
-from mexica_ai.search import run_search
+from mexica_ai.io import strict
 
 
 def opening(players=3, seed=7):

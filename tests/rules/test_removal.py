@@ -12,12 +12,12 @@ from mexica_builder import build, strip
 from mexica_walks import scramble
 
 import mexica_ai as ai
+from mexica_ai.game import proposals
 from mexica_ai.games.mexica.removal import (
     Ground,
     beside,
     cells_of,
     components,
-    consider_removal,
     find_region,
     lay_tiles,
     set_of,
@@ -39,13 +39,17 @@ PALACE = {"H6", "G7", "H7", "I7", "H8"}
 AGREEING = {"NO_LARGE_DISTRICT", "NO_TILES", "NO_ROOM", "CANNOT_BE_DUG", "ENOUGH_LEFT"}
 
 
+def ask(position, sizes):
+    return ai.consider_proposal(position, [f"remove {size}" for size in sizes])
+
+
 def consider(position, *sizes):
-    return consider_removal(ai.Position.from_json(position), list(sizes))
+    return ask(ai.Position.from_json(position), sizes)
 
 
 def opinion(position, *sizes):
     """Return the reason given for the last of the sizes."""
-    token = consider(position, *sizes).tokens[-1]
+    token = consider(position, *sizes).opinions[-1]
     assert token.agrees == (token.reason in AGREEING)
     return token
 
@@ -150,18 +154,19 @@ def can_cover(border, free, singles, doubles):
 def test_at_first_everything_can_be_dug():
     position = ai.new_game(players=4, seed=3)
     display = position.to_json()["calpulli"]["display"]
-    removal = consider_removal(position, display)
-    assert not removal.agrees
-    assert [token.size for token in removal.tokens] == display
-    assert {token.reason for token in removal.tokens} == {"CAN_BE_DUG"}
-    assert removal.to_json()["tokens"][0]["canals"] == removal.tokens[0].canals
+    assert sorted(display) == [int(action.removeprefix("remove ")) for action in proposals.offered(position)]
+    verdict = ask(position, display)
+    assert not verdict.agrees
+    assert [token.action for token in verdict.opinions] == [f"remove {size}" for size in display]
+    assert {token.reason for token in verdict.opinions} == {"CAN_BE_DUG"}
+    assert verdict.to_json()["opinions"][0]["evidence"] == verdict.opinions[0].evidence
 
 
 def test_a_district_that_exists():
     ready = strip(6)
     found = opinion(build(canals=ready["canals"], display=[6, 13]), 6)
-    assert (found.agrees, found.reason, found.canals) == (False, "DISTRICT_EXISTS", [])
-    assert sorted(found.spaces) == sorted(ready["spaces"])
+    assert (found.agrees, found.reason, found.evidence) == (False, "DISTRICT_EXISTS", [])
+    assert sorted(found.places) == sorted(ready["spaces"])
     assert found.explanation == "the district of B10 has 6 spaces"
 
 
@@ -192,41 +197,42 @@ def test_a_district_without_room():
 
 def test_a_pilli_that_is_in_the_way_can_move():
     position = ai.load(Path(__file__).parents[2] / "examples" / "mexica_midgame.json")
-    reasons = {token.reason for token in consider_removal(position, [3, 3, 6, 6, 12]).tokens}
+    reasons = {token.reason for token in ask(position, [3, 3, 6, 6, 12]).opinions}
     assert reasons == {"CAN_BE_DUG"}
 
 
 @pytest.mark.parametrize(
-    ("sizes", "error", "reason", "path"),
+    ("actions", "error", "reason", "path"),
     [
-        ([], ai.NotationError, "WRONG_TYPE", "sizes"),
-        (3, ai.NotationError, "WRONG_TYPE", "sizes"),
-        ("3", ai.NotationError, "WRONG_TYPE", "sizes"),
-        ([3, "6"], ai.NotationError, "WRONG_TYPE", "sizes[1]"),
-        ([3, True], ai.NotationError, "WRONG_TYPE", "sizes[1]"),
-        ([4], ai.PositionError, "NOT_ON_DISPLAY", "sizes[0]"),
-        ([3, 3, 3], ai.PositionError, "NOT_ON_DISPLAY", "sizes[2]"),
-        ([-1], ai.PositionError, "NOT_ON_DISPLAY", "sizes[0]"),
-        ([10**40], ai.PositionError, "NOT_ON_DISPLAY", "sizes[0]"),
+        ([], ai.NotationError, "WRONG_TYPE", "actions"),
+        (3, ai.NotationError, "WRONG_TYPE", "actions"),
+        ("remove 3", ai.NotationError, "WRONG_TYPE", "actions"),
+        (["remove 3", 6], ai.NotationError, "WRONG_TYPE", "actions[1]"),
+        (["remove 3", "remove"], ai.NotationError, "BAD_OPERANDS", "actions[1]"),
+        (["remove 4"], ai.PositionError, "NOT_OFFERED", "actions[0]"),
+        (["end"], ai.PositionError, "NOT_OFFERED", "actions[0]"),
+        (["remove 3", "remove 3", "remove 3"], ai.PositionError, "NOT_OFFERED", "actions[2]"),
     ],
 )
-def test_sizes_that_make_no_sense(sizes, error, reason, path):
+def test_proposals_that_make_no_sense(actions, error, reason, path):
     position = ai.load(Path(__file__).parents[2] / "examples" / "mexica_midgame.json")
     with pytest.raises(error) as caught:
-        consider_removal(position, sizes)
+        ai.consider_proposal(position, actions)
     assert (caught.value.reason, caught.value.path) == (reason, path)
 
 
-def test_a_game_without_tokens():
+def test_a_game_without_proposals():
+    position = ai.new_game("nim", seed=1)
+    assert proposals.offered(position) == []
     with pytest.raises(ai.PositionError) as caught:
-        consider_removal(ai.new_game("nim", seed=1), [3])
+        ai.consider_proposal(position, ["take 1 1"])
     assert caught.value.reason == "GAME_MISMATCH"
 
 
 def test_the_position_stays_as_it_is():
     position = ai.new_game(seed=3)
     before = position.copy()
-    consider_removal(position, position.to_json()["calpulli"]["display"])
+    ask(position, position.to_json()["calpulli"]["display"])
     assert position == before
 
 
@@ -244,15 +250,15 @@ class Claims:
         display = position.to_json()["calpulli"]["display"]
         if not display:
             return []
-        removal = consider_removal(position, display)
+        opinions = ask(position, display).opinions
         shown = Counter(display)
-        agreed = Counter(token.size for token in removal.tokens if token.agrees)
+        agreed = Counter(int(one.action.removeprefix("remove ")) for one in opinions if one.agrees)
         for size in shown:
             most = shown[size] - agreed[size]
             self._allowed[size] = min(most, self._allowed.get(size, most))
-        for token in removal.tokens:
+        for token in opinions:
             self.seen[token.reason] += 1
-        return removal.tokens
+        return opinions
 
     def found(self, size):
         self.seen["found"] += 1
@@ -330,30 +336,30 @@ def test_random_games_found_nothing_that_was_agreed_to_be_impossible(seed):
 
 def play_out(position, token):
     """Dig the canals of an answer and found the district, with any seat to move; return whether it worked."""
-    canals = list(token.canals)
+    canals = list(token.evidence)
     while not position.is_over:
         legal = position.legal_actions()
         data = position.to_json()
         pilli = data["seats"][data["to_move"]]["pilli"]
         covered = {space for canal in canals for space in canal.split()[1].split("-")}
         possible = [canal for canal in canals if canal in legal]
-        founding = [action for action in legal if action.startswith(f"found {token.size} ")]
+        founding = [action for action in legal if action.startswith(f"found {token.action.removeprefix('remove ')} ")]
         moves = [action for action in legal if action.split()[0] in ("walk", "teleport")]
         if possible:
             canals.remove(possible[0])
             position.push_action(possible[0])
             continue
-        if not canals and founding and pilli in token.spaces:
+        if not canals and founding and pilli in token.places:
             position.push_action(founding[0])
             return True
         wanted = []
         if pilli in covered:
             wanted = [action for action in moves if action.split()[1] not in covered]
-        elif not canals and pilli not in PALACE.intersection(token.spaces):
+        elif not canals and pilli not in PALACE.intersection(token.places):
             # On a palace space a pilli takes no site from the token; on the last site it must not stay.
-            inside = [action for action in moves if action.split()[1] in token.spaces]
+            inside = [action for action in moves if action.split()[1] in token.places]
             wanted = [action for action in inside if action.split()[1] in PALACE]
-            if pilli not in token.spaces:
+            if pilli not in token.places:
                 wanted = wanted or inside
             else:
                 wanted = wanted or [action for action in moves if action not in inside]
@@ -375,7 +381,7 @@ def test_what_can_be_dug_can_be_dug(seed):
         size = rng.choice(display)
         if display.count(size) > 1:
             continue
-        (token,) = consider_removal(position, [size]).tokens
+        (token,) = ask(position, [size]).opinions
         if token.agrees or token.reason == "NOT_PROVEN":
             continue
         assert play_out(position, token), (data, token)

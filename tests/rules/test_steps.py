@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from mexica_ai.errors import IllegalActionError
-from mexica_ai.steps import Change, changes, play_steps
+from mexica_ai.game.steps import Change, changes, play_steps
+from mexica_ai.io.errors import IllegalActionError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -17,9 +17,9 @@ from reference import tzolkin as reference
 from tzolkin_implementations import Compiled
 from tzolkin_walks import LEANINGS, MUST_OCCUR, choose, events, new_game
 
-from cext.core.game import CHANCE
+from cext.core.contract.game import CHANCE
 from mexica_ai.games.tzolkin import notation
-from mexica_ai.games.tzolkin.codec import CODEC
+from mexica_ai.games.tzolkin.game import GAME
 
 # What its tests share is gathered by all of them.
 pytestmark = [pytest.mark.xdist_group("tzolkin_differential"), pytest.mark.slow]
@@ -66,7 +66,7 @@ class Lockstep:
             assert notation.format_position(state) == position, f"{action} in {json.dumps(before)}"
             assert state.turn == turn + (action.split()[0] in ("keep", "end", "advance"))
             assert state.round == round_ + (position["day"] > before["day"] or position["phase"] == "over")
-            assert CODEC.scores(state) == reference.scores(position)
+            assert GAME.scores(state) == reference.scores(position)
             self.seen.update(set(events(before, action, position)))
             if before["phase"] == "keep" or rng.random() < 0.02:
                 self.check_views(rng, position, state)

@@ -10,12 +10,13 @@ import pytest
 from servers import RunningServer
 
 import mexica_ai as ai
-from mexica_ai import Position, wire
-from mexica_ai.annotate import evaluate_record, seat_turns
+from mexica_ai import Position
+from mexica_ai.analysis.annotate import evaluate_record, seat_turns
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament, complete_spec, reproducible_key
 from mexica_ai.cli.main import main
-from mexica_ai.client import Client
+from mexica_ai.rpc import wire
+from mexica_ai.rpc.client import Client
 from mexica_ai.v1 import engine_pb2
 
 ROOT = Path(__file__).parents[2]

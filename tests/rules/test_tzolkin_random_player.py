@@ -13,10 +13,10 @@ from reference import tzolkin as reference
 from scipy.stats import chisquare
 from tzolkin_builder import build
 
-from cext.core.baselines import random_turn
-from cext.core.game import CHANCE
+from cext.core.baselines.simple import random_turn
+from cext.core.contract.game import CHANCE
 from mexica_ai import new_game
-from mexica_ai.games.tzolkin.codec import CODEC
+from mexica_ai.games.tzolkin.game import GAME
 
 GAMES = 60
 ALIKE = 2  # states with the same legal verbs that are looked at
@@ -83,7 +83,7 @@ def test_actions_are_distributed_as_defined(states):
 
 def test_each_building_that_is_left_is_alike_likely():
     position = build(display=4, buildings=["a1_farm_one"], reveal=2)
-    state = CODEC.parse_position(position)
+    state = GAME.text.parse_position(position)
     left = reference.deck(position)
     pairs = comb(left.total(), 2)
     expected = {}
@@ -93,7 +93,7 @@ def test_each_building_that_is_left_is_alike_likely():
                 expected[f"reveal {one} {other}"] = left[one] * left[other] / pairs
             elif one == other and left[one] > 1:
                 expected[f"reveal {one} {one}"] = comb(left[one], 2) / pairs
-    drawn = Counter(CODEC.format_action(CODEC.draw_outcome(state, seed)) for seed in range(20_000))
+    drawn = Counter(GAME.text.format_action(GAME.events.draw_outcome(state, seed)) for seed in range(20_000))
     assert sum(expected.values()) == pytest.approx(1)
     assert_fits(drawn, expected)
 
@@ -108,5 +108,5 @@ def test_unseen_tiles_are_dealt_alike_likely():
     for seed in range(5_000):
         world = position.state.copy()
         assert world.determinize(2, seed)
-        kept.update(CODEC.format_position(world)["seats"][0]["wealth"])
+        kept.update(GAME.text.format_position(world)["seats"][0]["wealth"])
     assert_fits(kept, dict.fromkeys(sorted(unseen), 1 / len(unseen)))

@@ -14,11 +14,11 @@ import pytest
 from tzolkin_walks import LEANINGS, choose, new_game
 from weighed import Search
 
-from cext.core.baselines import random_turn
-from cext.core.game import CHANCE
-from mexica_ai import wire
-from mexica_ai.games.tzolkin.codec import CODEC
-from mexica_ai.position import Position
+from cext.core.baselines.simple import random_turn
+from cext.core.contract.game import CHANCE
+from mexica_ai.game.position import Position
+from mexica_ai.games.tzolkin.game import GAME
+from mexica_ai.rpc import wire
 from mexica_ai.v1 import engine_pb2
 
 SCALE = int(os.environ.get("MEXICA_AI_WALKS", "1"))
@@ -37,7 +37,7 @@ def turn_of(kind, state, rng):
     legal = state.legal_actions()
     if kind == "random":
         return random_turn(state, rng.getrandbits(60)) if rng.random() < 0.5 else [rng.choice(legal)]
-    return [CODEC.parse_action(choose(rng, kind, [CODEC.format_action(action) for action in legal]))]
+    return [GAME.text.parse_action(choose(rng, kind, [GAME.text.format_action(action) for action in legal]))]
 
 
 def send(position):
@@ -47,17 +47,17 @@ def send(position):
 
 def check(state, rng):
     state.check()
-    data = CODEC.format_position(state)
-    again = CODEC.parse_position(json.loads(json.dumps(data)))
+    data = GAME.text.format_position(state)
+    again = GAME.text.parse_position(json.loads(json.dumps(data)))
     assert again == state
     assert again.hash == state.hash
     assert again.legal_actions() == state.legal_actions()
     for action in state.legal_actions()[:20]:
-        assert CODEC.parse_action(CODEC.format_action(action)) == action
+        assert GAME.text.parse_action(GAME.text.format_action(action)) == action
     # All seats see the same but for the tiles that are being chosen.
     seats = range(state.num_players) if data["phase"] == "keep" else [rng.randrange(state.num_players)]
     for seat in seats:
-        seen = CODEC.view(data, seat)
+        seen = GAME.views.view(data, seat)
         world = state.copy()
         assert world.determinize(seat, rng.getrandbits(60)) == (data["phase"] == "keep")
         world.check()
@@ -66,8 +66,8 @@ def check(state, rng):
             assert seen == data
             assert world == state
             continue
-        view = CODEC.parse_position(seen)
-        assert CODEC.format_position(view) == seen
+        view = GAME.text.parse_position(seen)
+        assert GAME.text.format_position(view) == seen
         assert view.view_hash(seat) == state.view_hash(seat)
         assert view.determinize(seat, rng.getrandbits(60))
         view.check()
@@ -75,7 +75,7 @@ def check(state, rng):
     if rng.randrange(STRIDE) == 0:
         position = Position("tzolkin", state)
         assert send(position) == position
-        assert CODEC.render(state)
+        assert GAME.board(state)
 
 
 @pytest.mark.slow
@@ -85,18 +85,18 @@ def test_every_position_of_play_can_be_written_and_read(players):
     positions, monuments = Counter(), 0
     for number in range(3 * SCALE):
         kind = PLAYERS[(number + players) % len(PLAYERS)]
-        state = CODEC.parse_position(new_game(rng, players, kind, number % 2 == 1))
+        state = GAME.text.parse_position(new_game(rng, players, kind, number % 2 == 1))
         planned = []
         while not state.is_terminal:
             check(state, rng)
             positions[kind] += 1
             if state.current_player == CHANCE:
-                state.apply(CODEC.draw_outcome(state, rng.getrandbits(60)))
+                state.apply(GAME.events.draw_outcome(state, rng.getrandbits(60)))
                 planned = []
                 continue
             planned = planned or turn_of(kind, state, rng)
             state.apply(planned.pop(0))
         check(state, rng)
         positions[kind] += 1
-        monuments += sum(len(seat["monuments"]) for seat in CODEC.format_position(state)["seats"])
+        monuments += sum(len(seat["monuments"]) for seat in GAME.text.format_position(state)["seats"])
     print(f"{players} seats, {positions.total()} positions, {monuments} monuments built: {dict(positions)}")

@@ -27,15 +27,15 @@ from fuzz.material import GAMES, SPACES, look_at, mutate, new_position, scaled, 
 from weighed import Beam, Search, greedy_turn
 
 import mexica_ai as ai
-from cext.core import game as core_game
-from cext.core.baselines import random_turn
-from cext.core.errors import MexicaAIError
-from cext.core.game import CHANCE
-from cext.core.options import OPTIONS
-from cext.core.perft import divide, perft
-from cext.core.playout import random_playout, random_playouts
-from cext.core.uct import UCT
-from mexica_ai import registry
+from cext.core.baselines.simple import random_turn
+from cext.core.baselines.uct import UCT
+from cext.core.contract import game as core_game
+from cext.core.contract.errors import MexicaAIError
+from cext.core.contract.game import CHANCE
+from cext.core.contract.perft import divide, perft
+from cext.core.contract.playout import random_playout, random_playouts
+from cext.core.search.options import OPTIONS
+from mexica_ai.game import registry
 from test_games.trick.ops import deal
 
 # Bytes by which a hundred rounds of the same work may grow: caches of the interpreter.
@@ -205,7 +205,7 @@ def searches(rng):
     threads = rng.choice((1, 2, 2, 3))
     memory_mb = rng.choice((1, 1, 2, 16))
     search = Search(state, threads=threads, memory_mb=memory_mb, seed=rng.getrandbits(40), **odd_options(rng))
-    kind = rng.choice(("iterations", "time", "late", "watched", "watched", "stopped", "unused"))
+    kind = rng.choice(("iterations", "time", "late", "watched", "watched", "awaited", "stopped", "unused"))
     if kind == "iterations":
         search.run(iterations=rng.choice((1, 10, 2000)))
     elif kind == "time":
@@ -217,6 +217,10 @@ def searches(rng):
         search.join()
     elif kind == "watched":
         run_watched(search, rng, read=True)
+    elif kind == "awaited":
+        search.start(iterations=rng.choice((1, 2000)))
+        while not search.wait(0.001):
+            search.result(5)
     elif kind == "stopped":
         search.stop()
         search.run()
@@ -269,8 +273,8 @@ def answers(rng):
 @part
 def weights(rng):
     """Weights, broken and whole, and searches that outlive their names."""
-    game = rng.choice([name for name in registry.names() if registry.get(name).weights_spec])
-    spec = registry.get(game).weights_spec
+    game = rng.choice([name for name in registry.names() if registry.get(name).learning.weights])
+    spec = registry.get(game).learning.weights
     usual = registry.get(game).weights().arrays()
     name = rng.choice(sorted(usual))
     for bad in (usual[name][:-1], usual[name] * float("nan"), usual[name].ravel()[:1], np.zeros(())):

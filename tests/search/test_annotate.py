@@ -16,10 +16,10 @@ from collections import Counter
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import annotate
-from mexica_ai.annotate import evaluate_record
+from mexica_ai.analysis import annotate
+from mexica_ai.analysis.annotate import evaluate_record
+from mexica_ai.analysis.search import SearchRun
 from mexica_ai.cli.main import main
-from mexica_ai.search import run_search
 
 ROOT = pathlib.Path(__file__).parents[2]
 GAME = ROOT / "examples" / "mexica_game.jsonl"
@@ -51,10 +51,11 @@ class Counting:
     def __init__(self):
         self.positions = []
 
-    def __call__(self, position, limits, **options):
+    def __call__(self, position, settings, stop):
         self.positions.append(position.copy())
-        self.limits = limits
-        return run_search(position, limits, **options)
+        self.settings = settings
+        self.limits = settings.limits
+        return SearchRun(position, settings).result()
 
 
 @pytest.fixture
@@ -141,7 +142,7 @@ def test_each_position_of_the_game_is_searched_once(mexica, counting):
         position.push(one.turn)
         assert one.scores == position.scores
     assert sum(one.iterations for one in found) == sum(
-        run_search(place, counting.limits, seed=1).iterations for place in counting.positions
+        SearchRun(place, counting.settings).result().iterations for place in counting.positions
     )
 
 
@@ -203,13 +204,13 @@ def is_same(position, turn, other):
 def fake(values):
     """Return a search that answers from a table: position -> candidates, the best first."""
 
-    def search(position, limits, *, seed, candidates, stop):
+    def search(position, settings, stop):
         listed = values[tuple(position.to_json()["piles"])]
         candidates = [
             ai.Candidate([turn], visits, [share, 1 - share], [0.0, 0.0], 0.5, [])
             for turn, visits, share in listed
         ]
-        return ai.Result(candidates, 100, 1, 1, 0.5, "iterations", seed)
+        return ai.Result(candidates, 100, 1, 1, 0.5, "iterations", settings.seed)
 
     return search
 

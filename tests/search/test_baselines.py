@@ -10,8 +10,8 @@ from mexica_builder import build
 from weighed import Beam, evaluate, greedy_turn
 
 import mexica_ai
-from cext.core.baselines import random_turn
-from cext.core.uct import UCT
+from cext.core.baselines.simple import random_turn
+from cext.core.baselines.uct import UCT
 from mexica_ai import GameOverError, Position, SearchError
 from mexica_ai.engines import make_engine
 
@@ -305,7 +305,7 @@ def test_engines(spec, stop_reason, name):
 
 def test_engines_play_as_the_functions_do():
     position = Position.from_json(MIDGAME)
-    format_action = mexica_ai.registry.get("mexica").codec.format_action
+    format_action = mexica_ai.game.registry.get("mexica").text.format_action
     uct = UCT(position.state, seed=9)
     uct.run(iterations=150)
     expected = {

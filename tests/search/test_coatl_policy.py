@@ -8,9 +8,10 @@ import pytest
 from weighed import Search, categorize, weights_of
 
 from cext.games.coatl.spec import KINDS, SPEC
-from mexica_ai import new_game, registry
+from mexica_ai import new_game
+from mexica_ai.game import registry
 
-NOTATION = registry.get("coatl").codec
+NOTATION = registry.get("coatl").text
 GAPS = {"best": (0, 0.01), "near": (0.01, 0.75), "behind": (0.75, 2.5), "far": (2.5, np.inf)}
 
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core.search import Search
-from mexica_ai import env, registry
+from cext.core.search.search import Search
+from mexica_ai import env
+from mexica_ai.analysis.evaluators import GAME_KEY, SCHEMA_KEY, OnnxEvaluator
 from mexica_ai.engines import make_engine
 from mexica_ai.env import schema
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.evaluators import GAME_KEY, SCHEMA_KEY, OnnxEvaluator
+from mexica_ai.game import registry
+from mexica_ai.io.errors import NotationError, SearchError
 
 GAMES = registry.names()
 
@@ -89,6 +90,47 @@ def test_scores_and_surplus_columns():
     # Clipped to [0, 1], and made to sum to 1.
     assert root["value"] == [0.5, 0.5]
     assert sorted(root["expected_scores"]) == [30, 70]
+
+
+@pytest.mark.parametrize("piles", [[2, 2], [1, 1], [3]])
+@pytest.mark.parametrize("batch_size", [1, 8, 64])
+def test_without_scores_the_margin_counts_nowhere(piles, batch_size):
+    # Ends of the game in the first batch, too, are worth the same as in a search that leaves the margin out.
+    found = []
+    for options in ({"margin_weight": 1.0}, {"margin_weight": 0.0}):
+        search = Search(
+            ai.new_game("nim", piles=piles).state, evaluator=Counted(2), batch_size=batch_size, seed=1, **options
+        )
+        search.run(iterations=150)
+        search.check_visits()
+        found.append((search.decisions(1), search.tree()))
+    assert found[0] == found[1]
+    assert found[0][0]
+
+
+def test_the_form_is_asked_for_even_if_the_game_is_over_at_all_leaves():
+    evaluator = Counted(2)
+    search = Search(ai.new_game("nim", piles=[1, 0]).state, evaluator=evaluator, batch_size=8, seed=1)
+    search.run(iterations=50)
+    assert evaluator.sizes == [1]
+    assert search.result()["iterations"] == 1
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+def test_scores_come_always_or_never(is_first):
+    answers = []
+
+    def evaluator(observations):
+        values = np.full((len(observations), 2), 0.5)
+        answers.append((len(answers) == 0) == is_first)
+        return (values, np.zeros_like(values)) if answers[-1] else values
+
+    search = Search(ai.new_game("nim").state, evaluator=evaluator, batch_size=4)
+    with pytest.raises(SearchError, match="expected one form in a search") as caught:
+        search.run(iterations=100)
+    assert caught.value.reason == "BAD_EVALUATION"
+    assert len(answers) == 2
+    search.check_visits()
 
 
 def test_a_forced_turn_takes_one_evaluation():
@@ -228,3 +270,27 @@ def test_networks_that_do_not_fit(tmp_path):
     with pytest.raises(SearchError, match=r"good\.onnx: cannot be run: ") as caught:
         network(np.zeros((2, 3), np.float32))
     assert caught.value.reason == "BAD_EVALUATION"
+
+
+def await_in_parts(search):
+    while not search.wait(1e-6):
+        pass
+
+
+def test_waiting_again_and_again_is_one_search():
+    """Each `wait` goes on with the search: no leaf is backed up twice, and the first answer stays the first."""
+    answer = np.array([[0.5, 0.5]])
+    position = ai.new_game("nim", piles=[3, 2])
+    search = Search(position.state, seed=1, evaluator=lambda rows: np.repeat(answer, len(rows), axis=0), batch_size=4)
+    search.start(iterations=300)
+    await_in_parts(search)
+    search.check_visits()
+    answers = iter([lambda rows: (np.repeat(answer, len(rows), axis=0),) * 2])
+
+    def changes(rows):
+        return next(answers, lambda rows: np.repeat(answer, len(rows), axis=0))(rows)
+
+    search = Search(position.state, seed=1, evaluator=changes, batch_size=4)
+    search.start(iterations=300)
+    with pytest.raises(ai.SearchError, match="answered without scores"):
+        await_in_parts(search)

@@ -9,11 +9,12 @@ import pytest
 from servers import RunningServer
 
 import mexica_ai as ai
-from mexica_ai import registry, wire
+from mexica_ai.analysis.explain import MIN_VISITS, explain
+from mexica_ai.analysis.results import Forecast
 from mexica_ai.cli.main import main
-from mexica_ai.explain import MIN_VISITS, explain
-from mexica_ai.results import Forecast
-from mexica_ai.steps import play_steps
+from mexica_ai.game import registry
+from mexica_ai.game.steps import play_steps
+from mexica_ai.rpc import wire
 from mexica_ai.v1 import engine_pb2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -56,7 +57,7 @@ def test_each_action_is_explained(searched):
     after = position.copy()
     after.push(result.turn)
     assert found.sentences[-1] == f"The search expects seat {after.to_move} to answer: {'; '.join(first.line[0])}."
-    assert result.explain(position) == found
+    assert ai.explain is explain
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_each_action_is_explained(searched):
 def test_the_effects_of_actions(game, turn, words):
     path = EXAMPLES / (f"{game}_midgame.json" if game != "nim" else "nim.json")
     position = ai.load(path)
-    describe, before = registry.get(game).codec.describe_effects, position.to_json()
+    describe, before = registry.get(game).reasons.describe_effects, position.to_json()
     for step, expected in zip(play_steps(position, turn), words, strict=True):
         after = step.position.to_json()
         assert describe(before, after, 0) == expected, step.action
@@ -100,7 +101,7 @@ def test_effects_name_who_leads_and_what_a_tile_brings():
     shared["temples"].append({"at": "C6", "seat": 0, "level": 1})
     lost = json.loads(json.dumps(mexica))
     lost["temples"].append({"at": "C6", "seat": 2, "level": 3})
-    describe = registry.get("mexica").codec.describe_effects
+    describe = registry.get("mexica").reasons.describe_effects
     assert "shares the lead in the district of 9 with seat 1, 1 level each" in describe(mexica, shared, 0)
     assert "seat 2 leads the district of 9" in describe(mexica, lost, 0)
 
@@ -111,7 +112,7 @@ def test_effects_name_who_leads_and_what_a_tile_brings():
     own["technologies"]["theology"] += 1
     own["buildings"].append("a2_tomb_points")
     own["monuments"].append("m_shrines")
-    found = registry.get("tzolkin").codec.describe_effects(tzolkin, after, 0)
+    found = registry.get("tzolkin").reasons.describe_effects(tzolkin, after, 0)
     assert found == [
         "Chaac step 1 to 3, which it leads",
         "theology 0 to 1",
@@ -123,14 +124,14 @@ def test_effects_name_who_leads_and_what_a_tile_brings():
     after = json.loads(json.dumps(coatl))
     after["seats"][0]["tokens"] = []
     after["seats"][0]["coatls"][0] |= {"head": True, "tail": True, "closed": True, "pieces": "KKKKR"}
-    found = registry.get("coatl").codec.describe_effects(coatl, after, 0)
+    found = registry.get("coatl").reasons.describe_effects(coatl, after, 0)
     assert found == ["uses the token promise", "Coatl 1 has 5 pieces and 6 points (+1)", "Coatl 1 is complete"]
 
 
 @pytest.mark.parametrize("game", registry.names())
 def test_effects_of_random_play(game):
     rng, position = random.Random(3), ai.new_game(game, players=3, seed=3)
-    describe = registry.get(game).codec.describe_effects
+    describe = registry.get(game).reasons.describe_effects
     number = 0
     for _ in range(120):
         if position.is_over:
@@ -184,4 +185,4 @@ def test_the_command_and_the_service_explain_alike(capsys):
     assert not server.stub.BestTurn(request).result.explanation
     server.close()
     assert list(answer.explanation) == found
-    assert wire.result_from_message(answer).explain(ai.load(path)).sentences == found
+    assert explain(ai.load(path), wire.result_from_message(answer)).sentences == found

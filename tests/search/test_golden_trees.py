@@ -19,9 +19,8 @@ import pytest
 from mexica_builder import build
 
 import mexica_ai as ai
-from cext.core.search import Search
-from mexica_ai import registry
-from mexica_ai.train.corrections import estimate
+from cext.core.search.search import Search
+from mexica_ai.game import registry
 from test_games.trick.ops import deal
 
 TREES = Path(__file__).parents[1] / "data" / "trees"
@@ -32,8 +31,8 @@ TOLERANCE = 1e-7
 
 def own_weights(game):
     """Return weights of the test: the hand-made estimate of the outcome, and priors that differ by category."""
-    spec = registry.get(game).weights_spec
-    arrays = estimate(spec)
+    spec = registry.get(game).learning.weights
+    arrays = spec.estimate().arrays()
     shape = arrays["priors"].shape
     arrays["priors"] = 1.0 + np.arange(np.prod(shape)).reshape(shape) % 5
     return spec.make(arrays)
@@ -77,7 +76,7 @@ def tree(name):
     search.run(iterations=iterations)
     search.check_visits()
     has_text = state.game.name in registry.names()
-    text_of = registry.get(state.game.name).codec.format_action if has_text else str
+    text_of = registry.get(state.game.name).text.format_action if has_text else str
     nodes = [{"node": number, "from": None} | node for number, node in enumerate(search.tree())]
     for node in nodes:
         for edge in node["edges"]:

@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core.priors import policy_of
-from cext.core.search import Search
-from mexica_ai import registry
+from cext.core.learning.priors import policy_of
+from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.engines import make_engine
-from mexica_ai.errors import NotationError
-from mexica_ai.search import run_search
+from mexica_ai.game import registry
+from mexica_ai.io.errors import NotationError
 from mexica_ai.train import policy
-from mexica_ai.train.positions import HELD_OUT
+from mexica_ai.train.positions import REPORT, SELECTION, TRAIN
 
-GAMES = [name for name in registry.names() if registry.get(name).weights_spec]
+GAMES = [name for name in registry.names() if registry.get(name).learning.weights]
 
 
 @pytest.fixture(params=GAMES)
 def spec(request):
-    return registry.get(request.param).weights_spec
+    return registry.get(request.param).learning.weights
 
 
 def made(spec, seed=1, scale=1.0):
@@ -39,7 +39,7 @@ def made(spec, seed=1, scale=1.0):
 def states(game, count):
     """Yield states within the turns of a random game."""
     position = ai.new_game(game, players=3, seed=5)
-    parse_action = registry.get(game).codec.parse_action
+    parse_action = registry.get(game).text.parse_action
     with make_engine("random") as engine:
         while count > 0 and not position.is_over:
             if position.is_chance:
@@ -71,7 +71,7 @@ def test_the_compiled_scorer_agrees_with_the_one_that_is_trained(spec):
             continue
         logs = np.log(priors)
         alone = policy.Decisions(
-            summary[None], np.zeros(1, int), categories, features, logs, logs, np.zeros(1, bool)
+            summary[None], np.zeros(1, int), categories, features, logs, logs, np.zeros(1, int)
         )
         expected = priors * np.exp(policy.scores(alone, arrays))
         expected *= priors.sum() / expected.sum()
@@ -151,7 +151,7 @@ def test_weights_keep_a_policy_in_files_and_pickles(spec, tmp_path):
     ],
 )
 def test_a_file_with_a_damaged_policy_is_bad_input(damage, problem, tmp_path):
-    spec = registry.get("coatl").weights_spec
+    spec = registry.get("coatl").learning.weights
     path = tmp_path / "bad.json"
     spec.save(path, made(spec))
     content = json.loads(path.read_text())
@@ -189,12 +189,12 @@ def made_up(count, spec, seed):
         features,
         logs,
         targets,
-        generator.random(count) < 1 / HELD_OUT,
+        generator.choice([REPORT, SELECTION, *[TRAIN] * 8], count),
     )
 
 
 def test_the_gradient_is_that_of_the_loss():
-    spec = registry.get("coatl").weights_spec
+    spec = registry.get("coatl").learning.weights
     decisions = made_up(12, spec, 1)
     arrays = {name: array.astype(np.float64) for name, array in made(spec).arrays().items() if name in spec.policy}
     gradients = policy._gradients(decisions, arrays)
@@ -209,28 +209,22 @@ def test_the_gradient_is_that_of_the_loss():
 
 
 def test_a_fit_learns_and_keeps_its_best_epoch():
-    spec = registry.get("coatl").weights_spec
+    spec = registry.get("coatl").learning.weights
     decisions = made_up(4000, spec, 2)
     arrays, figures = policy.fit(decisions, policy.initial_weights(spec.policy, 1), seed=1, max_epochs=15)
-    unseen = decisions.take(decisions.held_out)
-    assert figures["after"] == policy.log_loss(unseen, arrays)
-    assert figures["entropy"] < figures["after"] < figures["before"] - 0.5 * (figures["before"] - figures["entropy"])
-    assert figures["fitted_on"] + figures["held_out"] == 4000
+    assert figures["selected"] == policy.log_loss(decisions.take(decisions.parts == SELECTION), arrays)
+    found = policy.report(decisions, arrays)
+    assert found["entropy"] < found["after"] < found["before"] - 0.5 * (found["before"] - found["entropy"])
 
 
 # What searches found
 
 
 def test_the_decisions_of_a_search_are_those_of_its_turn():
-    found = []
-
-    def make(state, /, **given):
-        found.append(Search(state, **given))
-        return found[-1]
-
     position = ai.load("examples/mexica_midgame.json")
-    run_search(position, ai.Limits(iterations=400), seed=1, search_class=make)
-    decisions = found[0].decisions(20)
+    run = SearchRun(position, SearchSettings(ai.Limits(iterations=400), 1))
+    run.result()
+    decisions = run.search.decisions(20)
     assert decisions[0]["actions"] == []
     assert len(decisions) > 1
     assert 300 < sum(visits for _, visits, _ in decisions[0]["edges"]) <= 400
@@ -243,4 +237,4 @@ def test_the_decisions_of_a_search_are_those_of_its_turn():
         assert all(action in legal and 0 <= utility <= 1 for action, _, utility in decision["edges"])
         assert 0 <= decision["utility"] <= 1
     with pytest.raises(ai.SearchError, match="least_visits: 0, expected at least 1"):
-        found[0].decisions(0)
+        run.search.decisions(0)

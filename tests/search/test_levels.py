@@ -4,16 +4,17 @@ import dataclasses
 import json
 
 import pytest
+from searching import run_search
 
 import mexica_ai as ai
-from cext.core.search import Search
-from mexica_ai import levels, registry
+from cext.core.search.search import Search
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.results import Candidate, Result
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.limits import Limits
-from mexica_ai.results import Candidate, Result
-from mexica_ai.search import run_search
+from mexica_ai.game import registry
+from mexica_ai.io.errors import NotationError, SearchError
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import random
 
-from cext.core.listings import Listings
+from cext.core.search.listings import Listings
 
 MOST = 128  # actions of a listing
 

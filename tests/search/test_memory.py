@@ -8,13 +8,14 @@ import pytest
 
 import mexica_ai as ai
 from mexica_ai import env
+from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.analysis.tree import search_tree
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
-from mexica_ai.search import run_search, watch_search
 from mexica_ai.server.errors import status_of
-from mexica_ai.tree import search_tree
 
-LIMITS = ai.Limits(iterations=5)
+SETTINGS = SearchSettings(ai.Limits(iterations=5))
 
 
 class Fails:
@@ -32,6 +33,11 @@ class Fails:
     def run(self, **_):
         self.fail_at("run")
 
+    start = run
+
+    def wait(self, _):
+        return True
+
     def stop(self):
         pass
 
@@ -46,9 +52,8 @@ def test_a_search_without_memory(place):
 
     position = ai.new_game("nim")
     for ask in (
-        lambda: run_search(position, LIMITS, search_class=make),
-        lambda: run_search(position, LIMITS, search_class=make, stop=ai.Stop()),
-        lambda: list(watch_search(position, LIMITS, search_class=make)),
+        lambda: SearchRun(position, SETTINGS, search_class=make).result(),
+        lambda: list(SearchRun(position, SETTINGS, search_class=make).results()),
     ):
         with pytest.raises(ai.SearchError, match="no memory is left for this") as caught:
             ask()
@@ -73,8 +78,8 @@ def test_games_and_trees_without_memory(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(sys.modules["mexica_ai.env.vector"], "VectorEnv", fail)
-    monkeypatch.setattr("mexica_ai.tree.Search", fail)
-    for ask in (lambda: env.vector("nim", 2), lambda: search_tree(ai.new_game("nim"), LIMITS)):
+    monkeypatch.setattr("mexica_ai.analysis.tree.SearchRun", fail)
+    for ask in (lambda: env.vector("nim", 2), lambda: search_tree(ai.new_game("nim"), SETTINGS)):
         with pytest.raises(ai.SearchError) as caught:
             ask()
         assert caught.value.reason == "OUT_OF_MEMORY"
@@ -108,6 +113,8 @@ for game in ("coatl", "mexica"):
                 try:
                     with make_engine(f"{spec},memory={memory},iterations=20{key}") as engine:
                         engine.best_turn(position, seed=1)
+                        for _ in engine.analyze(position, seed=1, interval_s=0.001):
+                            pass                            # neither waits for a thread that cannot start
                     found = "ok"
                 except ai.SearchError as error:
                     found = error.reason

@@ -6,9 +6,9 @@ import numpy as np
 from weighed import evaluate
 
 import mexica_ai as ai
-from mexica_ai import registry
+from mexica_ai.game import registry
 
-spec = registry.get("mexica").weights_spec
+spec = registry.get("mexica").learning.weights
 OWN, SHARED = spec.own_features, spec.shared_features
 
 

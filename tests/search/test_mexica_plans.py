@@ -4,10 +4,10 @@ import pytest
 
 import mexica_ai as ai
 from cext.games.mexica import plans
-from mexica_ai import registry
 from mexica_ai.engines import make_engine
+from mexica_ai.game import registry
 
-format_action = registry.get("mexica").codec.format_action
+format_action = registry.get("mexica").text.format_action
 
 
 def walk(players, seed):
@@ -61,7 +61,7 @@ def test_digging_all_of_a_plan_closes_a_district_of_its_size(players):
                     continue
                 for tile in tiles:
                     assert tile in after.legal_actions(), (position.to_json(), plan)
-                    after.state.apply(registry.get("mexica").codec.parse_action(tile))
+                    after.state.apply(registry.get("mexica").text.parse_action(tile))
                 assert plan["size"] in map(len, position_districts(after)), tiles
                 if plan["cost"] == len(tiles):  # the pilli is there
                     pilli = fields["seats"][after.to_move]["pilli"]

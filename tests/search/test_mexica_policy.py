@@ -8,11 +8,12 @@ import pytest
 from weighed import categorize
 
 from cext.games.mexica.spec import SPEC
-from mexica_ai import best_turn, load, new_game, registry
-from mexica_ai.position import Position
+from mexica_ai import best_turn, load, new_game
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
 
 POSITIONS = json.loads((Path(__file__).parents[1] / "data" / "mexica_late.json").read_text())
-NOTATION = registry.get("mexica").codec
+NOTATION = registry.get("mexica").text
 
 
 def shares(position, *turn):

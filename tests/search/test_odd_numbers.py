@@ -10,11 +10,11 @@ from fuzz.material import seeded, walked
 from weighed import Beam, Search, evaluate, greedy_turn
 
 import mexica_ai as ai
-from cext.core.priors import policy_of
-from mexica_ai import registry
+from cext.core.learning.priors import policy_of
+from mexica_ai.game import registry
 from test_games.trick.ops import ODD_KINDS, deal
 
-WEIGHED = [name for name in registry.names() if registry.get(name).weights_spec]
+WEIGHED = [name for name in registry.names() if registry.get(name).learning.weights]
 # With 1e3 to 1e30 all products of priors and scores underflow; further out sums are infinite, or no numbers.
 FACTORS = (1e3, 1e4, 1e15, 1e30, 1e38, -1e4, -1e38, 1e-45, 0.0)
 
@@ -67,8 +67,8 @@ def test_weights_of_any_size_are_searched_with(game, factor):
 @pytest.mark.parametrize("game", WEIGHED)
 def test_a_file_of_such_weights_gives_an_answer_in_json(game, factor, tmp_path):
     file = tmp_path / "weights.json"
-    registry.get(game).weights_spec.save(file, scaled(game, factor))
-    weights = registry.get(game).weights_spec.load(file)
+    registry.get(game).learning.weights.save(file, scaled(game, factor))
+    weights = registry.get(game).learning.weights.load(file)
     position = ai.load(f"examples/{game}_midgame.json")
     result = ai.best_turn(position, iterations=10, seed=1, weights=weights)
     json.dumps(result.to_json(), allow_nan=False)

@@ -9,9 +9,10 @@ import re
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import files, review
-from mexica_ai.annotate import NOTE, evaluate_record, recorded_evaluations, with_evaluations
+from mexica_ai.analysis import report as review
+from mexica_ai.analysis.annotate import NOTE, evaluate_record, recorded_evaluations, with_evaluations
 from mexica_ai.cli.main import main
+from mexica_ai.io import files
 
 ROOT = pathlib.Path(__file__).parents[2]
 START = ai.new_game("nim", piles=[2, 3]).to_json()

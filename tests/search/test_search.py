@@ -18,9 +18,9 @@ from mexica_builder import build
 from weighed import Search
 
 import mexica_ai
-from cext.core.options import OPTIONS
-from mexica_ai import GameOverError, Position, SearchError, registry
-from mexica_ai.train.corrections import estimate
+from cext.core.search.options import OPTIONS
+from mexica_ai import GameOverError, Position, SearchError
+from mexica_ai.game import registry
 
 TOLERANCE_S = 10.0  # no more than a guard against waiting for the end: machines are shared
 
@@ -725,8 +725,8 @@ def test_random_events_happen_as_often_as_they_are_likely():
 @pytest.mark.slow
 def test_few_random_events_are_a_small_sample():
     # By the hand-made estimate: with other weights other things matter in a position.
-    spec = registry.get("coatl").weights_spec
-    weights = spec.make(estimate(spec))
+    spec = registry.get("coatl").learning.weights
+    weights = spec.estimate()
     # Whoever takes the last pair of bodies refills all spaces from the bag.
     fields = mexica_ai.new_game("coatl", players=2, seed=1).to_json()
     fields |= {"phase": "turn", "pending": "", "round": 5, "deck": 42}
@@ -874,8 +874,8 @@ assert c.pthread_attr_init(attributes) == 0
 assert c.pthread_attr_setstacksize(attributes, ctypes.c_size_t(128 << 10)) == 0
 assert c.pthread_setattr_default_np(attributes) == 0
 import mexica_ai
-from cext.core.search import Search
-from mexica_ai import registry
+from cext.core.search.search import Search
+from mexica_ai.game import registry
 for game in registry.names():
     state = mexica_ai.new_game(game, players=2, seed=1).state
     search = Search(state, weights=registry.get(game).weights(), threads=2, playout_weight=0.5, memory_mb=4)

@@ -1,12 +1,21 @@
 """`Stop` ends what it is given at once, without a thread of its own."""
 
+import dataclasses
 import threading
+import time
 
+import numpy as np
 import pytest
 
 import mexica_ai as ai
+from cext.core.search.search import Search
+from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.engines import make_engine
-from mexica_ai.search import run_search, watch_search
+
+
+def evaluate(rows):
+    return np.full((len(rows), 4), 0.25)
 
 
 @pytest.mark.parametrize("is_set_before", [False, True])
@@ -49,23 +58,24 @@ class Waits:
 
 
 def test_a_search_is_stopped_from_within_set():
-    stop, search, failures = ai.Stop(), Waits(), []
+    stop, failures = ai.Stop(), []
+    run = SearchRun(ai.new_game("nim"), SearchSettings(ai.Limits(iterations=1)), search_class=Waits)
 
-    def run():
-        with pytest.raises(ai.SearchError) as caught:
-            run_search(ai.new_game("nim"), ai.Limits(iterations=1), stop=stop, search_class=lambda *_, **__: search)
+    def work():
+        with pytest.raises(ai.SearchError) as caught, stop.calling(run.stop):
+            run.result()
         failures.append(str(caught.value))
 
-    worker = threading.Thread(target=run)
+    worker = threading.Thread(target=work)
     worker.start()
-    assert search.running.wait(60)
+    assert run.search.running.wait(60)
     stop.set()
-    assert search.stopped.is_set()
+    assert run.search.stopped.is_set()
     worker.join()
     assert failures == ["stopped"]
 
 
-def test_a_search_starts_no_thread_for_its_stop(monkeypatch):
+def test_a_search_starts_no_python_thread(monkeypatch):
     """A thread that cannot start for want of memory would leave the search waiting for ever."""
 
     def refuse(*_, **__):
@@ -77,12 +87,74 @@ def test_a_search_starts_no_thread_for_its_stop(monkeypatch):
         assert engine.best_turn(ai.new_game(seed=1), ai.Limits(iterations=20), stop=stop).iterations == 20
         stop.set()
         assert engine.best_turn(ai.new_game(seed=1), ai.Limits(time_s=60), stop=stop).stop_reason == "stopped"
+    results = ai.analyze(ai.new_game(seed=1), interval_s=0.02)
+    assert next(results).iterations < next(results).iterations
+    results.close()
 
 
-def test_an_analysis_is_stopped():
-    stop = ai.Stop()
-    results = watch_search(ai.new_game(seed=1), ai.Limits(time_s=600), interval_s=0.01, stop=stop)
-    next(results)
-    stop.set()
+@pytest.mark.parametrize("evaluator", [None, evaluate])
+def test_an_analysis_is_stopped(evaluator):
+    run = SearchRun(ai.new_game(seed=1), SearchSettings(ai.Limits(time_s=600), evaluator=evaluator))
+    results = run.results(interval_s=0.01)
+    first = next(results)
+    assert not first.stop_reason
+    assert first.iterations > 0
+    run.stop()
     *_, last = results
     assert last.stop_reason == "stopped"
+    assert last.iterations >= first.iterations
+
+
+@pytest.mark.parametrize("evaluator", [None, evaluate])
+def test_a_run_that_is_stopped_before_it_begins_ends_at_once(evaluator):
+    for ask in (SearchRun.result, lambda run: list(run.results(0.01))[-1]):
+        run = SearchRun(ai.new_game(seed=1), SearchSettings(ai.Limits(time_s=600), evaluator=evaluator))
+        run.stop()
+        assert ask(run).stop_reason == "stopped"
+        run.join()
+
+
+@pytest.mark.parametrize("evaluator", [None, evaluate])
+def test_intermediate_results_change_nothing(evaluator):
+    settings = SearchSettings(ai.Limits(iterations=3000), 1, evaluator=evaluator)
+    position = ai.new_game(seed=1)
+    *_, last = SearchRun(position, settings).results(0.001)
+    expected = SearchRun(position, settings).result()
+    assert dataclasses.replace(last, seconds=0) == dataclasses.replace(expected, seconds=0)
+
+
+@pytest.mark.real("time")
+def test_an_analysis_that_is_left_has_no_threads():
+    run = SearchRun(ai.new_game(seed=1), SearchSettings(ai.Limits(time_s=600, threads=2)))
+    results = run.results(0.01)
+    next(results)
+    results.close()
+    done = run.search.result()["iterations"]
+    time.sleep(0.05)
+    assert run.search.result()["iterations"] == done
+
+
+@pytest.mark.real("time")
+def test_the_time_of_a_search_is_not_that_of_its_reader():
+    results = ai.analyze(ai.new_game(seed=1), time_s=0.1, interval_s=0.02)
+    next(results)
+    time.sleep(0.5)
+    *_, last = results
+    assert last.seconds < 0.4
+
+
+def test_a_search_is_awaited_once_it_has_started():
+    search = Search(ai.new_game("nim").state)
+    with pytest.raises(ai.SearchError) as caught:
+        search.wait()
+    assert caught.value.reason == "SEARCH_NOT_STARTED"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("candidates", 0), ("candidates", 10_001), ("level", 11), ("batch_size", 4097), ("batch_size", 0), ("seed", -1)],
+)
+def test_settings_are_checked_once(name, value):
+    with pytest.raises(ai.SearchError, match=f"^{name}: given {value}; expected") as caught:
+        SearchSettings(ai.Limits(iterations=1), **{name: value})
+    assert caught.value.path == name

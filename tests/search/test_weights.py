@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core import baselines, beam, search
-from cext.core.weights import Weights
-from mexica_ai import registry
+from cext.core.baselines import beam, simple
+from cext.core.learning.weights import Weights
+from cext.core.search import search
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
-from mexica_ai.errors import NotationError, SearchError
-from mexica_ai.train import fit
-from mexica_ai.train.corrections import estimate, pulled
+from mexica_ai.game import registry
+from mexica_ai.game import weights as weight_files
+from mexica_ai.io.errors import NotationError, SearchError
+from mexica_ai.train import value
 
-GAMES = [name for name in registry.names() if registry.get(name).weights_spec]
+GAMES = [name for name in registry.names() if registry.get(name).learning.weights]
 
 
 @pytest.fixture(params=GAMES)
@@ -30,7 +31,7 @@ def entry(request):
 
 @pytest.fixture
 def spec(entry):
-    return entry.weights_spec
+    return entry.learning.weights
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def midgame(entry):
 def by_hand(spec, tmp_path):
     """Return the file of other weights than those that ship: the hand-made estimate."""
     path = tmp_path / "by_hand.json"
-    spec.save(path, spec.make(estimate(spec), {"games": 0}))
+    spec.save(path, spec.make(spec.estimate().arrays(), {"games": 0}))
     return path
 
 
@@ -68,7 +69,7 @@ def test_every_position_has_finite_features_and_values(entry, spec, players):
         assert features.shape == (players, 3 * len(spec.own_features) + len(spec.shared_features))
         assert np.isfinite(features).all()
         assert np.abs(features).max() < 20
-        values, points = baselines.evaluate(position.state, weights=entry.weights())
+        values, points = simple.evaluate(position.state, weights=entry.weights())
         assert math.isclose(sum(values), 1, abs_tol=1e-6)
         assert all(math.isfinite(x) for x in (*values, *points))
 
@@ -90,23 +91,12 @@ def test_features_refuse_another_game(spec):
 
 
 def test_the_network_is_what_numpy_computes(entry, spec, midgame):
-    for weights in (entry.weights(), spec.make(estimate(spec))):
-        outputs = fit._forward(spec.features(midgame.state)[None], weights.arrays())[-1][0]
-        values, points = baselines.evaluate(midgame.state, weights=weights)
+    for weights in (entry.weights(), spec.estimate()):
+        outputs = value._forward(spec.features(midgame.state)[None], weights.arrays())[-1][0]
+        values, points = simple.evaluate(midgame.state, weights=weights)
         powers = np.exp(outputs[:, 0] - outputs[:, 0].max())
         assert np.allclose(values, powers / powers.sum(), atol=1e-4)
         assert np.allclose(points, 50 * outputs[:, 1], atol=1e-2)
-
-
-def test_a_pulled_logit_is_part_fit_part_estimate(entry, spec, midgame):
-    features = spec.features(midgame.state)[None]
-    before = entry.weights().arrays()
-    towards, scale = entry.training.PULL
-    own = fit._forward(features, before)[-1][0]
-    after = fit._forward(features, pulled(spec, before, entry.training.PULL))[-1][0]
-    extra = sum(w * features[0][:, spec.own_features.index(name)] for name, w in towards.items())
-    assert np.allclose(after[:, 0], scale * (own[:, 0] + extra), rtol=1e-4, atol=1e-4)
-    assert np.array_equal(after[:, 1], own[:, 1])
 
 
 # Values
@@ -131,7 +121,7 @@ def test_weights_do_not_change(entry, spec):
 
 
 def test_the_checksum_tells_weights_apart(spec):
-    arrays = estimate(spec)
+    arrays = spec.estimate().arrays()
     first = spec.make(arrays)
     assert first.version == first.sha256[:12]
     arrays["linear"][0, 0] = np.nextafter(arrays["linear"][0, 0], np.float32(1))
@@ -156,7 +146,7 @@ def test_searches_refuse_to_run_without_weights_or_with_those_of_another_game(en
     state = midgame.state
     other = next(registry.get(game).weights() for game in GAMES if game != entry.name)
     nim = ai.new_game("nim").state
-    for function in (search.Search, beam.Beam, baselines.greedy_turn, baselines.evaluate):
+    for function in (search.Search, beam.Beam, simple.greedy_turn, simple.evaluate):
         with pytest.raises(TypeError, match=f"weights: expected Weights of {entry.name}, got NoneType"):
             function(state)
         with pytest.raises(TypeError, match=f"expected Weights of {entry.name}, got Weights of {other.game}"):
@@ -167,11 +157,11 @@ def test_searches_refuse_to_run_without_weights_or_with_those_of_another_game(en
 
 
 def test_a_search_keeps_its_weights(spec, midgame):
-    searching = search.Search(midgame.state, weights=spec.make(estimate(spec)), seed=1)
+    searching = search.Search(midgame.state, weights=spec.estimate(), seed=1)
     for _ in range(20):
-        spec.make({name: array + 1 for name, array in estimate(spec).items()})
+        spec.make({name: array + 1 for name, array in spec.estimate().arrays().items()})
     searching.run(iterations=200)
-    expected = search.Search(midgame.state, weights=spec.make(estimate(spec)), seed=1)
+    expected = search.Search(midgame.state, weights=spec.estimate(), seed=1)
     expected.run(iterations=200)
     assert searching.result()["candidates"] == expected.result()["candidates"]
 
@@ -180,7 +170,7 @@ def test_a_search_keeps_its_weights(spec, midgame):
 
 
 def test_weights_are_written_and_read_back(spec, tmp_path):
-    arrays = estimate(spec)
+    arrays = spec.estimate().arrays()
     arrays["b3"] = np.array([0.25, -0.125], np.float32)
     path = tmp_path / "weights.json"
     spec.save(path, spec.make(arrays, {"games": 0}))
@@ -230,7 +220,7 @@ def cut(spec, path):
 
 
 def other_game(spec, path):
-    other = next(registry.get(game).weights_spec for game in GAMES if game != spec.game)
+    other = next(registry.get(game).learning.weights for game in GAMES if game != spec.game)
     shutil.copy(other.path, path)
 
 
@@ -338,10 +328,10 @@ def test_where_the_shipped_file_cannot_be_read_the_estimate_plays(
     spec, shipped_weights, monkeypatch, tmp_path, midgame
 ):
     monkeypatch.setattr(spec, "path", tmp_path / "none.json")
-    monkeypatch.setattr(registry, "_shipped", registry._shipped.__wrapped__)
+    monkeypatch.setattr(weight_files, "shipped", weight_files.shipped.__wrapped__)
     with pytest.warns(RuntimeWarning, match=f"{spec.game.capitalize()} is played with a hand-made estimate"):
         weights = registry.get(spec.game).weights()
-    assert weights.sha256 == spec.make(estimate(spec)).sha256
+    assert weights.sha256 == spec.estimate().sha256
     with pytest.warns(RuntimeWarning, match="No such file"):
         assert ai.best_turn(midgame, iterations=20, seed=1).turn
 
@@ -392,5 +382,5 @@ def test_weights_can_be_pickled(entry, spec, midgame):
         assert copied.provenance == {"games": [1, 2]}
         for name, array in copied.arrays().items():
             assert np.array_equal(array, arrays[name]), name
-        answers = [baselines.evaluate(midgame.state, weights=weights) for weights in (made, copied)]
-        assert answers[0] == answers[1] != baselines.evaluate(midgame.state, weights=entry.weights())
+        answers = [simple.evaluate(midgame.state, weights=weights) for weights in (made, copied)]
+        assert answers[0] == answers[1] != simple.evaluate(midgame.state, weights=entry.weights())

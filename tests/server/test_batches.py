@@ -9,15 +9,18 @@ import threading
 
 import grpc
 import pytest
+from searching import run_search
 from servers import IdleSearch, RunningServer, await_that, failure
 from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai import files, registry, wire
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.cli.main import main
-from mexica_ai.client import AsyncClient, Client
-from mexica_ai.errors import GameOverError, NotationError
-from mexica_ai.search import run_search
+from mexica_ai.game import registry
+from mexica_ai.io import files
+from mexica_ai.io.errors import GameOverError, NotationError
+from mexica_ai.rpc import wire
+from mexica_ai.rpc.client import AsyncClient, Client
 from mexica_ai.server.batches import answer_each
 from mexica_ai.server.result_cache import ResultCache
 from mexica_ai.server.scheduler import Question
@@ -319,12 +322,13 @@ def test_a_caller_does_not_learn_what_another_one_has_asked(tmp_path):
 def question(**changed):
     config = {"iterations": 20, "threads": 1, "memory_mb": 8}
     limits = ai.Limits(**{**config, **changed.pop("limits", {})})
-    return Question(ai.new_game("nim", piles=[3, 4, 5]), limits, **{"seed": 1, "has_seed": True, **changed})
+    has_seed = changed.pop("has_seed", True)
+    return Question(ai.new_game("nim", piles=[3, 4, 5]), SearchSettings(limits, **{"seed": 1, **changed}), has_seed)
 
 
 def test_only_results_that_would_be_the_same_are_kept():
     asked = question()
-    result = run_search(asked.position, asked.limits, seed=1)
+    result = run_search(asked.position, asked.settings.limits, seed=1)
     cache = ResultCache(1 << 20)
     for reason in ("time", "memory", "stopped", "settled"):
         cache.put(asked, dataclasses.replace(result, stop_reason=reason), "a")
@@ -343,7 +347,8 @@ def test_only_results_that_would_be_the_same_are_kept():
 def test_results_of_other_weights_are_other_results():
     sets = [None, registry.get("mexica").weights(), registry.get("coatl").weights()]
     asked = [question(weights=weights) for weights in sets]
-    result = dataclasses.replace(run_search(asked[0].position, asked[0].limits, seed=1), stop_reason="iterations")
+    result = run_search(asked[0].position, asked[0].settings.limits, seed=1)
+    result = dataclasses.replace(result, stop_reason="iterations")
     cache = ResultCache(1 << 20)
     for index, one in enumerate(asked):
         cache.put(one, dataclasses.replace(result, seed=index), "a")
@@ -352,7 +357,7 @@ def test_results_of_other_weights_are_other_results():
 
 def test_the_cache_has_a_size():
     asked = question()
-    result = dataclasses.replace(run_search(asked.position, asked.limits, seed=1), stop_reason="iterations")
+    result = dataclasses.replace(run_search(asked.position, asked.settings.limits, seed=1), stop_reason="iterations")
     cache, none = ResultCache(10_000), ResultCache(0)
     for seed in range(200):
         cache.put(question(seed=seed), result, "")

@@ -14,7 +14,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from servers import IdleSearch, RunningServer
 
 import mexica_ai as ai
-from mexica_ai.client import AsyncClient, Client
+from mexica_ai.rpc.client import AsyncClient, Client
 from mexica_ai.server.service import SERVICE_NAME
 from mexica_ai.v1 import engine_pb2
 
@@ -173,7 +173,7 @@ def test_the_engine(ask, address):
     assert ask(address, "engine_info")["caps"]["memory_mb"] == 64
     assert ask(address, "stop_analysis", "nobody's") == 0
     midgame = ai.load(EXAMPLES / "mexica_midgame.json")
-    assert [token.size for token in ask(address, "consider_removal", midgame, [3]).tokens] == [3]
+    assert [one.action for one in ask(address, "consider_proposal", midgame, ["remove 3"]).opinions] == ["remove 3"]
 
 
 # ---- errors
@@ -273,7 +273,7 @@ def made(arg):
         ("stop_analysis", ["\ud800"], {}),
         ("legal_actions", [NIM, ["\udcff"]], {}),
         ("apply_turn", [NIM, "\udcff"], {}),
-        ("consider_removal", [NIM, [10**30]], {}),
+        ("consider_proposal", [NIM, ["\udcff"]], {}),
         ("validate_position", [{"game": "nim", "\ud800": 1}], {}),
         ("validate_position", [{"game": "mexica", "\ud800": 1}], {}),
         ("validate_position", [{"game": "mexica", "round": 10**30}], {}),

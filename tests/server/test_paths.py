@@ -9,7 +9,7 @@ import pytest
 from servers import RunningServer, failure
 
 import mexica_ai as ai
-from mexica_ai import wire
+from mexica_ai.rpc import wire
 from mexica_ai.server import silence
 from mexica_ai.v1 import engine_pb2 as messages
 from mexica_ai.v1 import engine_pb2_grpc

@@ -5,14 +5,16 @@ import random
 from dataclasses import dataclass, field
 
 import pytest
+from searching import fake_runs
 from virtual_clock import SleepingSearch, VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai import levels
+from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.analysis.stopping import Stop
+from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
-from mexica_ai.server.scheduler import Call, Question, Scheduler
+from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.slots import BusyError
-from mexica_ai.stopping import Stop
 
 NIM = ai.new_game("nim", piles=[7, 6, 5])
 RUN_S = 60.0
@@ -45,7 +47,13 @@ class World:
         self.loop = VirtualLoop()
         self.search = SleepingSearch(self.loop)
         self.config = ServerConfig(**config)
-        self.scheduler = Scheduler(self.config, search=self.search, watch=self.search.watch)
+        self.scheduler = Scheduler(self.config, make_run=fake_runs(self._search, self._watch))
+
+    def _search(self, *args, **options):
+        return self.search(*args, **options)
+
+    def _watch(self, *args, **options):
+        return self.search.watch(*args, **options)
 
     def __enter__(self):
         return self
@@ -61,14 +69,14 @@ class World:
     async def ask(self, caller, budget_s, deadline_s=None):
         """Search as a call of the service does."""
         call = Call(caller, deadline=None if deadline_s is None else self.loop.time() + deadline_s)
-        limits = self.scheduler.clamp(time_s=budget_s)
-        self.scheduler.check(call, limits, levels.HIGHEST)
-        return await self.scheduler.search(Question(NIM, limits, 1), call)
+        limits = self.scheduler.admission.clamp(time_s=budget_s)
+        self.scheduler.admission.check(call, SearchSettings(limits, 1))
+        return await self.scheduler.search(Question(NIM, SearchSettings(limits, 1)), call)
 
     async def analyze(self, caller):
         """Analyse without limits until told to end; return the result."""
-        limits = self.scheduler.clamp(unlimited=True)
-        question, call = Question(NIM, limits, 1), Call(caller)
+        limits = self.scheduler.admission.clamp(unlimited=True)
+        question, call = Question(NIM, SearchSettings(limits, 1)), Call(caller)
         async for result in self.scheduler.analyze(question, call, 0.5, asyncio.Event()):
             last = result
         return last
@@ -301,8 +309,8 @@ async def cancel_a_call(world):
 
 
 async def stop_an_analysis(world):
-    limits, stopping = world.scheduler.clamp(time_s=60.0), asyncio.Event()
-    analysis = anext(world.scheduler.analyze(Question(NIM, limits, 1), Call("a"), 0.5, stopping))
+    limits, stopping = world.scheduler.admission.clamp(time_s=60.0), asyncio.Event()
+    analysis = anext(world.scheduler.analyze(Question(NIM, SearchSettings(limits, 1)), Call("a"), 0.5, stopping))
     world.kept = asyncio.ensure_future(analysis)
     await asyncio.sleep(1)
     stopping.set()
@@ -337,6 +345,5 @@ def test_a_call_may_wait_for_the_slot_of_a_stopped_search(stop, others):
         await asyncio.gather(*waiting)
 
     with World(slots=1, max_time_s=60.0) as world:
-        world.scheduler._search = world.search = DeafSearch(world.loop)
-        world.scheduler._watch = world.search.watch
+        world.search = DeafSearch(world.loop)
         world.run(play(world))

@@ -5,14 +5,17 @@ import gc
 import threading
 
 import pytest
+from searching import fake_runs, run_search
 from virtual_clock import SleepingSearch, VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai.records import make_record
+from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.analysis.stopping import Stop
+from mexica_ai.game.records import make_record
+from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
-from mexica_ai.server.scheduler import RECORD_RETRY_S, Call, Question, Scheduler
+from mexica_ai.server.scheduler import RECORD_RETRY_S, Scheduler
 from mexica_ai.server.slots import PATIENCE_S, BusyError
-from mexica_ai.stopping import Stop
 
 NIM = ai.new_game("nim", piles=[7, 6, 5])
 
@@ -24,14 +27,14 @@ class World:
         self.loop = loop
         self.count = 0
         self._search = search or SleepingSearch(loop)
-        self.scheduler = Scheduler(ServerConfig(**config), search=self.search)
+        self.scheduler = Scheduler(ServerConfig(**config), make_run=fake_runs(self.search))
 
     def search(self, *args, **options):
         self.count += 1
         return self._search(*args, **options)
 
     def question(self, **options):
-        return Question(NIM, self.scheduler.clamp(**options), 1)
+        return Question(NIM, SearchSettings(self.scheduler.admission.clamp(**options), 1))
 
     def ask(self, caller="a", time_s=1.0, deadline_s=None):
         return asyncio.ensure_future(self.scheduler.search(self.question(time_s=time_s), self.call(caller, deadline_s)))
@@ -115,10 +118,11 @@ def test_the_first_of_a_series_is_due_like_a_call_without_a_deadline(loop):
 
 
 def test_a_patient_call_is_answered_from_the_results_kept(loop):
-    world = World(loop, ai.search.run_search, slots=1, memory_mb=64)
+    world = World(loop, run_search, slots=1, memory_mb=64)
 
     async def play():
-        question = Question(NIM, world.scheduler.clamp(iterations=20, threads=1, memory_mb=8), 1, has_seed=True)
+        limits = world.scheduler.admission.clamp(iterations=20, threads=1, memory_mb=8)
+        question = Question(NIM, SearchSettings(limits, 1), has_seed=True)
         first = await world.scheduler.search(question, Call("a"))
         assert await world.scheduler.search_patiently(question, Call("a")) == first
         assert await world.scheduler.search(question, Call("a")) == first
@@ -143,12 +147,12 @@ def test_an_evaluation_that_is_left_gives_up_its_place_in_the_queue():
 
     def search(position, limits, **options):
         ending.wait()
-        return ai.search.run_search(position, ai.Limits(iterations=1), seed=1)
+        return run_search(position, ai.Limits(iterations=1), seed=1)
 
     async def play():
-        scheduler = Scheduler(ServerConfig(slots=1), search=search)
-        limits = scheduler.clamp(time_s=1.0)
-        running = asyncio.ensure_future(scheduler.search(Question(NIM, limits, 1), Call("b")))
+        scheduler = Scheduler(ServerConfig(slots=1), make_run=fake_runs(search))
+        limits = scheduler.admission.clamp(time_s=1.0)
+        running = asyncio.ensure_future(scheduler.search(Question(NIM, SearchSettings(limits, 1)), Call("b")))
         await asyncio.sleep(0)
         played = NIM.copy()
         played.push(["take 1 2"])

@@ -13,8 +13,8 @@ from certificates import make_certificate
 from servers import IdleSearch, RunningServer, await_that, failure
 
 import mexica_ai as ai
-from mexica_ai import wire
 from mexica_ai.cli.main import main
+from mexica_ai.rpc import wire
 from mexica_ai.server import app, auth, secret_files
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.v1 import engine_pb2

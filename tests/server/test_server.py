@@ -19,12 +19,13 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from searching import run_search
 from servers import IdleSearch, RunningServer, await_that, failure
 
 import mexica_ai as ai
-from mexica_ai import wire
-from mexica_ai.client import AsyncClient, Client
 from mexica_ai.engines import make_engine
+from mexica_ai.rpc import wire
+from mexica_ai.rpc.client import AsyncClient, Client
 from mexica_ai.server import service
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig
@@ -227,7 +228,7 @@ def test_a_cancelled_call_stops_the_real_search(mexica):
 
     def watched_search(*args, **kwargs):
         started.set()
-        results.append(ai.search.run_search(*args, **kwargs))
+        results.append(run_search(*args, **kwargs))
         ended.set()
         return results[0]
 
@@ -494,12 +495,12 @@ def test_a_thread_that_cannot_be_started_takes_no_slot(start_server, nim, no_thr
 
 def test_a_light_worker_that_cannot_be_started_takes_no_place(start_server, mexica, no_threads):
     server, _ = start_server(light_workers=1)
-    request = engine_pb2.ConsiderRemovalRequest(position=wire.position_to_message(mexica), sizes=[3])
+    request = engine_pb2.ConsiderProposalRequest(position=wire.position_to_message(mexica), actions=["remove 3"])
     with no_threads("light"):
         for _ in range(2):
-            code, _, info, _ = failure(server.stub.ConsiderRemoval, request)
+            code, _, info, _ = failure(server.stub.ConsiderProposal, request)
             assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_THREADS")
-    assert server.stub.ConsiderRemoval(request, timeout=60).opinions
+    assert server.stub.ConsiderProposal(request, timeout=60).opinions
 
 
 def test_hundreds_of_faults_fit_into_one_answer(start_server, mexica):

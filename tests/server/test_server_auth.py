@@ -27,10 +27,11 @@ from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from grpc_status import rpc_status
+from searching import fake_runs
 from servers import IdleSearch, await_that, on_a_socket
 
 import mexica_ai as ai
-from mexica_ai import wire
+from mexica_ai.rpc import wire
 from mexica_ai.server import auth, logs
 from mexica_ai.server.app import METHODS, Server
 from mexica_ai.server.auth import CALLER, Authenticates, Certificates, Tokens
@@ -106,7 +107,8 @@ def start_server(stack, loop):
 
     def start(search=None, **fields):
         async def make():
-            server = Server(ServerConfig(**{"port": 0, "slots": 1, "grace_s": 0.1, **fields}), search)
+            searching = (fake_runs(search),) if search else ()
+            server = Server(ServerConfig(**{"port": 0, "slots": 1, "grace_s": 0.1, **fields}), *searching)
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             address = None if "port" in fields else on_a_socket(server, folder)
             await server.start()

@@ -20,15 +20,15 @@ from servers import IdleSearch, RunningServer, await_that, failure
 from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai import wire
-from mexica_ai.client import AsyncClient, Client, service_config
-from mexica_ai.margin import NUM_RECENT, Margin
-from mexica_ai.search import Search
-from mexica_ai.server import answers, app, scheduler, service
+from mexica_ai.analysis.margin import NUM_RECENT, Margin
+from mexica_ai.analysis.search import Search
+from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.rpc import wire
+from mexica_ai.rpc.client import AsyncClient, Client, service_config
+from mexica_ai.server import answers, app, scheduler, service, workers
 from mexica_ai.server.light import RETRY_S, LightPlaces
-from mexica_ai.server.searches import NICENESS, Searches
+from mexica_ai.server.searches import NICENESS, make_run
 from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, loop_time
-from mexica_ai.stopping import Stop
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -419,13 +419,13 @@ def test_all_faults_of_a_position_at_once(client, mexica):
     assert client.validate_position({"game": "chess"})
 
 
-def test_removal(client, mexica):
-    from mexica_ai import consider_removal
+def test_proposals(client, mexica):
+    from mexica_ai import consider_proposal
 
-    sizes = mexica.to_json()["calpulli"]["display"][:2]
-    assert client.consider_removal(mexica, sizes) == consider_removal(mexica, sizes)
+    actions = [f"remove {size}" for size in mexica.to_json()["calpulli"]["display"][:2]]
+    assert client.consider_proposal(mexica, actions) == consider_proposal(mexica, actions)
     with pytest.raises((ai.PositionError, ai.NotationError)):
-        client.consider_removal(mexica, [99])
+        client.consider_proposal(mexica, ["remove 99"])
 
 
 def test_games_and_engine(client):
@@ -449,7 +449,7 @@ def test_a_record_is_valued_turn_by_turn(client):
     found = list(client.evaluate_record(record, iterations=300, seed=1))
     assert [evaluation.turn_index for evaluation in found] == [0, 1, 2]
     assert [evaluation.turn for evaluation in found] == turns
-    local = list(ai.annotate.evaluate_record(record, iterations=300, seed=1, memory_mb=64))
+    local = list(ai.evaluate_record(record, iterations=300, seed=1, memory_mb=64))
     assert [evaluation.loss for evaluation in found] == [evaluation.loss for evaluation in local]
     part = list(client.evaluate_record(record, iterations=300, seed=1, first_turn=1, num_turns=1))
     assert [evaluation.turn_index for evaluation in part] == [1]
@@ -706,13 +706,13 @@ def test_forced_turns_do_not_wait_for_light_workers(mexica, monkeypatch):
     def slow_answer(request):
         going.release()
         assert go.wait(60)
-        return engine_pb2.ConsiderRemovalResponse()
+        return engine_pb2.ConsiderProposalResponse()
 
-    monkeypatch.setattr(answers, "consider_tokens", slow_answer)
+    monkeypatch.setattr(answers, "consider", slow_answer)
     running = RunningServer(IdleSearch(), light_workers=1, max_waiting_per_caller=1)
     try:
-        slow = running.stub.ConsiderRemoval.future(
-            engine_pb2.ConsiderRemovalRequest(position=wire.position_to_message(mexica), sizes=[3])
+        slow = running.stub.ConsiderProposal.future(
+            engine_pb2.ConsiderProposalRequest(position=wire.position_to_message(mexica), actions=["remove 3"])
         )
         assert going.acquire(timeout=60)
         forced = engine_pb2.BestTurnRequest(
@@ -808,7 +808,7 @@ def test_many_callers_fill_the_light_places(nim, monkeypatch):
     large.position.nim.piles.extend([1000] * 1000 + [10**9] * 1000)
     options = [("grpc.use_local_subchannel_pool", 1)]
     channels = [
-        grpc.insecure_channel(running.address, options=options) for _ in range(scheduler.FULL_CALLERS + 2)
+        grpc.insecure_channel(running.address, options=options) for _ in range(workers.FULL_CALLERS + 2)
     ]
     try:
         first = engine_pb2_grpc.EngineServiceStub(channels.pop()).ValidatePosition.future(large, timeout=60)
@@ -823,7 +823,7 @@ def test_many_callers_fill_the_light_places(nim, monkeypatch):
         assert any(detail.Unpack(retry) for detail in rpc_status.from_call(refused).details)
         go.set()
         first.result()
-        assert sum(call.exception() is None for call in calls) == scheduler.FULL_CALLERS
+        assert sum(call.exception() is None for call in calls) == workers.FULL_CALLERS
     finally:
         go.set()
         for channel in channels:
@@ -882,7 +882,7 @@ class StarvedSearch:
 
 @pytest.mark.real("time")
 def test_a_search_that_gets_no_processor_is_answered_in_time_and_keeps_its_slot(nim, monkeypatch):
-    monkeypatch.setattr("mexica_ai.search.Search", StarvedSearch)
+    monkeypatch.setattr("mexica_ai.server.searches.Search", StarvedSearch)
     StarvedSearch.gets_a_processor.clear()
     running = RunningServer(None, slots=1, memory_mb=64)
     try:
@@ -902,22 +902,12 @@ def test_a_search_that_gets_no_processor_is_answered_in_time_and_keeps_its_slot(
         running.close()
 
 
-def test_what_is_stopped_before_it_begins_ends_at_once(mexica):
-    searches = Searches()
-    stop = Stop()
-    stop.set()
-    assert searches.run(mexica, ai.Limits(time_s=20), stop=stop).stop_reason == "stopped"
-    searches.join()
-
-
 @pytest.mark.real("time")
 @pytest.mark.skipif(sys.platform != "linux", reason="the niceness of a thread is Linux's")
 def test_only_native_threads_have_a_lower_priority(mexica):
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    searches, stop = Searches(), Stop()
-    worker = threading.Thread(
-        target=searches.run, args=(mexica, ai.Limits(time_s=20, threads=2)), kwargs={"stop": stop}
-    )
+    run = make_run(mexica, SearchSettings(ai.Limits(time_s=20, threads=2)))
+    worker = threading.Thread(target=run.result)
     worker.start()
     try:
         deadline = time.monotonic() + 60
@@ -929,7 +919,7 @@ def test_only_native_threads_have_a_lower_priority(mexica):
         ours = [thread.native_id for thread in threading.enumerate()]
         assert {os.getpriority(os.PRIO_PROCESS, thread) for thread in ours} == {own}
     finally:
-        stop.set()
+        run.stop()
         worker.join()
 
 

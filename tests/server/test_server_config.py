@@ -373,7 +373,7 @@ def test_a_bad_variable_is_bad_input(cli, monkeypatch):
 @pytest.mark.parametrize(
     "program",
     [
-        "import mexica_ai, mexica_ai.client",
+        "import mexica_ai, mexica_ai.rpc.client",
         "from mexica_ai.cli.main import main; main(['best', 'examples/nim.json', '--iterations', '10'])",
     ],
 )
@@ -382,7 +382,7 @@ def test_only_the_server_imports_pydantic(program):
     done = subprocess.run(
         [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    assert "mexica_ai.position" in done.stdout.split()
+    assert "mexica_ai.game.position" in done.stdout.split()
     assert not {"pydantic", "pydantic_settings", "mexica_ai.server"} & set(done.stdout.split())
 
 

@@ -16,7 +16,7 @@ from servers import IdleSearch, RunningServer, await_that, failure
 from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai import wire
+from mexica_ai.rpc import wire
 from mexica_ai.server import app, refusals
 from mexica_ai.server.connections import CHECK_S
 from mexica_ai.server.refusals import Pace, caller_of

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 import mexica_ai as ai
-from mexica_ai.client import AsyncClient, Client
+from mexica_ai.rpc.client import AsyncClient, Client
 
 pytestmark = [pytest.mark.slow, pytest.mark.real("processes")]
 

@@ -3,11 +3,12 @@
 import asyncio
 
 import pytest
+from searching import fake_runs
 from virtual_clock import SleepingSearch, VirtualLoop
 
 import mexica_ai as ai
-from mexica_ai import levels
-from mexica_ai.margin import FACTOR
+from mexica_ai.analysis.margin import FACTOR
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.scheduler import FORCED_CHECK_S, Call, Question, Scheduler
 from mexica_ai.server.slots import PATIENCE_S, BusyError, SearchSlots
@@ -277,7 +278,7 @@ class World:
         self.loop, self.limits = loop, []
         self.late_s = 0.0
         self._search = SleepingSearch(loop)
-        self.scheduler = Scheduler(ServerConfig(**config), search=self.search, watch=self._search.watch)
+        self.scheduler = Scheduler(ServerConfig(**config), make_run=fake_runs(self.search, self._search.watch))
 
     def search(self, position, limits, **options):
         self.limits.append(limits)
@@ -291,8 +292,8 @@ class World:
 
     async def ask(self, caller="a", time_s=60.0, deadline_s=None):
         call = Call(caller, deadline=None if deadline_s is None else self.loop.time() + deadline_s)
-        limits = self.scheduler.clamp(time_s=time_s)
-        return await self.scheduler.search(Question(NIM, limits, 1), call)
+        limits = self.scheduler.admission.clamp(time_s=time_s)
+        return await self.scheduler.search(Question(NIM, SearchSettings(limits, 1)), call)
 
 
 def test_late_answers_make_later_searches_end_earlier(loop):
@@ -323,7 +324,7 @@ def test_a_call_cancelled_just_as_it_gets_a_slot_leaves_it_to_others(loop):
             lambda: world.ask("b"),
             lambda: anext(
                 world.scheduler.analyze(
-                    Question(NIM, world.scheduler.clamp(time_s=1.0), 1), Call("b"), 0.5, stopping
+                    Question(NIM, SearchSettings(ai.Limits(time_s=1.0), 1)), Call("b"), 0.5, stopping
                 )
             ),
         ):
@@ -333,16 +334,16 @@ def test_a_call_cancelled_just_as_it_gets_a_slot_leaves_it_to_others(loop):
             leaving = asyncio.ensure_future(ask())
             await settle()
             assert world.scheduler.num_waiting == 1
-            give_back = world.scheduler._slots.give_back
+            give_back = world.scheduler.admission.slots.give_back
 
             def and_cancel(ticket, leaving=leaving, give_back=give_back):
                 give_back(ticket)
                 leaving.cancel()
 
-            world.scheduler._slots.give_back = and_cancel
+            world.scheduler.admission.slots.give_back = and_cancel
             await running
             await asyncio.wait([leaving])
-            world.scheduler._slots.give_back = give_back
+            world.scheduler.admission.slots.give_back = give_back
             assert leaving.cancelled()
             assert world.scheduler.num_waiting == 0
             begin = loop.time()
@@ -374,21 +375,21 @@ def test_positions_of_rejected_calls_are_looked_at_a_few_times_a_second(loop):
 def test_the_expected_time_of_a_search_by_iterations_follows_the_speed_of_those_before(loop):
     world = World(loop, slots=1, max_time_s=100.0)
     scheduler = world.scheduler
-    limits = scheduler.clamp(iterations=10_000)
+    limits = scheduler.admission.clamp(iterations=10_000)
 
     async def play():
-        before_s = scheduler._expected_s(limits, levels.HIGHEST)
+        before_s = scheduler.admission.expected_s(limits)
         slow = ai.Result([], 1000, 1, 1, 10.0, "iterations", 1, 1)
-        scheduler._note_result(slow, 0.0)
-        assert scheduler._expected_s(limits, levels.HIGHEST) > before_s
+        scheduler.admission.note_result(slow, 0.0)
+        assert scheduler.admission.expected_s(limits) > before_s
         for _ in range(100):
-            scheduler._note_result(slow, 0.0)
+            scheduler.admission.note_result(slow, 0.0)
         # A hundred a second, with a factor of three for safety, is more than a search may take.
-        assert scheduler._expected_s(limits, levels.HIGHEST) == 100.0
-        assert scheduler._expected_s(scheduler.clamp(iterations=1000), levels.HIGHEST) == pytest.approx(30, rel=0.01)
+        assert scheduler.admission.expected_s(limits) == 100.0
+        assert scheduler.admission.expected_s(scheduler.admission.clamp(iterations=1000)) == pytest.approx(30, rel=0.01)
         few = ai.Result([], 99, 1, 1, 0.001, "iterations", 1, 1)
         for _ in range(100):
-            scheduler._note_result(few, 0.0)  # too few to tell
-        assert scheduler._expected_s(scheduler.clamp(iterations=1000), levels.HIGHEST) == pytest.approx(30, rel=0.01)
+            scheduler.admission.note_result(few, 0.0)  # too few to tell
+        assert scheduler.admission.expected_s(scheduler.admission.clamp(iterations=1000)) == pytest.approx(30, rel=0.01)
 
     world.run(play())

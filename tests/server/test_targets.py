@@ -10,10 +10,10 @@ import pytest
 from servers import RunningServer
 
 import mexica_ai as ai
-from mexica_ai import targets
 from mexica_ai.cli.main import main
-from mexica_ai.client import AsyncClient, Client
 from mexica_ai.engines import make_engine
+from mexica_ai.rpc import targets
+from mexica_ai.rpc.client import AsyncClient, Client
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 PROXY = {"http_proxy": "http://10.9.9.9:3128"}

@@ -12,8 +12,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from servers import IdleSearch, RunningServer, await_that, failure
 
 import mexica_ai as ai
-from mexica_ai import wire
-from mexica_ai.errors import SearchError
+from mexica_ai.io.errors import SearchError
+from mexica_ai.rpc import wire
 from mexica_ai.server import app, tracing
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.tracing import OpenTelemetry, Tracing, make_tracing

@@ -1,5 +1,6 @@
 """Sets of weights of one server: requests choose them by name, and GetEngineInfo lists them."""
 
+import dataclasses
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,16 +10,17 @@ import pytest
 from servers import RunningServer, failure
 
 import mexica_ai as ai
-from mexica_ai import registry, wire
-from mexica_ai.annotate import evaluate_record
+from mexica_ai.analysis.annotate import evaluate_record
+from mexica_ai.analysis.search import SearchRun
 from mexica_ai.cli.main import main
-from mexica_ai.client import Client
 from mexica_ai.engines import make_engine
-from mexica_ai.train.corrections import estimate
+from mexica_ai.game import registry
+from mexica_ai.rpc import wire
+from mexica_ai.rpc.client import Client
 from mexica_ai.v1 import engine_pb2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-GAMES = [name for name in registry.names() if registry.get(name).weights_spec]
+GAMES = [name for name in registry.names() if registry.get(name).learning.weights]
 SEARCH = {"iterations": 300, "seed": 1}
 
 
@@ -28,9 +30,9 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("weights")
     found = {}
     for game in GAMES:
-        spec = registry.get(game).weights_spec
+        spec = registry.get(game).learning.weights
         found[game] = folder / f"{game}.json"
-        spec.save(found[game], spec.make(estimate(spec)))
+        spec.save(found[game], spec.estimate())
     return found
 
 
@@ -111,8 +113,8 @@ def forced_position():
 def test_a_record_is_valued_with_the_set(client, files):
     record = short_record()
 
-    def by_hand(position, limits, **options):
-        return ai.search.run_search(position, limits, weights=files["mexica"], **options)
+    def by_hand(position, settings, _stop):
+        return SearchRun(position, dataclasses.replace(settings, weights=files["mexica"])).result()
 
     expected = list(evaluate_record(record, **SEARCH, memory_mb=64, search=by_hand))
     usual = list(client.evaluate_record(record, **SEARCH))

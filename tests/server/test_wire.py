@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mexica_ai as ai
-from mexica_ai import registry, wire
+from mexica_ai.game import registry
+from mexica_ai.rpc import wire
 from mexica_ai.v1 import engine_pb2, mexica_pb2, nim_pb2, tzolkin_pb2
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "mexica_positions.jsonl.gz"

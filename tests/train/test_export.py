@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import mexica_ai as ai
-from cext.core.search import Search
-from mexica_ai import env, registry
+from cext.core.search.search import Search
+from mexica_ai import env
+from mexica_ai.analysis.tree import search_tree
 from mexica_ai.cli.main import main
-from mexica_ai.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.export import MANIFEST, Settings, export, make_shard
-from mexica_ai.limits import Limits
-from mexica_ai.tree import search_tree
+from mexica_ai.game import registry
+from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.train.export import MANIFEST, Settings, export, make_shard
 
 
 class Here:
@@ -56,7 +56,7 @@ def test_rows_are_what_was_played(tmp_path):
     given = [*records(3), ("games:4", nim_record(1, finished=False))]
     summary = export(given, tmp_path, Here(), format="npz", records_per_shard=2, iterations=40, positions=True)
     assert (summary.shards, summary.written, summary.records, summary.unfinished) == (2, 2, 4, 1)
-    rows, codec = 0, registry.get("nim").codec
+    rows, codec = 0, registry.get("nim")
     for shard in range(2):
         data = load(tmp_path, shard)
         for i, number in enumerate(data["record"]):
@@ -69,7 +69,7 @@ def test_rows_are_what_was_played(tmp_path):
             np.testing.assert_array_equal(data["observation"][i], env.observe(position))
             legal = data["legal"][data["legal_offsets"][i] : data["legal_offsets"][i + 1]]
             assert legal.tolist() == position.state.legal_actions()
-            assert codec.format_action(int(legal[data["played"][i]])) == record["turns"][turn][action]
+            assert codec.text.format_action(int(legal[data["played"][i]])) == record["turns"][turn][action]
             visits = data["visits"][data["legal_offsets"][i] : data["legal_offsets"][i + 1]]
             assert visits.any() == data["searched"][i]
             if action == 0 and len(legal) > 1:
@@ -130,7 +130,7 @@ def test_what_is_refused(tmp_path):
 @pytest.mark.parametrize("game", registry.names())
 def test_a_tree_adds_up(game):
     position = ai.new_game(game, players=2, seed=1)
-    nodes = search_tree(position, Limits(None, 300), visits=1, seed=1)
+    nodes = search_tree(position, ai.SearchSettings(ai.Limits(None, 300), seed=1))
     assert nodes[0]["visits"] == 300
     assert nodes[0]["turn"] == 0
     legal = set(position.legal_actions())
@@ -142,7 +142,7 @@ def test_a_tree_adds_up(game):
             if edge["node"] is not None:
                 assert nodes[edge["node"]]["visits"] >= edge["visits"]
                 assert nodes[edge["node"]]["turn"] - node["turn"] in (0, 1)
-    few = search_tree(position, Limits(None, 300), visits=30, seed=1)
+    few = search_tree(position, ai.SearchSettings(ai.Limits(None, 300), seed=1), visits=30)
     assert [node["visits"] for node in few] == [node["visits"] for node in nodes if node["visits"] >= 30]
     assert all(edge["visits"] >= 30 for node in few for edge in node["edges"])
 

@@ -1,14 +1,17 @@
 """The fit of a learnt policy keeps the best weights that it saw."""
 
+import dataclasses
+
 import numpy as np
 
 from mexica_ai.train import policy
+from mexica_ai.train.positions import REPORT, SELECTION, TRAIN
 
 ACTIONS = 4
 
 
 def noise(count):
-    """Return decisions whose targets have nothing to do with their features, one in four held out."""
+    """Return decisions whose targets have nothing to do with their features, of all parts."""
     random_ = np.random.default_rng(1)
     size = count * ACTIONS
     targets = random_.dirichlet(np.full(ACTIONS, 0.1), count).ravel()
@@ -19,25 +22,39 @@ def noise(count):
         features=random_.normal(size=(size, 20)).astype(np.float32),
         logs=np.full(size, -np.log(ACTIONS), np.float32),
         targets=targets.astype(np.float32),
-        held_out=np.arange(count) % 4 == 0,
+        parts=np.array([SELECTION, REPORT, TRAIN, TRAIN])[np.arange(count) % 4],
     )
 
 
+SHAPES = {
+    "policy_state": (3, 4),
+    "policy_state_bias": (4,),
+    "policy_node": (4, 16),
+    "policy_category": (2, 16),
+    "policy_action": (20, 16),
+    "policy_out": (16,),
+}
+
+
 def test_a_fit_that_learns_nothing_returns_the_weights_from_which_it_started():
-    shapes = {
-        "policy_state": (3, 4),
-        "policy_state_bias": (4,),
-        "policy_node": (4, 16),
-        "policy_category": (2, 16),
-        "policy_action": (20, 16),
-        "policy_out": (16,),
-    }
-    start = policy.initial_weights(shapes, 1)
-    decisions = noise(40)
+    start = policy.initial_weights(SHAPES, 1)
+    decisions = noise(80)
     fitted, figures = policy.fit(decisions, start, seed=1)
     assert figures["epochs"] == 0
-    assert figures["after"] == figures["before"]
+    assert figures["selected"] == policy.log_loss(decisions.take(decisions.parts == SELECTION), start)
     for name, array in start.items():
         np.testing.assert_array_equal(fitted[name], array)
-    unseen = decisions.take(decisions.held_out)
-    assert policy.log_loss(unseen, fitted) == figures["after"]
+    found = policy.report(decisions, fitted)
+    assert found["after"] == found["before"] == policy.log_loss(decisions.take(decisions.parts == REPORT), None)
+    assert found["entropy"] < found["before"]
+
+
+def test_what_is_reported_neither_trains_nor_selects():
+    start = policy.initial_weights(SHAPES, 1)
+    decisions = noise(80)
+    spoiled = decisions.targets.copy().reshape(-1, ACTIONS)
+    spoiled[decisions.parts == REPORT] = [1, 0, 0, 0]
+    others = dataclasses.replace(decisions, targets=spoiled.ravel())
+    one, two = (policy.fit(each, start, seed=1, max_epochs=2) for each in (decisions, others))
+    assert one[1] == two[1]
+    assert policy.report(decisions, start) != policy.report(others, start)

@@ -1,4 +1,4 @@
-"""Walks off the paths of played games, and fits to what searches find there."""
+"""Walks off the paths of played games, and what is valued there."""
 
 import json
 import random
@@ -7,13 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from mexica_ai import registry
-from mexica_ai.cli.main import main
-from mexica_ai.errors import NotationError
-from mexica_ai.position import Position
-from mexica_ai.train import fit, positions, probes, selfplay
-
-pytestmark = pytest.mark.slow
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import NotationError
+from mexica_ai.train import positions, probes, selfplay
 
 GAMES = ["mexica", "coatl"]
 WALKS = 12
@@ -25,7 +22,9 @@ def played(request, tmp_path_factory):
     game, folder = request.param, tmp_path_factory.mktemp("probes")
     games, walks = folder / "games.jsonl", folder / "walks.jsonl"
     with ThreadPoolExecutor(1) as executor:
-        selfplay.play(games, executor, game=game, games=10, iterations=4, seed=1)
+        selfplay.play(folder / "played.jsonl", executor, game=game, games=10, iterations=4, deep=4, seed=1)
+    records = [json.loads(line)["record"] for line in (folder / "played.jsonl").read_text().splitlines()]
+    games.write_text("".join(json.dumps(record) + "\n" for record in records))
     make(walks, games, WALKS)
     return game, games, walks
 
@@ -33,18 +32,18 @@ def played(request, tmp_path_factory):
 @pytest.fixture(scope="module")
 def mexica_walk():
     """Return the line of a walk along a game with three seats."""
-    return json.dumps(probes.walk([selfplay.play_game("mexica", 1, 0, 4)], 1, 1, 5))
+    return json.dumps(probes.walk([selfplay.play_game("mexica", 1, 0, 4, 4)["record"]], 1, 1, 2, 1))
 
 
 def make(path, games, count, seed=1):
     records = [json.loads(line) for line in games.read_text().splitlines()]
     with ThreadPoolExecutor(1) as executor:
-        probes.make(path, records, executor, game=records[0]["game"], walks=count, iterations=30, seed=seed)
+        probes.make(path, records, executor, game=records[0]["game"], walks=count, iterations=4, rollouts=1, seed=seed)
 
 
 def load(walks, game):
     texts = [(f"line {n}", line) for n, line in enumerate(walks.read_bytes().splitlines(), 1)]
-    return probes.load(texts, game, registry.get(game).weights_spec.features)
+    return probes.load(texts, game, registry.get(game).learning.weights.features)
 
 
 def test_walks_record_what_searches_expect_of_valid_positions(played):
@@ -96,8 +95,8 @@ def test_walks_derive_from_seed_and_number(played):
     records = [json.loads(line) for line in games.read_text().splitlines()]
     records.sort(key=positions.fingerprint)
     lines = walks.read_text().splitlines()
-    assert json.dumps(probes.walk(records, 1, 3, 30)) in lines
-    assert json.dumps(probes.walk(records, 2, 3, 30)) not in lines
+    assert json.dumps(probes.walk(records, 1, 3, 4, 1)) in lines
+    assert json.dumps(probes.walk(records, 2, 3, 4, 1)) not in lines
 
 
 def test_a_torn_file_of_walks_is_continued(played, tmp_path):
@@ -115,24 +114,36 @@ def test_probes_are_read_in_any_order(played):
     data = load(walks, game)
     texts = [("", line) for line in walks.read_bytes().splitlines()]
     random.Random(1).shuffle(texts)
-    again = probes.load(texts, game, entry.weights_spec.features)
+    again = probes.load(texts, game, entry.learning.weights.features)
     for name in positions.Positions.__dataclass_fields__:
         assert np.array_equal(getattr(data, name), getattr(again, name)), name
     assert np.allclose(data.shares.sum(1), 1, atol=1e-3)
     assert (data.shares[~data.seats] == 0).all()
     first = json.loads(min(walks.read_bytes().splitlines()))["probes"][0]
     position = Position.from_json(first["position"])
-    assert np.array_equal(data.features[0, : position.players], entry.weights_spec.features(position.state))
+    assert np.array_equal(data.features[0, : position.players], entry.learning.weights.features(position.state))
     assert np.allclose(data.scores[0, : position.players] * positions.SCORE_SCALE, first["scores"], atol=1e-3)
 
 
-def test_probes_are_held_out_with_their_game(played):
+def test_probes_are_of_the_part_of_their_game(played):
     game, _, walks = played
     data = load(walks, game)
     along = [json.loads(line)["walk"]["along"] for line in sorted(walks.read_bytes().splitlines())]
     digests = list(dict.fromkeys(map(bytes.fromhex, along)))
-    assert np.array_equal(data.held_out, positions.held_out(digests)[data.games])
-    assert 0 < data.held_out.sum() < len(data.games)
+    assert np.array_equal(data.parts, positions.split(digests)[data.games])
+    assert set(data.parts) == {positions.TRAIN, positions.SELECTION, positions.REPORT}
+
+
+def test_a_walk_carries_one_record_and_does_not_depend_on_their_order(played, tmp_path):
+    game, games, walks = played
+    turned, path = tmp_path / "turned.jsonl", tmp_path / "walks.jsonl"
+    turned.write_bytes(b"".join(reversed(games.read_bytes().splitlines(keepends=True))))
+    make(path, turned, 4)
+    assert len(set(path.read_bytes().splitlines()) & set(walks.read_bytes().splitlines())) == 4
+    records = sorted(map(json.loads, games.read_bytes().splitlines()), key=positions.fingerprint)
+    record, state = probes._draw_record(records, 1, 3)
+    found = probes._walk(record, state, 1, 3, 4, 1, registry.get(game).weights())
+    assert json.dumps(found).encode() in walks.read_bytes().splitlines()
 
 
 @pytest.mark.parametrize(
@@ -154,86 +165,3 @@ def test_what_is_no_walk_is_refused(mexica_walk, change, expected):
     change(line)
     with pytest.raises(NotationError, match=expected):
         probes.load([("walks.jsonl:1", json.dumps(line).encode())], "mexica", None)
-
-
-def test_a_fit_comes_nearer_to_what_searches_expect(played):
-    game, _, walks = played
-    entry = registry.get(game)
-    data = load(walks, game)
-    weights = entry.weights().arrays()
-    network = {name: weights[name] for name in entry.weights_spec.network}
-    before = fit.report(data, weights)
-    after = fit.report(data, fit.fit(data, network, epochs=30, seed=1, learning_rate=2e-4))
-    assert after.share_error < 0.9 * before.share_error
-    assert after.score_error < before.score_error
-
-
-def test_the_command_fits_the_network_to_probes_and_keeps_the_priors(played, tmp_path, capsys):
-    game, games, walks = played
-    entry = registry.get(game)
-    made = tmp_path / "weights.json"
-    path = tmp_path / "walks.jsonl"
-    path.write_bytes(walks.read_bytes())
-    size = ["--walks", str(WALKS), "--walk-iterations", "30", "--epochs", "2"]
-    command = ["train", str(games), "--game", game, "--games", "0", "--refine", "--probes", str(path)]
-    assert main([*command, *size, "--weights", str(made)]) == 0
-    text = capsys.readouterr().out
-    assert f"{len(load(walks, game).games)} probes, " in text
-    assert "before    error of the shares 0." in text
-    assert path.read_bytes() == walks.read_bytes()  # all of them were there
-    content = json.loads(made.read_text())
-    usual = entry.weights().arrays()
-    assert np.array_equal(np.array(content["weights"]["priors"], np.float32), usual["priors"])
-    assert not np.array_equal(np.array(content["weights"]["w1"], np.float32), usual["w1"])
-    # Two epochs change little: what is in use is not pulled towards the outlook once more.
-    assert np.allclose(content["weights"]["linear"], usual["linear"], atol=0.02)
-    assert content["provenance"]["refined"] == entry.weights().sha256
-    assert content["provenance"]["probes"] == int((~load(walks, game).held_out).sum())
-    assert main([*command, "--epochs", "2", "--weights", str(made), "--json"]) == 0
-    figures = json.loads(capsys.readouterr().out)
-    assert figures["probes"]["before"]["share_error"] > 0
-    assert figures["choices"] == {}
-
-
-def test_probes_that_cannot_be_used_are_refused(played, tmp_path, capsys):
-    game, games, walks = played
-    made = tmp_path / "weights.json"
-    command = ["train", str(games), "--game", game, "--games", "0"]
-    assert main([*command, "--walks", "3", "--weights", str(made)]) == 2
-    assert "--walks: expected --probes FILE" in capsys.readouterr().err
-    fitting = [*command, "--weights", str(made), "--probes"]
-    assert main([*fitting, str(walks), "--walk-iterations", "30"]) == 2
-    assert "--walk-iterations: expected --walks N" in capsys.readouterr().err
-    for path in (games, made):
-        assert main([*fitting, str(path), "--walks", "1"]) == 2
-        assert "is also a file of games, or of weights" in capsys.readouterr().err
-    path = tmp_path / "one.jsonl"
-    path.write_bytes(walks.read_bytes().splitlines(keepends=True)[0])
-    assert main([*fitting, str(path)]) == 2
-    assert "go along one game" in capsys.readouterr().err
-    assert main([*command, "--probes", str(walks), "--evaluate"]) == 2
-    assert "nothing is fitted with --evaluate" in capsys.readouterr().err
-    assert main([*command, "--probes", str(tmp_path / "none.jsonl"), "--weights", str(made)]) == 2
-    assert "none.jsonl is no file" in capsys.readouterr().err
-    others = [json.loads(line) for line in walks.read_text().splitlines()]
-    for line in others:
-        line["walk"]["weights"] = "0123456789ab"
-    path = tmp_path / "others.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in others))
-    size = ["--walks", str(WALKS + 1), "--walk-iterations", "30", "--probes", str(path)]
-    assert main([*command, *size, "--weights", str(made)]) == 2
-    assert "by weights 0123456789ab" in capsys.readouterr().err
-    assert not made.exists()
-
-
-@pytest.mark.real("processes")
-def test_walks_do_not_depend_on_the_order_of_the_records(played, tmp_path):
-    game, games, walks = played
-    turned, path = tmp_path / "turned.jsonl", tmp_path / "walks.jsonl"
-    turned.write_bytes(b"".join(reversed(games.read_bytes().splitlines(keepends=True))))
-    size = ["--walks", "4", "--walk-iterations", "30", "--epochs", "1", "--weights", str(tmp_path / "w")]
-    command = ["train", str(turned), "--game", game, "--games", "0", "--refine", "--probes", str(path)]
-    assert main([*command, *size]) == 0
-    made = path.read_bytes().splitlines()
-    assert len(made) == 4
-    assert set(made) <= set(walks.read_bytes().splitlines())

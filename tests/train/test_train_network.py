@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mexica_ai.evaluators import OnnxEvaluator
+from mexica_ai.analysis.evaluators import OnnxEvaluator
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "train_network.py"
 

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from pages import PERSON, Process, engine
 
-from mexica_ai import registry
+from mexica_ai.game import registry
 
 ROOT = Path(__file__).parents[2]
 GOLDENS = ROOT / "tests" / "data" / "web"
@@ -420,14 +420,14 @@ def test_options_show_what_they_are(visit, name):
     """What the form shows is what is sent, touched or not."""
     one = visit()
     page = one.page
-    codec = registry.get(name).codec
-    usual = {option.name: option.default for option in codec.options if option.kind is bool}
+    codec = registry.get(name)
+    usual = {option.name: option.default for option in codec.starts.options if option.kind is bool}
     for touched in (None, *usual):
         page.goto(one.site.base)
         page.get_by_role("radio", name=codec.title).check()
         page.get_by_text("Options").click()
         wanted = dict(usual)
-        for option in codec.options:
+        for option in codec.starts.options:
             box = page.get_by_role("checkbox", name=option.help)
             if option.kind is not bool:
                 shown = page.get_by_role("textbox", name=option.help).get_attribute("placeholder")

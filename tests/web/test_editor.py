@@ -10,12 +10,13 @@ import pytest
 from spoiled import spoil
 
 import mexica_ai as ai
-from mexica_ai import registry
-from mexica_ai.errors import NotationError, PositionError
-from mexica_ai.games.edit import value_at
+from mexica_ai.game import registry
+from mexica_ai.game.edit import value_at
+from mexica_ai.io import strict
+from mexica_ai.io.errors import NotationError, PositionError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-GAMES = [game for game in registry.names() if registry.get(game).codec.editor]
+GAMES = [game for game in registry.names() if registry.get(game).editor]
 
 
 def example(name):
@@ -23,7 +24,7 @@ def example(name):
 
 
 def editor_of(data):
-    return registry.get(data["game"]).codec.editor
+    return registry.get(data["game"]).editor
 
 
 def edited(data, *commands):
@@ -273,7 +274,7 @@ def test_wrong_commands_are_refused(command, message):
 
 
 def test_a_game_without_an_editor_has_none():
-    assert registry.get("nim").codec.editor is None
+    assert registry.get("nim").editor is None
 
 
 # ---- palettes
@@ -282,7 +283,7 @@ def test_a_game_without_an_editor_has_none():
 @pytest.mark.parametrize("game", GAMES)
 def test_palettes_have_unique_names_keys_and_paths(game):
     for players in (2, 3, 4):
-        palette = registry.get(game).codec.editor.palette(ai.new_game(game, players=players).to_json())
+        palette = registry.get(game).editor.palette(ai.new_game(game, players=players).to_json())
         assert json.loads(json.dumps(palette))
         for key in ("name", "key"):
             names = [brush[key] for brush in palette["brushes"]]
@@ -325,10 +326,10 @@ def random_command(palette, targets, rng):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_random_commands_lead_to_positions_that_are_drawn_and_whose_faults_have_a_place(game):
-    codec, rng = registry.get(game).codec, random.Random(game)
+    codec, rng = registry.get(game), random.Random(game)
     module = __import__(f"mexica_ai.games.{game}.notation", fromlist=["SHAPE"])
     data, refused, seen = midgame(game), 0, set()
-    targets = re.findall('data-target="([^"]+)"', codec.draw(data, targets=True))
+    targets = re.findall('data-target="([^"]+)"', codec.picture.draw(data, targets=True))
     for _ in range(100):
         before = copy.deepcopy(data)
         try:
@@ -338,10 +339,10 @@ def test_random_commands_lead_to_positions_that_are_drawn_and_whose_faults_have_
             after = data
         assert data == before
         data = after
-        assert ai.strict.readable(data, module.SHAPE) == data
+        assert strict.readable(data, module.SHAPE) == data
         palette = codec.editor.palette(data)
         controls = {control["path"] for group in palette["groups"] for control in group["controls"]}
-        targets = set(re.findall('data-target="([^"]+)"', codec.draw(data, targets=True)))
+        targets = set(re.findall('data-target="([^"]+)"', codec.picture.draw(data, targets=True)))
         places = targets | {f"brush:{brush['name']}" for brush in palette["brushes"]}
         found = faults(data)
         for fault, place in zip(found, codec.editor.places(data, [one.path for one in found]), strict=True):
@@ -492,7 +493,7 @@ def test_an_edit_begins_with_a_new_game(post):
 @pytest.mark.parametrize("game", registry.names())
 def test_positions_spoiled_anywhere_get_an_answer(post, game):
     """They are drawn and have their palette; an edit of them has the shape of a position."""
-    rng, codec = random.Random(game), registry.get(game).codec
+    rng, codec = random.Random(game), registry.get(game)
     for number in range(25):
         data = midgame(game) if game in GAMES else ai.new_game(game).to_json()
         for _ in range(1 + number % 3):

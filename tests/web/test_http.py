@@ -8,7 +8,7 @@ import pytest
 from pages import PERSON, Process, engine
 
 import mexica_ai as ai
-from mexica_ai import registry
+from mexica_ai.game import registry
 
 PERSONS = [PERSON, PERSON]
 
@@ -34,12 +34,12 @@ def test_the_page_knows_what_there_is(page):
     assert info["engines"] == ["first"]
     assert [level["level"] for level in info["levels"]] == list(range(1, 11))
     for game in info["games"]:
-        codec = registry.get(game["name"]).codec
-        assert game["parts"] == list(codec.parts)
-        assert [tool["name"] for tool in game["tools"]] == [tool.name for tool in codec.tools]
-        assert [option["name"] for option in game["options"]] == [option.name for option in codec.options]
+        codec = registry.get(game["name"])
+        assert game["parts"] == list(codec.picture.parts)
+        assert [tool["name"] for tool in game["tools"]] == [tool.name for tool in codec.picture.tools]
+        assert [option["name"] for option in game["options"]] == [option.name for option in codec.starts.options]
         told = [option["default"] for option in game["options"]]
-        assert told == json.loads(json.dumps([option.default for option in codec.options]))
+        assert told == json.loads(json.dumps([option.default for option in codec.starts.options]))
         for example in game["examples"]:
             made = page.call("POST", "/api/games", {"example": example["name"]}, 201)
             assert made["game"] == game["name"]
@@ -288,22 +288,25 @@ def test_a_finished_game_says_how_points_were_made(page):
 def test_a_tool_that_cannot_be_used_says_why(page):
     now = midgame(page)
     usable = {entry["tool"] for entry in now["entries"]}
-    tools = {tool.name for tool in registry.get("mexica").codec.tools}
+    tools = {tool.name for tool in registry.get("mexica").picture.tools}
     assert now["blocked"].keys() == tools - usable
     assert now["blocked"]["place"] == "the pillis are placed before the first round"
 
 
 def test_tokens_are_removed_by_agreement(page):
     now = midgame(page)
-    answer = page.call("POST", "/api/removal", {"id": now["id"], "at": 0, "sizes": [12]})
+    answer = page.call("POST", "/api/proposal", {"id": now["id"], "at": 0, "actions": ["remove 12"]})
     assert not answer["agrees"]
     (opinion,) = answer["opinions"]
-    assert (opinion["size"], opinion["agrees"]) == (12, False)
+    assert (opinion["action"], opinion["agrees"]) == ("remove 12", False)
     assert opinion["explanation"]
-    page.call("POST", "/api/removal", {"id": now["id"], "at": 0, "sizes": [99]}, 422)
-    page.call("POST", "/api/removal", {"id": now["id"], "at": 9, "sizes": [12]}, 404)
+    page.call("POST", "/api/proposal", {"id": now["id"], "at": 0, "actions": ["remove 4"]}, 422)
+    page.call("POST", "/api/proposal", {"id": now["id"], "at": 9, "actions": ["remove 12"]}, 404)
     other = page.new("coatl", seats=PERSONS, open=True)
-    page.call("POST", "/api/removal", {"id": other["id"], "at": 0, "sizes": [12]}, 422)
+    page.call("POST", "/api/proposal", {"id": other["id"], "at": 0, "actions": ["remove 12"]}, 422)
+    assert page.call("POST", "/api/proposal", {"id": other["id"], "at": 0}) == {"agrees": False, "opinions": []}
+    opinions = page.call("POST", "/api/proposal", {"id": now["id"], "at": 0})["opinions"]
+    assert [opinion["action"] for opinion in opinions] == ["remove 3", "remove 6", "remove 12"]
 
 
 @pytest.mark.parametrize("name", ["players", "seed", "game", "self", "nothing"])
@@ -312,10 +315,10 @@ def test_an_option_that_no_game_has(page, name):
     assert refused["reason"] == "UNKNOWN_OPTION"
 
 
-@pytest.mark.parametrize("size", [-1, 256, 1 << 31, 10**30])
-def test_a_size_that_no_token_can_have(page, size):
-    refused = page.call("POST", "/api/removal", {"id": midgame(page)["id"], "at": 0, "sizes": [size]}, 400)
-    assert refused["message"].startswith("request.sizes: ")
+@pytest.mark.parametrize(("action", "status"), [("", 422), ("remove 99", 422), ("\ud800", 400), (3, 400)])
+def test_a_proposal_that_is_no_action(page, action, status):
+    refused = page.call("POST", "/api/proposal", {"id": midgame(page)["id"], "at": 0, "actions": [action]}, status)
+    assert refused["message"].startswith(("actions[0]: ", "request"))
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "1000000", "-1", "x", "\u0663"])

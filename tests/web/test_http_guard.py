@@ -140,7 +140,7 @@ def test_only_json_changes_something(page, kind):
 
 
 @pytest.mark.parametrize("is_chunked", [False, True])
-@pytest.mark.parametrize(("path", "most"), [("/api/games", 1 << 20), ("/api/removal", 1 << 16)])
+@pytest.mark.parametrize(("path", "most"), [("/api/games", 1 << 20), ("/api/proposal", 1 << 16)])
 def test_large_bodies_are_refused(page, path, most, is_chunked):
     for size, is_refused in ((most, False), (most + 1, True)):
         data = b'"' + b"x" * (size - 2) + b'"'

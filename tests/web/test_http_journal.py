@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from mexica_ai.errors import NotationError
+from mexica_ai.io.errors import NotationError
 from mexica_ai.web import starts
 from mexica_ai.web.app import Site
 from mexica_ai.web.journal import Folder

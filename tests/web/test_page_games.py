@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
-from mexica_ai import registry
-from mexica_ai.web import games, starts
+from mexica_ai.game import registry
+from mexica_ai.web import pictures, starts, turn_entry
 from mexica_ai.web.app import Site
 from mexica_ai.web.events import Hub
 from mexica_ai.web.jobs import MAX_LINE, Jobs
@@ -54,13 +54,13 @@ def test_an_expected_line_is_drawn_after_its_candidate(name, is_open):
         assert to_person(game)
         number = len(game.positions) - 1
         viewer = game.eyes(None)
-        seen = game.position_of(number, viewer, [], [])
+        seen = pictures.position_of(game, number, viewer, [], [])
         result = ai.best_turn(game.now.view(game.mover), iterations=2000, seed=seed, candidates=4)
         for candidate in result.candidates:
-            turns = game.playable(seen, number, [candidate.turn, *candidate.line[:MAX_LINE]])
+            turns = pictures.playable(game, seen, number, [candidate.turn, *candidate.line[:MAX_LINE]])
             assert turns[:1] == [candidate.turn] or not is_open  # a turn may show what the seat has not seen
             for index in range(1, len(turns)):
-                picture = game.picture(number, "all", viewer, line=turns[:index], actions=turns[index])
+                picture = pictures.picture(game, number, "all", viewer, line=turns[:index], actions=turns[index])
                 assert picture.startswith("<svg")
                 num_drawn += 1
         game.push(result.turn)
@@ -69,10 +69,10 @@ def test_an_expected_line_is_drawn_after_its_candidate(name, is_open):
 
 def test_what_cannot_be_is_no_part_of_a_line():
     game = new(game="nim", options={"piles": [2, 2]})
-    seen = game.position_of(0, None, [["take 1 1"]], [])
+    seen = pictures.position_of(game, 0, None, [["take 1 1"]], [])
     turns = [["take 2 2"], ["take 2 1"], ["take 1 1"]]
-    assert game.playable(seen, 0, turns) == turns[:1]
-    assert game.playable(seen, 0, [["take 2 2"], ["take 1 1"]]) == [["take 2 2"], ["take 1 1"]]
+    assert pictures.playable(game, seen, 0, turns) == turns[:1]
+    assert pictures.playable(game, seen, 0, [["take 2 2"], ["take 1 1"]]) == [["take 2 2"], ["take 1 1"]]
 
 
 def test_the_end_of_a_turn_has_no_cost():
@@ -131,12 +131,12 @@ def test_the_engines_of_a_game_are_closed_with_it():
 
 
 def test_the_page_knows_the_actions_of_the_examples_from_the_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(games, "_SAMPLES", {})
+    monkeypatch.setattr(turn_entry, "_SAMPLES", {})
     folder = Folder(tmp_path)
     Site(folder, None, {})
     folder.close()
     records = (Path(__file__).parents[2] / "examples").glob("*.jsonl")
     played = {json.loads(path.read_text().splitlines()[0])["game"] for path in records}
     assert played
-    assert set(games._SAMPLES) == played
-    assert all(games._SAMPLES[name] for name in played)
+    assert set(turn_entry._SAMPLES) == played
+    assert all(turn_entry._SAMPLES[name] for name in played)

@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-from cext.games.coatl.patterns import (
-    COLORS, compile_requirement, required_neighbors, reverse_requirement, shortest_path,
-)
+from cext.games.coatl.patterns import (COLORS, compile_requirement, required_neighbors, reverse_requirement,
+                                       shortest_path)
 
 _KINDS = {"absent": ABSENT, "length": LENGTH, "equal": EQUAL}
 

@@ -4,9 +4,10 @@ from libc.stdint cimport uint8_t, uint64_t
 
 from cext.games.coatl.plans cimport PlansCacheC
 from cext.games.coatl.state cimport CoatlStateC
+from cext.games.coatl.weights cimport OWN_TO_MOVE
 
 cdef enum:
-    NUM_COUNTS = 37             # features of a seat without its plans
+    NUM_COUNTS = OWN_TO_MOVE + 1    # features of a seat without its plans
     MAX_MISSING = 4             # most missing pieces for a level of a prophecy
     COUNTS_KEPT = 4096          # of a cache, a power of 2
     REACHES_KEPT = 16384        # the same

@@ -4,126 +4,110 @@ A prophecy counts for its points as its Coatl stands, and for the points of its 
 that are missing for them. At each open end of the Coatl the card's automaton gives the shortest path to one more
 occurrence; pieces that the seat has stored are not missing. ``plans.pxd`` has what several prophecies bring together.
 
-A network reads the features of the seat, of its rivals and of the position (``cext/core/network.pxd``). Its weights in
-``weights.json`` were fitted on self-play. The *outlook* is a hand-made weighted sum of a seat's features. It orders the
-actions of a turn, and a fit of the network begins with it.
+A network reads the features of the seat, of its rivals and of the position (``cext/core/learning/network.pxd``). Its
+weights in ``weights.json`` were fitted on self-play. The *outlook* is a hand-made weighted sum of a seat's features. It
+orders the actions of a turn, and a fit of the network begins with it.
 """
 
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from cext.core.game cimport State
-from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
-                                network_forward)
-from cext.core.rng cimport MIX_STEP, mix_bits, mix_step, mix_word
+from cext.core.contract.game cimport State
+from cext.core.learning.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features,
+                                         network_find_t, network_forward)
+from cext.core.contract.rng cimport MIX_STEP, mix_bits, mix_require, mix_step, mix_word
 from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PATHS, TEMPLES, FaceC,
                                      PathC, card_points, card_scan)
 from cext.games.coatl.plans cimport PLANS_MISSING, PlansC, PlansCacheC, plans_find
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
 from cext.games.coatl.state cimport (BODIES, BODY, BUILDING, CAPACITY, CLOSING, COATLS, DRAWING, FORESEEING, HEAD,
-                                     IN_HAND, ON_DISPLAY, PERFECT_PICK, PLAYED, PRIESTS_PROMISE, SEE_THE_FUTURE,
-                                     NUM_KINDS, TAIL, THIRD, CoatlC, set_first)
-from cext.games.coatl.weights cimport (NUM_INPUTS, NUM_OWN, NUM_SHARED, SHARED_BODIES, SHARED_BUILDING, SHARED_CLOSING,
-                                       SHARED_DECK, SHARED_DRAWING, SHARED_ENDING_BODIES, SHARED_ENDING_THIRD,
-                                       SHARED_FOUR_SEATS, SHARED_LEADER_CLOSED, SHARED_PAIRS, SHARED_ROUND,
-                                       SHARED_STRICT_ENDS, SHARED_SUPPLY_HEADS, SHARED_SUPPLY_TAILS,
-                                       SHARED_THREE_SEATS, SHARED_TWO_ACTIONS, SHARED_WITH_TOKENS, CoatlWeightsC)
+                                     IN_HAND, MAX_PIECES, NUM_KINDS, ON_DISPLAY, PERFECT_PICK, PLAYED, PRIESTS_PROMISE,
+                                     SEE_THE_FUTURE, TAIL, THIRD, CoatlC, set_first)
+from cext.games.coatl.weights cimport *
 
 cdef enum:
     CASH_SCALE = 30     # points
 
-cdef enum:              # features of a seat, before scaling
-    CLOSED_POINTS = 0
-    CLOSED
-    TWO_CLOSED
-    PLAYED_POINTS           # prophecies on unfinished Coatls, as they stand
-    PLAYABLE_POINTS         # prophecies in hand, on the Coatls where they bring most
-    PLAYED_GAINS            # what their next levels would add, by missing pieces: 0 to MAX_MISSING
-    HAND_GAINS = 10
-    UNFINISHED = 15
-    PIECES                  # on unfinished Coatls
-    LONGEST                 # most pieces of an unfinished Coatl
-    HEADS                   # unfinished Coatls with a head
-    TAILS
-    STORED_BODIES
-    STORED_HEADS
-    STORED_TAILS
-    CARDS                   # in hand
-    TEMPLE_POINTS           # of temples that could be met
-    TEMPLE_CARDS            # in hand
-    CROWDED                 # no room for two pieces
-    HEADS_MISSING           # of the three Coatls
-    TAILS_MISSING
-    READY                   # unfinished Coatls that the seat could complete now
-    READY_POINTS            # of their prophecies
-    CARDS_PLAYED            # on unfinished Coatls
-    FULL_CARDS              # unfinished Coatls with four prophecies
-    PICK                    # tokens
-    FUTURE
-    PROMISE
-    TO_MOVE
-    PLAN_POINTS = NUM_COUNTS    # see `PlansC`: with 0 pieces missing, and what each of 1 to PLANS_MISSING adds
-    BEST_POINTS = PLAN_POINTS + PLANS_MISSING + 1
-    PLAN_MISSING = BEST_POINTS + PLANS_MISSING + 1
-    PLAN_CHOSEN
-    PLAN_CARDS
-    PLAN_TEMPLES
-    PLAN_DISPLAY
-    PLAN_SUPPLY
-    PLAN_READY
-    PLAN_NEARLY
-    PLAN_CLOSABLE
-    NUM_SCALED
-    CASH = NUM_SCALED + 2
-    LEAD
-    ENDS_NOW
-    ENDS_NEXT
-
-# In the order of the network's inputs. Divisors bring each to about 1.
-OWN_FEATURES = (
-    "closed_points", "closed", "two_closed", "played_points", "playable_points",
-    "played_gain_0", "played_gain_1", "played_gain_2", "played_gain_3", "played_gain_4",
-    "hand_gain_0", "hand_gain_1", "hand_gain_2", "hand_gain_3", "hand_gain_4",
-    "unfinished", "pieces", "longest", "heads", "tails", "stored_bodies", "stored_heads", "stored_tails", "cards",
-    "temple_points", "temple_cards", "crowded", "heads_missing", "tails_missing", "ready", "ready_points",
-    "cards_played", "full_cards", "pick", "future", "promise", "to_move",
-    "plan_points_0", "plan_points_1", "plan_points_2", "plan_points_3", "plan_points_4",
-    "best_points_0", "best_points_1", "best_points_2", "best_points_3", "best_points_4",
-    "plan_missing", "plan_chosen", "plan_cards", "plan_temples", "plan_display", "plan_supply",
-    "plan_ready", "plan_nearly", "plan_closable",
-    "waits",                    # seats that move before it / 3
-    "last_actions",             # that it has left, once the end has been triggered / 2
-    "cash",                     # closed points, and those that it could close in one turn or in its last actions / 30
-    "lead",                     # cash less the best rival's, once the end has been triggered; from -4 to 4 points
-    "ends_now",                 # points by which it would win if it closed a third Coatl now, and could; 0 to 4
-    "ends_next",                # the same for a seat that is not to move
-    "estimate_logit",           # outlook / 8
-    "estimate_score",           # outlook / 50
+# The features of a seat before it is compared: feature, divisor that brings it to about 1, weight in the outlook. The
+# outlook is about in points. Most actions of a turn only prepare something, so preparation counts. It leaves out plans.
+_FEATURES = (
+    (OWN_CLOSED_POINTS, 30, 1),
+    (OWN_CLOSED, 3, 3),
+    (OWN_TWO_CLOSED, 1, 0),
+    (OWN_PLAYED_POINTS, 15, 0.9),
+    (OWN_PLAYABLE_POINTS, 15, 0.75),
+    (OWN_PLAYED_GAIN_0, 5, 0.7),
+    (OWN_PLAYED_GAIN_1, 5, 0.45),
+    (OWN_PLAYED_GAIN_2, 5, 0.25),
+    (OWN_PLAYED_GAIN_3, 5, 0.12),
+    (OWN_PLAYED_GAIN_4, 5, 0.05),
+    (OWN_HAND_GAIN_0, 10, 0.7),
+    (OWN_HAND_GAIN_1, 10, 0.45),
+    (OWN_HAND_GAIN_2, 10, 0.25),
+    (OWN_HAND_GAIN_3, 10, 0.12),
+    (OWN_HAND_GAIN_4, 10, 0.05),
+    (OWN_UNFINISHED, 2, 1),
+    (OWN_PIECES, 10, 0.1),
+    (OWN_LONGEST, 10, 0),
+    (OWN_HEADS, 1, 0.7),
+    (OWN_TAILS, 1, 0.7),
+    (OWN_STORED_BODIES, 5, 0.35),
+    (OWN_STORED_HEADS, 2, 0.5),
+    (OWN_STORED_TAILS, 2, 0.5),
+    (OWN_CARDS, 5, 0.4),
+    (OWN_TEMPLE_POINTS, 7, 0.3),
+    (OWN_TEMPLE_CARDS, 1, 0),
+    (OWN_CROWDED, 1, -0.5),
+    (OWN_HEADS_MISSING, 3, -0.4),
+    (OWN_TAILS_MISSING, 3, -0.4),
+    (OWN_READY, 1, 1),
+    (OWN_READY_POINTS, 15, 0),
+    (OWN_CARDS_PLAYED, 4, 0.2),
+    (OWN_FULL_CARDS, 1, 0.3),
+    (OWN_PICK, 1, 0.5),
+    (OWN_FUTURE, 1, 0.5),
+    (OWN_PROMISE, 1, 0.5),
+    (OWN_TO_MOVE, 1, 0.5),
+    (OWN_PLAN_POINTS_0, 15, 0),
+    (OWN_PLAN_POINTS_1, 5, 0),
+    (OWN_PLAN_POINTS_2, 5, 0),
+    (OWN_PLAN_POINTS_3, 5, 0),
+    (OWN_PLAN_POINTS_4, 5, 0),
+    (OWN_BEST_POINTS_0, 10, 0),
+    (OWN_BEST_POINTS_1, 5, 0),
+    (OWN_BEST_POINTS_2, 5, 0),
+    (OWN_BEST_POINTS_3, 5, 0),
+    (OWN_BEST_POINTS_4, 5, 0),
+    (OWN_PLAN_MISSING, 5, 0),
+    (OWN_PLAN_CHOSEN, 25, 0),
+    (OWN_PLAN_CARDS, 5, 0),
+    (OWN_PLAN_TEMPLES, 14, 0),
+    (OWN_PLAN_DISPLAY, 10, 0),
+    (OWN_PLAN_SUPPLY, 2, 0),
+    (OWN_PLAN_READY, 15, 0),
+    (OWN_PLAN_NEARLY, 15, 0),
+    (OWN_PLAN_CLOSABLE, 1, 0),
 )
 
-ESTIMATES = (NUM_OWN - 2, NUM_OWN - 1)
-
-cdef float[NUM_SCALED] _SCALES
-_SCALES[:] = [30, 3, 1, 15, 15,
-              5, 5, 5, 5, 5,
-              10, 10, 10, 10, 10,
-              2, 10, 10, 1, 1, 5, 2, 2, 5,
-              7, 1, 1, 3, 3, 1, 15,
-              4, 1, 1, 1, 1, 1,
-              15, 5, 5, 5, 5,
-              10, 5, 5, 5, 5,
-              5, 25, 5, 14, 10, 2, 15, 15, 1]
-
-# The outlook, about in points. Most actions of a turn only prepare something, so preparation counts.
-cdef float[NUM_COUNTS] _OUTLOOK
-_OUTLOOK[:] = [1, 3, 0, 0.9, 0.75,
-               0.7, 0.45, 0.25, 0.12, 0.05,
-               0.7, 0.45, 0.25, 0.12, 0.05,
-               1, 0.1, 0, 0.7, 0.7, 0.35, 0.5, 0.5, 0.4,
-               0.3, 0, -0.5, -0.4, -0.4, 1, 0,
-               0.2, 0.3, 0.5, 0.5, 0.5, 0.5]
 cdef enum:
+    NUM_SCALED = OWN_PLAN_CLOSABLE + 1
     OUTLOOK_AT_START = 12
+
+cdef float[NUM_SCALED] _DIVISORS
+cdef float[NUM_COUNTS] _OUTLOOK
+
+
+def _read_features():
+    """Check the table, and copy it to where C reads it."""
+    if [feature for feature, _, _ in _FEATURES] != list(range(NUM_SCALED)):
+        raise ImportError("_FEATURES: expected all features up to OWN_PLAN_CLOSABLE, in the order of weights.pxd")
+    for feature, divisor, weight in _FEATURES:
+        _DIVISORS[feature] = divisor
+        if feature < NUM_COUNTS:
+            _OUTLOOK[feature] = weight
+
+
+_read_features()
 
 
 # The pieces that a seat has stored.
@@ -269,8 +253,7 @@ cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock,
             memset(&blank, 0, sizeof(blank))
             coatl = &blank
         coatls[num_coatls] = coatl
-        if cache != NULL:
-            keys[num_coatls] = _coatl_key(coatl, stock)
+        keys[num_coatls] = _coatl_key(coatl, stock) if cache != NULL else 0
         num_coatls += 1
         if coatl.length == 0:
             break
@@ -288,8 +271,8 @@ cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock,
                     best = outlook
                     best_reach = reach[0]
         if best >= 0:
-            features[PLAYABLE_POINTS] += best_reach.points
-            _add_gains(&best_reach, features + HAND_GAINS)
+            features[OWN_PLAYABLE_POINTS] += best_reach.points
+            _add_gains(&best_reach, features + OWN_HAND_GAIN_0)
 
 
 cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl, const StockC* stock,
@@ -304,23 +287,23 @@ cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl
     for i in range(coatl.num_cards):
         reach = _find_reach(coatl, key, coatl.cards[i], stock, cache, &own)
         all_points += reach.points
-        _add_gains(reach, features + PLAYED_GAINS)
-    features[PLAYED_POINTS] += all_points
-    features[UNFINISHED] += 1
-    features[PIECES] += coatl.length
-    features[LONGEST] = max(features[LONGEST], <float>coatl.length)
-    features[HEADS] += coatl.has_head
-    features[TAILS] += coatl.has_tail
-    features[CARDS_PLAYED] += coatl.num_cards
-    features[FULL_CARDS] += coatl.num_cards == PLAYED
+        _add_gains(reach, features + OWN_PLAYED_GAIN_0)
+    features[OWN_PLAYED_POINTS] += all_points
+    features[OWN_UNFINISHED] += 1
+    features[OWN_PIECES] += coatl.length
+    features[OWN_LONGEST] = max(features[OWN_LONGEST], <float>coatl.length)
+    features[OWN_HEADS] += coatl.has_head
+    features[OWN_TAILS] += coatl.has_tail
+    features[OWN_CARDS_PLAYED] += coatl.num_cards
+    features[OWN_FULL_CARDS] += coatl.num_cards == PLAYED
     if coatl.num_cards > 0 and coatl.has_head + stock.heads > 0 and coatl.has_tail + stock.tails > 0:
-        features[READY] += 1
-        features[READY_POINTS] += all_points
+        features[OWN_READY] += 1
+        features[OWN_READY_POINTS] += all_points
     temples = state.temples[ON_DISPLAY] | state.temples[IN_HAND + seat]
     while temples:
         best = max(best, _temple_outlook(coatl, set_first(temples)))
         temples &= temples - 1
-    features[TEMPLE_POINTS] += best
+    features[OWN_TEMPLE_POINTS] += best
 
 
 cdef void _count_anew(const CoatlStateC* state, int seat, CoatlCacheC* cache, float* features) noexcept nogil:
@@ -336,26 +319,26 @@ cdef void _count_anew(const CoatlStateC* state, int seat, CoatlCacheC* cache, fl
         stock.tails += state.table.stored[seat][TAIL][color]
         stock.colors |= (stock.bodies[color] > 0) << color
         stock.key = stock.key << 8 | stock.bodies[color]
-        features[STORED_BODIES] += stock.bodies[color]
+        features[OWN_STORED_BODIES] += stock.bodies[color]
     for number in range(COATLS):
         coatl = &state.coatls[seat][number]
-        features[CLOSED] += coatl.closed
-        features[CLOSED_POINTS] += coatl.points
+        features[OWN_CLOSED] += coatl.closed
+        features[OWN_CLOSED_POINTS] += coatl.points
         if coatl.length > 0 and not coatl.closed:
             _look_at_coatl(state, seat, coatl, &stock, cache, features)
     _look_at_hand(state, seat, &stock, cache, features)
-    features[TWO_CLOSED] = features[CLOSED] >= 2
-    features[STORED_HEADS] = stock.heads
-    features[STORED_TAILS] = stock.tails
-    features[CARDS] = state.table.num_hand[seat]
-    features[TEMPLE_CARDS] = state.table.num_temples[seat]
-    features[CROWDED] = features[STORED_BODIES] + stock.heads + stock.tails > CAPACITY - 2
-    features[HEADS_MISSING] = max(0, COATLS - features[CLOSED] - features[HEADS] - stock.heads)
-    features[TAILS_MISSING] = max(0, COATLS - features[CLOSED] - features[TAILS] - stock.tails)
-    features[PICK] = tokens & PERFECT_PICK != 0
-    features[FUTURE] = tokens & SEE_THE_FUTURE != 0
-    features[PROMISE] = tokens & PRIESTS_PROMISE != 0
-    features[TO_MOVE] = state.table.to_move == seat
+    features[OWN_TWO_CLOSED] = features[OWN_CLOSED] >= 2
+    features[OWN_STORED_HEADS] = stock.heads
+    features[OWN_STORED_TAILS] = stock.tails
+    features[OWN_CARDS] = state.table.num_hand[seat]
+    features[OWN_TEMPLE_CARDS] = state.table.num_temples[seat]
+    features[OWN_CROWDED] = features[OWN_STORED_BODIES] + stock.heads + stock.tails > CAPACITY - 2
+    features[OWN_HEADS_MISSING] = max(0, COATLS - features[OWN_CLOSED] - features[OWN_HEADS] - stock.heads)
+    features[OWN_TAILS_MISSING] = max(0, COATLS - features[OWN_CLOSED] - features[OWN_TAILS] - stock.tails)
+    features[OWN_PICK] = tokens & PERFECT_PICK != 0
+    features[OWN_FUTURE] = tokens & SEE_THE_FUTURE != 0
+    features[OWN_PROMISE] = tokens & PRIESTS_PROMISE != 0
+    features[OWN_TO_MOVE] = state.table.to_move == seat
 
 
 cdef uint64_t _key(const CoatlStateC* state, int seat) noexcept nogil:
@@ -364,6 +347,12 @@ cdef uint64_t _key(const CoatlStateC* state, int seat) noexcept nogil:
     cdef const uint8_t* stored = &state.table.stored[seat][0][0]
     cdef uint64_t h = mix_step(0, state.cards[IN_HAND + seat])
     cdef int number, i
+    # Words: the pieces, the fields from `length` to `unused`, the cards and what follows from the pieces.
+    mix_require(MAX_PIECES % 8 == 0)
+    mix_require(NUM_KINDS * NUM_COLORS >= 8)
+    mix_require(NUM_KINDS * NUM_COLORS <= 16)
+    mix_require(<size_t>&(<CoatlC*>NULL).cards - <size_t>&(<CoatlC*>NULL).length == 8)
+    mix_require(<size_t>&(<CoatlC*>NULL).neighbors - <size_t>&(<CoatlC*>NULL).cards == 4)
     h = mix_step(h, (state.temples[ON_DISPLAY] | state.temples[IN_HAND + seat])
                  | <uint64_t>state.table.tokens[seat] << 16 | <uint64_t>state.table.num_hand[seat] << 24
                  | <uint64_t>state.table.num_temples[seat] << 32 | <uint64_t>(state.table.to_move == seat) << 40)
@@ -371,11 +360,11 @@ cdef uint64_t _key(const CoatlStateC* state, int seat) noexcept nogil:
     h = mix_step(h, mix_word(stored + NUM_KINDS * NUM_COLORS - 8))
     for number in range(COATLS):
         coatl = &state.coatls[seat][number]
-        h = mix_step(h, mix_word(&coatl.length))        # and the fields after it, up to the points
+        h = mix_step(h, mix_word(&coatl.length))
         if not coatl.closed:
             for i in range(0, coatl.length, 8):
                 h = mix_step(h, mix_word(coatl.pieces + i))
-            h = mix_step(h, mix_word(&coatl.cards))     # and the neighbours of the pieces
+            h = mix_step(h, mix_word(&coatl.cards))
     return mix_bits(h) | 1
 
 
@@ -432,17 +421,17 @@ cdef void _add_plans(const CoatlStateC* state, int seat, PlansCacheC* cache, flo
     cdef int i
     plans_find(state, seat, cache, &plans)
     for i in range(PLANS_MISSING + 1):
-        features[PLAN_POINTS + i] = plans.points[i] - (plans.points[i - 1] if i > 0 else 0)
-        features[BEST_POINTS + i] = plans.best[i] - (plans.best[i - 1] if i > 0 else 0)
-    features[PLAN_MISSING] = plans.missing
-    features[PLAN_CHOSEN] = plans.chosen_points
-    features[PLAN_CARDS] = plans.cards
-    features[PLAN_TEMPLES] = plans.temples
-    features[PLAN_DISPLAY] = plans.on_display
-    features[PLAN_SUPPLY] = plans.on_supply
-    features[PLAN_READY] = plans.ready
-    features[PLAN_NEARLY] = plans.nearly
-    features[PLAN_CLOSABLE] = plans.num_ready
+        features[OWN_PLAN_POINTS_0 + i] = plans.points[i] - (plans.points[i - 1] if i > 0 else 0)
+        features[OWN_BEST_POINTS_0 + i] = plans.best[i] - (plans.best[i - 1] if i > 0 else 0)
+    features[OWN_PLAN_MISSING] = plans.missing
+    features[OWN_PLAN_CHOSEN] = plans.chosen_points
+    features[OWN_PLAN_CARDS] = plans.cards
+    features[OWN_PLAN_TEMPLES] = plans.temples
+    features[OWN_PLAN_DISPLAY] = plans.on_display
+    features[OWN_PLAN_SUPPLY] = plans.on_supply
+    features[OWN_PLAN_READY] = plans.ready
+    features[OWN_PLAN_NEARLY] = plans.nearly
+    features[OWN_PLAN_CLOSABLE] = plans.num_ready
 
 
 cdef inline float _cash(const CoatlStateC* state, int seat, const float* counts) noexcept nogil:
@@ -450,8 +439,8 @@ cdef inline float _cash(const CoatlStateC* state, int seat, const float* counts)
     nothing.
     """
     cdef int actions = _last_actions(state, seat) if state.table.ending != 0 else 1
-    return (counts[CLOSED_POINTS] + (counts[PLAN_READY] if actions > 0 else 0)
-            + (counts[PLAN_NEARLY] if actions > 1 else 0))
+    return (counts[OWN_CLOSED_POINTS] + (counts[OWN_PLAN_READY] if actions > 0 else 0)
+            + (counts[OWN_PLAN_NEARLY] if actions > 1 else 0))
 
 
 cdef void _fill_own(const CoatlStateC* state, int seat, CoatlCacheC* cache, float* out) noexcept nogil:
@@ -466,14 +455,14 @@ cdef void _fill_own(const CoatlStateC* state, int seat, CoatlCacheC* cache, floa
     _add_plans(state, seat, NULL if cache == NULL else &cache.plans, counts)
     outlook = _outlook(counts)
     for i in range(NUM_SCALED):
-        out[i] = counts[i] / _SCALES[i]
-    out[NUM_SCALED] = ((seat - state.table.to_move + state.table.num_players) % state.table.num_players) / 3.0
-    out[NUM_SCALED + 1] = _last_actions(state, seat) / 2.0
-    out[CASH] = _cash(state, seat, counts) / CASH_SCALE
-    for i in range(LEAD, ENDS_NEXT + 1):
+        out[i] = counts[i] / _DIVISORS[i]
+    out[OWN_WAITS] = ((seat - state.table.to_move + state.table.num_players) % state.table.num_players) / 3.0
+    out[OWN_LAST_ACTIONS] = _last_actions(state, seat) / 2.0
+    out[OWN_CASH] = _cash(state, seat, counts) / CASH_SCALE
+    for i in range(OWN_LEAD, OWN_ENDS_NEXT + 1):
         out[i] = 0                  # see _compare
-    out[ENDS_NEXT + 1] = outlook / 8
-    out[ENDS_NEXT + 2] = outlook / 50
+    out[OWN_ESTIMATE_LOGIT] = outlook / 8
+    out[OWN_ESTIMATE_SCORE] = outlook / 50
 
 
 cdef void _fill_shared(const CoatlStateC* state, float* out) noexcept nogil:
@@ -512,7 +501,7 @@ cdef void _fill_shared(const CoatlStateC* state, float* out) noexcept nogil:
 
 cdef inline float _raw(const float* own, int feature) noexcept nogil:
     """Return one of the first NUM_SCALED features, before scaling."""
-    return own[feature] * _SCALES[feature]
+    return own[feature] * _DIVISORS[feature]
 
 
 cdef void _compare(const CoatlStateC* state, int seat, float own[4][NUM_OWN]) noexcept nogil:
@@ -520,19 +509,19 @@ cdef void _compare(const CoatlStateC* state, int seat, float own[4][NUM_OWN]) no
     cdef float rivals, most = 0
     cdef int rival
     cdef bint has_ended = state.table.ending != 0
-    if not has_ended and _raw(own[seat], CLOSED) + _raw(own[seat], PLAN_CLOSABLE) < COATLS - 0.5:
+    if not has_ended and _raw(own[seat], OWN_CLOSED) + _raw(own[seat], OWN_PLAN_CLOSABLE) < COATLS - 0.5:
         return
     for rival in range(state.table.num_players):
         if rival != seat:
-            rivals = own[rival][CASH] * CASH_SCALE
+            rivals = own[rival][OWN_CASH] * CASH_SCALE
             if not has_ended and rival > seat:      # it would have two actions
-                rivals += _raw(own[rival], PLAN_NEARLY)
+                rivals += _raw(own[rival], OWN_PLAN_NEARLY)
             most = max(most, rivals)
     if has_ended:
-        own[seat][LEAD] = min(4, max(-4, own[seat][CASH] * CASH_SCALE - most))
+        own[seat][OWN_LEAD] = min(4, max(-4, own[seat][OWN_CASH] * CASH_SCALE - most))
     else:
-        own[seat][ENDS_NOW if state.table.to_move == seat else ENDS_NEXT] = min(
-            4, max(0, own[seat][CASH] * CASH_SCALE - most))
+        own[seat][OWN_ENDS_NOW if state.table.to_move == seat else OWN_ENDS_NEXT] = min(
+            4, max(0, own[seat][OWN_CASH] * CASH_SCALE - most))
 
 
 cdef void _find_features(const CoatlStateC* state, CoatlCacheC* cache, float* inputs) noexcept nogil:
@@ -565,7 +554,7 @@ def features(State owner not None):
     -------
     numpy.ndarray
         float32, shape (seats, NUM_INPUTS): the seat's own features, the largest and the mean of its rivals',
-        and those of the position; names in `OWN_FEATURES` and `SHARED_...` of ``weights.pxd``.
+        and those of the position; names in `OWN_...` and `SHARED_...` of ``weights.pxd``.
     """
     return network_features(owner, "coatl", NUM_INPUTS, <network_find_t>_find_features_anew)
 
@@ -580,8 +569,3 @@ cdef void evaluation_evaluate(const void* weights, CoatlCacheC* cache, const Coa
     _find_features(state, cache, inputs)
     network_forward(network, NUM_INPUTS, inputs, state.table.num_players, outputs)
     network_answers(outputs, state.table.num_players, values, points)
-
-
-assert len(OWN_FEATURES) == NUM_OWN
-assert TO_MOVE == NUM_COUNTS - 1
-assert ENDS_NEXT == NUM_OWN - 3

@@ -2,7 +2,7 @@
 
 from numpy.random cimport bitgen_t
 
-from cext.core.types cimport action_t
+from cext.core.contract.types cimport action_t
 from cext.games.coatl.state cimport CoatlStateC
 
 # Deals the cards that `viewer` cannot place anew, uniformly among all that fits what it has seen; 0 if it knows all.

@@ -3,9 +3,9 @@
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 from libc.string cimport memset
 
-from cext.core.game cimport State
-from cext.core.rng cimport Stream, rng_below
-from cext.core.types cimport action_t
+from cext.core.contract.game cimport State
+from cext.core.contract.rng cimport Stream, rng_below
+from cext.core.contract.types cimport action_t
 from cext.games.coatl.cards cimport FACE_OF, FIRST_CARD, NUM_CARDS, NUM_FACES, NUM_TEMPLES
 from cext.games.coatl.observations cimport AWAYS, DECK, EVERYWHERE, HANDS, observations_deal, observations_deal_within
 from cext.games.coatl.rules cimport MAX_ACTIONS, rules_accepts_action, rules_legal_actions, rules_matches

@@ -17,8 +17,8 @@ taken, which fits but is no uniform draw.
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from cext.core.game cimport State
-from cext.core.rng cimport MIX_STEP, Stream, rng_below, rng_uniform
+from cext.core.contract.game cimport State
+from cext.core.contract.rng cimport MIX_STEP, Stream, rng_below, rng_uniform
 from cext.games.coatl.cards cimport FACE_OF, NUM_CARDS, NUM_FACES
 from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_OBSERVATIONS, NO_SEAT, ON_COATL,
                                      PLAYED_UNSEEN, PRIVATE, PUBLIC, PUT_AWAY, RENEWED, REVEALED, UNSURE, set_first,

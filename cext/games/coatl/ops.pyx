@@ -8,16 +8,16 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memset
 from numpy.random cimport bitgen_t
 
-from cext.core.game cimport GameOps, State, game_create, state_wrap
-from cext.core.rng cimport Stream
-from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+from cext.core.contract.game cimport GameOps, State, game_create, state_wrap
+from cext.core.contract.rng cimport Stream
+from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 from cext.games.coatl.evaluation cimport CoatlCacheC, evaluation_evaluate
 from cext.games.coatl.hidden cimport hidden_determinize
 from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
                                      rules_draw_outcome, rules_legal_actions, rules_returns, rules_score)
-from cext.games.coatl.state cimport (NONE, OVER, CoatlStateC, state_check, state_check_name, state_describe,
-                                     state_fill, state_hash)
+from cext.games.coatl.state cimport (NONE, OVER, CoatlStateC, state_check, state_check_name, state_describe, state_fill,
+                                     state_hash)
 from cext.games.coatl.tensor cimport OBSERVATION_SIZE, tensor_observe
 from cext.games.coatl.weights cimport CoatlWeightsC
 
@@ -104,7 +104,7 @@ def state_from_fields(dict fields not None):
     ValueError
         If there are more pieces or cards than the game has.
     PositionError
-        If an invariant is broken; the codec should have found it.
+        If an invariant is broken; the validation of positions should have found it.
     """
     cdef CoatlStateC state
     state_fill(&state, fields)

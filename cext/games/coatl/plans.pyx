@@ -7,13 +7,13 @@ shortest path of the prophecy's automaton.
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
-from cext.core.rng cimport mix_bits, mix_step, mix_word
-from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACE_OF, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PAIR_A,
-                                     PAIR_B, PATHS, TEMPLES, FaceC, OutlookC, PathC,
-                                     TempleC, card_points, card_scan, card_times)
+from cext.core.contract.rng cimport mix_bits, mix_require, mix_step, mix_word
+from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACE_OF, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PAIR_A, PAIR_B,
+                                     PATHS, TEMPLES, FaceC, OutlookC, PathC, TempleC, card_points, card_scan,
+                                     card_times)
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
-from cext.games.coatl.state cimport (BODY, COATLS, DISPLAY, HEAD, IN_HAND, NUM_KINDS, ON_DISPLAY, PLAYED,
-                                     TAIL, CoatlC, set_first, set_size)
+from cext.games.coatl.state cimport (BODY, COATLS, DISPLAY, HEAD, IN_HAND, NUM_KINDS, ON_DISPLAY, PLAYED, TAIL, CoatlC,
+                                     set_first, set_size)
 
 cdef enum:
     DEPTH = 4                   # steps of the beam search; 3, with one occurrence each, played equally well
@@ -172,6 +172,10 @@ cdef uint64_t _key(const CardsC* cards, const PlanC* start) noexcept nogil:
     """Return a hash of what a search begins with, not 0."""
     cdef uint64_t h = 0
     cdef size_t i
+    # `_begin` has zeroed the plan, gaps between its fields, too; `points` and what follows are still 0.
+    mix_require(<size_t>&(<PlanC*>NULL).points <= sizeof(PlanC) // 8 * 8)
+    mix_require(MAX_CARDS >= 8)
+    mix_require(MAX_CARDS <= 16)
     for i in range(sizeof(PlanC) // 8):
         h = mix_step(h, mix_word(<const uint8_t*>start + 8 * i))
     h = mix_step(h, mix_word(cards.faces))

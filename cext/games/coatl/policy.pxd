@@ -2,7 +2,7 @@
 
 from numpy.random cimport bitgen_t
 
-from cext.core.types cimport action_t
+from cext.core.contract.types cimport action_t
 from cext.games.coatl.evaluation cimport CoatlCacheC
 from cext.games.coatl.state cimport CoatlStateC
 

@@ -4,10 +4,10 @@ from libc.math cimport expf, logf
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
 
-from cext.core.game cimport State
-from cext.core.priors cimport priors_categorize, priors_find_t, priors_inputs
-from cext.core.rng cimport rng_below
-from cext.core.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
+from cext.core.contract.game cimport State
+from cext.core.learning.priors cimport priors_categorize, priors_find_t, priors_inputs
+from cext.core.contract.rng cimport rng_below
+from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
 from cext.games.coatl.cards cimport NUM_COLORS, NUM_PAIRS, PAIR_A, PAIR_B
 from cext.games.coatl.evaluation cimport CoatlCacheC, evaluation_outlook
 from cext.games.coatl.rules cimport (MAX_ACTIONS, rules_apply_action, rules_candidates, rules_is_legal,
@@ -71,8 +71,7 @@ cdef action_t policy_playout_action(const CoatlStateC* state, bitgen_t* rng) noe
 # --- priors
 #
 # The prior of an action falls with the gap between the seat's outlook after it and after the best action. Weights by
-# kind of action, gap and phase of the turn can correct that. `mexica_ai.train.priors` fits them to the choices of the
-# search; the weights in the package are all 1.
+# kind of action, gap and phase of the turn can correct that; the weights in the package are all 1.
 
 cdef float TEMPERATURE = 1.5    # of the outlook
 cdef float DRAWING_VALUE = 0.3  # of drawing, added to the outlook

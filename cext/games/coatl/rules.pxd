@@ -3,9 +3,8 @@
 from libc.stdint cimport uint8_t
 from numpy.random cimport bitgen_t
 
-from cext.core.types cimport action_t
-from cext.games.coatl.state cimport (ADD, BODY, HAND, PLAY, TEMPLE, CoatlC, CoatlStateC, action_kind,
-                                     action_verb)
+from cext.core.contract.types cimport action_t
+from cext.games.coatl.state cimport ADD, BODY, HAND, PLAY, TEMPLE, CoatlC, CoatlStateC, action_kind, action_verb
 
 cdef enum:
     # 25 takes, 7 draws, 15 starts, 40 additions to two Coatls, 10 plays of 5 cards on them, 25 perfect picks, 2

@@ -6,19 +6,21 @@ Sources: the rulebook (Synapses Games, 2020) and the decisions D1-D15 of ``docs/
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
-from cext.core.rng cimport rng_below
+from cext.core.contract.rng cimport rng_below
 from cext.games.coatl.cards cimport (FACE_OF, FACES, FIRST_CARD, NUM_CARDS, NUM_COLORS, NUM_FACES, NUM_PAIRS,
-                                     NUM_TEMPLES, PAIR_A, PAIR_B, PAIR_OF, SECOND_COPIES, card_reached,
-                                     neighbors_pair, neighbors_piece, temple_met)
-from cext.games.coatl.state cimport (
-    ACROSS, ADD, AWAY, BODIES, BODY, BODY_SPACES, BUILDING, CAPACITY, CLOSE, CLOSING, COATLS, DEAL, DEALING,
-    DEALT, DISCARD, DISCARDED, DISPLAY, DRAW, DRAWING, END, EVERYBODY, FORESEEING, FUTURE, HEAD, HEAD_SPACES,
-    IN_DECK, IN_HAND, KEEP, KEEPING, LEFT, MAX_PIECES, MAX_UNFINISHED, NONE, NO_CARD, NUM_KINDS, ON_COATL,
-    ON_DISPLAY, OVER, PASS, PERFECT, PERFECT_PICK, PLAY, PLAYED, PLAYED_UNSEEN, PRIESTS_PROMISE, PRIVATE,
-    PROMISE, PUBLIC, PUT_AWAY, REFILL, REFILLING, RENEWED, REVEAL, REVEALED, REVEALING, SEE_THE_FUTURE,
-    START, TAIL, TAKE, TEMPLE, THIRD, TURN, UNCOVER, UNCOVERING, UNSURE, TableC, action_a, action_b, action_card,
-    action_coatl, action_kind, action_make, action_side, action_verb, coatl_points, set_first,
-    set_member, set_size, state_move_card, state_move_temple, state_num_stored, state_observe, state_seen_by_all)
+                                     NUM_TEMPLES, PAIR_A, PAIR_B, PAIR_OF, SECOND_COPIES, card_reached, neighbors_pair,
+                                     neighbors_piece, temple_met)
+from cext.games.coatl.state cimport (ACROSS, ADD, AWAY, BODIES, BODY, BODY_SPACES, BUILDING, CAPACITY, CLOSE, CLOSING,
+                                     COATLS, DEAL, DEALING, DEALT, DISCARD, DISCARDED, DISPLAY, DRAW, DRAWING, END,
+                                     EVERYBODY, FORESEEING, FUTURE, HEAD, HEAD_SPACES, IN_DECK, IN_HAND, KEEP, KEEPING,
+                                     LEFT, MAX_PIECES, MAX_UNFINISHED, NONE, NO_CARD, NUM_KINDS, ON_COATL, ON_DISPLAY,
+                                     OVER, PASS, PERFECT, PERFECT_PICK, PLAY, PLAYED, PLAYED_UNSEEN, PRIESTS_PROMISE,
+                                     PRIVATE, PROMISE, PUBLIC, PUT_AWAY, REFILL, REFILLING, RENEWED, REVEAL, REVEALED,
+                                     REVEALING, SEE_THE_FUTURE, START, TAIL, TAKE, TEMPLE, THIRD, TURN, UNCOVER,
+                                     UNCOVERING, UNSURE, TableC, action_a, action_b, action_card, action_coatl,
+                                     action_kind, action_make, action_side, action_verb, coatl_points, set_first,
+                                     set_member, set_size, state_move_card, state_move_temple, state_num_stored,
+                                     state_observe, state_seen_by_all)
 
 
 # --- helpers

@@ -1,8 +1,8 @@
-"""Names and shapes of Coatl's weights, for `mexica_ai.registry`. The package ships ``weights.json``."""
+"""Names and shapes of Coatl's weights, for `mexica_ai.game.registry`. The package ships ``weights.json``."""
 
 from pathlib import Path
 
-from cext.core.weights import WeightsSpec, enum_names
+from cext.core.learning.weights import WeightsSpec, enum_names
 from cext.games.coatl import evaluation, policy, weights
 
 KINDS = enum_names(weights, "KIND_")
@@ -11,9 +11,9 @@ GAPS = enum_names(weights, "GAP_")
 SPEC = WeightsSpec(
     "coatl",
     Path(__file__).with_name("weights.json"),
-    own_features=evaluation.OWN_FEATURES,
+    own_features=enum_names(weights, "OWN_"),
     shared_features=enum_names(weights, "SHARED_"),
-    estimates=evaluation.ESTIMATES,
+    estimates=(weights.OWN_ESTIMATE_LOGIT, weights.OWN_ESTIMATE_SCORE),
     features=evaluation.features,
     categories=tuple(f"{kind}_{gap}" for kind in KINDS for gap in GAPS),
     prior_rows=policy.NUM_ROWS,

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from cext.core.types cimport action_t
+from cext.core.contract.types cimport action_t
 from cext.games.coatl.cards cimport NUM_CARDS, NUM_COLORS, NUM_PAIRS, NUM_TEMPLES
 
 # --- actions
@@ -296,7 +296,8 @@ cdef int state_check(const CoatlStateC* state) noexcept nogil
 # GameOps.check_name.
 cdef const char* state_check_name(int code) noexcept nogil
 
-# Fills in a state from the fields of the codec. Raises ValueError if there are more pieces or cards than the game has.
+# Fills in a state from the fields of a JSON position. Raises ValueError if there are more pieces or cards than the game
+# has.
 cdef int state_fill(CoatlStateC* state, dict fields) except -1
 
 # Returns the fields of a state, in canonical order; the inverse of state_fill.

@@ -1,4 +1,4 @@
-"""The state of Coatl: its hash, its invariants, and its exchange with the codec. No rules.
+"""The state of Coatl: its hash, its invariants, and its exchange with Python. No rules.
 
 The struct and the layout of actions are documented in ``state.pxd``. The text forms are read, validated and written
 by ``mexica_ai.games.coatl.notation``; here colours, cards and seats are numbers.
@@ -6,10 +6,10 @@ by ``mexica_ai.games.coatl.notation``; here colours, cards and seats are numbers
 
 from libc.string cimport memcpy, memset
 
-from cext.core.rng cimport mix_bits
-from cext.core.types cimport MAX_SEATS
-from cext.games.coatl.cards cimport (FACE_OF, FIRST_CARD, NUM_FACES, TEMPLES, card_points, card_times,
-                                     neighbors_of, temple_met)
+from cext.core.contract.rng cimport mix_bits, mix_require
+from cext.core.contract.types cimport MAX_SEATS
+from cext.games.coatl.cards cimport (FACE_OF, FIRST_CARD, NUM_FACES, TEMPLES, card_points, card_times, neighbors_of,
+                                     temple_met)
 
 
 cdef uint64_t ALL_CARDS = (<uint64_t>1 << NUM_CARDS) - 1
@@ -57,6 +57,10 @@ cdef uint64_t _hash_coatls(const CoatlStateC* state) noexcept nogil:
     cdef const CoatlC* coatl
     cdef uint64_t total = 0, h
     cdef int seat, number, i
+    # Words: the pieces, the fields from `length` to `unused`, the cards.
+    mix_require(MAX_PIECES % 8 == 0)
+    mix_require(<size_t>&(<CoatlC*>NULL).cards - <size_t>&(<CoatlC*>NULL).length == 8)
+    mix_require(PLAYED == 4)
     for seat in range(state.table.num_players):
         for number in range(COATLS):
             coatl = state_coatl(state, seat, number)
@@ -111,6 +115,7 @@ cdef uint64_t state_hash(const CoatlStateC* state, int viewer) noexcept nogil:
     if viewer < 0 and state.viewer != NO_SEAT:
         # The arbitrary cards in place of unknown ones are not part of the position.
         return mix_bits(state_hash(state, state.viewer) + 1 + state.viewer)
+    mix_require(sizeof(TableC) % 8 == 0)
     for i in range(0, <int>sizeof(TableC), 8):
         h = mix_bits(h + _word(table + i))
     return mix_bits(h + total + _hash_cards(state, viewer) + _hash_observations(state, viewer))
@@ -328,7 +333,7 @@ cdef int state_check(const CoatlStateC* state) noexcept nogil:
     return code
 
 
-# --- exchange with the codec
+# --- exchange with Python
 
 cdef int _put_card(CoatlStateC* state, int face, int place, int seats) except -1:
     """Move a card of a face from the deck to a place."""

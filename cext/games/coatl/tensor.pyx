@@ -2,9 +2,9 @@
 
 from libc.stdint cimport uint16_t, uint64_t
 
-from cext.core.tensor cimport (tensor_bits, tensor_bytes, tensor_distance, tensor_head, tensor_number, tensor_one_hot,
-                               tensor_seat, tensor_zeros)
-from cext.core.types cimport CHANCE, TERMINAL
+from cext.core.learning.tensor cimport (tensor_bits, tensor_bytes, tensor_distance, tensor_head, tensor_number,
+                                        tensor_one_hot, tensor_seat, tensor_zeros)
+from cext.core.contract.types cimport CHANCE, TERMINAL
 from cext.games.coatl.cards cimport FACE_OF
 from cext.games.coatl.rules cimport rules_score
 from cext.games.coatl.state cimport (BODIES, DISCARDED, IN_DECK, IN_HAND, NONE, NO_CARD, ON_DISPLAY, OVER, PUT_AWAY,

@@ -1,10 +1,57 @@
 """Features and categories of Coatl, and the layout of its weights in memory."""
 
-from cext.core.scorer cimport SCORER_OWN
+from cext.core.learning.scorer cimport SCORER_OWN
 from cext.games.coatl.state cimport OVER
 
-# Features of the position, in the order of the network's inputs; those of a seat are OWN_FEATURES of evaluation.pyx.
-# Files have the names in lower case. The divisors bring each to about 1.
+# Features of a seat and of the position, in the order of the network's inputs. Files have the names in lower case. The
+# divisors bring each to about 1; those of the features up to OWN_PLAN_CLOSABLE are in ``evaluation.pyx``.
+cpdef enum:
+    OWN_CLOSED_POINTS
+    OWN_CLOSED
+    OWN_TWO_CLOSED
+    OWN_PLAYED_POINTS               # of prophecies on unfinished Coatls, as they stand
+    OWN_PLAYABLE_POINTS             # of prophecies in hand, on the Coatls where they bring most
+    OWN_PLAYED_GAIN_0               # what the next levels of those played would add with no piece missing
+    OWN_PLAYED_GAIN_1, OWN_PLAYED_GAIN_2, OWN_PLAYED_GAIN_3, OWN_PLAYED_GAIN_4     # with one piece, and so on
+    OWN_HAND_GAIN_0, OWN_HAND_GAIN_1, OWN_HAND_GAIN_2, OWN_HAND_GAIN_3, OWN_HAND_GAIN_4     # the same for those in hand
+    OWN_UNFINISHED
+    OWN_PIECES                      # on unfinished Coatls
+    OWN_LONGEST                     # most pieces of an unfinished Coatl
+    OWN_HEADS                       # unfinished Coatls with a head
+    OWN_TAILS
+    OWN_STORED_BODIES, OWN_STORED_HEADS, OWN_STORED_TAILS
+    OWN_CARDS                       # in hand
+    OWN_TEMPLE_POINTS               # of temples that could be met
+    OWN_TEMPLE_CARDS                # in hand
+    OWN_CROWDED                     # no room for two pieces
+    OWN_HEADS_MISSING, OWN_TAILS_MISSING    # of the three Coatls
+    OWN_READY                       # unfinished Coatls that the seat could complete now
+    OWN_READY_POINTS                # of their prophecies
+    OWN_CARDS_PLAYED                # on unfinished Coatls
+    OWN_FULL_CARDS                  # unfinished Coatls with four prophecies
+    OWN_PICK, OWN_FUTURE, OWN_PROMISE    # tokens
+    OWN_TO_MOVE
+    OWN_PLAN_POINTS_0               # see `PlansC`: with no piece missing
+    OWN_PLAN_POINTS_1, OWN_PLAN_POINTS_2, OWN_PLAN_POINTS_3, OWN_PLAN_POINTS_4     # what one more adds, and so on
+    OWN_BEST_POINTS_0, OWN_BEST_POINTS_1, OWN_BEST_POINTS_2, OWN_BEST_POINTS_3, OWN_BEST_POINTS_4     # the same
+    OWN_PLAN_MISSING
+    OWN_PLAN_CHOSEN
+    OWN_PLAN_CARDS
+    OWN_PLAN_TEMPLES
+    OWN_PLAN_DISPLAY
+    OWN_PLAN_SUPPLY
+    OWN_PLAN_READY
+    OWN_PLAN_NEARLY
+    OWN_PLAN_CLOSABLE
+    OWN_WAITS                       # seats that move before it / 3
+    OWN_LAST_ACTIONS                # that it has left, once the end has been triggered / 2
+    OWN_CASH                        # closed points, and those it could close in one turn or in its last actions / 30
+    OWN_LEAD                        # cash less the best rival's, once the end has been triggered; from -4 to 4 points
+    OWN_ENDS_NOW                    # points by which it would win if it closed a third Coatl now, and could; 0 to 4
+    OWN_ENDS_NEXT                   # the same for a seat that is not to move
+    OWN_ESTIMATE_LOGIT              # outlook / 8
+    OWN_ESTIMATE_SCORE              # outlook / 50
+
 cpdef enum:
     SHARED_THREE_SEATS
     SHARED_FOUR_SEATS
@@ -25,7 +72,7 @@ cpdef enum:
     SHARED_SUPPLY_TAILS
 
 cdef enum:                          # lengths
-    NUM_OWN = 64                    # see OWN_FEATURES
+    NUM_OWN = OWN_ESTIMATE_SCORE + 1
     NUM_SHARED = SHARED_SUPPLY_TAILS + 1
     NUM_INPUTS = 3 * NUM_OWN + NUM_SHARED
     NUM_WEIGHTS = 7700              # of the network over them
@@ -100,7 +147,7 @@ cdef enum:
 
 # What GameOps.policy and GameOps.evaluate read.
 ctypedef struct CoatlWeightsC:
-    float[NUM_WEIGHTS] network                  # layer after layer, see cext/core/network.pxd
+    float[NUM_WEIGHTS] network                  # layer after layer, see cext/core/learning/network.pxd
     float[NUM_GROUPS][NUM_CATEGORIES] priors    # weights of the categories
-    float[NUM_POLICY] policy                    # layer after layer, see cext/core/scorer.pxd
+    float[NUM_POLICY] policy                    # layer after layer, see cext/core/learning/scorer.pxd
     float has_policy                            # 0: none

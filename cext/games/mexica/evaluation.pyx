@@ -10,9 +10,9 @@ hand-made estimate of the final points.
 from libc.math cimport fabs
 from libc.string cimport memset
 
-from cext.core.game cimport State
-from cext.core.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features, network_find_t,
-                                network_forward)
+from cext.core.contract.game cimport State
+from cext.core.learning.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features,
+                                         network_find_t, network_forward)
 from cext.games.mexica.board cimport STARTS
 from cext.games.mexica.rows cimport rows_count, rows_first, rows_flood
 from cext.games.mexica.rules cimport *

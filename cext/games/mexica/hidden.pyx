@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t
 from libc.string cimport memset
 
-from cext.core.rng cimport rng_below
+from cext.core.contract.rng cimport rng_below
 from cext.games.mexica.rules cimport rules_deal
 from cext.games.mexica.state cimport MAX_SIZE, MIN_SIZE, SECOND_DEAL
 

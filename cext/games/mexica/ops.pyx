@@ -8,17 +8,16 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memset
 from numpy.random cimport bitgen_t      # no-cython-lint: used in casts only
 
-from cext.core.game cimport GameOps, State, game_create, state_wrap
-from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+from cext.core.contract.game cimport GameOps, State, game_create, state_wrap
+from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 from cext.games.mexica.evaluation cimport evaluation_evaluate
 from cext.games.mexica.hidden cimport hidden_chance, hidden_determinize
 from cext.games.mexica.policy cimport (MexicaCacheC, policy_begin_search, policy_playout_action, policy_priors,
                                        policy_random_action)
-from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action,
-                                      rules_accepts_action, rules_legal_actions, rules_returns,
-                                      rules_scoring)
-from cext.games.mexica.state cimport (OVER, MexicaStateC, state_check, state_check_name, state_describe,
-                                      state_fill, state_hash)
+from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_accepts_action,
+                                      rules_legal_actions, rules_returns, rules_scoring)
+from cext.games.mexica.state cimport (OVER, MexicaStateC, state_check, state_check_name, state_describe, state_fill,
+                                      state_hash)
 from cext.games.mexica.tensor cimport OBSERVATION_SIZE, tensor_observe
 from cext.games.mexica.weights cimport MexicaWeightsC
 
@@ -111,7 +110,7 @@ def state_from_fields(dict fields not None):
     Raises
     ------
     PositionError
-        If an invariant is broken; the codec should have found it.
+        If an invariant is broken; the validation of positions should have found it.
     """
     cdef MexicaStateC state
     state_fill(&state, fields)

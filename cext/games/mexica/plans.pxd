@@ -1,6 +1,6 @@
 """Founding plans: districts that the seat to move could close with few canal tiles, and found."""
 
-from cext.core.types cimport action_t
+from cext.core.contract.types cimport action_t
 from cext.games.mexica.state cimport MexicaStateC
 
 cdef enum:

@@ -9,7 +9,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport abs
 from libc.string cimport memset
 
-from cext.core.game cimport State
+from cext.core.contract.game cimport State
 from cext.games.mexica.board cimport PALACE
 from cext.games.mexica.rows cimport rows_any, rows_beside, rows_has, rows_list, rows_t
 from cext.games.mexica.rules cimport rules_bridge_sites, rules_diggable, rules_walks

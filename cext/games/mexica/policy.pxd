@@ -3,7 +3,7 @@
 from libc.stdint cimport uint64_t
 from numpy.random cimport bitgen_t
 
-from cext.core.types cimport action_t
+from cext.core.contract.types cimport action_t
 from cext.games.mexica.state cimport MexicaStateC
 
 cdef enum:

@@ -5,10 +5,10 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport abs
 from libc.string cimport memset
 
-from cext.core.game cimport State
-from cext.core.priors cimport priors_categorize, priors_find_t, priors_inputs
-from cext.core.rng cimport mix_bits, mix_step, mix_word, rng_below, rng_uniform
-from cext.core.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
+from cext.core.contract.game cimport State
+from cext.core.learning.priors cimport priors_categorize, priors_find_t, priors_inputs
+from cext.core.contract.rng cimport mix_bits, mix_step, mix_word, rng_below, rng_uniform
+from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
 from cext.games.mexica.board cimport STARTS
 from cext.games.mexica.evaluation cimport WIDE_SIZE, evaluation_levels_needed, evaluation_takeable
 from cext.games.mexica.plans cimport PlanC, plans_find
@@ -240,7 +240,7 @@ cdef action_t policy_playout_action(const MexicaStateC* state, bitgen_t* rng) no
 #
 # Priors are weights, not probabilities: only their ratios matter. Each action has a category and a share of the
 # category's weight; kinds with hundreds of actions get a fixed sum. The weights were fitted to the choices of the
-# search in self-play (`mexica_ai.train.priors`), separately for each number of action points left.
+# search in self-play, separately for each number of action points left.
 
 cdef double PLAYOUT_RANDOMNESS = 0.1
 

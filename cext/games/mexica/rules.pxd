@@ -5,7 +5,7 @@ Legal actions, random actions and priors all use the sets of spaces of the inlin
 
 from libc.stdint cimport uint8_t, uint64_t
 
-from cext.core.types cimport action_t
+from cext.core.contract.types cimport action_t
 from cext.games.mexica.board cimport BUILDABLE, LAND, PALACE
 from cext.games.mexica.rows cimport (rows_any, rows_east, rows_has, rows_none, rows_north, rows_of, rows_south, rows_t,
                                      rows_west)

@@ -1,8 +1,8 @@
-"""Names and shapes of Mexica's weights, for `mexica_ai.registry`. The package ships ``weights.json``."""
+"""Names and shapes of Mexica's weights, for `mexica_ai.game.registry`. The package ships ``weights.json``."""
 
 from pathlib import Path
 
-from cext.core.weights import WeightsSpec, enum_names
+from cext.core.learning.weights import WeightsSpec, enum_names
 from cext.games.mexica import evaluation, policy, weights
 
 SPEC = WeightsSpec(

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
-from cext.core.types cimport action_t
+from cext.core.contract.types cimport action_t
 from cext.games.mexica.board cimport BUILDABLE, LAND
 from cext.games.mexica.rows cimport rows_t, rows_west, rows_east, rows_north, rows_south
 

@@ -1,4 +1,4 @@
-"""The state of Mexica: its hash, its invariants, and its exchange with the codec. No rules.
+"""The state of Mexica: its hash, its invariants, and its exchange with Python. No rules.
 
 The struct and the layout of actions are documented in ``state.pxd``. The text forms are read, validated and written
 by ``mexica_ai.games.mexica.notation``; here a space is a cell number.
@@ -6,10 +6,10 @@ by ``mexica_ai.games.mexica.notation``; here a space is a cell number.
 
 from libc.string cimport memset
 
-from cext.core.types cimport MAX_SEATS
+from cext.core.contract.types cimport MAX_SEATS
 from cext.games.mexica.board cimport PRINTED_CANALS
-from cext.games.mexica.rows cimport (rows_add, rows_any, rows_count, rows_flood, rows_has, rows_list,
-                                     rows_none, rows_of, zobrist)
+from cext.games.mexica.rows cimport (rows_add, rows_any, rows_count, rows_flood, rows_has, rows_list, rows_none,
+                                     rows_of, zobrist)
 
 
 cdef uint64_t _pack_sizes(const uint8_t* counts) noexcept nogil:
@@ -199,7 +199,7 @@ cdef int _start_stock(int level_index, int period) noexcept nogil:
     return first if period == 1 else first + second
 
 
-# --- exchange with the codec
+# --- exchange with Python
 
 cdef _fill_sizes(uint8_t* counts, sizes):
     """Add a list of sizes to counts by size."""

@@ -1,6 +1,6 @@
 """What a seat sees of a Mexica state, as floats; the layout is `SCHEMA` of ``mexica_ai/games/mexica/tensor.py``."""
 
-from cext.core.types cimport MAX_SEATS
+from cext.core.contract.types cimport MAX_SEATS
 from cext.games.mexica.board cimport NUM_COLUMNS, NUM_ROWS
 from cext.games.mexica.state cimport NUM_OWNERS
 

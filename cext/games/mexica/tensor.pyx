@@ -2,8 +2,9 @@
 
 from libc.stdint cimport uint32_t
 
-from cext.core.tensor cimport (tensor_bytes, tensor_head, tensor_number, tensor_one_hot, tensor_seat, tensor_zeros)
-from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL
+from cext.core.learning.tensor cimport (tensor_bytes, tensor_head, tensor_number, tensor_one_hot, tensor_seat,
+                                        tensor_zeros)
+from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL
 from cext.games.mexica.board cimport LAND, NUM_COLUMNS, NUM_ROWS
 from cext.games.mexica.rows cimport rows_t
 from cext.games.mexica.state cimport MAX_SIZE, MIN_SIZE, NEUTRAL, OVER, MexicaStateC

@@ -9,10 +9,10 @@ Action layout: bits 0-7 count (1..63), bits 8-15 pile (0..7); all others 0.
 
 from libc.string cimport memset
 
-from cext.core.game cimport GameOps, State, game_create, state_wrap
-from cext.core.rng cimport mix_bits
-from cext.core.tensor cimport tensor_bytes, tensor_head, tensor_number
-from cext.core.types cimport MAX_SEATS, TERMINAL, action_t, int32_t, uint8_t, uint64_t
+from cext.core.contract.game cimport GameOps, State, game_create, state_wrap
+from cext.core.contract.rng cimport mix_bits
+from cext.core.learning.tensor cimport tensor_bytes, tensor_head, tensor_number
+from cext.core.contract.types cimport MAX_SEATS, TERMINAL, action_t, int32_t, uint8_t, uint64_t
 
 cdef enum:
     MAX_PILES = 8
@@ -164,7 +164,7 @@ def state_from_fields(dict fields not None):
     Raises
     ------
     PositionError
-        If an invariant is broken; the codec should have found it.
+        If an invariant is broken; the validation of positions should have found it.
     """
     cdef NimStateC state
     cdef int i

@@ -1,17 +1,17 @@
 """The evaluation of Tzolk'in; contracts in ``evaluation.pxd``.
 
 ``plans.pyx`` finds what things are worth to a seat and what it can still do until the end. The features are those plans
-and what the seat has. A network reads them (``cext/core/network.pxd``). Its weights in ``weights.json`` were fitted on
-self-play. The *outlook* is a hand-made sum in points, with which a fit of the network begins.
+and what the seat has. A network reads them (``cext/core/learning/network.pxd``). Its weights in ``weights.json`` were
+fitted on self-play. The *outlook* is a hand-made sum in points, with which a fit of the network begins.
 """
 
 from libc.math cimport log
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from cext.core.game cimport State
-from cext.core.network cimport (NETWORK_MAX_ROWS, NETWORK_OUTPUTS, network_answers, network_combine,
-                                network_features, network_find_t, network_forward)
+from cext.core.contract.game cimport State
+from cext.core.learning.network cimport (NETWORK_MAX_ROWS, NETWORK_OUTPUTS, network_answers, network_combine,
+                                         network_features, network_find_t, network_forward)
 from cext.games.tzolkin.plans cimport LATER, NOW, PlansC, plans_brings, plans_find
 from cext.games.tzolkin.rules cimport rules_returns
 from cext.games.tzolkin.state cimport *

@@ -7,9 +7,9 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 from numpy.random cimport bitgen_t
 
-from cext.core.game cimport GameOps, State, game_create, state_wrap
-from cext.core.rng cimport Stream
-from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+from cext.core.contract.game cimport GameOps, State, game_create, state_wrap
+from cext.core.contract.rng cimport Stream
+from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 from cext.games.tzolkin.evaluation cimport evaluation_evaluate
 from cext.games.tzolkin.hidden cimport hidden_deal_for, hidden_determinize
 from cext.games.tzolkin.policy cimport policy_priors, policy_random_action
@@ -104,7 +104,7 @@ def state_from_fields(dict fields not None):
     ValueError
         If something is no part of the game, or there is no room for it.
     PositionError
-        If an internal invariant is broken all the same; the codec should have named it.
+        If an internal invariant is broken all the same; the validation of positions should have named it.
     """
     cdef TzolkinStateC state
     state_fill(&state, fields)

@@ -2,7 +2,7 @@
 
 from numpy.random cimport bitgen_t
 
-from cext.core.types cimport action_t
+from cext.core.contract.types cimport action_t
 from cext.games.tzolkin.state cimport TzolkinStateC
 
 # GameOps.random_action: a uniform verb among those with a legal action, then a uniform action of that verb.

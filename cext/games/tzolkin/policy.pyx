@@ -7,10 +7,10 @@ from libc.math cimport expf, logf
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy, memset
 
-from cext.core.game cimport State
-from cext.core.priors cimport priors_categorize, priors_find_t, priors_inputs
-from cext.core.rng cimport rng_below
-from cext.core.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
+from cext.core.contract.game cimport State
+from cext.core.learning.priors cimport priors_categorize, priors_find_t, priors_inputs
+from cext.core.contract.rng cimport rng_below
+from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
 from cext.games.tzolkin.evaluation cimport AT_ONCE, BeforeC, evaluation_after, evaluation_look
 from cext.games.tzolkin.rules cimport MAX_ACTIONS, rules_actions_of, rules_apply_action, rules_verbs
 from cext.games.tzolkin.state cimport *
@@ -28,7 +28,7 @@ cdef action_t policy_random_action(const TzolkinStateC* state, bitgen_t* rng) no
 #
 # The prior of an action falls with the gap between the seat's advantage after it and after the best action, as the
 # evaluation sees them. Weights by kind of action, gap and number of food days held can correct that.
-# `mexica_ai.train.priors` fits them to the choices of the search.
+# They were fitted to the choices of searches.
 
 cdef float TEMPERATURE = 1.5    # of the advantage, about in points
 # Limits of the gaps, in the same unit.

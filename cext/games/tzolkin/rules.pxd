@@ -4,7 +4,7 @@ docs/rules_tzolkin.md."""
 from libc.stdint cimport uint64_t
 from numpy.random cimport bitgen_t
 
-from cext.core.types cimport action_t
+from cext.core.contract.types cimport action_t
 from cext.games.tzolkin.state cimport TzolkinStateC
 
 cdef enum:

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
-from cext.core.rng cimport rng_below
+from cext.core.contract.rng cimport rng_below
 from cext.games.tzolkin.state cimport *
 
 cdef enum:

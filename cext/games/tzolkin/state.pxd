@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from cext.core.types cimport action_t
+from cext.core.contract.types cimport action_t
 from cext.games.tzolkin.tables cimport *
 
 # --- actions
@@ -237,6 +237,6 @@ cdef uint64_t state_hash(const TzolkinStateC* state, int viewer) noexcept nogil
 cdef int state_check(const TzolkinStateC* state) noexcept nogil
 cdef const char* state_check_name(int code) noexcept nogil
 
-# Exchange with the codec.
+# Exchange with Python.
 cdef int state_fill(TzolkinStateC* state, dict fields) except -1
 cdef dict state_describe(const TzolkinStateC* state)

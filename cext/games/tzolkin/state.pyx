@@ -1,4 +1,4 @@
-"""The state of Tzolk'in: its hash, its invariants, and its exchange with the codec. No rules.
+"""The state of Tzolk'in: its hash, its invariants, and its exchange with Python. No rules.
 
 The struct and the layout of actions are documented in ``state.pxd``. The text forms are read, validated and written
 by ``mexica_ai.games.tzolkin.notation``; here gears, tiles, decisions and seats are numbers.
@@ -6,8 +6,8 @@ by ``mexica_ai.games.tzolkin.notation``; here gears, tiles, decisions and seats 
 
 from libc.string cimport memcpy, memset
 
-from cext.core.rng cimport mix_bits
-from cext.core.types cimport MAX_SEATS
+from cext.core.contract.rng cimport mix_bits, mix_require
+from cext.core.contract.types cimport MAX_SEATS
 
 
 # --- hash
@@ -29,9 +29,6 @@ cdef uint64_t _KEYS[NUM_WORDS]
 
 
 def _make_keys():
-    cdef TzolkinStateC state
-    if <char*>&state.turns - <char*>&state != 8 * COUNTERS or sizeof(TzolkinStateC) != 8 * NUM_WORDS:
-        raise AssertionError("the layout of the state has changed: set COUNTERS")
     for i in range(NUM_WORDS):
         _KEYS[i] = mix_bits(1 + i)
 
@@ -44,6 +41,9 @@ cdef uint64_t _hash(const TzolkinStateC* state) noexcept nogil:
     cdef const uint64_t* words = <const uint64_t*>state
     cdef uint64_t total = 0, first
     cdef int i
+    mix_require(sizeof(TzolkinStateC) == 8 * NUM_WORDS)
+    mix_require(NUM_WORDS % 2 == 0)
+    mix_require(<size_t>&(<TzolkinStateC*>NULL).turns == 8 * COUNTERS)
     for i in range(0, NUM_WORDS, 2):
         first = 0 if i == COUNTERS else words[i]
         total += fold(first ^ _KEYS[i], words[i + 1] ^ _KEYS[i + 1])
@@ -235,7 +235,7 @@ cdef int state_check(const TzolkinStateC* state) noexcept nogil:
     return code
 
 
-# --- exchange with the codec
+# --- exchange with Python
 
 cdef uint64_t _counts(kinds) except? 0:
     """Counts of two bits of a list of kinds of buildings."""

@@ -1,6 +1,6 @@
 """What a seat sees of a Tzolk'in state, as floats; the layout is `SCHEMA` of ``mexica_ai/games/tzolkin/tensor.py``."""
 
-from cext.core.types cimport MAX_SEATS
+from cext.core.contract.types cimport MAX_SEATS
 from cext.games.tzolkin.state cimport MAX_PENDING
 from cext.games.tzolkin.tables cimport (NUM_ACTIONS, NUM_BLOCKS, NUM_BUILDINGS, NUM_DECISIONS, NUM_FIELDS, NUM_GEARS,
                                         NUM_MONUMENTS, NUM_TEMPLES, NUM_TRACKS, NUM_WEALTH)

@@ -2,9 +2,9 @@
 
 from libc.stdint cimport uint64_t
 
-from cext.core.tensor cimport (tensor_bits, tensor_bytes, tensor_distance, tensor_head, tensor_number, tensor_one_hot,
-                               tensor_seat, tensor_zeros)
-from cext.core.types cimport CHANCE, TERMINAL
+from cext.core.learning.tensor cimport (tensor_bits, tensor_bytes, tensor_distance, tensor_head, tensor_number,
+                                        tensor_one_hot, tensor_seat, tensor_zeros)
+from cext.core.contract.types cimport CHANCE, TERMINAL
 from cext.games.tzolkin.state cimport (IDLE, KEEPING, NO_SEAT, NO_SPACE, OVER, SeatC, TzolkinStateC, counts_of,
                                        state_spaces)
 from cext.games.tzolkin.tables cimport TRADING

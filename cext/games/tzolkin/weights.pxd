@@ -1,6 +1,6 @@
 """Features and categories of Tzolk'in, and the layout of its weights in memory."""
 
-from cext.core.scorer cimport SCORER_OWN
+from cext.core.learning.scorer cimport SCORER_OWN
 
 # Features of a seat and of the position, in the order of the network's inputs. Files have the names in lower case. The
 # divisors bring each to about 1. Values in points are those of the plans, see ``plans.pxd``.
@@ -186,7 +186,7 @@ cdef enum:
 
 # What GameOps.policy and GameOps.evaluate read.
 ctypedef struct TzolkinWeightsC:
-    float[NUM_WEIGHTS] network                  # layer after layer, see cext/core/network.pxd
+    float[NUM_WEIGHTS] network                  # layer after layer, see cext/core/learning/network.pxd
     float[NUM_GROUPS][NUM_CATEGORIES] priors    # weights of the categories
-    float[NUM_POLICY] policy                    # layer after layer, see cext/core/scorer.pxd
+    float[NUM_POLICY] policy                    # layer after layer, see cext/core/learning/scorer.pxd
     float has_policy                            # 0: none

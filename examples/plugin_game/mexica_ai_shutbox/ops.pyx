@@ -15,9 +15,9 @@ from libc.string cimport memset
 
 from numpy.random cimport bitgen_t
 
-from cext.core.game cimport GameOps, State, game_create, state_wrap
-from cext.core.rng cimport mix_bits, rng_below
-from cext.core.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+from cext.core.contract.game cimport GameOps, State, game_create, state_wrap
+from cext.core.contract.rng cimport mix_bits, rng_below
+from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 
 cdef enum:
     STOP = 0

@@ -5,8 +5,9 @@ import itertools
 import pytest
 
 import mexica_ai as ai
-from cext.core.perft import perft
-from mexica_ai import registry
+from cext.core.contract.perft import perft
+from mexica_ai import testing
+from mexica_ai.game import registry
 
 START = {
     "game": "shutbox",
@@ -43,7 +44,12 @@ def turns(start):
 
 def test_it_is_registered():
     assert "shutbox" in registry.names()
-    assert registry.get("shutbox").codec.title == "Shut the Box"
+    assert registry.get("shutbox").title == "Shut the Box"
+
+
+def test_it_keeps_its_contract():
+    testing.check(registry.get("shutbox"))
+    testing.check_rules(registry.get("shutbox"), [position(one_die=True).state, ai.Position.from_json(LAST).state])
 
 
 # Partitions into distinct parts (OEIS A000009), less those with a part above 9.

@@ -7,8 +7,7 @@ closed.
 
 import re
 
-from mexica_ai.games.coatl.facts import COLORS, FACES, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
-from mexica_ai.games.compact import (
+from mexica_ai.game.compact import (
     CARDS,
     NONE,
     join_numbers,
@@ -19,6 +18,7 @@ from mexica_ai.games.compact import (
     split_numbers,
     text_of,
 )
+from mexica_ai.games.coatl.facts import COLORS, FACES, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
 
 _FLAGS = {"s": "sacrifice_tokens", "e": "strict_ends"}
 _TURN = ("round", "to_move", "actions_left", "passes", "closing")

@@ -10,12 +10,12 @@ from mexica_ai.draw import marks
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import TIMES, document, element, group, text
+from mexica_ai.game.contract import try_parse
 from mexica_ai.games.coatl import facts
-from mexica_ai.games.coatl.codec import CODEC
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
-from mexica_ai.games.coatl.notation import SHAPE
-from mexica_ai.games.codec import try_parse
-from mexica_ai.strict import readable
+from mexica_ai.games.coatl.notation import parse_position
+from mexica_ai.games.coatl.shape import SHAPE
+from mexica_ai.io.strict import readable
 
 PARTS = ("table", "seats", "steps")
 HIDDEN = "?"
@@ -38,7 +38,7 @@ def draw(
     targets: bool = False,
     shares: Sequence[float] | None = None,
 ) -> str:
-    """Return a picture of a position; see `GameCodec.draw`."""
+    """Return a picture of a position; see `Picture.draw`."""
     picture = _Picture(drawable(fields), Paint(theme), turn)
     body, y = [], 16.0
     if "table" in parts:
@@ -83,7 +83,7 @@ class _Picture:
         self.parts = []
         self.places = {}  # target -> x, y, width, height
         self.marks = {}  # what a turn may have made new -> the same
-        state = try_parse(CODEC, self.now) if self.now.get("phase") == "over" else None
+        state = try_parse(parse_position, self.now) if self.now.get("phase") == "over" else None
         self.winners = [] if state is None else [seat for seat, share in enumerate(state.returns()) if share]
 
     def title(self):

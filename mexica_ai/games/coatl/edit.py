@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mexica_ai.games import edit
+from mexica_ai.game import edit
+from mexica_ai.game.edit import Editor, Group, bag, button, choice, flag, number, row
 from mexica_ai.games.coatl import facts, invariants
 from mexica_ai.games.coatl.draw import drawable
 from mexica_ai.games.coatl.facts import COLORS, FACES, PAIRS, PARTS, PROPHECIES, TEMPLE_NAMES, TEMPLES, TOKENS
-from mexica_ai.games.coatl.notation import HIDDEN, PENDING, PHASES, SHAPE
-from mexica_ai.games.edit import Editor, Group, bag, button, choice, flag, number, row
+from mexica_ai.games.coatl.shape import HIDDEN, PENDING, PHASES, SHAPE
 
 _NAMES = dict(zip(COLORS, ("yellow", "red", "black", "green", "blue"), strict=True))
 _COLORS = [(letter, _NAMES[letter]) for letter in COLORS]

@@ -8,7 +8,7 @@ from mexica_ai.games.coatl import facts
 
 
 def describe(before: dict[str, Any], after: dict[str, Any], seat: int) -> list[str]:
-    """Return clauses; see `GameCodec.describe_effects`."""
+    """Return clauses; see `Reasons.describe_effects`."""
     old, new = before["seats"][seat], after["seats"][seat]
     found = []
     counts = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mexica_ai.game.entry import MENU, Entry, Tool
 from mexica_ai.games.coatl import facts
-from mexica_ai.games.entry import MENU, Entry, Tool
 
 TOOLS = (
     Tool("keep", "k", "Keep"),
@@ -25,7 +25,7 @@ TOOLS = (
 
 
 def entry(action: str, fields: dict[str, Any]) -> Entry:
-    """Return how an action is entered; see `GameCodec.entry`."""
+    """Return how an action is entered; see `Picture.entry`."""
     seat = fields["to_move"]
     verb, *words = action.split()
     match verb, words:
@@ -65,7 +65,7 @@ _HIDDEN = "?"
 
 
 def describe(fields: dict[str, Any]) -> dict[str, str]:
-    """Return what lies on the targets of the picture, in words; see `GameCodec.describe_targets`."""
+    """Return what lies on the targets of the picture, in words; see `Picture.describe_targets`."""
     found = {"deck": f"deck of {fields['deck']} prophecies"}
     for part, kind in _KINDS.items():
         for letters in fields["supply"][part]:

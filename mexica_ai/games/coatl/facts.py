@@ -1,4 +1,4 @@
-"""Colours, numbers and cards of Coatl, and the points of a Coatl: slow and simple, for the codec and rendering.
+"""Colours, numbers and cards of Coatl, and the points of a Coatl: slow and simple, for the text forms and rendering.
 
 The cards come from ``cext/games/coatl/cards.json``, which the compiled rules read, too. A Coatl is a word over
 the letters of `COLORS`, read from head to tail.

@@ -1,7 +1,8 @@
 """The invariants of Coatl positions; each violation has a name and a JSON path.
 
 `check_position` is the main function. It works on the JSON object, its shape already checked. It reports all
-violations in one pass and repairs nothing.
+violations in one pass and repairs nothing. Those of the memory, the Coatls and the temples are in modules of their
+own, `invariants_memory`, `invariants_coatls` and `invariants_temples`, whose functions take the `_Checker`.
 
 Not invariants, because they would need the game's history: how the temples were divided into two piles, and
 which prophecies were discarded before the deck was last renewed, if the position does not remember it.
@@ -12,11 +13,13 @@ from collections import Counter
 
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, PARTS
-from mexica_ai.strict import quote
+from mexica_ai.games.coatl.invariants_coatls import check_coatls
+from mexica_ai.games.coatl.invariants_memory import check_memory
+from mexica_ai.games.coatl.invariants_temples import check_temples
+from mexica_ai.games.coatl.shape import HIDDEN
+from mexica_ai.io.strict import quote
 
-MAX_MEMORY = 268  # entries, as many as the compiled core has room for
 MAX_ROUND = 10_000  # far beyond any game, well inside the compiled core's counter
-HIDDEN = "?"
 
 # The random events that may be due, by the phase after them.
 EVENTS_BY_PHASE = {
@@ -39,51 +42,10 @@ def check_position(data, path, findings):
         A position of the right shape.
     path : str
         JSON path of the position; every violation's path begins with it.
-    findings : mexica_ai.strict.Findings
+    findings : mexica_ai.io.strict.Findings
         Collects the violations.
     """
     _Checker(data, path, findings).check()
-
-
-class _Entry:
-    """An entry of the memory: its word, its seat or None, its card."""
-
-    def __init__(self, text):
-        self.text = text
-        self.word, *seat, self.card = text.split()
-        self.seat = int(seat[0]) if seat else None
-
-
-_NEW_DECK = ("public", "private")
-_COMES_AFTER = {
-    "public": ("renew", "public"),
-    "private": ("renew", "public", "private"),
-    "across": ("public", "private", "across"),
-}
-
-
-def _run(words, of):
-    """Return how many of the first words are among some."""
-    return next((n for n, word in enumerate(words) if word not in of), len(words))
-
-
-def _rank(entry):
-    return entry.card == HIDDEN, entry.card
-
-
-def _ways_back(entry):
-    """Return where a card was before what happened, then the places where it may have been after it."""
-    hand, away = f"hand {entry.seat}", f"discards {entry.seat}"
-    return {
-        "unsure": (None, hand),
-        "discard": (hand, away),
-        "deal": ("deck", hand),
-        "play": (hand, None),
-        "reveal": ("deck", None),
-        "across": ("across", None),
-        "public": (None, "deck", "across"),
-        "private": (away, "deck", "across"),
-    }[entry.word]
 
 
 class _Checker:
@@ -114,16 +76,15 @@ class _Checker:
             self._check_stored(index, seat)
             self._check_hand(index, seat)
             self._check_tokens(index, seat)
-            self._check_coatls(index, seat)
+            check_coatls(self, index, seat)
         self._check_prophecies()
         self._check_display()
         self._check_discarded()
-        self._check_temples()
-        self._check_seat_temples()
+        check_temples(self)
         self._check_closing()
         self._check_mover()
         self._check_ending()
-        self._check_memory()
+        check_memory(self)
 
     def spent(self, seat, token):
         """Return whether a seat has used a token; False if the game has no tokens."""
@@ -215,110 +176,6 @@ class _Checker:
                         "VIEWER_MISMATCH",
                         f'has {_list(known - shown)}; expected "?" for what seat {viewer} has not seen',
                     )
-
-    # --- memory
-
-    def _check_memory(self):
-        """Check the order of the entries, who sees which, and that what happened can be taken back."""
-        texts = self.data.get("memory", [])
-        if texts and self.phase == "keep":
-            self.add("memory", "PHASE_MISMATCH", f"has {len(texts)} entries; expected none in phase keep")
-        if len(texts) > MAX_MEMORY:
-            self.add("memory", "OUT_OF_RANGE", f"has {len(texts)} entries; expected {MAX_MEMORY} at most")
-            return
-        number = len(self.findings.violations)
-        entries = [_Entry(text) for text in texts]
-        for index, entry in enumerate(entries):
-            before, after = entries[index - 1 : index] or [None], entries[index + 1 : index + 2] or [None]
-            if entry.seat is not None and entry.seat >= len(self.seats):
-                expected = f"a seat below {len(self.seats)}, as many as there are"
-            else:
-                expected = self._expected_entry(before[0], entry, after[0])
-            if expected:
-                self._add_entry(index, entry, expected)
-        self._check_renewals(entries)
-        is_sound = self.seats and len(self.findings.violations) == number
-        if texts and is_sound and self.data["viewer"] is None:
-            self._take_back(entries)
-
-    def _add_entry(self, index, entry, expected):
-        self.add(f"memory[{index}]", "MEMORY_MISMATCH", f"given {quote(entry.text)}; expected {expected}")
-
-    def _expected_entry(self, before, entry, after):
-        """Return what was expected in place of an entry, or None."""
-        word, last = entry.word, before.word if before else None
-        if before is None and word not in ("unsure", "renew"):
-            return "the memory to begin with unsure or renew"
-        may_be_hidden = word in ("discard", "deal", "private") and self.is_hidden_from_viewer(entry.seat)
-        if (entry.card == HIDDEN) != may_be_hidden:
-            return '"?" exactly for what the viewer has not seen'
-        is_followed = after and after.seat == entry.seat and after.word in ("unsure", "discard")
-        if word == "unsure" and not is_followed:
-            return f"discard {entry.seat} to follow, or more that is unsure"
-        if last == "unsure" and (word not in ("unsure", "discard") or before.seat != entry.seat):
-            return f"discard {before.seat}, or more that is unsure"
-        if word == "discard" and not self.spent(self.seats[entry.seat], "future"):
-            return "a seat that has spent its token future"
-        if word in ("public", "private", "across") and last not in _COMES_AFTER[word]:
-            return f"it after {' or '.join(_COMES_AFTER[word])}"
-        if word == last and word in ("unsure", "public", "private", "across"):
-            is_ascending = (before.seat or 0, _rank(before)) <= (entry.seat or 0, _rank(entry))
-            if not is_ascending or (word == "unsure" and before.card == entry.card):
-                return "seats and cards ascending"
-        return None
-
-    def _check_renewals(self, entries):
-        """After a renewal come the cards of the new deck, then what was drawn at once."""
-        for index, entry in enumerate(entries):
-            if entry.word != "renew":
-                continue
-            rest = [other.word for other in entries[index + 1 :]]
-            num_new = _run(rest, _NEW_DECK)
-            num_across = _run(rest[num_new:], ("across",))
-            old, is_drawn = int(entry.card), rest[num_new : num_new + 1] in (["deal"], ["reveal"])
-            if not num_new:
-                self._add_entry(index, entry, "the cards of the new deck to follow, public or private")
-            elif old and not old < num_across <= facts.NUM_DISPLAYED:
-                self._add_entry(
-                    index, entry, f"{old + 1} to {facts.NUM_DISPLAYED} entries across, not {num_across}"
-                )
-            elif not old and not is_drawn:
-                self._add_entry(index, entry, "a deal or a reveal after the cards of the new deck")
-
-    def _take_back(self, entries):
-        """Take back what happened, entry by entry: every card must be where it was."""
-        hidden = {"deck": Counter(facts.COPIES), "across": Counter()}
-        for index, seat in enumerate(self.seats):
-            hidden[f"hand {index}"] = Counter(seat["hand"]) - Counter(seat["shown"])
-            hidden[f"discards {index}"] = Counter(seat["discarded"])
-            hidden["deck"] -= Counter(seat["hand"]) + Counter(seat["discarded"])
-            for coatl in seat["coatls"]:
-                hidden["deck"] -= Counter(coatl["prophecies"])
-        hidden["deck"] -= Counter(self.data["display"]) + Counter(self.data["discarded"])
-        visible = Counter(facts.COPIES)
-        for cards in hidden.values():
-            visible -= cards
-        hidden[None] = visible
-        for index in range(len(entries) - 1, -1, -1):
-            entry = entries[index]
-            if entry.word == "renew":
-                if hidden["deck"] or hidden["across"].total() != int(entry.card):
-                    self._add_entry(index, entry, "every other card of the new deck among those that follow")
-                    return
-                hidden["deck"], hidden["across"] = hidden["across"], Counter()
-                continue
-            if entry.word in _NEW_DECK and entries[index + 1].word not in _NEW_DECK:
-                kept = [seat for seat in range(len(self.seats)) if hidden[f"discards {seat}"]]
-                if kept:
-                    self._add_entry(index, entry, f"all that seat {kept[0]} had discarded in the new deck")
-                    return
-            target, *sources = _ways_back(entry)
-            source = next((place for place in sources if hidden[place][entry.card]), "nowhere")
-            if source == "nowhere":
-                self._add_entry(index, entry, "a card that was there, for where it is now")
-                return
-            hidden[source] -= Counter([entry.card])
-            hidden[target] += Counter([entry.card])
 
     # --- pieces
 
@@ -460,106 +317,6 @@ class _Checker:
         if self.phase == "future" and seat is self.mover and not self.spent(seat, "future"):
             self.add(where, "TOKENS", "has future, or there are no tokens; expected it spent in phase future")
 
-    # --- Coatls
-
-    def _check_coatls(self, index, seat):
-        where = f"seats[{index}].coatls"
-        coatls = seat["coatls"]
-        if len(coatls) > facts.MAX_COATLS:
-            self.add(where, "COATLS_COUNT", f"has {len(coatls)} entries; expected {facts.MAX_COATLS} at most")
-        unfinished = sum(not (coatl["head"] and coatl["tail"]) for coatl in coatls)
-        if unfinished > facts.MAX_UNFINISHED:
-            self.add(
-                where,
-                "COATLS_COUNT",
-                f"has {unfinished} unfinished Coatls; expected {facts.MAX_UNFINISHED} at most",
-            )
-        for number, coatl in enumerate(coatls):
-            self._check_coatl(index, number, coatl, f"{where}[{number}]")
-
-    def _check_coatl(self, index, number, coatl, where):
-        pieces, played = coatl["pieces"], coatl["prophecies"]
-        is_complete = coatl["head"] and coatl["tail"]
-        if len(pieces) > facts.MAX_PIECES:
-            self.add(
-                f"{where}.pieces",
-                "COATL_LENGTH",
-                f"has {len(pieces)} pieces; expected {facts.MAX_PIECES} at most",
-            )
-            return
-        if is_complete and len(pieces) < 3:
-            self.add(
-                f"{where}.pieces",
-                "COATL_STRUCTURE",
-                f"given {quote(pieces)}; expected a body piece at least between head and tail",
-            )
-        if len(played) > facts.MAX_PLAYED:
-            self.add(
-                f"{where}.prophecies",
-                "PLAYED_COUNT",
-                f"has {len(played)} entries; expected {facts.MAX_PLAYED} at most",
-            )
-        for face, copies in Counter(played).items():
-            if copies > 1:
-                self.add(
-                    f"{where}.prophecies",
-                    "IDENTICAL_PROPHECIES",
-                    f"has {face} {copies} times; expected no identical prophecies on one Coatl",
-                )
-        for place, face in enumerate(played):
-            if not self._may_be_played(face, coatl):
-                self.add(
-                    f"{where}.prophecies[{place}]",
-                    "PROPHECY_UNMET",
-                    f"given {facts.describe(face)}; expected one whose first level {pieces} may have met",
-                )
-        self._check_closed(index, number, coatl, where, is_complete)
-
-    def _may_be_played(self, face, coatl):
-        """Return whether a prophecy can have met its first level when it was played on this Coatl.
-
-        Once met a level stays so, except that a later piece may spoil a "not next to" at an end that counted
-        as free (D7).
-        """
-        if self.data["options"]["strict_ends"]:
-            points = facts.prophecy_points(
-                face, coatl["pieces"], open_left=not coatl["head"], open_right=not coatl["tail"]
-            )
-            return points > 0
-        return facts.has_built_up(face, coatl["pieces"])
-
-    def _check_closed(self, index, number, coatl, where, is_complete):
-        temple = coatl["temple"]
-        if not coatl["closed"]:
-            is_being_closed = (
-                self.phase == "closing"
-                and index == self.data["to_move"]
-                and number == self.data["closing"] - 1
-            )
-            if is_complete and not is_being_closed:
-                self.add(
-                    f"{where}.closed",
-                    "COATL_CLOSED",
-                    "given false; expected true, since it has head and tail and is not being closed",
-                )
-            if temple:
-                self.add(
-                    f"{where}.temple", "COATL_TEMPLE", f'given {quote(temple)}; expected "" until closed'
-                )
-            return
-        if not is_complete:
-            self.add(f"{where}.closed", "COATL_CLOSED", "given true; expected a head and a tail then")
-        elif temple and not facts.temple_points(temple, coatl["pieces"]):
-            self.add(
-                f"{where}.temple",
-                "COATL_TEMPLE",
-                f"given {facts.describe(temple)}; expected a temple that {coatl['pieces']} gives points for",
-            )
-        if not coatl["prophecies"]:
-            self.add(
-                f"{where}.prophecies", "PLAYED_COUNT", "has none; expected one at least on a closed Coatl"
-            )
-
     # --- cards
 
     def _check_prophecies(self):
@@ -645,78 +402,6 @@ class _Checker:
                 "DISCARDED_COUNT",
                 f"has {number} cards; expected {most} at most, {facts.NUM_DISPLAYED} a token future spent",
             )
-
-    def _check_temples(self):
-        """Check that each temple is there once, that all add up, and what is uncovered."""
-        piles = self.data["piles"]
-        if len(piles) != facts.NUM_PILES:
-            self.add("piles", "PILES_COUNT", f"has {len(piles)} entries; expected {facts.NUM_PILES}")
-        number, covered = 0, []
-        for index, pile in enumerate(piles):
-            if not self.check_range(f"piles[{index}].below", pile["below"], 0, len(facts.TEMPLE_NAMES)):
-                return
-            number += pile["below"]
-            if pile["below"] and not pile["top"]:
-                covered.append(index)
-        if self.pending == "uncover":
-            if len(covered) != 1:
-                self.add(
-                    "pending",
-                    "PENDING_MISMATCH",
-                    f'given "uncover", with {len(covered)} piles to uncover; expected one',
-                )
-        elif self.phase != "over":
-            for index in covered:
-                self.add(
-                    f"piles[{index}].top",
-                    "PILE_UNCOVERED",
-                    f'given "", with {piles[index]["below"]} cards below; expected the top card',
-                )
-        cards = Counter(pile["top"] for pile in piles)
-        for seat in self.seats:
-            cards.update(seat["temples"])
-            cards.update(coatl["temple"] for coatl in seat["coatls"])
-        del cards[""]
-        number += cards.total()
-        del cards[HIDDEN]
-        for temple, copies in sorted(cards.items()):
-            if copies > 1:
-                self.add(
-                    "piles",
-                    "CARD_COPIES",
-                    f"{temple} is there {copies} times, over piles, hands and Coatls; expected it once",
-                )
-        if number != len(facts.TEMPLE_NAMES):
-            self.add(
-                "piles",
-                "TEMPLES_COUNT",
-                f"{number} temples in piles, hands and on Coatls; expected {len(facts.TEMPLE_NAMES)} in all",
-            )
-
-    def _check_seat_temples(self):
-        """A seat gets one temple at the setup and one by `promise`; it may play others from the piles."""
-        for index, seat in enumerate(self.seats):
-            promised = int(self.spent(seat, "promise"))
-            held, shown = len(seat["temples"]), len(seat["shown_temples"])
-            played = sum(bool(coatl["temple"]) for coatl in seat["coatls"])
-            if shown > promised:
-                self.add(
-                    f"seats[{index}].shown_temples",
-                    "TEMPLES_COUNT",
-                    f"has {shown} entries; expected {promised}, by a token promise spent, at most",
-                )
-            elif held - shown > 1:
-                self.add(
-                    f"seats[{index}].temples",
-                    "TEMPLES_COUNT",
-                    f"has {held - shown} that it has not shown; expected one at most, from the setup",
-                )
-            elif held + played < 1 + promised:
-                self.add(
-                    f"seats[{index}].temples",
-                    "TEMPLES_COUNT",
-                    f"has {held}, with {played} played; expected {1 + promised} at least together",
-                )
 
     # --- the turn and the end
 

@@ -23,7 +23,7 @@ _PARTS = {"head": "heads", "tail": "tails", "body": "bodies"}
 
 
 def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str, Any]], bool]) -> str:
-    """Return why an action is not legal; see `GameCodec.why_illegal`."""
+    """Return why an action is not legal; see `Reasons.why_illegal`."""
     verb, *operands = action.split()
     own, seat = data["seats"][data["to_move"]], data["to_move"]
     rule = _RULES.get(verb)

@@ -28,22 +28,19 @@ What is not used is 0.
 import functools
 import random
 
-import numpy as np
-
 from cext.games.coatl import hidden, ops
 from cext.games.coatl.observations import has_world
 from cext.games.coatl.ops import state_from_fields, state_to_fields
-from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.coatl import facts
+from mexica_ai.games.coatl.deal import deal
 from mexica_ai.games.coatl.facts import COLORS, FACES, KINDS, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
 from mexica_ai.games.coatl.invariants import check_position
-from mexica_ai.strict import (
+from mexica_ai.games.coatl.shape import CAUSES, COLOR, FACE, HIDDEN, MEMORIES, PAIR, PENDING, PHASES, SHAPE, TEMPLE
+from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.strict import (
     Findings,
-    Nullable,
-    Text,
     check_shape,
     check_version,
-    choice,
     match_action,
     not_an_action,
     quote,
@@ -70,42 +67,21 @@ VERBS = (
     "refill",
     "uncover",
 )
-EVENTS = ("deal", "reveal", "refill", "uncover")  # random; never chosen by a seat
-PHASES = ("keep", "turn", "drawing", "future", "building", "closing", "over")
-PENDING = ("", *EVENTS)
-CAUSES = ("", "third", "bodies")  # of the end of the game
 SIDES = ("left", "right")
-HIDDEN = "?"
-MEMORIES = (
-    "unsure",
-    "discard",
-    "deal",
-    "play",
-    "reveal",
-    "renew",
-    "public",
-    "private",
-    "across",
-)  # words of `memory`
-
-_FACE = r"P(?:[0-3][0-9]|4[0-8])"
-_TEMPLE = r"T(?:0[0-9]|1[0-4])"
-_COLOR = f"[{COLORS}]"
-_PAIR = "|".join(PAIRS)
-_PIECE = rf"(?P<kind>head|tail) (?P<color>{_COLOR})|(?P<body>body) (?P<pair>{_PAIR})"
-_ONE_PIECE = rf"(?P<kind>head|tail|body) (?P<color>{_COLOR})"
+_PIECE = rf"(?P<kind>head|tail) (?P<color>{COLOR})|(?P<body>body) (?P<pair>{PAIR})"
+_ONE_PIECE = rf"(?P<kind>head|tail|body) (?P<color>{COLOR})"
 _COATL = r"(?P<coatl>[1-3])"
-_CARD = f"(?P<face>{_FACE})"
-_TEMPLE_CARD = f"(?P<temple>{_TEMPLE})"
+_CARD = f"(?P<face>{FACE})"
+_TEMPLE_CARD = f"(?P<temple>{TEMPLE})"
 
 # Each verb's form, and an example of it for messages.
 _FORMS = {
-    "keep": (rf"keep(?P<faces>(?: {_FACE}){{0,3}})", "keep P01 P04, with 0 to 3 cards"),
+    "keep": (rf"keep(?P<faces>(?: {FACE}){{0,3}})", "keep P01 P04, with 0 to 3 cards"),
     "take": (f"take (?:{_PIECE})", "take head R, take tail K or take body RG"),
     "draw": (f"draw (?:{_CARD}|deck)", "draw P07 or draw deck"),
     "start": (f"start {_ONE_PIECE}", "start head R, start tail B or start body G"),
     "add": (
-        rf"add {_COATL} (?P<end>head|tail|left|right) (?P<color>{_COLOR})",
+        rf"add {_COATL} (?P<end>head|tail|left|right) (?P<color>{COLOR})",
         "add 2 head R, add 2 tail B, add 2 left G or add 2 right G",
     ),
     "play": (f"play {_COATL} {_CARD}", "play 2 P07"),
@@ -118,71 +94,15 @@ _FORMS = {
     "end": ("end", "end"),
     "pass": ("pass", "pass"),
     "deal": (f"deal {_CARD}", "deal P07"),
-    "reveal": (rf"reveal(?P<faces>(?: {_FACE}){{1,6}})", "reveal P01 P07, with 1 to 6 cards"),
+    "reveal": (rf"reveal(?P<faces>(?: {FACE}){{1,6}})", "reveal P01 P07, with 1 to 6 cards"),
     "refill": (
-        rf"refill(?=.)(?: heads (?P<heads>{_COLOR}{{1,2}}))?(?: tails (?P<tails>{_COLOR}{{1,2}}))?"
-        rf"(?: bodies(?P<bodies>(?: (?:{_PAIR})){{1,6}}))?",
+        rf"refill(?=.)(?: heads (?P<heads>{COLOR}{{1,2}}))?(?: tails (?P<tails>{COLOR}{{1,2}}))?"
+        rf"(?: bodies(?P<bodies>(?: (?:{PAIR})){{1,6}}))?",
         "refill heads RK tails Y bodies RG GG, with one or two heads and tails and up to 6 pairs",
     ),
     "uncover": (f"uncover {_TEMPLE_CARD}", "uncover T03"),
 }
 
-_COLORS_TEXT = Text("".join(f"{color}*" for color in COLORS), 'colours in the order YRKGB, such as "RRG"')
-_FACE_TEXT = Text(_FACE, 'a prophecy P00-P48, such as "P07"')
-_HAND_TEXT = Text(rf"{_FACE}|\?", 'a prophecy P00-P48, such as "P07", or "?" for a hidden one')
-_TEMPLE_TEXT = Text(_TEMPLE, 'a temple T00-T14, such as "T03"')
-_HAND_TEMPLE_TEXT = Text(rf"{_TEMPLE}|\?", 'a temple T00-T14, such as "T03", or "?" for a hidden one')
-_MEMORY_TEXT = Text(
-    rf"(unsure|play) [0-3] {_FACE}|(discard|deal|private) [0-3] ({_FACE}|\?)|(reveal|public|across) {_FACE}"
-    "|renew (0|[1-9][0-9]?)",
-    'an entry such as "deal 1 P07", "deal 1 ?" or "reveal P07"',
-)
-_PIECES_TEXT = dict.fromkeys(PARTS, _COLORS_TEXT)
-SHAPE = {
-    "game": choice("coatl"),
-    "version": int,
-    "players": int,
-    "viewer": Nullable(int),
-    "options": {"sacrifice_tokens": bool, "strict_ends": bool},
-    "phase": choice(*PHASES),
-    "pending": choice(*PENDING),
-    "round": int,
-    "to_move": int,
-    "actions_left": int,
-    "passes": int,
-    "ending": Nullable({"cause": choice(*CAUSES[1:]), "seat?": int, "last_round?": int}),
-    "closing": int,
-    "supply": {
-        **_PIECES_TEXT,
-        "bodies": [Text(_PAIR, 'two colours in the order YRKGB, such as "RG"')],
-    },
-    "display": [_FACE_TEXT],
-    "deck": int,
-    "discarded": [_FACE_TEXT],
-    "piles": [{"top": Text(f"|{_TEMPLE}", f'{_TEMPLE_TEXT.expected}, or ""'), "below": int}],
-    "seats": [
-        {
-            "stored": _PIECES_TEXT,
-            "hand": [_HAND_TEXT],
-            "shown": [_FACE_TEXT],
-            "discarded": [_HAND_TEXT],
-            "temples": [_HAND_TEMPLE_TEXT],
-            "shown_temples": [_TEMPLE_TEXT],
-            "tokens": [choice(*TOKENS)],
-            "coatls": [
-                {
-                    "pieces": Text(f"{_COLOR}+", 'colours from head to tail, such as "RKKG"'),
-                    "head": bool,
-                    "tail": bool,
-                    "prophecies": [_FACE_TEXT],
-                    "temple": Text(f"|{_TEMPLE}", f'{_TEMPLE_TEXT.expected}, or ""'),
-                    "closed": bool,
-                }
-            ],
-        }
-    ],
-    "memory?": [_MEMORY_TEXT],
-}
 _ENDING_KEYS = {"third": "seat", "bodies": "last_round"}
 
 
@@ -338,7 +258,7 @@ def parse_position(data, path="position"):
 
     Returns
     -------
-    cext.core.game.State
+    cext.core.contract.game.State
 
     Raises
     ------
@@ -604,81 +524,7 @@ def new_state(players, seed, *, sacrifice_tokens=None, strict_ends=None):
     PositionError
         If an argument is out of range.
     """
-    fields = deal(players, seed, sacrifice_tokens=sacrifice_tokens, strict_ends=strict_ends)
-    return state_from_fields(fields)
-
-
-def deal(players, seed, *, sacrifice_tokens=None, strict_ends=None):
-    """Return the fields of a new game; see `new_state`."""
-    sacrifice_tokens = True if sacrifice_tokens is None else sacrifice_tokens
-    strict_ends = False if strict_ends is None else strict_ends
-    check_shape(
-        {"players": players, "sacrifice_tokens": sacrifice_tokens, "strict_ends": strict_ends},
-        {"players": int, "sacrifice_tokens": bool, "strict_ends": bool},
-        "options",
-    )
-    findings = Findings()
-    findings.check_range("options.players", players, facts.MIN_PLAYERS, facts.MAX_PLAYERS)
-    findings.raise_as(PositionError)
-
-    rng = np.random.default_rng(seed)
-    pieces = {
-        part: rng.permutation(np.repeat(np.arange(len(COLORS)), number)).tolist()
-        for part, number in facts.PIECES_A_COLOR.items()
-    }
-    bodies = pieces["bodies"]
-    pairs = [
-        PAIRS.index("".join(COLORS[color] for color in sorted(bodies[2 * space : 2 * space + 2])))
-        for space in range(facts.SUPPLY_SPACES["bodies"])
-    ]
-    temples = rng.permutation(len(TEMPLE_NAMES)).tolist()
-    piles = [temples[players + pile :: facts.NUM_PILES] for pile in range(facts.NUM_PILES)]
-    cards = rng.permutation(
-        [number for number, face in enumerate(FACES) for _ in range(facts.COPIES[face])]
-    ).tolist()
-    display, cards = cards[: facts.NUM_DISPLAYED], cards[facts.NUM_DISPLAYED :]
-    seats = []
-    for seat in range(players):
-        hand, cards = cards[: facts.num_dealt(seat)], cards[facts.num_dealt(seat) :]
-        seats.append(
-            {
-                **{f"stored_{part}": [0] * len(COLORS) for part in PARTS},
-                "hand": sorted(hand),
-                "shown": [],
-                "discarded": [],
-                "temples": [temples[seat]],
-                "shown_temples": [],
-                "tokens": (1 << len(TOKENS)) - 1 if sacrifice_tokens else 0,
-                "coatls": [],
-            }
-        )
-    return {
-        "num_players": players,
-        "sacrifice_tokens": int(sacrifice_tokens),
-        "strict_ends": int(strict_ends),
-        "viewer": -1,
-        "phase": PHASES.index("keep"),
-        "pending": 0,
-        "round": 0,
-        "to_move": 0,
-        "actions_left": 1,
-        "passes": 0,
-        "ending": 0,
-        "ending_seat": 0,
-        "last_round": 0,
-        "closing": 0,
-        **{
-            f"supply_{part}": _count(pieces[part][: facts.SUPPLY_SPACES[part]], range(len(COLORS)))
-            for part in ("heads", "tails")
-        },
-        "supply_pairs": _count(pairs, range(len(PAIRS))),
-        "display": sorted(display),
-        "discarded": [],
-        "piles": [[pile[0], len(pile) - 1] for pile in piles],
-        "deck": len(cards),
-        "seats": seats,
-        "memory": [],
-    }
+    return state_from_fields(deal(players, seed, sacrifice_tokens=sacrifice_tokens, strict_ends=strict_ends))
 
 
 def has_one_world(state):
@@ -696,7 +542,7 @@ _MAX_WORLDS = 50  # tries
 
 
 def world_of(state, seed):
-    """Return a full position that agrees with a view; see `GameCodec.world_of`.
+    """Return a full position that agrees with a view; see `Views.world_of`.
 
     It has no memory if that of the view leaves open which prophecies became hidden.
     """
@@ -723,7 +569,7 @@ def deal_for(state, viewer, action):
 
     Parameters
     ----------
-    state : cext.core.game.State
+    state : cext.core.contract.game.State
         Changed in place.
     viewer : int
         The seat, from 0.

@@ -9,7 +9,8 @@ import textwrap
 from cext.games.coatl.ops import state_to_fields
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import PARTS
-from mexica_ai.games.coatl.notation import HIDDEN, format_fields
+from mexica_ai.games.coatl.notation import format_fields
+from mexica_ai.games.coatl.shape import HIDDEN
 
 WIDTH = 80
 NO_BREAK = "\N{NO-BREAK SPACE}"

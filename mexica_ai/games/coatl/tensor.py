@@ -1,6 +1,6 @@
 """The layout of Coatl's observations, which ``cext/games/coatl/tensor.pyx`` writes."""
 
-from mexica_ai.games.schema import SEATS, Field, Schema
+from mexica_ai.game.schema import SEATS, Field, Schema
 
 _COATLS = (SEATS, 3)  # of each seat, in the order in which they were started
 _COLORS, _KINDS = 5, 3

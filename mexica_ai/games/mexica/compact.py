@@ -7,7 +7,7 @@ level 3 (``n`` neutral), ``#9`` for a calpulli token. Sizes are single digits of
 
 import re
 
-from mexica_ai.games.compact import NONE, bad_compact, or_none, seats_of, split_fields, text_of
+from mexica_ai.game.compact import NONE, bad_compact, or_none, seats_of, split_fields, text_of
 from mexica_ai.games.mexica import board
 
 _SEATS = "abcdn"  # by seat; the last is of neutral temples, whose seat is -1

@@ -12,12 +12,11 @@ from mexica_ai.draw.outline import outline
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import NEUTRAL, pawn, seat_mark, seat_shape
 from mexica_ai.draw.svg import TIMES, document, element, group, text
-from mexica_ai.games.codec import try_parse
+from mexica_ai.game.contract import try_parse
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
-from mexica_ai.games.mexica.codec import CODEC
-from mexica_ai.games.mexica.notation import SHAPE
-from mexica_ai.strict import readable
+from mexica_ai.games.mexica.notation import SHAPE, parse_position
+from mexica_ai.io.strict import readable
 
 PARTS = ("board", "panel", "steps")
 SIZE, X, Y = 40, 46, 46  # of a space, and where space A1 begins
@@ -39,7 +38,7 @@ def draw(
     targets: bool = False,
     shares: Sequence[float] | None = None,
 ) -> str:
-    """Return a picture of a position; see `GameCodec.draw`."""
+    """Return a picture of a position; see `Picture.draw`."""
     picture = _Picture(readable(fields, SHAPE), Paint(theme), turn, targets, shares)
     body, width, height = [], 0.0, 0.0
     if "board" in parts:
@@ -113,7 +112,7 @@ class _Picture:
     def _outcome(self):
         """Return what a scoring now would bring each seat, and who has won; nothing of a position that is not valid."""
         phase = self.now.get("phase")
-        state = try_parse(CODEC, self.now) if phase in ("play", "over") else None
+        state = try_parse(parse_position, self.now) if phase in ("play", "over") else None
         if state is None:
             return [], []
         if phase == "play":

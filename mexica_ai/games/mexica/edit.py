@@ -11,8 +11,8 @@ from collections import Counter
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import NEUTRAL, pawn, seat_mark, seat_shape
 from mexica_ai.draw.svg import element
-from mexica_ai.games import edit
-from mexica_ai.games.edit import Brush, Editor, Group, bag, choice, flag, number, refuse
+from mexica_ai.game import edit
+from mexica_ai.game.edit import Brush, Editor, Group, bag, choice, flag, number, refuse
 from mexica_ai.games.mexica import board, invariants
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.notation import AXES, SHAPE

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from cext.games.mexica.ops import scoring_now
-from mexica_ai.games.codec import try_parse
+from mexica_ai.game.contract import try_parse
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import parse_space
-from mexica_ai.games.mexica.codec import CODEC
+from mexica_ai.games.mexica.notation import parse_position
 
 
 def describe(before: dict[str, Any], after: dict[str, Any], seat: int) -> list[str]:
-    """Return clauses; see `GameCodec.describe_effects`."""
+    """Return clauses; see `Reasons.describe_effects`."""
     if before["phase"] != "play" or after["phase"] != "play" or before["period"] != after["period"]:
         return []
     old, new = (board.districts({parse_space(name) for name in fields["canals"]}) for fields in (before, after))
@@ -55,7 +55,7 @@ def _owners(seats, but):
 
 def _gains(before, after, seat):
     """Return how what a scoring now would bring has changed."""
-    states = [try_parse(CODEC, fields) for fields in (before, after)]
+    states = [try_parse(parse_position, fields) for fields in (before, after)]
     if None in states:
         return []
     old, new = map(scoring_now, states)

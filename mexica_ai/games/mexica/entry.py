@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mexica_ai.games.entry import MENU, Entry, Tool
+from mexica_ai.game.entry import MENU, Entry, Tool
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 
@@ -28,7 +28,7 @@ _AXES = {"ew": "east to west", "ns": "north to south"}
 
 
 def entry(action: str, fields: dict[str, Any]) -> Entry:
-    """Return how an action is entered; see `GameCodec.entry`."""
+    """Return how an action is entered; see `Picture.entry`."""
     verb, *words = action.split()
     match verb, words:
         case "canal", [spaces]:
@@ -48,7 +48,7 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
 
 
 def describe(fields: dict[str, Any]) -> dict[str, str]:
-    """Return what lies on the targets of the picture, in words; see `GameCodec.describe_targets`."""
+    """Return what lies on the targets of the picture, in words; see `Picture.describe_targets`."""
     found = {format_space(cell): "land" if cell in board.LAND else "lake" for cell in board.GRID}
     canals = [name for name in fields["canals"] if name in found]
     for district in board.districts({parse_space(name) for name in canals}):

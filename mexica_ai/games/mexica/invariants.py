@@ -13,7 +13,7 @@ from itertools import islice
 
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
-from mexica_ai.strict import quote
+from mexica_ai.io.strict import quote
 
 MAX_ROUND = (
     1_000_000  # far beyond any game (random play takes 20-35 rounds), well inside the compiled core's counter
@@ -32,7 +32,7 @@ def check_fields(fields, path, findings):
         A position of the right shape, spaces as cells.
     path : str
         JSON path of the position; every violation's path begins with it.
-    findings : mexica_ai.strict.Findings
+    findings : mexica_ai.io.strict.Findings
         Collects the violations.
     """
     _Checker(fields, path, findings).check()

@@ -14,7 +14,7 @@ from mexica_ai.games.mexica.board import format_space, neighbours, parse_space, 
 
 
 def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str, Any]], bool]) -> str:
-    """Return why an action is not legal; see `GameCodec.why_illegal`."""
+    """Return why an action is not legal; see `Reasons.why_illegal`."""
     verb, *operands = action.split()
     if data["phase"] == "placement":
         return _placement(data, operands[0]) if verb == "place" else "the pillis are placed first"

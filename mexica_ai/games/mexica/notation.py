@@ -21,11 +21,11 @@ from collections import Counter
 import numpy as np
 
 from cext.games.mexica.ops import state_from_fields, state_to_fields
-from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.invariants import check_fields, check_num_neutral, check_pool
-from mexica_ai.strict import (
+from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.strict import (
     Findings,
     Nullable,
     Text,
@@ -193,7 +193,7 @@ def parse_position(data, path="position"):
 
     Returns
     -------
-    cext.core.game.State
+    cext.core.contract.game.State
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Decides whether a calpulli token on display can still be founded (Mexica); players must agree to remove one.
+"""Decides whether a calpulli token on display can still be founded; players must agree to remove one (D8).
 
 The engine agrees only if it has a proof. Canals can only remove dry land and temples can only remove room, so
 founding N needs a connected *region* of N dry spaces of one unfounded district, with room for a token and a
@@ -13,141 +13,43 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from cext.core.contract.game import State
 from cext.games.mexica.ops import state_to_fields
-from mexica_ai.errors import NotationError, PositionError
+from mexica_ai.game.contract import Opinion
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
-from mexica_ai.position import Position
-from mexica_ai.strict import quote
 
 QUICK_STEPS = 80  # steps per start in the quick pass before the complete search
 MAX_STEPS = 60_000  # steps of the complete search for one size before the engine gives up: at most a second
 
 
-@dataclass(frozen=True)
-class TokenRemoval:
-    """The engine's answer about one token.
+def offered(state: State) -> list[str]:
+    """Return the actions that remove a token on display; see `mexica_ai.game.contract.Proposals`."""
+    return [_removal(size) for size in sorted(state_to_fields(state)["calpulli"]["display"])]
 
-    Parameters
-    ----------
-    size : int
-        Its size.
-    agrees : bool
-        Whether the engine agrees that it can no longer be founded.
-    reason : str
-        If it agrees: NO_LARGE_DISTRICT, NO_TILES, NO_ROOM, CANNOT_BE_DUG or ENOUGH_LEFT. If not:
-        DISTRICT_EXISTS, CAN_BE_DUG or NOT_PROVEN.
-    explanation : str
-        The reason as a sentence.
-    spaces : list of str
-        The spaces of a district that could be founded; empty if none was found.
-    canals : list of str
-        The actions that dig this district, in any order; empty if it exists already.
+
+def judge(state: State, actions: Sequence[str]) -> list[Opinion]:
+    """Return whether each token can no longer be founded by any seat; see `mexica_ai.game.contract.Proposals`.
+
+    The reasons are NO_LARGE_DISTRICT, NO_TILES, NO_ROOM, CANNOT_BE_DUG and ENOUGH_LEFT if the engine agrees, else
+    DISTRICT_EXISTS, CAN_BE_DUG and NOT_PROVEN. The places are the spaces of a district that could be founded, the
+    evidence the canals that dig it.
     """
-
-    size: int
-    agrees: bool
-    reason: str
-    explanation: str
-    spaces: list[str]
-    canals: list[str]
-
-
-@dataclass(frozen=True)
-class Removal:
-    """The engine's answer about several tokens.
-
-    Parameters
-    ----------
-    agrees : bool
-        Whether the engine agrees to remove all of them.
-    tokens : list of TokenRemoval
-        The answer about each, in the order of the question.
-    """
-
-    agrees: bool
-    tokens: list[TokenRemoval]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the answer as a JSON object whose keys are the attributes' names."""
-        return asdict(self)
-
-
-def consider_removal(position: Position, sizes: Sequence[int]) -> Removal:
-    """Decide whether tokens on display can no longer be founded by any seat.
-
-    If the engine agrees to all of them, the seat to move may play `remove N` for each (D8).
-
-    Parameters
-    ----------
-    position : Position
-        A position of Mexica. Not changed.
-    sizes : sequence of int
-        Sizes of tokens on display, one entry per token. With several tokens of the same size, the first is
-        considered as if the others stayed, the second as if the first were gone, and so on.
-
-    Returns
-    -------
-    Removal
-
-    Raises
-    ------
-    NotationError
-        If `sizes` is empty or not a list of integers.
-    PositionError
-        If the game has no calpulli tokens (reason GAME_MISMATCH), or the display has no such token
-        (NOT_ON_DISPLAY).
-    """
-    if position.game != "mexica":
-        raise PositionError(
-            f"position: given one of {position.game}; expected one of mexica, since only it has calpulli "
-            "tokens",
-            reason="GAME_MISMATCH",
-            path="position",
-        )
-    fields = state_to_fields(position.state)
-    _check_sizes(sizes, fields["calpulli"]["display"])
+    fields = state_to_fields(state)
     table = _Table(fields)
     left = Counter(fields["calpulli"]["display"])
-    tokens = []
-    for size in sizes:
+    opinions = []
+    for action in actions:
+        size = int(action.split()[1])
         left[size] -= 1
-        tokens.append(table.consider(size, left[size]))
-    return Removal(all(token.agrees for token in tokens), tokens)
+        opinions.append(table.consider(size, left[size]))
+    return opinions
 
 
-def askable(position: Position) -> dict[int, str]:
-    """Return the sizes of tokens on display, and the action that removes one of each."""
-    sizes = state_to_fields(position.state)["calpulli"]["display"]
-    return {size: f"remove {size}" for size in sizes}
-
-
-def _check_sizes(sizes, display):
-    if not isinstance(sizes, (list, tuple)) or not sizes:
-        raise NotationError(
-            f"sizes: given {quote(sizes)}; expected a list of one size or more",
-            reason="WRONG_TYPE",
-            path="sizes",
-        )
-    left = Counter(display)
-    for index, size in enumerate(sizes):
-        if type(size) is not int:
-            raise NotationError(
-                f"sizes[{index}]: given {quote(size)}; expected an integer",
-                reason="WRONG_TYPE",
-                path=f"sizes[{index}]",
-            )
-        left[size] -= 1
-        if left[size] < 0:
-            shown = " ".join(map(str, sorted(display))) or "none"
-            raise PositionError(
-                f"sizes[{index}]: given {quote(size)}; expected tokens on display, each once: {shown}",
-                reason="NOT_ON_DISPLAY",
-                path=f"sizes[{index}]",
-            )
+def _removal(size: int) -> str:
+    return f"remove {size}"
 
 
 class Ground(NamedTuple):
@@ -317,7 +219,7 @@ class _Table:
         self._has_tiles = tiles["single"] + tiles["double"] > 0
         self._pillis = pillis
 
-    def consider(self, size: int, left: int) -> TokenRemoval:
+    def consider(self, size: int, left: int) -> Opinion:
         """Return the answer about a token if `left` others of its size stay on display.
 
         The token is needed only if more than `left` districts of its size can be founded.
@@ -328,8 +230,8 @@ class _Table:
         ready = [district for district in exact if self._widest.has_room(district)]
         if len(ready) >= needed:
             spaces = _names(ready[left])
-            return TokenRemoval(
-                size, False, "DISTRICT_EXISTS", f"the district of {spaces[0]} has {size} spaces", spaces, []
+            return Opinion(
+                _removal(size), False, "DISTRICT_EXISTS", f"the district of {spaces[0]} has {size} spaces", spaces, []
             )
         if not self._has_tiles:
             if ready:
@@ -364,8 +266,8 @@ class _Table:
         region = _last_region(self._likely, size, needed, MAX_STEPS)
         if region:
             return self._can_be_dug(size, region)
-        return TokenRemoval(
-            size,
+        return Opinion(
+            _removal(size),
             False,
             "NOT_PROVEN",
             f"found no way to found {_count(needed, 'district')} of {size} spaces, and no proof that there is "
@@ -379,8 +281,8 @@ class _Table:
         canals = [f"canal {'-'.join(map(format_space, tile))}" for tile in region.tiles]
         in_the_way = _names(self._pillis & set_of(cell for tile in region.tiles for cell in tile))
         moved = f", once the pilli on {' and '.join(in_the_way)} has moved away" if in_the_way else ""
-        return TokenRemoval(
-            size,
+        return Opinion(
+            _removal(size),
             False,
             "CAN_BE_DUG",
             f"a district of {size} spaces around {spaces[0]} can be dug with {_count(len(canals), 'canal')}"
@@ -419,7 +321,7 @@ def _last_region(ground: Ground, size: int, number: int, max_steps: int) -> Regi
 
 
 def _agree(size, reason, explanation):
-    return TokenRemoval(size, True, reason, explanation, [], [])
+    return Opinion(_removal(size), True, reason, explanation, [], [])
 
 
 def _names(spaces):

@@ -1,6 +1,6 @@
 """The layout of Mexica's observations, which ``cext/games/mexica/tensor.pyx`` writes."""
 
-from mexica_ai.games.schema import SEATS, Field, Schema
+from mexica_ai.game.schema import SEATS, Field, Schema
 
 _BOARD = (14, 21)  # rows from 1, columns from A
 _SIZES = (11,)  # of calpulli tokens, from 3 to 13

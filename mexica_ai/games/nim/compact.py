@@ -1,6 +1,6 @@
 """Nim's compact form: ``3,5,7 2,0,1,1``, the piles, then players, seat to move, plies left and plies per turn."""
 
-from mexica_ai.games.compact import split_fields
+from mexica_ai.game.compact import split_fields
 
 _FIELDS = {
     "piles": (r"\d{1,2}(,\d{1,2})*", "3,5,7"),

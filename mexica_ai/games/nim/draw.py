@@ -9,7 +9,7 @@ from mexica_ai.draw.marks import chips
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.svg import document, element, text
 from mexica_ai.games.nim.notation import MAX_PILE, MAX_PILES, SHAPE
-from mexica_ai.strict import readable
+from mexica_ai.io.strict import readable
 
 PARTS = ("board", "steps")
 
@@ -24,7 +24,7 @@ def draw(
     targets: bool = False,
     shares: Sequence[float] | None = None,
 ) -> str:
-    """Return a picture of a position; see `GameCodec.draw`."""
+    """Return a picture of a position; see `Picture.draw`."""
     paint = Paint(theme)
     fields = readable(fields, SHAPE)
     before = [max(0, min(number, MAX_PILE)) for number in fields["piles"][:MAX_PILES]]

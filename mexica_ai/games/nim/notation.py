@@ -10,8 +10,8 @@ An action's integer: bits 0-7 the count (1-63), bits 8-15 the pile (from 0); can
 import re
 
 from cext.games.nim.ops import state_from_fields, state_to_fields
-from mexica_ai.errors import NotationError, PositionError
-from mexica_ai.strict import Findings, check_shape, check_version, choice, quote
+from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.strict import Findings, check_shape, check_version, choice, quote
 
 VERSION = 1  # of the JSON form
 MAX_PILES, MAX_PILE = 8, 63

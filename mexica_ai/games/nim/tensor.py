@@ -1,6 +1,6 @@
 """The layout of nim's observations, which `nim_observe` of ``cext/games/nim/ops.pyx`` writes."""
 
-from mexica_ai.games.schema import Field, Schema
+from mexica_ai.game.schema import Field, Schema
 
 SCHEMA = Schema(
     "nim",

@@ -5,7 +5,7 @@ Tiles are two digits, their numbers in data order, and ``??`` where they are hid
 
 import re
 
-from mexica_ai.games.compact import (
+from mexica_ai.game.compact import (
     CARDS,
     NONE,
     join_numbers,

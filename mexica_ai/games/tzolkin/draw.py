@@ -12,12 +12,12 @@ from mexica_ai.draw import marks, svg
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import document, element, group, text
-from mexica_ai.games.codec import try_parse
+from mexica_ai.game.contract import try_parse
 from mexica_ai.games.tzolkin import facts, render
-from mexica_ai.games.tzolkin.codec import CODEC
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
-from mexica_ai.games.tzolkin.notation import SHAPE
-from mexica_ai.strict import readable
+from mexica_ai.games.tzolkin.notation import parse_position
+from mexica_ai.games.tzolkin.shape import SHAPE
+from mexica_ai.io.strict import readable
 
 PARTS = ("calendar", "gears", "table", "seats", "steps")
 _WIDTH, _EDGE = 1260, 20
@@ -51,7 +51,7 @@ def draw(
     targets: bool = False,
     shares: Sequence[float] | None = None,
 ) -> str:
-    """Return a picture of a position; see `GameCodec.draw`.
+    """Return a picture of a position; see `Picture.draw`.
 
     A turn is shown before the gears turn, so that its workers stand where it has put them.
     """
@@ -108,7 +108,7 @@ class _Picture:
         self.parts, self.marks, self.places = [], [], {}
         self.built = {}  # seat -> the line of what it has built
         self.rings = {}  # verb, temple or track, seat -> where its mark stands
-        state = try_parse(CODEC, self.now) if self.now.get("phase") == "over" else None
+        state = try_parse(parse_position, self.now) if self.now.get("phase") == "over" else None
         self.winners = [] if state is None else [seat for seat, share in enumerate(state.returns()) if share]
         self.gear_marks = self._find_marks(seen)
 

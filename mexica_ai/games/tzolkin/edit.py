@@ -5,12 +5,13 @@ from __future__ import annotations
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import element
-from mexica_ai.games import edit
-from mexica_ai.games.edit import Brush, Editor, Group, choice, flag, number, refuse, row
+from mexica_ai.game import edit
+from mexica_ai.game.edit import Brush, Editor, Group, choice, flag, number, refuse, row
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.draw import drawable
 from mexica_ai.games.tzolkin.facts import BUILDINGS, CHICHEN, FREE, GEARS, IDLE, MONUMENTS, TEMPLES, TRACKS, WEALTH
-from mexica_ai.games.tzolkin.notation import SHAPE, new_seat
+from mexica_ai.games.tzolkin.notation import new_seat
+from mexica_ai.games.tzolkin.shape import SHAPE
 
 _PAINT = Paint("page")
 _TITLES = {gear: gear.replace("_", " ").title() for gear in GEARS}

@@ -9,7 +9,7 @@ from mexica_ai.games.tzolkin.facts import BUILDINGS, MONUMENTS, TEMPLES, TRACKS
 
 
 def describe(before: dict[str, Any], after: dict[str, Any], seat: int) -> list[str]:
-    """Return clauses; see `GameCodec.describe_effects`."""
+    """Return clauses; see `Reasons.describe_effects`."""
     old, new = before["seats"][seat], after["seats"][seat]
     found = []
     for temple in TEMPLES:

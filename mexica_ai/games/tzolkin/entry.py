@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mexica_ai.games.entry import MENU, Entry, Tool
+from mexica_ai.game.entry import MENU, Entry, Tool
 from mexica_ai.games.tzolkin import facts, render
 
 TOOLS = (
@@ -27,7 +27,7 @@ TOOLS = (
 
 
 def entry(action: str, fields: dict[str, Any]) -> Entry:
-    """Return how an action is entered; see `GameCodec.entry`."""
+    """Return how an action is entered; see `Picture.entry`."""
     verb, *words = action.split()
     match verb, words:
         case "keep", _:
@@ -82,7 +82,7 @@ def _way(how: list[str]) -> str:
 
 
 def describe(fields: dict[str, Any]) -> dict[str, str]:
-    """Return what lies on the targets of the picture, in words; see `GameCodec.describe_targets`."""
+    """Return what lies on the targets of the picture, in words; see `Picture.describe_targets`."""
     found = {"place:start": "start space"}
     if fields["start_space"] is not None:
         found["place:start"] += f", worker of seat {fields['start_space']}"

@@ -12,7 +12,7 @@ from collections import Counter
 
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BUILDINGS, GEARS, HIDDEN, TEMPLES, TRACKS
-from mexica_ai.strict import quote
+from mexica_ai.io.strict import quote
 
 MAX_PENDING = 12  # far more than a turn ever owes at once; the compiled core has room for three more
 
@@ -26,7 +26,7 @@ def check_position(data, path, findings):
         A position of the right shape.
     path : str
         JSON path of the position, the beginning of every violation's path.
-    findings : mexica_ai.strict.Findings
+    findings : mexica_ai.io.strict.Findings
         Collects the violations.
     """
     _Checker(data, path, findings).check()

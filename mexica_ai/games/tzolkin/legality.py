@@ -16,13 +16,13 @@ _MOST = 30  # corn or blocks that are tried at most
 
 
 def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str, Any]], bool]) -> str:
-    """Return why an action is not legal; see `GameCodec.why_illegal`."""
+    """Return why an action is not legal; see `Reasons.why_illegal`."""
     verb, *operands = action.split()
     seat = data["to_move"]
     if verb != "keep" and data["phase"] == "keep":
         return "the seats choose their wealth tiles first"
-    if verb != "advance" and data["phase"] == "advance":
-        return f"seat {seat} advances the calendar first"
+    if data["phase"] == "advance":
+        return "" if verb == "advance" else f"seat {seat} advances the calendar first"
     if data["phase"] in ("turn", "placing", "picking"):
         if data["pending"]:
             if verb in _CHOICES:

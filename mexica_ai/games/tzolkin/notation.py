@@ -32,17 +32,15 @@ import numpy as np
 
 from cext.games.tzolkin import ops
 from cext.games.tzolkin.ops import is_answerable, state_from_fields, state_to_fields
-from mexica_ai.errors import NotationError, PositionError
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, PLACES, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.invariants import check_position
-from mexica_ai.strict import (
+from mexica_ai.games.tzolkin.shape import BUILDING, SHAPE, TILE, any_of
+from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.strict import (
     Findings,
-    Nullable,
-    Text,
     check_shape,
     check_version,
-    choice,
     match_action,
     not_an_action,
     quote,
@@ -56,14 +54,9 @@ _LETTERS, _TEMPLES, _TRACKS = list(BLOCKS), list(TEMPLES), list(TRACKS)
 _TILES, _WEALTH = [*BUILDINGS, *MONUMENTS], list(WEALTH)
 _HARVESTS = ("corn", "wood")
 
-
-def _any_of(names):
-    return f"(?:{'|'.join(names)})"
-
-
-_TEMPLE, _BUILDING, _TILE = _any_of(TEMPLES), _any_of(BUILDINGS), _any_of(WEALTH)
+_TEMPLE = any_of(TEMPLES)
 _BLOCK = f"[{''.join(BLOCKS)}]"
-_FOUR_GEARS = _any_of(gear for gear in GEARS if gear != facts.CHICHEN)
+_FOUR_GEARS = any_of(gear for gear in GEARS if gear != facts.CHICHEN)
 
 
 def _blocks(most):
@@ -73,23 +66,23 @@ def _blocks(most):
 
 # Each verb's form, and an example of it for messages.
 _FORMS = {
-    "keep": (f"keep (?P<tile>{_TILE}) (?P<second>{_TILE})", "keep w_pal1 w_tik3"),
+    "keep": (f"keep (?P<tile>{TILE}) (?P<second>{TILE})", "keep w_pal1 w_tik3"),
     "beg": (f"beg (?P<temple>{_TEMPLE})", "beg chaac"),
-    "place": (f"place (?P<gear>{_any_of(PLACES)})", "place tikal or place start"),
+    "place": (f"place (?P<gear>{any_of(PLACES)})", "place tikal or place start"),
     "pick": (
-        rf"pick (?=chichen_itza|{_FOUR_GEARS} [0-7](?: [1-5])?$)(?P<gear>{_any_of(GEARS)}) "
+        rf"pick (?=chichen_itza|{_FOUR_GEARS} [0-7](?: [1-5])?$)(?P<gear>{any_of(GEARS)}) "
         r"(?P<space>[0-9]|10)(?: (?P<used>[1-9]))?",
         "pick tikal 3 2, or pick tikal 3 without an action",
     ),
-    "harvest": (f"harvest (?P<harvest>{_any_of(_HARVESTS)})", "harvest corn or harvest wood"),
+    "harvest": (f"harvest (?P<harvest>{any_of(_HARVESTS)})", "harvest corn or harvest wood"),
     "burn": (f"burn (?P<temple>{_TEMPLE})", "burn chaac"),
     "research": (
-        rf"research (?P<track>{_any_of(TRACKS)})(?: {_blocks(3)})?",
+        rf"research (?P<track>{any_of(TRACKS)})(?: {_blocks(3)})?",
         "research agriculture WS, or research agriculture if it is free",
     ),
     "build": (
-        rf"build (?:(?P<tile>{_BUILDING})(?: (?P<arch>arch)(?: (?P<blocks>{_BLOCK}))?)?"
-        rf"|(?P<monument>{_any_of(MONUMENTS)}))",
+        rf"build (?:(?P<tile>{BUILDING})(?: (?P<arch>arch)(?: (?P<blocks>{_BLOCK}))?)?"
+        rf"|(?P<monument>{any_of(MONUMENTS)}))",
         "build a1_farm_all, build a1_farm_all arch, build a1_farm_all arch W or build m_tombs",
     ),
     "climb": (
@@ -104,55 +97,11 @@ _FORMS = {
     "end": ("end", "end"),
     "advance": ("advance (?P<number>[12])", "advance 1 or advance 2"),
     "reveal": (
-        rf"reveal(?P<buildings>(?: {_BUILDING}){{1,{facts.DISPLAY}}})",
+        rf"reveal(?P<buildings>(?: {BUILDING}){{1,{facts.DISPLAY}}})",
         "reveal a1_farm_one a1_civic_agriculture, with 1 to 6 buildings",
     ),
 }
 
-_BUILDING_TEXT = Text(_BUILDING, 'a building such as "a1_farm_all"')
-_MONUMENT_TEXT = Text(_any_of(MONUMENTS), 'a monument such as "m_tombs"')
-_WEALTH_TEXT = Text(_TILE, 'a starting wealth tile such as "w_pal1"')
-_SECRET_TEXT = Text(rf"{_TILE}|\?", 'a starting wealth tile such as "w_pal1", or "?" for a hidden one')
-SHAPE = {
-    "game": choice("tzolkin"),
-    "version": int,
-    "players": int,
-    "viewer": Nullable(int),
-    "options": {"whole_points": bool},
-    "phase": choice(*facts.PHASES),
-    "day": int,
-    "food_days": int,
-    "start_player": int,
-    "to_move": int,
-    "placed": int,
-    "last": str,
-    "pending": [str],
-    "reveal": int,
-    "start_space": Nullable(int),
-    "teeth_corn": int,
-    "gears": dict.fromkeys(GEARS, str),
-    "skulls_placed": [int],
-    "fields": {"corn": [int], "wood": [int]},
-    "display": {"buildings": [_BUILDING_TEXT], "monuments": [_MONUMENT_TEXT]},
-    "drawn": [_WEALTH_TEXT],
-    "seats": [
-        {
-            "score": float,
-            **dict.fromkeys(facts.STOCKS, int),
-            "skulls": int,
-            "workers": int,
-            "light": bool,
-            "corn_tiles": int,
-            "wood_tiles": int,
-            "temples": dict.fromkeys(TEMPLES, int),
-            "technologies": dict.fromkeys(TRACKS, int),
-            "buildings": [_BUILDING_TEXT],
-            "monuments": [_MONUMENT_TEXT],
-            "wealth": [_SECRET_TEXT],
-            "dealt": [_SECRET_TEXT],
-        }
-    ],
-}
 _NUMBERS = ("day", "food_days", "start_player", "to_move", "placed", "reveal", "teeth_corn")
 
 
@@ -298,7 +247,7 @@ def parse_position(data, path="position"):
 
     Returns
     -------
-    cext.core.game.State
+    cext.core.contract.game.State
 
     Raises
     ------
@@ -599,7 +548,7 @@ def has_one_world(state):
 
 
 def world_of(state, seed):
-    """Return a full position that agrees with a view; see `GameCodec.world_of`."""
+    """Return a full position that agrees with a view; see `Views.world_of`."""
     world = state.copy()
     world.determinize(viewer(state), seed)
     return state_from_fields({**state_to_fields(world), "viewer": -1})

@@ -1,6 +1,6 @@
 """The layout of Tzolk'in's observations, which ``cext/games/tzolkin/tensor.pyx`` writes."""
 
-from mexica_ai.games.schema import SEATS, Field, Schema
+from mexica_ai.game.schema import SEATS, Field, Schema
 
 _GEARS, _SPACES = 5, 13
 _BUILDINGS, _MONUMENTS, _WEALTH = (27,), (13,), (21,)

@@ -1,4 +1,4 @@
-"""Hand-made parts of the training of Tzolk'in's weights; see `mexica_ai.train.corrections`."""
+"""What the training of Tzolk'in's weights varies: where games of self-play begin (`mexica_ai.train.starts`)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ import random
 from typing import Any
 
 from mexica_ai.games.tzolkin import facts
-
-PULL: tuple[dict[str, float], float] = ({}, 1.0)
-
-FACTORS: dict[str, float] = {}
 
 # What a seat of a varied start gets of each thing, drawn from these.
 LEVELS = (0, 0, 0, 1, 1, 2, 3)

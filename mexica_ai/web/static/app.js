@@ -440,8 +440,8 @@ class Page {
       const {viewer} = this;
       this.answer = this.mode === 'play' ? this.snap : await this.call('GET', `/at/${at}${query({
         viewer, line: whole.length ? JSON.stringify(whole) : null})}`);
-    } else if (dialog === 'removal') {
-      this.answer = await request('POST', '/api/removal', {id: this.snap.id, at}).catch(error => error);
+    } else if (dialog === 'proposal') {
+      this.answer = await request('POST', '/api/proposal', {id: this.snap.id, at}).catch(error => error);
     }
     this.render();
   }
@@ -640,7 +640,7 @@ function tools(page) {
   return html`<div class="tools" role="group" aria-label="Tools">${game.tools.filter(({name}) => name !== 'end').map(({name, label, key}) => html`
       <button type="button" data-tool=${name} aria-pressed=${isMine && entering.tool === name} aria-disabled=${!isMine || !legal.has(name)}
         title=${blocked[name] || nothing} @click=${event => page.tool(name, event.currentTarget)}>${label} <kbd>${key}</kbd></button>`)}
-      ${game.removal ? button('Agree to remove …', () => page.ask('removal'), {off: !isMine}) : nothing}</div>
+      ${game.proposals ? button(game.proposals.label, () => page.ask('proposal'), {off: !isMine}) : nothing}</div>
     <p class="prompt">${prompt}</p>`;
 }
 
@@ -682,9 +682,9 @@ const dialogs = {
   text: ({answer}) => html`<h2>The board as text</h2><pre tabindex="0">${answer?.text}</pre>`,
   resign: page => html`<h2>Resign?</h2><p>The game ends, and the others win.</p>
     ${button('Resign', () => page.close(() => page.turn({resign: true})), {kind: 'primary'})}`,
-  removal: page => html`<h2>Out of play?</h2><p>If all agree that something can no longer be used, it is removed. The engine says:</p>
-    <p class="fault">${page.answer?.message}</p><ul>${page.answer?.opinions?.map(({size, agrees, explanation, action}) => html`<li><b>${size}</b>:
-      ${explanation} ${agrees && action ? button('Remove', () => page.close(() => page.draft([...page.snap.draft.actions, action]))) : nothing}</li>`) ?? 'thinking …'}</ul>`,
+  proposal: page => html`<h2>Do all agree?</h2><p>${page.game.proposals.question} The engine says:</p>
+    <p class="fault">${page.answer?.message}</p><ul>${page.answer?.opinions?.map(({action, agrees, explanation}) => html`<li><b>${action}</b>:
+      ${explanation} ${agrees ? button('Agree', () => page.close(() => page.draft([...page.snap.draft.actions, action]))) : nothing}</li>`) ?? 'thinking …'}</ul>`,
   on: page => html`<h2>Play on from turn ${page.spot.at}</h2>${seatRows(page, page.snap.players)}
     ${button('Start', () => create(page, {from: page.snap.id, at: page.spot.at, seats: readSeats(page.info, page.snap.players)}), {
       kind: 'primary big'})}`,

@@ -11,9 +11,9 @@ from libc.string cimport memset
 
 from numpy.random cimport bitgen_t
 
-from cext.core.game cimport CEXT_ABI, GameOps, State, game_create, game_create_compiled, state_wrap
-from cext.core.rng cimport mix_bits, rng_below
-from cext.core.types cimport ALL_SEEING, MAX_SEATS, TERMINAL, action_t
+from cext.core.contract.game cimport CEXT_ABI, GameOps, State, game_create, game_create_compiled, state_wrap
+from cext.core.contract.rng cimport mix_bits, rng_below
+from cext.core.contract.types cimport ALL_SEEING, MAX_SEATS, TERMINAL, action_t
 
 cdef enum:
     NUM_CARDS = 16

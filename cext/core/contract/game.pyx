@@ -1,0 +1,328 @@
+"""`Game` and `State`: a game's table and states for Python. The contract is in ``game.pxd``.
+
+The methods check the preconditions of the table's functions and raise exceptions.
+"""
+
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from cext.core.contract.rng cimport Stream
+from cext.core.contract.types cimport ALL_SEEING, MAX_SEATS, aligned_alloc
+from cext.core.contract.types cimport CHANCE as C_CHANCE, TERMINAL as C_TERMINAL
+
+cdef extern from *:
+    const char* CEXT_VARIANT
+
+from cext.core.contract.errors import GameOverError, IllegalActionError, PositionError, SearchError
+
+CHANCE = C_CHANCE
+TERMINAL = C_TERMINAL
+IS_DEBUG_BUILD = bool(CEXT_IS_DEBUG)
+VARIANT = CEXT_VARIANT.decode()  # the build, such as "release-native"
+
+# Only this module can pass it: a Game or State made without it would have no memory, and its methods would crash.
+cdef object _maker = object()
+
+
+cdef class Game:
+    """Sizes, limits and version of a game. Only the game's module makes one."""
+
+    def __cinit__(self, maker=None):
+        if maker is not _maker:
+            raise TypeError("a Game is made by its own module, see mexica_ai.game.registry")
+
+    @property
+    def name(self):
+        """The game's name in the text forms, lower case."""
+        return self.ops.name.decode()
+
+    @property
+    def rules_version(self):
+        """Version of the rules; it goes up when their behaviour changes."""
+        return self.ops.rules_version
+
+    @property
+    def state_size(self):
+        """Size of a state in bytes."""
+        return self.ops.state_size
+
+    @property
+    def max_players(self):
+        """Maximum number of seats."""
+        return self.ops.max_players
+
+    @property
+    def max_actions(self):
+        """Maximum number of legal actions in any state."""
+        return self.ops.max_actions
+
+    @property
+    def max_game_length(self):
+        """Maximum number of actions in any game."""
+        return self.ops.max_game_length
+
+    @property
+    def weights_size(self):
+        """Size in bytes of the weights that a search of this game needs; 0 if it needs none."""
+        return self.ops.weights_size
+
+    @property
+    def observation_size(self):
+        """Number of floats in an observation; 0 for a game without observations."""
+        return self.ops.observation_size
+
+    @property
+    def search_options(self):
+        """The game's defaults of the search's options, by name, where they differ from the general ones."""
+        return dict(self._search_options)
+
+    def __repr__(self):
+        return f"<Game {self.name!r}, rules version {self.rules_version}>"
+
+
+cdef Game game_create_compiled(const GameOps* ops, dict search_options, uint64_t abi, size_t ops_size):
+    if abi != CEXT_ABI or ops_size != sizeof(GameOps):
+        raise ImportError(f"compiled for another version of mexica-ai: interface {abi:016x}, a table of {ops_size} "
+                          f"bytes; expected {CEXT_ABI:016x} and {sizeof(GameOps)} bytes; compile the game again")
+    if not 2 <= ops.max_players <= MAX_SEATS or ops.state_size % 64 != 0 or not 1 <= ops.max_actions <= 65535:
+        raise ValueError(f"game table of {ops.name.decode()!r}: seats, state_size or max_actions out of range")
+    if (ops.observe == NULL) != (ops.observation_size == 0):
+        raise ValueError(f"game table of {ops.name.decode()!r}: observe and observation_size need each other")
+    functions = {
+        "check": ops.check != NULL, "check_name": ops.check_name != NULL, "num_players": ops.num_players != NULL,
+        "current_player": ops.current_player != NULL, "legal_actions": ops.legal_actions != NULL,
+        "apply_action": ops.apply_action != NULL, "returns": ops.returns != NULL, "scores": ops.scores != NULL,
+        "hash": ops.hash != NULL, "turn": ops.turn != NULL, "round": ops.round != NULL,
+    }
+    missing = [name for name, is_set in functions.items() if not is_set]
+    if missing:
+        raise ValueError(f"game table of {ops.name.decode()!r}: lacks {', '.join(missing)}")
+    cdef Game game = Game.__new__(Game, _maker)
+    game.ops = ops
+    game._search_options = search_options or {}
+    return game
+
+
+cdef State state_wrap(Game game, const void* data):
+    cdef State state = State.__new__(State, _maker)
+    state.game = game
+    state.data = aligned_alloc(64, game.ops.state_size)
+    if state.data == NULL:
+        raise MemoryError
+    memcpy(state.data, data, game.ops.state_size)
+    return state
+
+
+cdef int game_require_seat(State state) except -1:
+    cdef int player = state.game.ops.current_player(state.data)
+    if player == C_TERMINAL:
+        raise GameOverError("the game is over: no turn is left to play", reason="GAME_OVER")
+    if player == C_CHANCE:
+        raise SearchError("a random event is pending: no seat is to move", reason="CHANCE_PENDING")
+    return 0
+
+
+cdef bint game_action_is_legal(const GameOps* ops, const void* state, action_t action,
+                               action_t* buffer) noexcept nogil:
+    cdef int n = ops.legal_actions(state, buffer)
+    cdef int low = 0, high = n, middle
+    while low < high:
+        middle = (low + high) >> 1
+        if buffer[middle] < action:
+            low = middle + 1
+        else:
+            high = middle
+    return low < n and buffer[low] == action
+
+
+cdef class State:
+    """One full state of a game.
+
+    The game's text (``state_from_fields``) and `copy` make states. Actions are integers; the game documents their
+    layout. The text forms are in ``mexica_ai.games``.
+    """
+
+    def __cinit__(self, maker=None):
+        if maker is not _maker:
+            raise TypeError("a State is made by a Position, by its game's parts, or by State.copy()")
+
+    def __dealloc__(self):
+        free(self.data)
+
+    def copy(self):
+        """Return an independent copy."""
+        return state_wrap(self.game, self.data)
+
+    @property
+    def num_players(self):
+        """Number of seats."""
+        return self.game.ops.num_players(self.data)
+
+    @property
+    def current_player(self):
+        """The seat to move (>= 0), `CHANCE` or `TERMINAL`."""
+        return self.game.ops.current_player(self.data)
+
+    @property
+    def is_terminal(self):
+        """Whether the game is over."""
+        return self.game.ops.current_player(self.data) == C_TERMINAL
+
+    @property
+    def turn(self):
+        """Number of turns that have ended. The start of the count is arbitrary: compare differences."""
+        return self.game.ops.turn(self.data)
+
+    @property
+    def round(self):
+        """Number of rounds that have ended. The start of the count is arbitrary: compare differences."""
+        return self.game.ops.round(self.data)
+
+    @property
+    def hash(self):
+        """64-bit hash, equal if and only if the positions are equal (up to collisions)."""
+        return self.game.ops.hash(self.data, ALL_SEEING)
+
+    def view_hash(self, int viewer):
+        """Return the 64-bit hash of what seat `viewer` may know. Raises ValueError if there is no such seat."""
+        self._require_seat(viewer)
+        return self.game.ops.hash(self.data, viewer)
+
+    def _require_seat(self, int seat):
+        """Raise ValueError if there is no such seat."""
+        if not 0 <= seat < self.num_players:
+            raise ValueError(f"seat {seat}: expected 0 to {self.num_players - 1}")
+
+    def legal_actions(self):
+        """Return the legal actions, ascending; empty at `CHANCE` and `TERMINAL`."""
+        cdef action_t* buffer = <action_t*>malloc(self.game.ops.max_actions * sizeof(action_t))
+        cdef int i, n
+        if buffer == NULL:
+            raise MemoryError
+        try:
+            n = self.game.ops.legal_actions(self.data, buffer)
+            return [buffer[i] for i in range(n)]
+        finally:
+            free(buffer)
+
+    def is_legal(self, action_t action):
+        """Return whether `apply` accepts the action.
+
+        That is every legal action, and actions that no search considers: something that the players agreed on, or the
+        outcome of a random event.
+
+        Parameters
+        ----------
+        action : int
+
+        Returns
+        -------
+        bool
+        """
+        cdef action_t* buffer
+        if self.game.ops.accepts_action != NULL and self.game.ops.accepts_action(self.data, action):
+            return True
+        buffer = <action_t*>malloc(self.game.ops.max_actions * sizeof(action_t))
+        if buffer == NULL:
+            raise MemoryError
+        try:
+            return bool(game_action_is_legal(self.game.ops, self.data, action, buffer))
+        finally:
+            free(buffer)
+
+    def apply(self, action_t action):
+        """Play one action, in place.
+
+        Parameters
+        ----------
+        action : int
+
+        Raises
+        ------
+        IllegalActionError
+            If the action is not legal here. The state is unchanged then.
+        """
+        if not self.is_legal(action):
+            raise IllegalActionError(f"action {action:#x} is not legal here")
+        game_apply(self.game.ops, self.data, action)
+
+    def resolve_chance(self, seed):
+        """Draw the outcome of the pending random event, in place.
+
+        Parameters
+        ----------
+        seed : int
+            0 <= seed < 2**63.
+
+        Raises
+        ------
+        SearchError
+            If no event is pending, or the seed is out of range.
+        """
+        cdef Stream stream = Stream(seed)
+        if self.game.ops.current_player(self.data) != C_CHANCE:
+            raise SearchError("no random event is pending here")
+        game_settle_chance(self.game.ops, self.data, stream.bitgen)
+
+    def determinize(self, int viewer, seed):
+        """Replace what seat `viewer` cannot know by a uniform draw, in place.
+
+        Parameters
+        ----------
+        viewer : int
+            A seat.
+        seed : int
+            0 <= seed < 2**63.
+
+        Returns
+        -------
+        bool
+            Whether more than one state was possible. If not, the state is unchanged.
+
+        Raises
+        ------
+        ValueError
+            If there is no such seat.
+        SearchError
+            If the seed is out of range.
+        """
+        cdef Stream stream = Stream(seed)
+        self._require_seat(viewer)
+        if self.game.ops.determinize == NULL:
+            return False
+        return bool(self.game.ops.determinize(self.data, viewer, stream.bitgen))
+
+    def returns(self):
+        """Return each seat's share of the win, summing to 1. Raises `SearchError` before the end of the game."""
+        cdef double shares[MAX_SEATS]
+        if not self.is_terminal:
+            raise SearchError("the game is not over: it has no returns yet", reason="GAME_NOT_OVER")
+        self.game.ops.returns(self.data, shares)
+        return [shares[seat] for seat in range(self.num_players)]
+
+    def scores(self):
+        """Return the game's own points of each seat, as they stand."""
+        cdef double points[MAX_SEATS]
+        self.game.ops.scores(self.data, points)
+        return [points[seat] for seat in range(self.num_players)]
+
+    def check(self):
+        """Raise `PositionError` with the name of the first broken invariant, if there is one."""
+        cdef int code = self.game.ops.check(self.data)
+        if code != 0:
+            name = self.game.ops.check_name(code).decode()
+            raise PositionError(f"broken invariant: {name}", reason=name.upper().replace(" ", "_"))
+
+    def __eq__(self, other):
+        if not isinstance(other, State):
+            return NotImplemented
+        return self.game is (<State>other).game and self.hash == (<State>other).hash
+
+    def __hash__(self):
+        return hash(self.hash)
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return self.copy()

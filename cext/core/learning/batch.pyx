@@ -1,0 +1,405 @@
+"""Many games of one kind, stepped together by compiled calls: an environment for learning. It knows no game.
+
+The main loop is `_advance`: play an action, settle random events, start the game anew if it is over, look at the new
+state. Arrays are numpy's and read-only; each call overwrites them.
+"""
+
+from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from numpy.random cimport bitgen_t
+
+import numpy as np
+
+from cext.core.contract.errors import SearchError
+from cext.core.contract.game cimport Game, GameOps, State, game_apply, game_settle_chance, state_wrap
+from cext.core.contract.playout cimport playout_random_action
+from cext.core.contract.rng cimport Stream, rng_below
+from cext.core.learning.tensor import require_observations
+from cext.core.contract.types cimport MAX_SEATS, TERMINAL, action_t, aligned_alloc
+
+MAX_GAMES = 1 << 20
+_KEPT = ("actions", "done", "rewards", "scores", "lengths")  # the arrays that do not follow from the states
+
+
+cdef class Batch:
+    """Games that are stepped together, each started anew when it is over.
+
+    In the shapes, N is the number of games, P that of seats, A is ``game.max_actions`` and S is
+    ``game.observation_size``.
+
+    Parameters
+    ----------
+    starts : list of State
+        Where games begin: each one from one of them, drawn uniformly. Of one game, with the same number of seats, none
+        over. Copied.
+    num_games : int
+        N, 1 to 2**20.
+    seed : int
+        0 <= seed < 2**63. Game i draws its starts, random events and random actions from stream i of the seed.
+    legal : bool
+        Whether to list legal actions. `step` needs them.
+    masks : bool
+        Whether to keep masks over the lists of legal actions; only with `legal`.
+    observations : bool
+        Whether to keep the observation of each seat to move.
+
+    Attributes
+    ----------
+    to_move : numpy.ndarray
+        int32 [N], the seat to move.
+    num_legal : numpy.ndarray
+        int32 [N], number of legal actions; 0 without `legal`.
+    legal : numpy.ndarray or None
+        uint64 [N, A]. The first `num_legal` of a row are the legal actions, ascending; the rest means nothing.
+    masks : numpy.ndarray or None
+        int8 [N, A], 1 for the indexes of legal actions, else 0.
+    observations : numpy.ndarray or None
+        float32 [N, S], what the seat to move sees.
+    actions : numpy.ndarray
+        uint64 [N], the actions played last, also of games that have ended with it.
+    done : numpy.ndarray
+        bool [N], whether a game has ended in the last call; the other arrays are about the new one then.
+    rewards : numpy.ndarray
+        float32 [N, P], each seat's share of the win in games that have ended, else 0.
+    scores : numpy.ndarray
+        float32 [N, P], the points at the end of games that have ended, else 0.
+    lengths : numpy.ndarray
+        int32 [N], actions played in the running games.
+
+    Raises
+    ------
+    SearchError
+        An argument is out of range (INVALID_OPTION), or the game has no observations (NO_OBSERVATIONS).
+    """
+
+    cdef readonly Game game
+    cdef readonly int num_games, num_players
+    cdef readonly object to_move, num_legal, legal, masks, observations, actions, done, rewards, scores, lengths
+    cdef const GameOps* ops
+    cdef char* _states
+    cdef char* _starts
+    cdef bitgen_t* _rngs
+    cdef action_t* _buffer
+    cdef int _num_starts
+    cdef list _streams
+    # The arrays' memory; NULL for those that are left out.
+    cdef int32_t* c_to_move
+    cdef int32_t* c_num_legal
+    cdef action_t* c_legal
+    cdef uint8_t* c_masks
+    cdef float* c_observations
+    cdef action_t* c_actions
+    cdef uint8_t* c_done
+    cdef float* c_rewards
+    cdef float* c_scores
+    cdef int32_t* c_lengths
+
+    def __cinit__(self, list starts not None, int num_games, *, seed, bint legal=True, bint masks=False,
+                  bint observations=False):
+        cdef State start
+        cdef Stream stream
+        cdef size_t size
+        cdef int i
+        if not starts:
+            raise SearchError("starts: given none; expected at least one", reason="INVALID_OPTION")
+        if not 1 <= num_games <= MAX_GAMES:
+            raise SearchError(f"num_games: {num_games}, expected 1 to {MAX_GAMES}", reason="INVALID_OPTION")
+        if masks and not legal:
+            raise SearchError("masks: given without legal; expected legal, too", reason="INVALID_OPTION")
+        start = starts[0]
+        self.game, self.num_games, self.num_players = start.game, num_games, start.num_players
+        self.ops = self.game.ops
+        self._num_starts = len(starts)
+        if observations:
+            require_observations(self.game)
+        for i, start in enumerate(starts):
+            if start.game is not self.game or start.num_players != self.num_players or start.is_terminal:
+                raise SearchError(f"starts[{i}]: is over, or of another game or number of seats than starts[0]; "
+                                  f"expected a state of {self.game.name} with {self.num_players} seats",
+                                  reason="INVALID_OPTION")
+        size = self.ops.state_size
+        self._states = <char*>aligned_alloc(64, num_games * size)
+        self._starts = <char*>aligned_alloc(64, self._num_starts * size)
+        self._rngs = <bitgen_t*>malloc(num_games * sizeof(bitgen_t))
+        self._buffer = <action_t*>malloc(self.ops.max_actions * sizeof(action_t))
+        if self._states == NULL or self._starts == NULL or self._rngs == NULL or self._buffer == NULL:
+            raise MemoryError
+        for i, start in enumerate(starts):
+            memcpy(self._starts + i * size, start.data, size)
+        self._streams = [Stream(seed, i) for i in range(num_games)]
+        for i, stream in enumerate(self._streams):
+            self._rngs[i] = stream.bitgen[0]
+        self._make_arrays(legal, masks, observations)
+        for i in range(num_games):
+            self._restart(i)
+            self._look(i)
+
+    cdef int _make_arrays(self, bint legal, bint masks, bint observations) except -1:
+        cdef int n = self.num_games
+        cdef int32_t[::1] ints
+        cdef uint64_t[::1] words
+        cdef uint64_t[:, ::1] lists
+        cdef uint8_t[::1] flags
+        cdef uint8_t[:, ::1] sets
+        cdef float[:, ::1] rows
+        ints = self.to_move = np.zeros(n, np.int32)
+        self.c_to_move = &ints[0]
+        ints = self.num_legal = np.zeros(n, np.int32)
+        self.c_num_legal = &ints[0]
+        ints = self.lengths = np.zeros(n, np.int32)
+        self.c_lengths = &ints[0]
+        words = self.actions = np.zeros(n, np.uint64)
+        self.c_actions = &words[0]
+        self.done = np.zeros(n, np.bool_)
+        flags = self.done.view(np.uint8)
+        self.c_done = &flags[0]
+        rows = self.rewards = np.zeros((n, self.num_players), np.float32)
+        self.c_rewards = &rows[0, 0]
+        rows = self.scores = np.zeros((n, self.num_players), np.float32)
+        self.c_scores = &rows[0, 0]
+        if legal:
+            lists = self.legal = np.zeros((n, self.ops.max_actions), np.uint64)
+            self.c_legal = &lists[0, 0]
+        if masks:
+            self.masks = np.zeros((n, self.ops.max_actions), np.int8)
+            sets = self.masks.view(np.uint8)
+            self.c_masks = &sets[0, 0]
+        if observations:
+            rows = self.observations = np.zeros((n, self.ops.observation_size), np.float32)
+            self.c_observations = &rows[0, 0]
+        # What a caller wrote would go into memory unchecked: `step` trusts the lists of legal actions.
+        for array in (self.to_move, self.num_legal, self.legal, self.masks, self.observations, self.actions, self.done,
+                      self.rewards, self.scores, self.lengths):
+            if array is not None:
+                array.setflags(write=False)
+        return 0
+
+    def __dealloc__(self):
+        free(self._states)
+        free(self._starts)
+        free(self._rngs)
+        free(self._buffer)
+
+    # --- copies
+
+    def __reduce__(self):
+        """Copy and pickle the games, as they stand; both go on alike with the same actions."""
+        cdef Stream stream
+        cdef int i
+        starts = [state_wrap(self.game, self._starts + <size_t>i * self.ops.state_size)
+                  for i in range(self._num_starts)]
+        wanted = {name: getattr(self, name) is not None for name in ("legal", "masks", "observations")}
+        states = [self.state(i) for i in range(self.num_games)]
+        streams = [stream._bit_generator.state for stream in self._streams]
+        kept = {name: getattr(self, name).copy() for name in _KEPT}
+        return _restore, (type(self), starts, self.num_games, wanted, states, streams, kept)
+
+    def _take(self, list states not None, list streams not None, dict kept not None):
+        """Go on from the running games of another batch, which has the same options."""
+        cdef State state
+        cdef Stream stream
+        cdef int i
+        if not len(states) == len(streams) == self.num_games or sorted(kept) != sorted(_KEPT):
+            raise _not_alike()
+        for i, state in enumerate(states):
+            if state.game is not self.game or state.num_players != self.num_players or state.current_player < 0:
+                raise _not_alike()
+            memcpy(self._state(i), state.data, self.ops.state_size)
+        for stream, numbers in zip(self._streams, streams):
+            stream._bit_generator.state = numbers
+        for name, values in kept.items():
+            array = getattr(self, name)
+            if values.shape != array.shape or values.dtype != array.dtype:
+                raise _not_alike()
+            array.setflags(write=True)
+            array[...] = values
+            array.setflags(write=False)
+        for i in range(self.num_games):
+            self._look(i)
+
+    # --- the main loop
+
+    cdef inline void* _state(self, int i) noexcept nogil:
+        return self._states + i * self.ops.state_size
+
+    cdef void _restart(self, int i) noexcept nogil:
+        """Start a game anew."""
+        memcpy(self._state(i), self._starts + rng_below(&self._rngs[i], self._num_starts) * self.ops.state_size,
+               self.ops.state_size)
+        game_settle_chance(self.ops, self._state(i), &self._rngs[i])
+        self.c_lengths[i] = 0
+
+    cdef void _look(self, int i) noexcept nogil:
+        """Fill in what the arrays say about a running game."""
+        cdef const GameOps* ops = self.ops
+        cdef size_t row = <size_t>i * ops.max_actions
+        cdef int n, before
+        self.c_to_move[i] = ops.current_player(self._state(i))
+        if self.c_legal != NULL:
+            n = ops.legal_actions(self._state(i), self.c_legal + row)
+            before = self.c_num_legal[i]
+            self.c_num_legal[i] = n
+            if self.c_masks != NULL:
+                if n > before:
+                    memset(self.c_masks + row + before, 1, n - before)
+                else:
+                    memset(self.c_masks + row + n, 0, before - n)
+        if self.c_observations != NULL:
+            ops.observe(self._state(i), self.c_to_move[i],
+                        self.c_observations + <size_t>i * ops.observation_size)
+
+    cdef void _clear(self) noexcept nogil:
+        """Forget which games have ended."""
+        memset(self.c_done, 0, self.num_games)
+        memset(self.c_rewards, 0, self.num_games * self.num_players * sizeof(float))
+        memset(self.c_scores, 0, self.num_games * self.num_players * sizeof(float))
+
+    cdef bint _advance(self, int i, action_t action) noexcept nogil:
+        """Play an action and settle random events; if the game is over, note its outcome, start anew and return 1."""
+        cdef const GameOps* ops = self.ops
+        cdef double numbers[MAX_SEATS]
+        cdef int seat
+        game_apply(ops, self._state(i), action)
+        game_settle_chance(ops, self._state(i), &self._rngs[i])
+        self.c_actions[i] = action
+        self.c_lengths[i] += 1
+        if ops.current_player(self._state(i)) != TERMINAL:
+            return False
+        self.c_done[i] = 1
+        ops.returns(self._state(i), numbers)
+        for seat in range(self.num_players):
+            self.c_rewards[i * self.num_players + seat] = <float>numbers[seat]
+        ops.scores(self._state(i), numbers)
+        for seat in range(self.num_players):
+            self.c_scores[i * self.num_players + seat] = <float>numbers[seat]
+        self._restart(i)
+        return True
+
+    def step(self, actions):
+        """Play one action in each game.
+
+        Parameters
+        ----------
+        actions : array of int
+            [N], for each game the index of an action in its row of `legal`.
+
+        Returns
+        -------
+        int
+            Number of games that have ended.
+
+        Raises
+        ------
+        SearchError
+            The batch has no lists of legal actions (INVALID_OPTION).
+        ValueError
+            `actions` has another shape, or an index is out of range. Nothing is played then.
+
+        Notes
+        -----
+        Releases the GIL. One thread at a time may call the functions of a batch.
+        """
+        cdef int i, ended = 0
+        if self.c_legal == NULL:
+            raise SearchError("step: the batch has no legal actions; expected legal=True", reason="INVALID_OPTION")
+        given = np.asarray(actions)
+        if given.shape != (self.num_games,) or given.dtype.kind not in "iu":
+            raise ValueError(f"actions: given {given.dtype} of shape {given.shape}; "
+                             f"expected integers of shape {(self.num_games,)}")
+        wrong = np.flatnonzero((given < 0) | (given >= self.num_legal))
+        if wrong.size:
+            raise ValueError(f"actions[{wrong[0]}]: given {given[wrong[0]]}; "
+                             f"expected 0 to {self.num_legal[wrong[0]] - 1}")
+        cdef const int32_t[::1] chosen = np.ascontiguousarray(given, np.int32)
+        with nogil:
+            self._clear()
+            for i in range(self.num_games):
+                ended += self._advance(i, self.c_legal[<size_t>i * self.ops.max_actions + chosen[i]])
+                self._look(i)
+        return ended
+
+    def step_random(self, int count=1):
+        """Play actions of the game's reference random player in each game.
+
+        Parameters
+        ----------
+        count : int
+            Actions in each game, at least 1. Only the last one's state shows in the arrays. `done`, `rewards` and
+            `scores` are of the last game that has ended in the call.
+
+        Returns
+        -------
+        int
+            Number of games that have ended.
+
+        Notes
+        -----
+        Releases the GIL. One thread at a time may call the functions of a batch.
+        """
+        cdef int i, _, ended = 0
+        if count < 1:
+            raise ValueError(f"count: given {count}; expected at least 1")
+        with nogil:
+            self._clear()
+            for i in range(self.num_games):
+                for _ in range(count):
+                    ended += self._advance(i, playout_random_action(self.ops, self._state(i), &self._rngs[i],
+                                                                    self._buffer))
+                self._look(i)
+        return ended
+
+    # --- single games
+
+    def state(self, int i):
+        """Return a copy of the state of game i. Raises IndexError if there is none."""
+        if not 0 <= i < self.num_games:
+            raise IndexError(f"game {i}: expected 0 to {self.num_games - 1}")
+        return state_wrap(self.game, self._state(i))
+
+    def observe(self, viewers):
+        """Return what a seat sees of each game.
+
+        Parameters
+        ----------
+        viewers : array of int
+            [N], the seats.
+
+        Returns
+        -------
+        numpy.ndarray
+            float32 [N, S], a new array.
+
+        Raises
+        ------
+        SearchError
+            The game has no observations; reason NO_OBSERVATIONS.
+        ValueError
+            `viewers` has another shape, or there is no such seat.
+        """
+        cdef int i
+        require_observations(self.game)
+        seats = np.asarray(viewers)
+        if (seats.shape != (self.num_games,) or seats.dtype.kind not in "iu"
+                or ((seats < 0) | (seats >= self.num_players)).any()):
+            raise ValueError(f"viewers: expected {self.num_games} seats from 0 to {self.num_players - 1}")
+        cdef const int32_t[::1] chosen = np.ascontiguousarray(seats, np.int32)
+        found = np.empty((self.num_games, self.ops.observation_size), np.float32)
+        cdef float[:, ::1] out = found
+        with nogil:
+            for i in range(self.num_games):
+                self.ops.observe(self._state(i), chosen[i], &out[i, 0])
+        return found
+
+
+def _restore(kind, starts, num_games, wanted, states, streams, kept):
+    """Return a batch as `Batch.__reduce__` describes it."""
+    batch = kind(starts, num_games, seed=0, **wanted)
+    batch._take(states, streams, kept)
+    return batch
+
+
+def _not_alike():
+    """Return the error for what is no description of a batch."""
+    return SearchError("pickled games: expected those of a batch of this version", reason="INVALID_OPTION")

@@ -1,0 +1,43 @@
+"""The observation of one state, for Python; many at once: ``batch.pyx``. The writers are inline in ``tensor.pxd``."""
+
+import numpy as np
+
+from cext.core.contract.errors import SearchError
+from cext.core.contract.game cimport Game, State
+
+
+def require_observations(Game game not None):
+    """Raise SearchError, reason NO_OBSERVATIONS, if a game has no observations."""
+    if game.ops.observe == NULL:
+        raise SearchError(f"{game.name} has no observations; expected a game that has", reason="NO_OBSERVATIONS")
+
+
+def observation(State state not None, int viewer):
+    """Return what a seat sees of a state.
+
+    Parameters
+    ----------
+    state : State
+        Any state; if it is the view of a seat, only that seat can be the viewer.
+    viewer : int
+        The seat, from 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``state.game.observation_size`` float32 numbers; the game's schema (`mexica_ai.env.schema`) names them.
+
+    Raises
+    ------
+    SearchError
+        The game has no observations; reason NO_OBSERVATIONS.
+    ValueError
+        There is no such seat.
+    """
+    require_observations(state.game)
+    state._require_seat(viewer)
+    row = np.empty(state.game.ops.observation_size, np.float32)
+    cdef float[::1] out = row
+    with nogil:
+        state.game.ops.observe(state.data, viewer, &out[0])
+    return row

@@ -1,0 +1,16 @@
+"""An iteration of the search, and its parts for searches that evaluate leaves in batches."""
+
+from cext.core.search.worker cimport WorkerC
+
+# Runs one iteration. Returns 0, or -1 if the memory is used up; it is not counted then.
+cdef int iteration_run(WorkerC* worker) noexcept nogil
+
+# Goes down to a leaf, to be evaluated and backed up. Its path counts as visited meanwhile (virtual loss). Returns 0, or
+# -1 if the memory is used up.
+cdef int iteration_descend(WorkerC* worker) noexcept nogil
+
+# Adds the outcome of a descent to all nodes and edges of its path.
+cdef void iteration_back_up(WorkerC* worker, const double* values, const double* scores, bint is_over) noexcept nogil
+
+# Undoes the counts of a descent that cannot be backed up.
+cdef void iteration_cancel(WorkerC* worker) noexcept nogil

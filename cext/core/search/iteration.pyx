@@ -1,0 +1,414 @@
+"""An iteration of the search: select, expand, evaluate, back up. Contracts in ``iteration.pxd``.
+
+It descends a graph of information sets over atomic actions. Games have 2 to MAX_SEATS seats, deterministic actions,
+random events and hidden information; a seat may play many actions in a row.
+
+Sources
+* PUCT selection with priors: Rosin, "Multi-armed bandits with episode context" (2011); Silver et al. (2017).
+* Back-up of a vector, max^n: Luckhardt and Irani (1986); in Monte Carlo trees: Nijssen and Winands (2012).
+* Progressive widening: Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007).
+* Repeated random events: Couetoux et al., "Continuous upper confidence trees" (2011), double progressive widening.
+* Information sets and availability counts: Cowling, Powley, Whitehouse, "Information Set MCTS" (2012).
+* Statistics on a graph, value of the child and visits of the edge: Childs, Brodeur, Kocsis (2008), UCT2.
+* History: Schaeffer, "The history heuristic" (1983); Nijssen and Winands, "Enhancements for multi-player Monte-Carlo
+  tree search" (2010), progressive history.
+* Sequential halving at the root (`halving`): see ``halving.pxd``.
+* Virtual loss: Chaslot, Winands, van den Herik, "Parallel Monte-Carlo tree search" (2008).
+"""
+
+from libc.math cimport pow, sqrt
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from numpy.random cimport bitgen_t
+
+from cext.core.search.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_load_f64, atomic_load_u32,
+                                       atomic_store_u32, prefetch, spin_lock, spin_unlock)
+from cext.core.contract.game cimport GameOps, game_apply
+from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, UNKNOWN, EdgeC, NodeC, graph_add_end, graph_edges,
+                                     graph_find_or_add, graph_num_edges)
+from cext.core.search.halving cimport halving_next
+from cext.core.search.history cimport history_add, history_slot
+from cext.core.search.leaf cimport leaf_evaluate, leaf_utilities
+from cext.core.search.ranking cimport ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width
+from cext.core.contract.rng cimport MIX_STEP, mix_bits, rng_below, rng_splitmix
+from cext.core.search.worker cimport (MAX_PATH, NO_EDGE, SearchC, search_continues_turn, search_key,
+                                      search_key_from_root, search_node_utility)
+from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+
+cdef enum:
+    MAX_EVENTS = 1000000000     # different draws at a node
+    PREFETCH = 8                # selection prefetches the child of the edge this far ahead
+
+
+# --- the main loop
+
+cdef int iteration_run(WorkerC* worker) noexcept nogil:
+    cdef double values[MAX_SEATS]
+    cdef double scores[MAX_SEATS]
+    cdef bint is_over
+
+    # Steps 1 and 2.
+    if iteration_descend(worker) < 0:
+        return -1
+
+    # Step 3. Evaluate.
+    is_over = leaf_evaluate(worker, values, scores)
+
+    # Step 4. Back up.
+    iteration_back_up(worker, values, scores, is_over)
+    return 0
+
+
+cdef int iteration_descend(WorkerC* worker) noexcept nogil:
+    cdef SearchC* search = worker.search
+    cdef const GameOps* ops = search.ops
+    cdef void* state = worker.state
+    cdef uint32_t index = search.root, child
+    cdef action_t action
+    cdef int edge
+    cdef bint is_leaf
+
+    # Step 1. Draw a world that agrees with what the searching seat knows.
+    memcpy(state, search.root_state, ops.state_size)
+    if search.several_worlds:
+        ops.determinize(state, search.viewer, &worker.rng)
+    worker.path_length = 0
+    worker.path_nodes[0] = index
+    is_leaf = _add_virtual_loss(search, index) and not search_continues_turn(search, index)
+
+    # Step 2. Select: descend by PUCT to a new node (and on to the end of its turn, see `whole_turns`), or to the end of
+    # the game.
+    while not is_leaf and ops.current_player(state) != TERMINAL and worker.path_length < MAX_PATH:
+        if ops.current_player(state) == CHANCE:
+            edge = NO_EDGE
+            action = 0
+            _draw_event(worker, index)
+        else:
+            edge = _select(worker, index, &action)
+            if edge < 0:
+                iteration_cancel(worker)
+                return -1
+            game_apply(ops, state, action)
+        child = _follow(worker, index, edge, action)
+        if child == NO_NODE:
+            if edge != NO_EDGE:
+                _remove_edge_visit(search, index, edge)
+            iteration_cancel(worker)
+            return -1
+        worker.path_edges[worker.path_length] = edge
+        worker.path_length += 1
+        worker.path_nodes[worker.path_length] = child
+        is_leaf = _add_virtual_loss(search, child) and not (
+            search_continues_turn(search, child) and search.graph.nodes[child].turn == search.graph.nodes[index].turn)
+        index = child
+    return 0
+
+
+cdef bint _add_virtual_loss(SearchC* search, uint32_t index) noexcept nogil:
+    """Count a descent to a node before it is backed up (its virtual loss); return whether it is the first."""
+    return atomic_add_u32(&search.graph.nodes[index].visits, 1) == 0
+
+
+cdef void iteration_cancel(WorkerC* worker) noexcept nogil:
+    cdef SearchC* search = worker.search
+    cdef int i
+    for i in range(worker.path_length + 1):
+        atomic_add_u32(&search.graph.nodes[worker.path_nodes[i]].visits, <uint32_t>-1)
+        if i < worker.path_length and worker.path_edges[i] != NO_EDGE:
+            _remove_edge_visit(search, worker.path_nodes[i], worker.path_edges[i])
+
+
+cdef void _remove_edge_visit(SearchC* search, uint32_t index, int edge) noexcept nogil:
+    """Undo the count of a descent through an edge."""
+    cdef NodeC* node = search.graph.nodes + index
+    cdef EdgeC* c_edge
+    spin_lock(&node.lock)
+    c_edge = graph_edges(&search.graph, node) + edge
+    atomic_store_u32(&c_edge.visits, c_edge.visits - 1)
+    spin_unlock(&node.lock)
+
+
+# --- select and expand
+
+cdef void _draw_event(WorkerC* worker, uint32_t index) noexcept nogil:
+    """Draw the random event of a node: one of the draws made there before, or a new one while there are few."""
+    cdef SearchC* search = worker.search
+    cdef NodeC* node = search.graph.nodes + index
+    cdef double most
+    cdef uint64_t numbers
+    cdef bitgen_t rng
+    if search.options.events_factor == 0.0:
+        search.ops.chance(worker.state, &worker.rng)
+        return
+    most = 1 + search.options.events_factor * pow(atomic_load_u32(&node.visits), search.options.events_exponent)
+    # A draw is identified by its random numbers. In another world the same numbers may give another outcome.
+    numbers = mix_bits(search.seed_bits ^ search_key_from_root(search, node.key)
+                       ^ mix_bits(rng_below(&worker.rng, <int>min(most, MAX_EVENTS))))
+    rng_splitmix(&rng, &numbers)
+    search.ops.chance(worker.state, &rng)
+
+
+cdef inline uint64_t _key_of_mover(SearchC* search, const NodeC* node, const void* state) noexcept nogil:
+    """Return the key of what the seat to move knows.
+
+    If it is the node's own key, the seat knows the same as the searching seat. Then every world of the node has the
+    same legal actions and priors (a rule of the contract): no need to list them at each visit. A search that begins
+    with one world meets several, too, as soon as others draw or discard what the searching seat does not see.
+    """
+    if node.player == search.viewer or search.ops.determinize == NULL:
+        return node.key
+    return search_key(search.ops, state, node.player)
+
+
+cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nogil:
+    """Choose an edge of a node and count a descent through it. Return its index, or -1 if there is no memory."""
+    cdef SearchC* search = worker.search
+    cdef NodeC* node = search.graph.nodes + index
+    cdef EdgeC* edge
+    cdef uint64_t key = _key_of_mover(search, node, worker.state)
+    cdef int chosen, n, width, num_seen
+    if worker.path_length == 0 and halving_next(search, action):
+        chosen = _find_edge(search, node, action[0])
+        spin_lock(&node.lock)
+    elif key != node.key:
+        # Rank, and find the edges, before taking the lock: other threads may wait for it. This happens at each visit,
+        # so without the history: when priors change, actions would drop out of view.
+        n = ranking_list(worker, key, False)
+        width = ranking_width(search, node, n)
+        ranking_sort_best(worker, n, width)
+        num_seen = _find_edges(worker, node, width)
+        spin_lock(&node.lock)
+        chosen = _select_available(worker, node, n, width, num_seen)
+    else:
+        chosen = _select_known(worker, node)
+        spin_lock(&node.lock)
+    if chosen >= 0:
+        edge = graph_edges(&search.graph, node) + chosen
+        atomic_store_u32(&edge.visits, edge.visits + 1)
+        action[0] = edge.action
+    spin_unlock(&node.lock)
+    return chosen
+
+
+cdef int _find_edge(SearchC* search, NodeC* node, action_t action) noexcept nogil:
+    """Return the index of an action's edge, which exists."""
+    cdef EdgeC* edges = graph_edges(&search.graph, node)
+    cdef int i = 0
+    while edges[i].action != action:
+        i += 1
+    return i
+
+
+cdef inline double _exploration(SearchC* search, NodeC* node) noexcept nogil:
+    """Return the PUCT constant of a node."""
+    # At the end of the budget visits go to the best turn found, not to turns that are almost equal.
+    if node.turn == search.root_turn and atomic_load_u32(&search.is_confirming):
+        return 0.0
+    # The first decision of a turn chooses a plan; the later ones carry it out.
+    if node.parent != NO_NODE and search.graph.nodes[node.parent].turn == node.turn:
+        return search.options.exploration_in_turn
+    return search.options.exploration
+
+
+cdef inline double _edge_utility(SearchC* search, const EdgeC* edge, uint32_t edge_visits, int player) noexcept nogil:
+    """Return the mean utility of an edge with visits.
+
+    It is the mean of the child, over all paths to it. A descent that is not backed up counts as a loss.
+    """
+    cdef uint32_t index = atomic_load_u32(&edge.child), visits
+    cdef NodeC* child
+    if index != SEVERAL_NODES and index != NO_NODE:
+        child = search.graph.nodes + index
+        visits = atomic_load_u32(&child.visits)
+        if visits > 0:
+            return atomic_load_f64(&child.utility_sum[player]) / visits
+    return atomic_load_f64(&edge.utility_sum) / edge_visits
+
+
+cdef inline double _num_first_visits(SearchC* search, NodeC* node) noexcept nogil:
+    """Return how many actions with the best priors are visited at least once, even if the priors are too low."""
+    return search.options.first_visits * sqrt(<double>atomic_load_u32(&node.visits))
+
+
+cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
+    """Choose an edge where every world has the same actions. Return its index, or -1 if there is no memory."""
+    # Edges are in the order in which they came into view, visited ones first. They are read without the lock, because a
+    # pass over hundreds of edges would make other threads wait.
+    cdef SearchC* search = worker.search
+    cdef EdgeC* edges
+    cdef double factor, utility, first_play, score, best_score = -1e300
+    cdef uint32_t visits
+    cdef int i, width, num_edges = graph_num_edges(node), player = node.player, best = 0
+    # A node without edges has not been expanded, and its num_legal may not be known yet.
+    width = ranking_width(search, node, <int>atomic_load_u32(&node.num_legal)) if num_edges > 0 else 1
+    if width > num_edges:
+        width = ranking_widen(worker, node)
+        if width <= 0:
+            return -1
+    edges = graph_edges(&search.graph, node)
+    factor = _exploration(search, node) * sqrt(<double>atomic_load_u32(&node.visits))
+    first_play = search_node_utility(node, player) - search.options.first_play_reduction
+    for i in range(width):
+        if i + PREFETCH < width:
+            prefetch(search.graph.nodes + atomic_load_u32(&edges[i + PREFETCH].child))
+        visits = atomic_load_u32(&edges[i].visits)
+        if visits == 0:
+            # Nor do the edges after it: they were added with it and rank lower, or were added later.
+            if i < _num_first_visits(search, node):
+                return i
+            score = first_play + factor * edges[i].prior
+            if score > best_score:
+                best = i
+            break
+        utility = _edge_utility(search, &edges[i], visits, player)
+        score = utility + factor * edges[i].prior / (1 + visits)
+        if score > best_score:
+            best_score = score
+            best = i
+    return best
+
+
+cdef int _find_edges(WorkerC* worker, NodeC* node, int width) noexcept nogil:
+    """Write the edges of the first `width` actions to the worker, NO_EDGE where there is none.
+
+    Return how many edges it has looked at: others may be added meanwhile.
+    """
+    # In one pass over the edges, which finds their actions by a hash table: open addressing, linear probing.
+    cdef uint32_t* table = worker.table
+    cdef uint32_t slot, mask = 7
+    cdef const EdgeC* edges
+    cdef int i, j, num_edges = graph_num_edges(node), left = width
+    while mask < 2 * <uint32_t>width:
+        mask = 2 * mask + 1
+    memset(table, 0, (mask + 1) * sizeof(uint32_t))
+    for i in range(width):
+        worker.edges[i] = NO_EDGE
+        slot = worker.actions[i] * MIX_STEP >> 32 & mask
+        while table[slot] != 0:
+            slot = slot + 1 & mask
+        table[slot] = i + 1
+    edges = graph_edges(&worker.search.graph, node)
+    for j in range(num_edges):
+        if left == 0:
+            break
+        slot = edges[j].action * MIX_STEP >> 32 & mask
+        while table[slot] != 0:
+            i = table[slot] - 1
+            if worker.actions[i] == edges[j].action:
+                worker.edges[i] = j
+                left -= 1
+                break
+            slot = slot + 1 & mask
+    return num_edges
+
+
+cdef int _edge_in_view(WorkerC* worker, NodeC* node, int i, int num_seen) noexcept nogil:
+    """Return the edge of action i, which is added if need be; or -1 if there is no memory. Under the node's lock."""
+    cdef EdgeC* edges = graph_edges(&worker.search.graph, node)
+    cdef int j
+    if worker.edges[i] != NO_EDGE:
+        return worker.edges[i]
+    for j in range(num_seen, node.num_edges):
+        if edges[j].action == worker.actions[i]:
+            return j
+    if ranking_append_edge(worker.search, node, worker.actions[i], worker.priors[i]) < 0:
+        return -1
+    return node.num_edges - 1
+
+
+cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width, int num_seen) noexcept nogil:
+    """Choose an edge where worlds differ in their actions. Return its index, or -1 if there is no memory.
+
+    Under the node's lock, after `_find_edges`.
+    """
+    # Only edges that are legal in this world count, and each is compared with the descents in which it was available.
+    # The first `width` of this world's `n` actions are in view.
+    cdef SearchC* search = worker.search
+    cdef EdgeC* edge
+    cdef double exploration, utility, score, best_score = -1e300
+    cdef int i, j, best = -1, player = node.player
+    if node.num_legal == UNKNOWN:
+        atomic_store_u32(&node.num_legal, <uint32_t>n)
+    exploration = _exploration(search, node)
+    for i in range(width):
+        j = _edge_in_view(worker, node, i, num_seen)
+        if j < 0:
+            return -1
+        edge = graph_edges(&search.graph, node) + j
+        edge.available += 1
+        if edge.visits == 0:
+            if i < _num_first_visits(search, node):
+                return j
+            utility = search_node_utility(node, player) - search.options.first_play_reduction
+        else:
+            utility = _edge_utility(search, edge, edge.visits, player)
+        score = utility + exploration * edge.prior * sqrt(<double>edge.available) / (1 + edge.visits)
+        if score > best_score:
+            best_score = score
+            best = j
+    return best
+
+
+cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge, action_t action) noexcept nogil:
+    """Find or add the node of the worker's state, reached from a node by an edge or a random event (NO_EDGE).
+
+    Return NO_NODE if there is no memory.
+    """
+    cdef SearchC* search = worker.search
+    cdef const GameOps* ops = search.ops
+    cdef NodeC* node = search.graph.nodes + index
+    cdef EdgeC* c_edge
+    cdef int turn = ops.turn(worker.state)
+    cdef uint32_t child
+    cdef bint is_new
+    child = graph_find_or_add(&search.graph, search_key(ops, worker.state, search.viewer),
+                              ops.current_player(worker.state), turn, index, action, &is_new)
+    if child == NO_NODE:
+        return NO_NODE
+    if is_new and turn != search.root_turn and node.turn == search.root_turn:
+        graph_add_end(&search.graph, child)
+    if edge == NO_EDGE or atomic_load_u32(&graph_edges(&search.graph, node)[edge].child) == child:
+        return child
+    spin_lock(&node.lock)
+    c_edge = &graph_edges(&search.graph, node)[edge]
+    if c_edge.child == NO_NODE:
+        atomic_store_u32(&c_edge.child, child)
+    elif c_edge.child != child:
+        atomic_store_u32(&c_edge.child, SEVERAL_NODES)
+    spin_unlock(&node.lock)
+    return child
+
+
+# --- back up
+
+cdef inline void _learn(SearchC* search, NodeC* node, int edge, double utility) noexcept nogil:
+    """Add a descent's advantage to the history of an edge's action.
+
+    Under the node's lock, before the node counts the descent.
+    """
+    history_add(history_slot(search.history, graph_edges(&search.graph, node)[edge].action, node.player,
+                             node.turn - search.root_turn),
+                utility - node.utility_sum[node.player] / node.finished)
+
+
+cdef void iteration_back_up(WorkerC* worker, const double* values, const double* scores, bint is_over) noexcept nogil:
+    cdef SearchC* search = worker.search
+    cdef double utilities[MAX_SEATS]
+    cdef NodeC* node
+    cdef int i, seat
+    leaf_utilities(search, values, scores, is_over, utilities)
+    for i in range(worker.path_length + 1):
+        node = search.graph.nodes + worker.path_nodes[i]
+        spin_lock(&node.lock)
+        if search.history != NULL and i < worker.path_length and worker.path_edges[i] != NO_EDGE and node.finished > 0:
+            _learn(search, node, worker.path_edges[i], utilities[node.player])
+        for seat in range(search.num_players):
+            atomic_add_f64_locked(&node.utility_sum[seat], utilities[seat])
+            atomic_add_f64_locked(&node.value_sum[seat], values[seat])
+            atomic_add_f64_locked(&node.score_sum[seat], scores[seat])
+        atomic_store_u32(&node.finished, node.finished + 1)
+        if i < worker.path_length and worker.path_edges[i] != NO_EDGE:
+            atomic_add_f64_locked(&graph_edges(&search.graph, node)[worker.path_edges[i]].utility_sum,
+                                  utilities[node.player])
+        spin_unlock(&node.lock)

@@ -1,0 +1,332 @@
+"""Reading a result from the graph; contracts in ``reading.pxd``.
+
+Threads may still be searching, so all that they write is read under the nodes' locks or atomically.
+"""
+
+from libc.math cimport floor
+from libc.stdint cimport uint32_t
+from libc.string cimport memcpy
+
+from cext.core.search.atomics cimport atomic_load_u32, spin_lock, spin_unlock
+from cext.core.contract.game cimport game_apply
+from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find,
+                                     graph_num_edges)
+from cext.core.search.halving cimport halving_best
+from cext.core.search.worker cimport search_continues_turn, search_key, search_node_utility
+from cext.core.contract.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
+                                       turn_scratch_init)
+from cext.core.contract.types cimport MAX_SEATS, TERMINAL, action_t
+
+from cext.core.contract.errors import SearchError
+
+
+cdef list reading_candidates(SearchC* search, int count):
+    cdef TurnScratchC scratch
+    if turn_scratch_init(&scratch, search.ops) < 0:
+        raise MemoryError
+    try:
+        candidates = []
+        for index in _halving_first(search, _best_ends(search, count)):
+            candidate = _describe(search, index, &scratch)
+            candidate["forecast"] = _forecast(search, candidate["actions"], index, &scratch)
+            candidates.append(candidate)
+        if not candidates:
+            candidates.append(_describe_unfinished(search, &scratch))
+            candidates[0]["forecast"] = _forecast(search, candidates[0]["actions"], NO_NODE, &scratch)
+        return candidates
+    finally:
+        turn_scratch_free(&scratch)
+
+
+cdef bint _ends_are_exact(SearchC* search):
+    """Return whether every end of the root's turn found so far is the end of the game, with a single outcome."""
+    cdef GraphC* graph = &search.graph
+    cdef uint32_t index = atomic_load_u32(&graph.first_end)
+    while index != NO_NODE:
+        if graph.nodes[index].player != TERMINAL:
+            return False
+        index = atomic_load_u32(&graph.nodes[index].next_end)
+    return not search.several_worlds
+
+
+cdef list _best_ends(SearchC* search, int count):
+    """Return the best ends of the root's turn: by visits, then by value, then by order of discovery.
+
+    If all of them end the game, one visit gives the exact value. Then the value comes before the visits.
+    """
+    cdef GraphC* graph = &search.graph
+    cdef uint32_t index = atomic_load_u32(&graph.first_end), visits
+    cdef uint32_t least = 0
+    cdef bint is_exact = _ends_are_exact(search)
+    cdef double utility, lowest = -1
+    # 4 * count must not overflow.
+    count = min(count, <int>atomic_load_u32(&graph.num_ends))
+    best = []
+    if count == 0:
+        return best
+    while index != NO_NODE:
+        visits = atomic_load_u32(&graph.nodes[index].finished)
+        if visits > 0 and is_exact:
+            utility = _settled_utility(search, index)
+            if utility >= lowest:
+                best.append((-utility, -<double>visits, index))
+        elif visits > 0 and (len(best) < count or visits >= least):
+            utility = search_node_utility(&graph.nodes[index], search.viewer)
+            best.append((-<double>visits, -utility, index))
+        if len(best) >= 4 * count:
+            best = sorted(best)[:count]
+            if is_exact:
+                lowest = -best[count - 1][0]
+            else:
+                least = <uint32_t>-best[count - 1][0]
+        index = atomic_load_u32(&graph.nodes[index].next_end)
+    return [entry[2] for entry in sorted(best)[:count]]
+
+
+cdef list _halving_first(SearchC* search, list ends):
+    """Return the ends with that of the best candidate of the sequential halving first, if there is one.
+
+    Exact values come before its scores, in which priors count, too.
+    """
+    cdef uint32_t index, child
+    cdef action_t action
+    if _ends_are_exact(search):
+        return ends
+    with nogil:
+        index = halving_best(search)
+    while index != NO_NODE and search.graph.nodes[index].turn == search.root_turn:
+        child = _most_visited(search, index, &action)
+        index = child if child != SEVERAL_NODES else NO_NODE
+    if index == NO_NODE:
+        return ends
+    return [index, *(end for end in ends if end != index)][:max(1, len(ends))]
+
+
+cdef double _settled_utility(SearchC* search, uint32_t index):
+    """Return the mean utility of a node, rounded: nodes with equal outcomes have equal values.
+
+    Under the lock, so that the sum and the number of back-ups agree.
+    """
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef double utility
+    with nogil:
+        spin_lock(&node.lock)
+        utility = search_node_utility(node, search.viewer)
+        spin_unlock(&node.lock)
+    return floor(utility * 1e9 + 0.5) / 1e9  # the mean of equal numbers may differ from them
+
+
+cdef dict _describe(SearchC* search, uint32_t index, TurnScratchC* scratch):
+    """Return the candidate for an end of the root's turn, with its actions in canonical form."""
+    cdef GraphC* graph = &search.graph
+    cdef action_t actions[MAX_TURN]     # both loops end there
+    cdef uint32_t node = index, parent
+    cdef int n = 0, i, _, depth = 0
+    cdef double prior = 1.0
+    # The path by which the state was first reached, backwards. No game has turns beyond MAX_TURN; of a longer one that
+    # a position makes possible, the first actions are what is legal at the root.
+    while graph.nodes[node].parent != NO_NODE:
+        node = graph.nodes[node].parent
+        depth += 1
+    node = index
+    for _ in range(depth - MAX_TURN):
+        node = graph.nodes[node].parent
+    while graph.nodes[node].parent != NO_NODE:
+        parent = graph.nodes[node].parent
+        actions[n] = graph.nodes[node].from_action
+        prior *= _edge_prior(search, parent, actions[n])
+        n += 1
+        node = parent
+    for i in range(n // 2):
+        actions[i], actions[n - 1 - i] = actions[n - 1 - i], actions[i]
+    with nogil:
+        n = turn_canonical(search.ops, search.root_state, actions, n, scratch)
+    return _candidate(search, index, [actions[i] for i in range(n)], prior)
+
+
+cdef list _forecast(SearchC* search, list actions, uint32_t end, TurnScratchC* scratch):
+    """Return the statistics before a turn and after each of its actions; `end` is the node after the last one.
+
+    The search may have played them in another order: nodes are found by their states. Without a node, no visits.
+    """
+    cdef char* state = scratch.states
+    cdef int last = len(actions) - 1, i
+    found = [_statistics(search, search.root)]
+    memcpy(state, search.root_state, search.ops.state_size)
+    for i in range(last):
+        game_apply(search.ops, state, actions[i])
+        found.append(_statistics(search, graph_find(&search.graph, search_key(search.ops, state, search.viewer))))
+    if end != NO_NODE:
+        found.append(_statistics(search, end))
+    return found
+
+
+cdef dict _candidate(SearchC* search, uint32_t index, list actions, double prior):
+    """Return a candidate with the statistics of a node."""
+    return {"actions": actions, "prior": prior, "line": _expected_turns(search, index)} | _statistics(search, index)
+
+
+cdef dict _statistics(SearchC* search, uint32_t index):
+    """Return visits, mean values and mean final scores of a node."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef double value_sum[MAX_SEATS]
+    cdef double score_sum[MAX_SEATS]
+    cdef uint32_t visits
+    cdef int seat
+    # Without the GIL: the holder of the lock may wait for a processor, and other threads may need the GIL.
+    with nogil:
+        spin_lock(&node.lock)
+        visits = node.finished
+        for seat in range(MAX_SEATS):
+            value_sum[seat] = node.value_sum[seat]
+            score_sum[seat] = node.score_sum[seat]
+        spin_unlock(&node.lock)
+    value = [value_sum[seat] / visits if visits else 1.0 / search.num_players
+             for seat in range(search.num_players)]
+    scores = [score_sum[seat] / visits if visits else 0.0 for seat in range(search.num_players)]
+    return {"visits": visits, "value": value, "expected_scores": scores}
+
+
+cdef dict _describe_unfinished(SearchC* search, TurnScratchC* scratch):
+    """Return a candidate when no end of the turn was reached: the most visited actions, completed by the policy."""
+    cdef action_t actions[MAX_TURN]     # both loops end there
+    cdef int n = 0, i
+    cdef double prior = 1.0
+    cdef uint32_t index = search.root, child
+    while n < MAX_TURN:
+        child = _most_visited(search, index, &actions[n])
+        if child == NO_NODE or child == SEVERAL_NODES:
+            break
+        prior *= _edge_prior(search, index, actions[n])
+        n += 1
+        index = child
+    with nogil:
+        n = turn_finish(search.ops, search.weights, search.root_state, actions, n, scratch)
+        n = turn_canonical(search.ops, search.root_state, actions, n, scratch)
+    candidate = _candidate(search, search.root, [actions[i] for i in range(n)], prior)
+    candidate["line"] = []
+    return candidate
+
+
+cdef double _edge_prior(SearchC* search, uint32_t index, action_t action):
+    """Return the prior of an action in a node, 0 if it has no edge."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef EdgeC* edges
+    cdef int i
+    cdef double prior = 0.0
+    with nogil:
+        spin_lock(&node.lock)
+        edges = graph_edges(&search.graph, node)
+        for i in range(node.num_edges):
+            if edges[i].action == action:
+                prior = edges[i].prior
+        spin_unlock(&node.lock)
+    return prior
+
+
+cdef uint32_t _most_visited(SearchC* search, uint32_t index, action_t* action):
+    """Return the child of a node's most visited edge, NO_NODE if there is none, and write the edge's action."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef EdgeC* edges
+    cdef uint32_t child = NO_NODE, visits = 0
+    cdef int i
+    with nogil:
+        spin_lock(&node.lock)
+        edges = graph_edges(&search.graph, node)
+        for i in range(node.num_edges):
+            if edges[i].visits > visits and edges[i].child != NO_NODE:
+                visits = edges[i].visits
+                child = edges[i].child
+                action[0] = edges[i].action
+        spin_unlock(&node.lock)
+    return child
+
+
+cdef list _expected_turns(SearchC* search, uint32_t index):
+    """Return the whole turns expected after a node: the principal variation, by visits."""
+    cdef NodeC* nodes = search.graph.nodes
+    cdef action_t action = 0
+    cdef uint32_t child
+    turns = []
+    turn = []
+    while len(turns) < 2 * search.num_players:
+        child = _most_visited(search, index, &action)
+        if child == NO_NODE or child == SEVERAL_NODES:
+            break
+        turn.append(action)
+        if nodes[child].turn != nodes[index].turn:
+            turns.append(turn)
+            turn = []
+        index = child
+    return turns
+
+
+cdef list reading_decisions(SearchC* search, uint32_t least_visits):
+    cdef NodeC* nodes = search.graph.nodes
+    cdef uint32_t index
+    decisions = []
+    for index in range(1, atomic_load_u32(&search.graph.nodes_used)):
+        if (nodes[index].turn == search.root_turn and nodes[index].player == search.viewer
+                and nodes[index].finished >= least_visits):
+            edges = _visited_edges(search, index)
+            if len(edges) > 1:
+                decisions.append({"actions": _path(search, index), "edges": edges,
+                                  "utility": search_node_utility(&nodes[index], search.viewer)})
+    return decisions
+
+
+cdef list _path(SearchC* search, uint32_t index):
+    """Return the actions by which a node was first reached from the root."""
+    cdef NodeC* nodes = search.graph.nodes
+    actions = []
+    while nodes[index].parent != NO_NODE:
+        actions.append(nodes[index].from_action)
+        index = nodes[index].parent
+    return actions[::-1]
+
+
+cdef list _visited_edges(SearchC* search, uint32_t index):
+    """Return (action, visits, mean utility) of each edge of a node that leads to one node and has visits."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef EdgeC* edges = graph_edges(&search.graph, node)
+    cdef int i
+    found = []
+    for i in range(graph_num_edges(node)):
+        if edges[i].visits > 0 and edges[i].child != NO_NODE and edges[i].child != SEVERAL_NODES:
+            found.append((edges[i].action, edges[i].visits,
+                          search_node_utility(&search.graph.nodes[edges[i].child], node.player)))
+    return found
+
+
+cdef int reading_check_visits(SearchC* search, int threads, uint64_t iterations) except -1:
+    cdef GraphC* graph = &search.graph
+    cdef NodeC* node
+    cdef EdgeC* edges
+    cdef uint32_t index
+    cdef uint64_t left
+    cdef int i
+    cdef bint was_passed, has_ended
+    for index in range(1, graph.nodes_used):
+        node = &graph.nodes[index]
+        if node.visits != node.finished:
+            raise SearchError(f"node {index}: {node.visits} visits, {node.finished} finished")
+        edges = graph_edges(graph, node)
+        left = 0
+        if len({edges[i].action for i in range(node.num_edges)}) < node.num_edges:
+            raise SearchError(f"node {index}: two edges of one action")
+        for i in range(node.num_edges):
+            left += edges[i].visits
+            if edges[i].visits > edges[i].available > 0:
+                raise SearchError(f"node {index}: an edge taken more often than it was available")
+        if node.player < 0:
+            if left != 0:
+                raise SearchError(f"node {index}: edges where no seat is to move")
+            continue
+        was_passed = search_continues_turn(search, index) and (
+            node.parent == NO_NODE or graph.nodes[node.parent].turn == node.turn)
+        has_ended = node.visits > 0 and not was_passed
+        if left + has_ended > node.visits or ((threads == 1 or was_passed) and left + has_ended < node.visits):
+            raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
+    node = &graph.nodes[search.root]
+    if node.visits != iterations:
+        raise SearchError(f"root: {node.visits} visits, {iterations} iterations")

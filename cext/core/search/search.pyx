@@ -1,0 +1,367 @@
+"""The search for Python: information-set Monte Carlo tree search over atomic actions, on a graph, by native threads.
+
+An iteration is in ``iteration.pyx``, the threads that repeat it are in ``team.pyx``.
+"""
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from cext.core.search.atomics cimport (atomic_cas_u32, atomic_load_u32, atomic_load_u64, monotonic_s,
+                                       semaphore_destroy, semaphore_init)
+from cext.core.search.evaluator cimport evaluator_search
+from cext.core.contract.game cimport GameOps, State
+from cext.core.search.graph cimport NO_NODE, GraphC, graph_find_or_add, graph_free, graph_init, graph_memory
+from cext.core.search.halving cimport halving_begin
+from cext.core.search.history cimport HISTORY_SLOTS, history_t
+from cext.core.search.iteration cimport iteration_run
+from cext.core.search.listings cimport ListingsC, listings_init
+from cext.core.search.memory cimport memory_release, memory_reserve
+from cext.core.search.options cimport options_read
+from cext.core.search.reading cimport reading_candidates, reading_check_visits, reading_decisions
+from cext.core.contract.rng cimport Stream, mix_bits
+from cext.core.search.team cimport TeamC, team_join, team_start, team_wait
+from cext.core.search.tree cimport tree_read, tree_visits
+from cext.core.search.turn_search cimport (BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, FORCED, NEVER_S, RUNNING,
+                                           UNLIMITED, LimitsC, TurnSearch)
+from cext.core.search.worker cimport SearchC, WorkerC, search_key
+from cext.core.contract.types cimport action_t, aligned_alloc
+
+from cext.core.contract.errors import SearchError
+from cext.core.learning.tensor import require_observations
+from cext.core.search.turn_search import DEFAULT_MEMORY_MB, MAX_THREADS, MAX_TIME_S
+
+cdef enum:
+    MAX_BATCH = 4096            # leaves that an evaluator gets at a time
+
+
+cdef class Search(TurnSearch):
+    """A search of one turn, by native threads on one shared graph; see `TurnSearch` for what it shares with others.
+
+    Parameters
+    ----------
+    state : State
+        Copied (see `TurnSearch`). A seat must be to move.
+    weights : Weights, optional
+        Of the state's game; required if the game has weights.
+    threads : int
+        Native threads, 1 to 256.
+    memory_mb : float
+        Memory for the graph in MiB. When it is used up, the search ends with stop reason ``memory``.
+    seed : int
+        0 <= seed < 2**63. With one thread and an iteration limit the same seed gives the same result.
+    niceness : int
+        Added to the niceness of the native threads, 0 to 19 (Linux only; no effect elsewhere, nor with an evaluator).
+        The calling thread, which sometimes holds the GIL, keeps its priority.
+    evaluator : callable, optional
+        Evaluates leaves instead of the game's `evaluate` and playouts: called with the observations of `batch_size`
+        leaves or fewer, float32 [N, S] (valid during the call), each as the seat to move sees it. Returns the shares of
+        the win [N, P or more], seats counted from the seat to move, or a tuple of them and the final scores. The
+        calling thread runs it, with the GIL. It gives scores always or never in a search; without them the margin does
+        not count.
+    batch_size : int
+        Leaves that are evaluated together, 1 to 4096; only with an evaluator.
+    options : float
+        Options by name, see the comments of `cext.core.search.options.OPTIONS`. Defaults are those of the game
+        (`Game.search_options`), else those of `OPTIONS`.
+
+    Raises
+    ------
+    GameOverError
+        If the game is over.
+    SearchError
+        If an argument is unknown or out of range, or there is no memory for the graph.
+    TypeError
+        If the game has weights and none are given, or they are of another game.
+    """
+
+    cdef SearchC search
+    cdef list _streams
+    cdef WorkerC* _workers      # one a thread, or with an evaluator one a leaf of a batch
+    cdef int _num_workers
+    cdef object _evaluator
+    cdef double _until_s        # when `wait` returns at the latest, on the monotonic clock
+    cdef bint _has_one_turn     # that is legal
+    cdef TeamC _team
+
+    def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB,
+                  seed=0, int niceness=0, evaluator=None, int batch_size=16, **options):
+        cdef const GameOps* ops = state.game.ops
+        memset(&self.search, 0, sizeof(SearchC))
+        semaphore_init(&self.search.ended)
+        self._prepare(state, threads, MAX_THREADS, memory_mb, seed)
+        self._use_weights(weights)
+        if not 0 <= niceness <= 19:
+            raise SearchError(f"niceness: {niceness}, expected 0 to 19", reason="INVALID_OPTION")
+        if not 1 <= batch_size <= MAX_BATCH:
+            raise SearchError(f"batch_size: {batch_size}, expected 1 to {MAX_BATCH}", reason="INVALID_OPTION")
+        if evaluator is not None:
+            require_observations(state.game)
+        self._evaluator = evaluator
+        self._num_workers = threads if evaluator is None else max(threads, batch_size)
+        self.search.options = options_read(state.game._search_options | options)
+        if ops.policy == NULL:
+            self.search.options.whole_turns = 0.0
+            self.search.options.history = 0.0
+        self._streams = [Stream(seed, i) for i in range(self._num_workers + 1)]
+        self.search.ops = ops
+        self.search.weights = self.weights_data
+        self.search.limits = &self.limits
+        self.search.niceness = niceness
+        self.search.root_state = self.state.data
+        self.search.num_players = ops.num_players(state.data)
+        self.search.viewer = ops.current_player(state.data)
+        self.search.root_turn = self.root_turn
+        self.search.seed_bits = mix_bits(<uint64_t>seed)
+        if graph_init(&self.search.graph, memory_mb) < 0:
+            raise SearchError(f"no memory for a graph of {memory_mb} MiB", reason="OUT_OF_MEMORY")
+        if self.search.options.history > 0:
+            self.search.history = <history_t*>calloc(HISTORY_SLOTS, sizeof(history_t))
+            if self.search.history == NULL:
+                raise MemoryError
+        self._make_workers()
+        self._open_root()
+
+    cdef int _make_workers(self) except -1:
+        """Allocate what each worker owns; the workers of a thread share what no descent keeps."""
+        cdef const GameOps* ops = self.ops
+        cdef WorkerC* worker
+        cdef Stream stream
+        cdef int i
+        self._workers = <WorkerC*>calloc(self._num_workers, sizeof(WorkerC))
+        if self._workers == NULL:
+            raise MemoryError
+        for i in range(self._num_workers):
+            worker = &self._workers[i]
+            stream = self._streams[i]
+            worker.search = &self.search
+            worker.rng = stream.bitgen[0]
+            worker.state = aligned_alloc(64, ops.state_size)
+            worker.actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
+            worker.priors = <float*>malloc(ops.max_actions * sizeof(float))
+            if i >= self.threads:
+                worker.cache = self._workers[i % self.threads].cache
+                worker.listings = self._workers[i % self.threads].listings
+                worker.edges = self._workers[i % self.threads].edges
+                worker.table = self._workers[i % self.threads].table
+            else:
+                worker.edges = <int*>malloc(ops.max_actions * sizeof(int))
+                worker.table = <uint32_t*>malloc((8 + 4 * ops.max_actions) * sizeof(uint32_t))
+                worker.listings = <ListingsC*>malloc(sizeof(ListingsC))
+                if worker.listings != NULL:
+                    listings_init(worker.listings)
+                if ops.cache_size > 0:
+                    worker.cache = memory_reserve(ops.cache_size)
+            if (worker.state == NULL or worker.actions == NULL or worker.priors == NULL or worker.edges == NULL
+                    or worker.table == NULL or worker.listings == NULL
+                    or (ops.cache_size > 0 and worker.cache == NULL)):
+                raise MemoryError
+        return 0
+
+    cdef int _open_root(self) except -1:
+        """Add the root to the graph. A first draw shows whether the searching seat must consider several worlds."""
+        cdef const GameOps* ops = self.search.ops
+        cdef Stream stream = self._streams[self._num_workers]
+        cdef bint is_new
+        if ops.determinize != NULL:
+            self.search.several_worlds = ops.determinize(self.state.data, self.search.viewer, stream.bitgen)
+        self.search.root = graph_find_or_add(&self.search.graph, search_key(ops, self.state.data, self.search.viewer),
+                                             self.search.viewer, self.search.root_turn, NO_NODE, 0, &is_new)
+        return 0
+
+    def __dealloc__(self):
+        cdef int i
+        team_join(&self._team)
+        if self._workers != NULL:
+            for i in range(self._num_workers):
+                free(self._workers[i].state)
+                free(self._workers[i].actions)
+                free(self._workers[i].priors)
+                if i < self.threads:
+                    memory_release(self._workers[i].cache, self.search.ops.cache_size)
+                    free(self._workers[i].listings)
+                    free(self._workers[i].edges)
+                    free(self._workers[i].table)
+            free(self._workers)
+        free(self.search.history)
+        graph_free(&self.search.graph)
+        semaphore_destroy(&self.search.ended)
+
+    def run(self, time_s=None, iterations=None, *, late_s=None):
+        """Search until a limit is reached or `stop` is called; see `TurnSearch.run`.
+
+        Without a limit only `stop` or the memory ends the search. Another thread may call `result` during the search.
+
+        Parameters
+        ----------
+        late_s : float, optional
+            Return at most this many seconds after the time limit, >= 0, even if threads without a processor still run.
+            `result` is valid at once, and `join` waits for the threads. By default `run` waits for them. No effect
+            with an evaluator: `run` ends with the batch that reaches the limit.
+        """
+        self.start(time_s, iterations, late_s=late_s)
+        self.wait()
+
+    def start(self, time_s=None, iterations=None, *, late_s=None):
+        """Start the native threads of a search whose arguments are those of `run`, and return.
+
+        With an evaluator none is started here: `wait` searches.
+        """
+        if late_s is not None and not 0 <= late_s <= MAX_TIME_S:
+            raise SearchError(f"late_s: {late_s}, expected 0 to {MAX_TIME_S}", reason="INVALID_LIMITS")
+        TurnSearch.start(self, time_s, iterations)
+        try:
+            self._begin(NEVER_S if late_s is None or self._evaluator is not None else late_s)
+        except BaseException:
+            self._end(BY_STOP, monotonic_s())
+            raise
+
+    cdef int _begin(self, double late_s) except -1:
+        cdef LimitsC* limits = &self.limits
+        cdef double share = 1.0 - self.search.options.confirming_share
+        self._has_one_turn = self._is_forced()
+        self._until_s = NEVER_S
+        if limits.deadline_s < NEVER_S:
+            self.search.confirm_s = limits.began_s + share * (limits.deadline_s - limits.began_s)
+            self._until_s = min(NEVER_S, limits.deadline_s + late_s)
+        if limits.max_iterations < UNLIMITED:
+            self.search.confirm_iterations = <uint64_t>(share * limits.max_iterations)
+        if limits.deadline_s == NEVER_S and limits.max_iterations == UNLIMITED:
+            self.search.options.halving = 0.0
+        elif not self._has_one_turn and halving_begin(&self._workers[0]) < 0:
+            return self._end(BY_MEMORY, monotonic_s())
+        if self._evaluator is not None:
+            return 0
+        if self._has_one_turn and atomic_cas_u32(&limits.stop, RUNNING, FORCED):
+            # One iteration, for the values.
+            iteration_run(&self._workers[0])
+            self._workers[0].iterations = 1
+        return team_start(&self._team, self._workers, self.threads)
+
+    def wait(self, timeout_s=None):
+        """Return whether the search that was started has ended; wait for its end, at most `timeout_s` seconds.
+
+        With an evaluator the search goes on only in here: by batches, until the first one that ends after that.
+        """
+        cdef double until_s = self._until_s
+        cdef bint has_ended
+        self._require_start()
+        if self._has_ended:
+            return True
+        if timeout_s is not None:
+            until_s = min(until_s, monotonic_s() + timeout_s)
+        try:
+            if self._evaluator is None:
+                has_ended = team_wait(&self._team, until_s)
+            else:
+                has_ended = self._search_in_batches(until_s)
+                self.search.ended_s = monotonic_s()
+        except BaseException:       # a signal's handler, or the evaluator, may raise anything
+            team_join(&self._team)
+            self._end(BY_STOP, monotonic_s())
+            raise
+        if has_ended:
+            team_join(&self._team)
+            self._end(BY_STOP, self.search.ended_s)     # unless a thread has set its own reason
+        elif until_s == self._until_s:
+            self._end(BY_TIME, monotonic_s())
+        else:
+            return False
+        return True
+
+    cdef bint _search_in_batches(self, double until_s) except -1:
+        """Search with the evaluator, in this thread, which starts others to gather leaves; return whether it ended."""
+        evaluator_search(&self.search, self._workers, self._num_workers, min(self.threads, self._num_workers),
+                         self._evaluator, 1 if self._has_one_turn else UNLIMITED, until_s)
+        if self._has_one_turn:
+            atomic_cas_u32(&self.limits.stop, BY_ITERATIONS, FORCED)
+        return atomic_load_u32(&self.limits.stop) != RUNNING
+
+    def join(self):
+        """Stop what still runs after `run` or `wait` has returned (`late_s`), and wait for the end of the threads."""
+        team_join(&self._team)
+
+    # --- reading the result
+
+    cdef list _candidates(self, int count):
+        return reading_candidates(&self.search, count)
+
+    cdef dict _counts(self):
+        cdef GraphC* graph = &self.search.graph
+        return {
+            "iterations": self._iterations(),
+            "nodes": atomic_load_u32(&graph.nodes_used) - 1 - atomic_load_u32(&graph.nodes_spare),
+            "distinct_turns": atomic_load_u32(&graph.num_ends),
+            "memory_bytes": graph_memory(graph),
+        }
+
+    cdef uint64_t _iterations(self):
+        """Return the number of iterations that all threads have backed up."""
+        cdef uint64_t iterations = 0
+        cdef int i
+        for i in range(self.threads):
+            iterations += atomic_load_u64(&self._workers[i].iterations)
+        return iterations
+
+    def tree(self, least=1):
+        """Return the nodes of the graph.
+
+        Parameters
+        ----------
+        least : int
+            Leave out nodes and edges with fewer visits.
+
+        Returns
+        -------
+        list of dict
+            The root first. `seat` to move (None: a random event, or the end), `turn` (turns after the root's),
+            `visits`, `value`, `expected_scores`, and `edges`, the most visited first: each has `action` (None for the
+            outcome of a random event), `visits`, `prior` and `node`, an index into this list; None if the node is left
+            out, or if the action leads to different nodes in different worlds.
+        """
+        return tree_read(&self.search, least)
+
+    def visits_at(self, State state not None):
+        """Return the visits of each action that was tried in a state, by action; None if it was not reached.
+
+        `state` must be the search's own or come from it by `apply`, since turns are counted from there. A mapping
+        lacks the legal actions that the search did not try.
+        """
+        if state.game is not self.state.game:
+            raise TypeError(f"expected a state of {self.state.game.name}, got one of {state.game.name}")
+        return tree_visits(&self.search, state.data)
+
+    def decisions(self, int least_visits):
+        """Return what the search found about the decisions of its turn: data to learn a policy from.
+
+        Only for a search that has ended.
+
+        Parameters
+        ----------
+        least_visits : int
+            Fewer visits of a node than that tell too little, >= 1.
+
+        Returns
+        -------
+        list of dict
+            For each node of the turn with so many visits and two or more visited actions, the root first: ``actions``
+            (that lead there from the root), ``utility`` (mean of the mover's, in [0, 1]) and ``edges`` (list of tuple:
+            action, visits, mean utility of the mover after it).
+
+        Raises
+        ------
+        SearchError
+            If the search has not ended, or `least_visits` is out of range.
+        """
+        self._require_end()
+        if least_visits < 1:
+            raise SearchError(f"least_visits: {least_visits}, expected at least 1", reason="INVALID_LIMITS")
+        return reading_decisions(&self.search, least_visits)
+
+    def check_visits(self):
+        """Raise `SearchError` unless the visits add up: every descent through a node ends in it or leaves by one edge.
+
+        Only for a search that has ended. With one thread exactly one descent ends in each node, or none if the first
+        one continued from there (`whole_turns`).
+        """
+        reading_check_visits(&self.search, self.threads, self._iterations())

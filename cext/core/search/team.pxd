@@ -1,0 +1,20 @@
+"""The native threads of a search, as the thread that calls it sees them."""
+
+from cext.core.search.threads cimport pthread_t
+from cext.core.search.worker cimport SearchC, WorkerC
+
+# All zero: no threads.
+ctypedef struct TeamC:
+    SearchC* search
+    pthread_t* ids              # threads not joined yet, NULL if none
+    int created
+
+# Starts a thread a worker, or none and raises SearchError. They iterate until the search stops.
+cdef int team_start(TeamC* team, WorkerC* workers, int threads) except -1
+
+# Sleeps until the threads have ended, or until a time on the monotonic clock; returns whether they have ended. The main
+# thread also wakes to handle signals, and raises what a handler raises.
+cdef bint team_wait(TeamC* team, double until_s) except? False
+
+# Stops the threads and waits until they have ended.
+cdef int team_join(TeamC* team) except -1

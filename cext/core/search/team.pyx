@@ -1,0 +1,148 @@
+"""The native threads of a search; contracts in ``team.pxd``."""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+
+from cext.core.search.atomics cimport (atomic_add_u32, atomic_add_u64, atomic_cas_u32, atomic_load_u32,
+                                       atomic_store_u32, atomic_store_u64, monotonic_s, semaphore_post,
+                                       semaphore_wait, thread_add_niceness)
+from cext.core.search.graph cimport NO_NODE, NodeC
+from cext.core.search.halving cimport halving_advance
+from cext.core.search.iteration cimport iteration_run
+from cext.core.search.threads cimport pthread_join, thread_start
+from cext.core.search.turn_search cimport (BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, NEVER_S, RUNNING, SETTLED,
+                                           SIGNALS_S, UNLIMITED)
+from cext.core.search.worker cimport SearchC
+
+import threading
+
+from cext.core.contract.errors import SearchError
+
+cdef enum:
+    SETTLED_EVERY = 64          # fewest iterations of a thread between checks whether the turn is settled
+
+# Seconds after which a calling thread other than the main one wakes. Python handles signals in the main thread, so
+# other threads need not take the GIL to check for them.
+cdef double LONG_S = 3600.0
+
+
+cdef void* _work(void* argument) noexcept nogil:
+    """The body of a native thread: iterate until the search stops."""
+    cdef WorkerC* worker = <WorkerC*>argument
+    cdef SearchC* search = worker.search
+    cdef uint64_t started
+    cdef double now_s
+    thread_add_niceness(search.niceness)
+    while atomic_load_u32(&search.limits.stop) == RUNNING:
+        if search.limits.max_iterations < UNLIMITED:
+            started = atomic_add_u64(&search.started, 1)
+            if started >= search.limits.max_iterations:
+                atomic_cas_u32(&search.limits.stop, RUNNING, BY_ITERATIONS)
+                break
+            if started >= search.confirm_iterations:
+                _stop_exploring(search)
+            halving_advance(search, <double>started / search.limits.max_iterations)
+        if iteration_run(worker) < 0:
+            atomic_cas_u32(&search.limits.stop, RUNNING, BY_MEMORY)
+            break
+        atomic_store_u64(&worker.iterations, worker.iterations + 1)
+        if search.limits.deadline_s < NEVER_S:
+            now_s = monotonic_s()
+            if now_s >= search.confirm_s:
+                _stop_exploring(search)
+            halving_advance(search, (now_s - search.limits.began_s)
+                            / (search.limits.deadline_s - search.limits.began_s))
+            if now_s >= search.limits.deadline_s:
+                atomic_cas_u32(&search.limits.stop, RUNNING, BY_TIME)
+            elif (worker.iterations % max(<uint32_t>SETTLED_EVERY, atomic_load_u32(&search.graph.num_ends) // 4) == 0
+                  and search.limits.max_iterations == UNLIMITED
+                  and search.options.early_stop > 0 and search.options.halving < 2
+                  and atomic_load_u32(&search.is_confirming) and _is_settled(search, now_s)):
+                atomic_cas_u32(&search.limits.stop, RUNNING, SETTLED)
+    if atomic_add_u32(&search.workers_running, <uint32_t>-1) == 1:
+        search.ended_s = monotonic_s()
+        semaphore_post(&search.ended)
+    return NULL
+
+
+cdef bint _is_settled(SearchC* search, double now_s) noexcept nogil:
+    """Return whether the best end of the turn leads by more visits than there is time for iterations."""
+    cdef NodeC* nodes = search.graph.nodes
+    cdef uint32_t index = atomic_load_u32(&search.graph.first_end), visits, most = 0, second = 0
+    while index != NO_NODE:
+        visits = atomic_load_u32(&nodes[index].finished)
+        if visits > most:
+            second = most
+            most = visits
+        elif visits > second:
+            second = visits
+        index = atomic_load_u32(&nodes[index].next_end)
+    return team_is_settled(most, second, atomic_load_u32(&nodes[search.root].finished),
+                           now_s - search.limits.began_s, search.limits.deadline_s - now_s)
+
+
+cpdef bint team_is_settled(double most, double second, double iterations, double spent_s,
+                           double left_s) noexcept nogil:
+    """Return whether the time left is too short for the second end of a turn to get as many visits as the first."""
+    # 1.2: the search may become faster.
+    return most > second + 1.2 * iterations * left_s / spent_s
+
+
+cdef inline void _stop_exploring(SearchC* search) noexcept nogil:
+    """Stop exploring in the root's turn."""
+    # Write it only once: every thread reads this cache line.
+    if not atomic_load_u32(&search.is_confirming):
+        atomic_store_u32(&search.is_confirming, 1)
+
+
+# --- for the thread that calls
+
+cdef int team_start(TeamC* team, WorkerC* workers, int threads) except -1:
+    cdef int i, error = 0
+    team.search = workers.search
+    team.ids = <pthread_t*>malloc(threads * sizeof(pthread_t))
+    if team.ids == NULL:
+        raise MemoryError
+    team.search.workers_running = threads
+    with nogil:
+        for i in range(threads):
+            error = thread_start(&team.ids[i], _work, &workers[i])
+            if error != 0:
+                break
+            team.created += 1
+    if error != 0:
+        team_join(team)
+        raise SearchError(f"the system refused thread {team.created + 1} of {threads} (error {error})",
+                          reason="NO_THREADS")
+    return 0
+
+
+cdef bint team_wait(TeamC* team, double until_s) except? False:
+    cdef bint has_ended = False
+    cdef double now_s, wait_s, nap_s
+    nap_s = SIGNALS_S if threading.get_ident() == threading.main_thread().ident else LONG_S
+    while True:
+        with nogil:
+            now_s = monotonic_s()
+            wait_s = min(nap_s, max(0.0, until_s - now_s))
+            has_ended = semaphore_wait(&team.search.ended, wait_s)
+        if has_ended:
+            return True
+        PyErr_CheckSignals()
+        if monotonic_s() >= until_s:
+            return False
+
+
+cdef int team_join(TeamC* team) except -1:
+    cdef pthread_t* ids = team.ids
+    cdef int i
+    if ids == NULL:
+        return 0
+    team.ids = NULL
+    atomic_cas_u32(&team.search.limits.stop, RUNNING, BY_STOP)
+    with nogil:
+        for i in range(team.created):
+            pthread_join(ids[i], NULL)
+    free(ids)
+    return 0

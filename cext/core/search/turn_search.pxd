@@ -1,0 +1,84 @@
+"""What all searches of one turn share: limits, stop reasons, the base class of `Search`, `UCT` and `Beam`."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from cext.core.contract.game cimport GameOps, State
+from cext.core.learning.weights cimport Weights
+
+cdef extern from *:
+    """
+    #define NEVER_S 1e300
+    #define UNLIMITED UINT64_MAX
+    #define SIGNALS_S 0.03
+    """
+    const double NEVER_S        # a deadline that is never reached
+    const uint64_t UNLIMITED    # a number of iterations that is never reached
+    const double SIGNALS_S      # seconds between checks for signals, such as Ctrl-C
+
+
+# Why a search ended; results use the words of `stop_reason_word`.
+ctypedef enum StopReason:
+    RUNNING
+    BY_TIME
+    BY_ITERATIONS
+    BY_MEMORY
+    BY_STOP
+    FORCED                      # only one turn is legal
+    SETTLED                     # no other turn can overtake the best one in the time left, or nothing is left to search
+
+
+# The word for a StopReason in a result; empty for RUNNING.
+cdef inline str stop_reason_word(uint32_t reason):
+    return ("", "time", "iterations", "memory", "stopped", "forced", "settled")[reason]
+
+
+# The limits of a running search. Its threads read them at each iteration.
+ctypedef struct LimitsC:
+    double began_s              # on the monotonic clock
+    double deadline_s           # on the monotonic clock; NEVER_S without a limit
+    uint64_t max_iterations     # UNLIMITED without a limit
+    uint32_t stop               # StopReason; any thread may set it once, by compare and swap
+
+
+cdef class TurnSearch:
+    """One search of one turn of one position; see ``turn_search.pyx``. A subclass defines the last three methods."""
+    cdef readonly State state
+    cdef readonly Weights weights
+    cdef readonly int threads
+    cdef readonly object seed
+    cdef const GameOps* ops
+    cdef const void* weights_data   # of `weights`, for GameOps.policy and evaluate
+    cdef int root_turn          # GameOps.turn before the turn that is searched
+    cdef LimitsC limits
+    cdef double _seconds        # that the search took
+    cdef bint _has_begun
+    cdef bint _has_ended
+
+    # Checks and stores the arguments that all searches share; the first call in __cinit__ of a subclass. Raises what
+    # the subclass documents.
+    cdef int _prepare(self, State state, int threads, int max_threads, double memory_mb, object seed) except -1
+
+    # Stores the weights, for a search that uses them. Raises TypeError if the game has weights and none are given, or
+    # they are of another game.
+    cdef int _use_weights(self, object weights) except -1
+
+    # Whether every state of the turn has a single legal action.
+    cdef bint _is_forced(self) except *
+
+    # Raises SearchError (reason SEARCH_NOT_STARTED) if the search has not been started.
+    cdef int _require_start(self) except -1
+
+    # Raises SearchError (reason SEARCH_RUNNING) if the search has not ended.
+    cdef int _require_end(self) except -1
+
+    # Notes the end of the search, unless it has another reason already.
+    cdef int _end(self, int reason, double ended_s) except -1
+
+    # Searches until a limit is reached or `limits.stop` is set; returns the StopReason.
+    cdef int _search(self) except -1
+
+    # The candidates of a result, best first, `count` at most and at least one: dicts as in `result`.
+    cdef list _candidates(self, int count)
+
+    # The counts of a result: iterations, nodes, distinct_turns, memory_bytes.
+    cdef dict _counts(self)

@@ -1,0 +1,139 @@
+"""Why a turn, in sentences: facts of the rules and of the search, nothing else."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.game.steps import Step, play_steps
+
+if TYPE_CHECKING:
+    from mexica_ai.analysis.results import Forecast, Result
+
+MIN_VISITS = 20  # a forecast of fewer iterations is not told
+_OWN = re.compile(r"seats\[(\d)\]\.(\w+)")
+
+
+@dataclass(frozen=True)
+class ExplainedStep:
+    """One action of a turn, and what the search expects after it.
+
+    Attributes
+    ----------
+    step : Step
+        What changes at once.
+    forecast : Forecast or None
+        None if the search went there too seldom, or in another order.
+    sentence : str
+        Both in words.
+    """
+
+    step: Step
+    forecast: Forecast | None
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What speaks for the best turn of a result.
+
+    Attributes
+    ----------
+    steps : list of ExplainedStep
+    gives_away : float or None
+        Share of the win that the next best turn gives away; below 0 if its mean is higher, though it was visited less.
+        None without another turn.
+    reply : list of str or None
+        The turn that the search expects next, of whichever seat is then to move.
+    sentences : list of str
+        All of it in words.
+    """
+
+    steps: list[ExplainedStep]
+    gives_away: float | None
+    reply: list[str] | None
+    sentences: list[str]
+
+
+def explain(position: Position, result: Result) -> Explanation:
+    """Explain the best turn of a search.
+
+    Parameters
+    ----------
+    position : Position
+        The one that was searched; not changed.
+    result : Result
+        Of `position`.
+
+    Raises
+    ------
+    MexicaAIError
+        The turn cannot be played in the position.
+    """
+    seat = position.to_move
+    assert seat is not None
+    best = result.candidates[0]
+    points = [point if point.visits >= MIN_VISITS else None for point in best.forecast]
+    points += [None] * (len(best.turn) + 1 - len(points))
+    last = points[0]
+    steps, before = [], position.to_json()
+    for step, point in zip(play_steps(position, best.turn), points[1:], strict=False):
+        steps.append(ExplainedStep(step, point, _sentence(step, point, last, seat, before)))
+        last, before = point or last, step.position.to_json()
+    sentences = [each.sentence for each in steps]
+    gives_away = None
+    if len(result.candidates) > 1 and best.value and result.candidates[1].value:  # not every engine tells values
+        other = result.candidates[1]
+        gives_away = best.value[seat] - other.value[seat]
+        sentences.append(_runner_up(best, other, seat, gives_away))
+    reply = best.line[0] if best.line else None
+    if reply:
+        answering = steps[-1].step.position.to_move
+        who = "next" if answering is None else f"seat {answering} to answer"
+        sentences.append(f"The search expects {who}: {'; '.join(reply)}.")
+    return Explanation(steps, gives_away, reply, sentences)
+
+
+def _sentence(
+    step: Step, point: Forecast | None, last: Forecast | None, seat: int, before: dict[str, Any]
+) -> str:
+    facts = [f"costs {_count(amount, name.replace('_', ' '))}" for name, amount in step.cost.items()]
+    facts += [
+        f"seat {other} scores {points:g}" if other != seat else f"scores {points:g}"
+        for other, points in enumerate(step.scored)
+        if points
+    ]
+    for path, old, new in step.changes:
+        found = _OWN.fullmatch(path)
+        if found and found[2] != "score" and found[2] not in step.cost and type(old) is type(new) is int:
+            owner = "" if int(found[1]) == seat else f"seat {found[1]}'s "
+            facts.append(f"{owner}{found[2].replace('_', ' ')} {old} to {new}")
+    facts += registry.get(step.position.game).reasons.describe_effects(before, step.position.to_json(), seat)
+    nothing = "ends the turn" if step.is_turn_over else "changes no count at once"
+    text = f"{step.action}: {', '.join(facts) or nothing}"
+    if point is not None:
+        share = 100 * point.value[seat]
+        text += f"; then seat {seat} expects {share:.1f} % of the win"
+        if last is not None:
+            text += f" ({share - 100 * last.value[seat]:+.1f})"
+        text += f" and {point.expected_scores[seat]:.1f} points"
+    return text + "."
+
+
+def _runner_up(best, other, seat, gives_away):
+    turn = "; ".join(other.turn)
+    shares = f"{100 * other.value[seat]:.1f} against {100 * best.value[seat]:.1f} % of the win"
+    visits = f"{other.visits:,} iterations against {best.visits:,}"
+    if gives_away >= 0:
+        return f"The next turn by iterations, {turn}, gives away {100 * gives_away:.1f} % ({shares}; {visits})."
+    return (
+        f"The next turn by iterations, {turn}, has a higher mean ({shares}), but too few iterations to trust it "
+        f"({visits})."
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun.removesuffix('s') if number == 1 else noun}"

@@ -1,0 +1,135 @@
+"""Limits of a search, and the defaults of all search arguments.
+
+Everything that starts a search takes its defaults from here; `cext.core.search.turn_search` defines some of them.
+Limits are checked only in `Limits`: public functions build one from their arguments and pass it on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cext.core.search.turn_search import DEFAULT_MEMORY_MB, MAX_MEMORY_MB, MAX_THREADS
+from mexica_ai.analysis.margin import Margin
+from mexica_ai.io.errors import SearchError
+from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S, is_time
+from mexica_ai.io.strict import quote
+
+DEFAULT_TIME_S = 1.0  # of a search with neither a time nor a number of iterations
+DEFAULT_THREADS = 1
+DEFAULT_CANDIDATES = 5  # a result lists at most
+DEFAULT_INTERVAL_S = 0.5  # between two results of an analysis
+MAX_CANDIDATES = 10_000
+DEFAULT_BATCH, MAX_BATCH = 16, 4096  # leaves that an evaluator gets at a time
+# Of turns in a game with a clock.
+LEAST_TIME_S = 0.001  # of a search; there is a turn to answer even after less
+CLOCK_MARGIN_S = 0.005  # for late answers, at least
+CLOCK_TURNS = 20  # among which the remaining time is divided
+LATE_TURNS = 200  # whose late answers the clock must pay, more than any game has,
+LATE_SHARE = 1 / 3  # but not with more than this share of the bank
+INCREMENT_SHARE = 0.5  # the rest is kept for answers that are later than any before
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a search for one whole turn; the limit that is reached first ends it.
+
+    Parameters
+    ----------
+    time_s : float, optional
+        Wall-clock seconds, more than 0 and at most 100,000,000.
+    iterations : int, optional
+        Iterations of all threads together, at least 1.
+    memory_mb : int
+        Memory for the nodes of the search, in MiB, 1-1,000,000.
+    threads : int
+        Native threads, 1-256.
+    unlimited : bool
+        Whether both `time_s` and `iterations` may be None: the search then runs until it is stopped, settled
+        or out of memory.
+
+    Raises
+    ------
+    SearchError
+        A limit is out of range, or of the wrong type; reason INVALID_LIMITS. The message names the field.
+    """
+
+    time_s: float | None = None
+    iterations: int | None = None
+    memory_mb: int = DEFAULT_MEMORY_MB
+    threads: int = DEFAULT_THREADS
+    unlimited: bool = False
+
+    def __post_init__(self) -> None:
+        time_s = self.time_s
+        if time_s is not None and not is_time(time_s):
+            self._refuse("time_s", f"a number of seconds above 0, at most {MAX_TIME_S}")
+        self._check_integer("iterations", MAX_INT64, optional=True)
+        self._check_integer("memory_mb", MAX_MEMORY_MB)
+        self._check_integer("threads", MAX_THREADS)
+        if time_s is None and self.iterations is None and not self.unlimited:
+            raise SearchError(
+                "limits: neither time_s nor iterations is given; expected at least one of them",
+                reason="INVALID_LIMITS",
+                path="limits",
+            )
+
+    def _check_integer(self, name, highest, optional=False):
+        value = getattr(self, name)
+        if optional and value is None:
+            return
+        if type(value) is not int or not 1 <= value <= highest:
+            self._refuse(name, f"an integer from 1 to {highest}")
+
+    def _refuse(self, name, expected):
+        raise SearchError(
+            f"limits.{name}: given {quote(getattr(self, name))}; expected {expected}",
+            reason="INVALID_LIMITS",
+            path=f"limits.{name}",
+        )
+
+
+def clock_margin() -> Margin:
+    """Return a margin for `time_from_clock`, which knows no late answers yet."""
+    return Margin(CLOCK_MARGIN_S, most_s=math.inf, recent_s=math.inf)  # turns may take minutes
+
+
+def time_from_clock(
+    remaining_s: float, increment_s: float, margin: Margin | None = None, bank_s: float | None = None
+) -> float:
+    """Return the seconds to search for one turn of a game with a clock; 0 if there is only time to answer.
+
+    A twentieth of the remaining time, plus half of the increment, at most half of the remaining time. What late
+    answers take comes off first: the mean lateness of the increment, and of the remaining time the margin for this
+    answer, and, if the increment does not pay for late answers, the lateness of 200 turns, at most a third of the
+    bank.
+
+    Parameters
+    ----------
+    remaining_s, increment_s : float
+    margin : Margin, optional
+        Of `clock_margin`, with the lateness of earlier answers.
+    bank_s : float, optional
+        The time at the beginning of the game; what remains by default.
+    """
+    margin = margin or clock_margin()
+    late_s = margin.mean_s
+    gain_s = increment_s - late_s  # of an answer without a search
+    reserve_s = min(LATE_TURNS * max(0.0, -gain_s), LATE_SHARE * (bank_s or remaining_s))
+    spare_s = remaining_s - margin.of(remaining_s) - late_s - reserve_s
+    time_s = min(spare_s / CLOCK_TURNS + INCREMENT_SHARE * max(0.0, gain_s), spare_s / 2)
+    return time_s if time_s >= LEAST_TIME_S else 0.0
+
+
+@contextlib.contextmanager
+def out_of_memory() -> Iterator[None]:
+    """Turn a MemoryError from within into the SearchError that searches raise, reason OUT_OF_MEMORY."""
+    try:
+        yield
+    except MemoryError:
+        raise SearchError(
+            "no memory is left for this; expected more, or fewer threads, games or memory_mb",
+            reason="OUT_OF_MEMORY",
+        ) from None

@@ -1,0 +1,293 @@
+"""The search from Python: `best_turn` waits for the result, `analyze` yields intermediate results.
+
+Both build `SearchSettings` and run a `SearchRun`, as everything does that searches. A run translates between positions
+and the compiled search (`cext.core.search.search`), which works in native threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from cext.core.learning.weights import Weights
+from cext.core.search.search import Search
+from mexica_ai.analysis import levels
+from mexica_ai.analysis.limits import (
+    DEFAULT_BATCH,
+    DEFAULT_CANDIDATES,
+    DEFAULT_INTERVAL_S,
+    DEFAULT_MEMORY_MB,
+    DEFAULT_THREADS,
+    DEFAULT_TIME_S,
+    Limits,
+    out_of_memory,
+)
+from mexica_ai.analysis.results import Candidate, Forecast, Result
+from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, require_seat_to_move
+from mexica_ai.io.errors import SearchError
+from mexica_ai.io.figures import MAX_TIME_S, is_time
+from mexica_ai.io.strict import quote
+
+if TYPE_CHECKING:
+    from mexica_ai.analysis.evaluators import Evaluator
+
+
+def best_turn(
+    position: Position,
+    *,
+    time_s: float | None = None,
+    iterations: int | None = None,
+    threads: int = DEFAULT_THREADS,
+    memory_mb: int = DEFAULT_MEMORY_MB,
+    seed: int | None = None,
+    candidates: int = DEFAULT_CANDIDATES,
+    level: int = levels.HIGHEST,
+    weights: Weights | str | os.PathLike[str] | None = None,
+    evaluator: Evaluator | None = None,
+    batch_size: int = DEFAULT_BATCH,
+) -> Result:
+    """Search for the best turn of the seat to move.
+
+    Parameters
+    ----------
+    position : Position
+        Not changed.
+    time_s : float, optional
+        Seconds for the whole turn; 1 if neither this nor `iterations` is given.
+    iterations : int, optional
+        Iterations of all threads together. With one thread, the same seed and iterations give the same
+        result.
+    threads : int
+        Native threads, 1-256.
+    memory_mb : int
+        Memory for the nodes of the search, in MiB, 1-1,000,000.
+    seed : int, optional
+        0 <= seed < 2**63; drawn from the operating system if None, and reported in the result.
+    candidates : int
+        How many turns the result lists at most, 1-10,000.
+    level : int
+        Strength of play, 1 to 10 (`mexica_ai.analysis.levels`): 10 uses all the time it is given and plays the best
+        turn it finds; lower levels search less and choose among turns that are nearly as good.
+    weights : Weights or path-like, optional
+        Weights of the evaluation and the policy: a file that `mexica-ai train` wrote, or the value that
+        `mexica_ai.game.registry.load_weights_file` returns for one. By default those that ship.
+    evaluator : callable, optional
+        Evaluates the leaves of the search instead of the game's evaluation and playouts: from observations,
+        float32 [N, size], to the seats' shares of the win [N, 4]; see ``docs/evaluators.md``.
+    batch_size : int
+        How many leaves the evaluator gets at a time, 1-4096.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    GameOverError
+        If the game is over.
+    PositionError
+        If a random event comes before the next turn (reason CHANCE_PENDING), or the position is the view of
+        another seat (NOT_ITS_VIEW).
+    SearchError
+        If a limit is invalid (reason INVALID_LIMITS), the seed is (INVALID_SEED), the weights belong to
+        another game (INVALID_WEIGHTS), or if the memory or the threads cannot be had (OUT_OF_MEMORY, NO_THREADS).
+    NotationError
+        If the file of weights cannot be read or is damaged (reason BAD_WEIGHTS).
+    """
+    if time_s is None and iterations is None:
+        time_s = DEFAULT_TIME_S
+    settings = SearchSettings(
+        Limits(time_s, iterations, memory_mb, threads), seed, candidates, level, weights, evaluator, batch_size
+    )
+    return SearchRun(position, settings).result()
+
+
+def analyze(
+    position: Position,
+    *,
+    time_s: float | None = None,
+    iterations: int | None = None,
+    threads: int = DEFAULT_THREADS,
+    memory_mb: int = DEFAULT_MEMORY_MB,
+    seed: int | None = None,
+    candidates: int = DEFAULT_CANDIDATES,
+    level: int = levels.HIGHEST,
+    interval_s: float = DEFAULT_INTERVAL_S,
+    weights: Weights | str | os.PathLike[str] | None = None,
+    evaluator: Evaluator | None = None,
+    batch_size: int = DEFAULT_BATCH,
+) -> Iterator[Result]:
+    """Search for the best turn and yield the result so far every `interval_s` seconds.
+
+    The other parameters and the errors are those of `best_turn`, but with neither `time_s` nor `iterations`
+    the search runs until it is stopped. Only the last result has a `stop_reason`. Closing the iterator stops
+    the search.
+    """
+    limits = Limits(time_s, iterations, memory_mb, threads, unlimited=True)
+    settings = SearchSettings(limits, seed, candidates, level, weights, evaluator, batch_size)
+    return SearchRun(position, settings).results(interval_s)
+
+
+class SearchRun:
+    """One search of a position. It runs once: by `result`, or by `results`, in the thread that calls.
+
+    Parameters
+    ----------
+    position : Position
+        Not changed.
+    settings : SearchSettings
+    search_class : callable
+        Makes the compiled search; with the interface of `cext.core.search.turn_search.TurnSearch`.
+    late_s : float, optional
+        The result comes at most this many seconds after the time limit, even if threads without a processor still run;
+        then `join` waits for them. By default it comes when they have ended. Only with `Search`.
+
+    Attributes
+    ----------
+    search : TurnSearch
+        The compiled search.
+
+    Raises
+    ------
+    GameOverError, PositionError, SearchError, NotationError
+        As `best_turn`.
+    """
+
+    def __init__(
+        self,
+        position: Position,
+        settings: SearchSettings,
+        *,
+        search_class: Callable[..., Any] = Search,
+        late_s: float | None = None,
+    ) -> None:
+        require_seat_to_move(position)
+        self.position = position
+        self.settings = settings
+        limits = settings.level_limits
+        self._limits = {"time_s": limits.time_s, "iterations": limits.iterations}
+        if late_s is not None:
+            self._limits["late_s"] = late_s
+        with out_of_memory():
+            self.search = search_class(
+                position.state,
+                weights=weights_for(position.game, settings.weights),
+                **settings.arguments(position.game),
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a SearchRun cannot be copied or pickled: it runs once, in this process; make one in each")
+
+    @out_of_memory()
+    def result(self) -> Result:
+        """Search to the end, and return the result."""
+        self.search.run(**self._limits)
+        return self._found()
+
+    def results(self, interval_s: float = DEFAULT_INTERVAL_S) -> Iterator[Result]:
+        """Search, and yield the result so far every `interval_s` seconds; the last one has a stop reason.
+
+        No Python thread is started: native threads search while the iterator waits for the next result. An evaluator
+        runs in the calling thread, so with one the search goes on only while the next result is asked for. Closing the
+        iterator stops the search.
+        """
+        if not is_time(interval_s):
+            raise SearchError(
+                f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0, at most {MAX_TIME_S}",
+                reason="INVALID_LIMITS",
+                path="interval_s",
+            )
+        return self._results(interval_s)
+
+    def _results(self, interval_s: float) -> Iterator[Result]:
+        with out_of_memory():
+            self.search.start(**self._limits)
+            has_ended = False
+            try:
+                while not (has_ended := self.search.wait(interval_s)):
+                    yield self._found()
+            finally:
+                if not has_ended:  # the caller has closed the iterator, or there was an error
+                    self.stop()
+                    self.join()
+            yield self._found()
+
+    def stop(self) -> None:
+        """End the search, with the best turn found so far; from any thread. One that has not begun ends at once."""
+        self.search.stop()
+
+    def join(self) -> None:
+        """Wait for the threads that still run after the result (`late_s`)."""
+        self.search.join()
+
+    def _found(self) -> Result:
+        level, candidates = self.settings.level, self.settings.candidates
+        found = self.search.result(candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES))
+        result = _to_result(self.position.game, found, self.search.weights)
+        return levels.choose(level, self.position.game, result, self.position.to_move, candidates)
+
+
+def weights_for(
+    game: str,
+    weights: Weights | str | os.PathLike[str] | None,
+    *,
+    path: str | os.PathLike[str] | None = None,
+) -> Weights | None:
+    """Return the weights for a search of a game: `weights`, loaded if it is a path, or those that ship.
+
+    `path` is the file that loaded weights come from, if it is known; errors name it.
+
+    Raises
+    ------
+    NotationError
+        The file cannot be read or does not hold valid weights (reason BAD_WEIGHTS).
+    SearchError
+        The weights belong to another game (reason INVALID_WEIGHTS).
+    """
+    if weights is None:
+        return registry.get(game).weights()
+    if not isinstance(weights, Weights):
+        path = weights
+        weights = registry.load_weights_file(path)
+    if weights.game != game:
+        given = f"{weights.version} of {weights.game}" if path is None else f"{path} of {weights.game}"
+        has_weights = registry.get(game).learning.weights is not None
+        expected = f"expected weights of {game}" if has_weights else f"{game} has no weights"
+        raise SearchError(
+            f"weights: given {given}; {expected}",
+            reason="INVALID_WEIGHTS",
+            path="weights",
+        )
+    return weights
+
+
+def _to_result(game: str, found: dict[str, Any], weights: Weights | None) -> Result:
+    """Return the compiled search's result with its actions as text."""
+    format_action = registry.get(game).text.format_action
+
+    def format_turn(actions):
+        return [format_action(action) for action in actions]
+
+    candidates = [
+        Candidate(
+            turn=format_turn(candidate["actions"]),
+            visits=candidate["visits"],
+            value=candidate["value"],
+            expected_scores=candidate["expected_scores"],
+            prior=candidate["prior"],
+            line=[format_turn(turn) for turn in candidate["line"]],
+            forecast=[Forecast(**point) for point in candidate.get("forecast", ())],
+        )
+        for candidate in found["candidates"]
+    ]
+    return Result(
+        candidates=candidates,  # there is always one
+        weights=None if weights is None else weights.version,
+        **{
+            key: found[key]
+            for key in ("iterations", "nodes", "distinct_turns", "seconds", "stop_reason", "seed", "threads")
+        },
+    )

@@ -1,0 +1,71 @@
+"""Observations of positions, and the schemas that name their numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cext.core.learning.tensor import observation
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position
+from mexica_ai.game.schema import Schema
+from mexica_ai.io.errors import PositionError, SearchError
+from mexica_ai.io.strict import quote
+
+# No number of an observation is larger, with either sign.
+BOUND = 65536.0
+
+
+def schema(game: str) -> Schema:
+    """Return the layout of a game's observations.
+
+    Raises
+    ------
+    UnknownGameError
+        There is no such game.
+    SearchError
+        The game has no observations; reason NO_OBSERVATIONS.
+    """
+    entry = registry.get(game)
+    found = entry.learning.schema
+    if found is None or entry.rules.observation_size == 0:
+        raise SearchError(f"{game} has no observations; expected a game that has", reason="NO_OBSERVATIONS")
+    return found
+
+
+def observe(position: Position, viewer: int | None = None) -> np.ndarray:
+    """Return what a seat sees of a position.
+
+    Parameters
+    ----------
+    position : Position
+        Not changed.
+    viewer : int, optional
+        The seat; by default the seat to move, or in a view the seat that sees it.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32 [size]; `schema` names the numbers.
+
+    Raises
+    ------
+    PositionError
+        There is no such seat (reason OUT_OF_RANGE), or the position is the view of another one (VIEWER_MISMATCH).
+    SearchError
+        The game has no observations; reason NO_OBSERVATIONS.
+    """
+    if viewer is None:
+        viewer = position.to_move if position.viewer is None else position.viewer
+    if type(viewer) is not int or not 0 <= viewer < position.players:
+        raise PositionError(
+            f"viewer: given {quote(viewer)}; expected a seat from 0 to {position.players - 1}",
+            reason="OUT_OF_RANGE",
+            path="viewer",
+        )
+    if position.viewer not in (None, viewer):
+        raise PositionError(
+            f"viewer: given {viewer}; expected {position.viewer}, the seat whose view the position is",
+            reason="VIEWER_MISMATCH",
+            path="viewer",
+        )
+    return observation(position.state, viewer)

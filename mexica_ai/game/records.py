@@ -1,0 +1,370 @@
+"""Game records: played games as JSON, read strictly and replayed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mexica_ai.game.compact import split_header
+from mexica_ai.game.position import Position
+from mexica_ai.io.errors import MexicaAIError, NotationError, PositionError
+from mexica_ai.io.figures import EPSILON, MAX_TIME_S, are_scores, are_shares, is_count
+from mexica_ai.io.strict import Nullable, check_shape, check_version, choice, parse_json, quote
+
+VERSION = 1
+EVALUATION = {
+    "turn_index": int,
+    "seat": int,
+    "turn": [str],
+    "before": [float],
+    "after": [float],
+    "choice": [str],
+    "choice_value": [float],
+    "loss": float,
+    "expected_scores_before": [float],
+    "expected_scores_after": [float],
+    "scores": [float],
+    "iterations": int,
+    "seconds": float,
+}
+_SHAPE = {
+    "game": str,
+    "version": int,
+    "start": dict,
+    "turns": [[str]],
+    "scores?": Nullable([float]),
+    "winners?": Nullable([int]),
+    "engines?": [str],
+    "weights?": [Nullable(str)],
+    "seeds?": [Nullable(int)],
+    "times?": [Nullable(float)],
+    "build?": str,
+    "started_at?": str,
+    "comment?": str,
+    "termination?": choice("finished", "unfinished", "forfeit", "adjudicated"),
+    "forfeit?": {"seat": int, "reason": str, "detail": str},
+    "adjudication?": {"rule": choice("resign", "max_turns"), "by": str, "forecast": [float]},
+    "arena?": dict,
+    "evaluations?": {
+        "build?": str,
+        "time_s": Nullable(float),
+        "iterations": Nullable(int),
+        "seed": Nullable(int),
+        "turns": [EVALUATION],
+    },
+    "self_play?": {
+        "seed": int,
+        "iterations": int,
+        "game": int,
+        "weights?": str,
+        "styles": [float],
+        "odd_turns": [int],
+        "equal?": bool,
+    },
+}
+
+
+def replay(record: dict[str, Any] | str | bytes, *, path: str = "$") -> Position:
+    """Replay a record, check its outcome against the rules, and return the position at its end.
+
+    Parameters
+    ----------
+    record : dict, str or bytes
+        The record's JSON object, or its text.
+    path : str
+        Where the record stands; JSON paths in errors begin with it.
+
+    Raises
+    ------
+    NotationError, UnknownGameError, PositionError
+        If the record or its start cannot be read or is invalid, if `termination` does not fit the replayed
+        game (reasons UNFINISHED, FINISHED), or if `scores` or `winners` differ from those of the replayed
+        game (SCORES_MISMATCH, WINNERS_MISMATCH).
+    IllegalActionError
+        If a turn is not legal. This and the other errors of a turn carry `turn_index` and `action_index`.
+    """
+    record, position = _read(record, path)
+    _play(position, record["turns"], path)
+    _check_outcome(record, position, path)
+    return position
+
+
+def position_at(record: dict[str, Any] | str | bytes, turns: int, *, path: str = "$") -> Position:
+    """Return the position of a record after a number of turns; 0 is its start.
+
+    Random events count as turns, as they do in the record. What comes later in the record is not checked, so
+    the positions before a bad turn can be had, too.
+
+    Parameters
+    ----------
+    record : dict, str or bytes
+        The record's JSON object, or its text.
+    turns : int
+        How many, from 0 to the number of the record's turns.
+    path : str
+        As in `replay`.
+
+    Raises
+    ------
+    NotationError, UnknownGameError, PositionError, IllegalActionError
+        As `replay`, of the start and the turns played; NotationError, reason OUT_OF_RANGE, if the record does
+        not have so many turns.
+    """
+    record, position = _read(record, path)
+    played = record["turns"]
+    if type(turns) is not int or not 0 <= turns <= len(played):
+        raise NotationError(
+            f"{path}.turns: given turn {quote(turns)}; expected 0 to {len(played)}, the turns of the record",
+            reason="OUT_OF_RANGE",
+            path=f"{path}.turns",
+        )
+    _play(position, played[:turns], path)
+    return position
+
+
+def _read(record, path):
+    """Return the object of a record, its form checked, and its first position."""
+    if isinstance(record, (str, bytes)):
+        record = parse_record(record, path)
+    return record, _parse_start(record, path)
+
+
+def _play(position, turns, path):
+    """Push the turns of a record; errors carry their place in it."""
+    for turn_index, turn in enumerate(turns):
+        try:
+            position.push(turn)
+        except MexicaAIError as error:
+            raise _located(error, f"{path}.turns[{turn_index}]", turn_index) from None
+
+
+def parse_record(text: str | bytes, path: str = "$") -> Any:
+    """Read the JSON of a record; do not check what it says.
+
+    Raises
+    ------
+    NotationError
+        If it is not JSON; reason POSITION_GIVEN, if it is a position in its compact form.
+    """
+    try:
+        return parse_json(text, path)
+    except NotationError:
+        line = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        if split_header(line.partition("\n")[0]):
+            raise _position_given(path) from None
+        raise
+
+
+def _position_given(path):
+    return NotationError(
+        f'{path}: given a position; expected the record of a game, with "start" and "turns"',
+        reason="POSITION_GIVEN",
+        path=path,
+    )
+
+
+def make_record(position: Position, **details: Any) -> dict[str, Any]:
+    """Return the record of the game that was played with a position: its start, its history, its outcome.
+
+    Parameters
+    ----------
+    position : Position
+        As it is at the end of the game or so far; its history (`Position.history`) are the turns. Nothing may
+        be hidden in its start.
+    **details
+        Optional keys of a record: `engines`, `weights`, `seeds` and `times` (one entry a seat), `build`,
+        `started_at`, `comment`; or `forfeit`, ``{"seat": 1, "reason": "...", "detail": "..."}``, if a seat has
+        lost so.
+
+    Returns
+    -------
+    dict
+        A valid record. If the game is not over and none forfeits, it is that of an unfinished game.
+
+    Raises
+    ------
+    NotationError, PositionError
+        If a detail is not one of a record, or the start is a view; PositionError, reason TURN_NOT_ENDED, if
+        the last turn has not ended.
+    """
+    if position.is_within_turn:
+        raise PositionError(
+            "the last turn has not ended; expected whole turns, for a record has no others", reason="TURN_NOT_ENDED"
+        )
+    outcome: dict[str, Any] = {"scores": None, "winners": None, "termination": "unfinished"}
+    if position.is_over:
+        outcome = {"scores": position.scores, "winners": position.winners, "termination": "finished"}
+    elif "forfeit" in details:
+        seat = details["forfeit"].get("seat") if isinstance(details["forfeit"], dict) else None
+        others = [other for other in range(position.players) if other != seat]
+        outcome = {"scores": None, "winners": others, "termination": "forfeit"}
+    record = {
+        "game": position.game,
+        "version": VERSION,
+        "start": position.start.to_json(),
+        "turns": position.history,
+        **outcome,
+        **details,
+    }
+    _parse_start(record, "record")
+    _check_outcome(record, position, "record")
+    return record
+
+
+def check_record(record: object, path: str = "$") -> None:
+    """Raise NotationError if this does not have the form of a record. Does not replay it."""
+    if isinstance(record, dict) and "to_move" in record and "turns" not in record:
+        raise _position_given(path)
+    check_shape(record, _SHAPE, path)
+    check_version(record, VERSION, path)
+
+
+def _parse_start(record, path):
+    """Check the record's form and return its first position."""
+    check_record(record, path)
+    position = Position.from_json(record["start"], path=f"{path}.start")
+    if record["game"] != position.game:
+        raise NotationError(
+            f"{path}.game: given {quote(record['game'])}; expected {quote(position.game)}, the game of the "
+            "start",
+            reason="GAME_MISMATCH",
+            path=f"{path}.game",
+        )
+    for key in ("engines", "weights", "seeds", "times"):
+        if len(record.get(key, ())) not in (0, position.players):
+            raise NotationError(
+                f"{path}.{key}: has {len(record[key])} entries; expected one for each of the "
+                f"{position.players} seats",
+                reason="SEATS_COUNT",
+                path=f"{path}.{key}",
+            )
+    if "evaluations" in record:
+        found = record["evaluations"]["turns"]
+        check_evaluations(found, record["turns"], position.players, f"{path}.evaluations.turns")
+    if not position.has_one_world:
+        raise PositionError(
+            f"{path}.start: leaves open what will be drawn; expected a start with nothing unknown",
+            reason="UPCOMING_UNKNOWN",
+            path=f"{path}.start",
+        )
+    return position
+
+
+def check_evaluations(evaluations: list[dict[str, Any]], turns: list[list[str]], players: int, path: str) -> None:
+    """Raise NotationError if evaluations do not belong to the turns of a game; each has the shape `EVALUATION`."""
+    last = -1
+    for number, entry in enumerate(evaluations):
+        where = f"{path}[{number}]"
+        index = entry["turn_index"]
+        lists = [value for key, value in entry.items() if isinstance(value, list) and key not in ("turn", "choice")]
+        if not last < index < len(turns) or entry["turn"] != turns[index]:
+            problem = f"does not belong to turn {quote(index)} (from 0); expected the record's turns, ascending"
+        elif not 0 <= entry["seat"] < players or any(len(values) != players for values in lists):
+            problem = f"does not fit {players} seats; expected one number for each"
+        elif not are_figures(entry, players):
+            problem = "has figures that cannot be; expected shares of the win, scores, iterations and seconds"
+        else:
+            last = index
+            continue
+        raise NotationError(f"{where}: {problem}", reason="EVALUATIONS_MISMATCH", path=where)
+
+
+def are_figures(entry: dict[str, Any], players: int) -> bool:
+    """Return whether the figures of an evaluation, as in a record, can be those of so many seats."""
+    shares = [entry[key] for key in ("before", "after", "choice_value")]
+    scores = [entry[key] for key in ("expected_scores_before", "expected_scores_after", "scores")]
+    return (
+        all(are_shares(values, players) for values in shares)
+        and all(are_scores(values, players) for values in scores)
+        and abs(entry["loss"]) <= 1 + EPSILON
+        and is_count(entry["iterations"])
+        and 0 <= entry["seconds"] <= MAX_TIME_S
+    )
+
+
+def _located(error, path, turn_index):
+    """Return the error of a turn with its place in the record."""
+    where = error.path.replace("turn", path, 1) if error.path.startswith("turn") else path
+    message = str(error).removeprefix(f"{error.path}: ")
+    located = type(error)(f"{where}: {message}", reason=error.reason, path=where, violations=error.violations)
+    located.turn_index, located.action_index = turn_index, error.action_index
+    return located
+
+
+def termination_of(record: dict[str, Any]) -> str:
+    """Return how the game of a record ended: its `termination`, or what its other keys say.
+
+    A record without `termination`, `scores` and `winners` is that of an unfinished game.
+    """
+    is_bare = "scores" not in record and "winners" not in record
+    return record.get("termination", "unfinished" if is_bare else "finished")
+
+
+def _check_outcome(record, position, path):
+    termination = termination_of(record)
+    for key, only in (("forfeit", "forfeit"), ("adjudication", "adjudicated")):
+        if (termination == only) != (key in record):
+            raise NotationError(
+                f"{path}.{key}: expected with the termination {only} and no other; the termination is "
+                f"{termination}",
+                reason=f"{key.upper()}_MISMATCH",
+                path=f"{path}.{key}",
+            )
+    if termination != "unfinished":
+        for key in ("scores", "winners"):
+            if key not in record:
+                raise NotationError(
+                    f"{path}.{key}: the key {quote(key)} is missing; only the record of an unfinished game "
+                    "needs none",
+                    reason="MISSING_KEY",
+                    path=f"{path}.{key}",
+                )
+    if termination == "finished":
+        if not position.is_over:
+            raise PositionError(
+                f"{path}.turns: the game is not over after {len(record['turns'])} turns; expected the whole "
+                "game, or the termination unfinished, forfeit or adjudicated",
+                reason="UNFINISHED",
+                path=f"{path}.turns",
+            )
+        _check_equal(record["scores"], position.scores, f"{path}.scores", "SCORES_MISMATCH")
+        _check_equal(record["winners"], position.winners, f"{path}.winners", "WINNERS_MISMATCH")
+        return
+    if position.is_over:
+        raise PositionError(
+            f"{path}.termination: given {quote(termination)}, but the turns finish the game; expected "
+            '"finished"',
+            reason="FINISHED",
+            path=f"{path}.termination",
+        )
+    if termination == "unfinished":
+        _check_equal(record.get("scores"), None, f"{path}.scores", "SCORES_MISMATCH")
+        _check_equal(record.get("winners"), None, f"{path}.winners", "WINNERS_MISMATCH")
+    elif termination == "adjudicated":
+        _check_equal(record["scores"], None, f"{path}.scores", "SCORES_MISMATCH")
+        winners = record["winners"] or []
+        if not winners or winners != sorted(set(winners) & set(range(position.players))):
+            raise PositionError(
+                f"{path}.winners: given {_list(record['winners'])}; expected the seats that the game was given to",
+                reason="WINNERS_MISMATCH",
+                path=f"{path}.winners",
+            )
+    elif not 0 <= record["forfeit"]["seat"] < position.players:
+        raise PositionError(
+            f"{path}.forfeit.seat: given {quote(record['forfeit']['seat'])}; expected a seat from 0 to "
+            f"{position.players - 1}",
+            reason="OUT_OF_RANGE",
+            path=f"{path}.forfeit.seat",
+        )
+
+
+def _check_equal(given, expected, path, reason):
+    if given != expected:
+        raise PositionError(
+            f"{path}: given {_list(given)}; expected {_list(expected)} from the replayed game",
+            reason=reason,
+            path=path,
+        )
+
+
+def _list(values):
+    return "null" if values is None else f"[{', '.join(map(quote, values))}]"

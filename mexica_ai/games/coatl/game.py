@@ -1,0 +1,66 @@
+"""Coatl as one object: its text forms, views, random events, pictures, training. Records contain the events."""
+
+from typing import Any
+
+from cext.games.coatl import ops
+from cext.games.coatl.spec import SPEC
+from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Reasons, Secrets, Starts, Text, Views
+from mexica_ai.games.coatl import compact, draw, edit, effects, entry, legality, notation, tensor
+from mexica_ai.games.coatl.render import render
+
+LEVEL_ERRORS = {
+    2: (0.122, 2.95), 3: (0.095, 1.83), 4: (0.087, 1.17), 5: (0.075, 0.7), 6: (0.042, 0.0), 7: (0.026, 0.0),
+    8: (0.0165, 0.0), 9: (0.003, 0.0),
+}  # fmt: skip
+OPTIONS = (
+    Option(
+        "sacrifice_tokens",
+        bool,
+        "whether each seat has the three sacrifice tokens (default: it has)",
+        default=True,
+    ),
+    Option(
+        "strict_ends",
+        bool,
+        'whether "not next to" counts as broken at an open end (default: it does not)',
+    ),
+)
+
+
+def is_secret(action: str, after: dict[str, Any]) -> bool:
+    """Return whether only its seat knows which prophecies an action or event is about: they go unseen."""
+    return action.split()[0] in ("keep", "deal", "discard")
+
+
+def from_message(data: dict[str, Any]) -> dict[str, Any]:
+    """Set missing fields that may be null to None, and remove an empty memory."""
+    for key in ("viewer", "ending"):
+        data.setdefault(key, None)
+    if not data.get("memory"):
+        data.pop("memory", None)
+    return data
+
+
+GAME = Game(
+    "coatl",
+    rules=ops.GAME,
+    text=Text(
+        notation.parse_action,
+        notation.format_action,
+        notation.parse_position,
+        notation.format_position,
+        compact.format_compact,
+        compact.parse_compact,
+        from_message,
+    ),
+    starts=Starts(notation.new_state, OPTIONS, ("--players 4 --no-sacrifice-tokens", "| mexica-ai show - --viewer 1")),
+    board=render,
+    views=Views(notation.view, notation.viewer, notation.world_of, notation.deal_for, is_secret),
+    secrets=Secrets(notation.has_one_world),
+    events=Events(notation.draw_outcome),
+    picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe),
+    editor=edit.EDITOR,
+    reasons=Reasons(legality.why_illegal, effects.describe, ("actions_left",)),
+    learning=Learning(tensor.SCHEMA, SPEC),
+    level_errors=LEVEL_ERRORS,
+)

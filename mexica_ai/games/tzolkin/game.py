@@ -1,0 +1,80 @@
+"""Tzolk'in as one object: its text forms, views, random events, pictures, training. Records contain the events."""
+
+from typing import Any
+
+from cext.core.contract.game import State
+from cext.games.tzolkin import ops
+from cext.games.tzolkin.spec import SPEC
+from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Reasons, Secrets, Starts, Text, Views
+from mexica_ai.games.tzolkin import compact, draw, edit, effects, entry, legality, notation, tensor
+from mexica_ai.games.tzolkin.render import render
+from mexica_ai.games.tzolkin.training import varied
+from mexica_ai.io.errors import PositionError
+
+LEVEL_ERRORS = {
+    4: (0.085, 1.2), 5: (0.062, 0.4), 6: (0.04, 0.0), 7: (0.012, 0.0), 8: (0.01, 0.0)
+}  # fmt: skip
+OPTIONS = (
+    Option("whole_points", bool, "whether final points for corn are rounded down (default: they are not)"),
+)
+
+
+def is_secret(action: str, after: dict[str, Any]) -> bool:
+    """Return whether only its seat knows which tiles it keeps: until all seats have chosen."""
+    return action.split()[0] == "keep" and after["phase"] == "keep"
+
+
+def check_uncovered(state: State) -> None:
+    """Refuse the last choice of wealth tiles: it shows what the others have kept.
+
+    Raises
+    ------
+    PositionError
+        Reason NOT_UNCOVERED, if it was made.
+    """
+    if notation.format_position(state)["phase"] != "keep":
+        raise PositionError(
+            "the last seat chooses, and the tiles of all seats are shown; expected the full position, in "
+            "which they are known",
+            reason="NOT_UNCOVERED",
+            path="position.seats",
+        )
+
+
+def from_message(data: dict[str, Any]) -> dict[str, Any]:
+    """Put null where a message leaves out what may be null, and write whole points as integers."""
+    for key in ("viewer", "start_space"):
+        data.setdefault(key, None)
+    for seat in data.get("seats", []):
+        if isinstance(seat.get("score"), float) and seat["score"].is_integer():
+            seat["score"] = int(seat["score"])
+    return data
+
+
+GAME = Game(
+    "tzolkin",
+    rules=ops.GAME,
+    text=Text(
+        notation.parse_action,
+        notation.format_action,
+        notation.parse_position,
+        notation.format_position,
+        compact.format_compact,
+        compact.parse_compact,
+        from_message,
+    ),
+    starts=Starts(notation.new_state, OPTIONS, ("--players 4 --whole-points",)),
+    board=render,
+    title="Tzolk'in",
+    scores=notation.scores,
+    views=Views(
+        notation.view, notation.viewer, notation.world_of, notation.deal_for, is_secret, check_uncovered
+    ),
+    secrets=Secrets(notation.has_one_world),
+    events=Events(notation.draw_outcome),
+    picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe),
+    editor=edit.EDITOR,
+    reasons=Reasons(legality.why_illegal, effects.describe, ("corn", "wood", "stone", "gold")),
+    learning=Learning(tensor.SCHEMA, SPEC, varied=varied),
+    level_errors=LEVEL_ERRORS,
+)

@@ -1,0 +1,206 @@
+"""Files: reading texts of any origin within bounds, and writing results; errors name the file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.strict import HEAD, problem_of_text
+
+MAX_TEXT = 1 << 20  # bytes of a file of settings, tokens or certificates
+MAX_JSON = 16 << 20  # bytes of one JSON object: a file, or a line of a file with one a line
+
+
+# --- texts
+
+
+@contextlib.contextmanager
+def open_text(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Give a file of text, or standard input for ``-``, open to read bytes by `read_bounded` or `read_lines`.
+
+    Raises
+    ------
+    NotationError
+        It cannot be opened, or by its first bytes it is no text in UTF-8; reason UNREADABLE_FILE.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            file: Any = sys.stdin.buffer if path == "-" else stack.enter_context(open(path, "rb"))
+            problem = problem_of_text(file.peek(HEAD)[:HEAD])
+        except (OSError, ValueError) as error:  # ValueError: of a path that can be none
+            problem = _words(error)
+        if problem:
+            raise _unreadable(path, problem)
+        yield file
+
+
+def _words(error):
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _unreadable(path, problem):
+    return NotationError(f"cannot read {name_of(path)}: {problem}", reason="UNREADABLE_FILE")
+
+
+def name_of(path: str | os.PathLike[str]) -> str:
+    """Return the name of an input in messages."""
+    return "standard input" if path == "-" else os.fspath(path)
+
+
+def decode(data: bytes) -> str:
+    """Return the text of bytes in UTF-8: without a byte order mark, each line ended by a line feed.
+
+    Raises
+    ------
+    NotationError
+        They are something else; reason BAD_UTF8.
+    """
+    if problem := problem_of_text(data):
+        raise NotationError(problem, reason="BAD_UTF8")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise NotationError(f"not UTF-8 at byte {error.start}; expected text in UTF-8", reason="BAD_UTF8") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_text(path: str | os.PathLike[str], max_bytes: int = MAX_TEXT, *, stdin: bool = False) -> str:
+    """Return the text of a file, or with `stdin` of standard input for ``-``, as `decode` does.
+
+    Raises
+    ------
+    NotationError
+        As `open_text` and `decode`, or the file is longer than `max_bytes` (reason UNREADABLE_FILE).
+    """
+    path = path if stdin else Path(path)  # of Path("-"), a file of that name
+    with open_text(path) as file:
+        data = read_bounded(file, path, max_bytes)
+    try:
+        return decode(data)
+    except NotationError as error:
+        raise NotationError(f"{name_of(path)}: {error}", reason=error.reason) from None
+
+
+def read_bytes(path: str | os.PathLike[str], max_bytes: int = MAX_TEXT) -> bytes:
+    """Return the bytes of a file of text as they are: those of PEM, whose words around may be in any encoding.
+
+    Raises
+    ------
+    NotationError
+        As `open_text`, or the file is longer than `max_bytes`; reason UNREADABLE_FILE.
+    """
+    path = Path(path)  # of Path("-"), a file of that name
+    with open_text(path) as file:
+        return read_bounded(file, path, max_bytes)
+
+
+def read_bounded(file: BinaryIO, path: str | os.PathLike[str], max_bytes: int = MAX_TEXT) -> bytes:
+    """Return what is left of an open file; raise NotationError, reason UNREADABLE_FILE, if it is more than a bound."""
+    try:
+        data = file.read(max_bytes + 1)
+    except OSError as error:
+        raise _unreadable(path, _words(error)) from None
+    if len(data) > max_bytes:
+        raise _unreadable(path, f"it has over {max_bytes:,} bytes; expected a smaller file")
+    return data
+
+
+def read_lines(
+    file: BinaryIO, path: str | os.PathLike[str], *, has_ends: bool = False, cuts: bool = False
+) -> Iterator[bytes]:
+    """Yield the lines of an open file as they come, with or without their ends: LF, CR LF or CR.
+
+    With `cuts`, of a line longer than `MAX_JSON` its beginning, which is longer than that too, and then the next line.
+
+    Raises
+    ------
+    NotationError
+        A line is longer than `MAX_JSON` and not cut, or cannot be read; reason UNREADABLE_FILE.
+    """
+
+    def read():
+        try:
+            return file.readline(MAX_JSON + 1)
+        except OSError as error:
+            raise _unreadable(path, _words(error)) from None
+
+    number = 1
+    while line := read():
+        is_long = len(line) > MAX_JSON
+        if is_long and not cuts:
+            raise _unreadable(path, f"line {number} has over {MAX_JSON:,} bytes; expected shorter lines")
+        for part in [line] if is_long else line.splitlines(keepends=has_ends):
+            yield part
+            number += 1
+        while is_long and line and not line.endswith(b"\n"):
+            line = read()
+
+
+def lines_of(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """Yield the lines of a file as `open_text` and `read_lines` do."""
+    with open_text(path) as file:
+        yield from read_lines(file, path)
+
+
+# --- results
+
+
+def problem_of(path: str) -> str:
+    """Return why a path cannot be written, in a few words; empty if nothing is known to be in the way."""
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path):
+        return "it is a folder"
+    if not os.path.isdir(folder):
+        return f"there is no folder {folder!r}"
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        return "no permission"
+    return ""
+
+
+@contextlib.contextmanager
+def writing(path: str | os.PathLike[str], option: str = "") -> Iterator[None]:
+    """Have an OSError say what cannot be written, and which option named it."""
+    try:
+        yield
+    except OSError as error:
+        where = f"{option}: " if option else ""
+        named = type(error)(f"{where}cannot write {os.fspath(path)!r}: {error.strerror or error}")
+        named.errno = error.errno
+        raise named from None
+
+
+def replace(path: str, content: str | bytes, option: str = "", *, mode: int = 0o666) -> None:
+    """Write a file so that it is never half there: it appears, or replaces the one before, as a whole.
+
+    Parameters
+    ----------
+    path : str
+    content : str or bytes
+    option : str
+        The option that named the file, for messages.
+    mode : int
+        The permissions of the file, less those that the process's umask takes away.
+
+    Raises
+    ------
+    OSError
+        It cannot be written; the message names the file, and `option` if it is given.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    with writing(path, option):
+        target = Path(path).resolve()  # of a link, what it leads to
+        if target.exists() and not target.is_file():  # such as /dev/stdout
+            target.write_bytes(data)
+            return
+        draft = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            draft.touch(mode)
+            draft.write_bytes(data)
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)

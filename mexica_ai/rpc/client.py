@@ -1,0 +1,274 @@
+"""Clients of a running server (`mexica-ai serve`): `Client`, and `AsyncClient` for asyncio.
+
+Both have the calls of `mexica_ai.rpc.calls.Calls`; a `Client` returns answers and iterators, an `AsyncClient`
+coroutines and asynchronous iterators. They raise the same exceptions as the package's own functions. What only a
+service can suffer from is a SearchError. Its `reason` is the server's, such as TOO_MANY_WAITING; if the server gave
+none, it is the name of the gRPC status, such as UNAVAILABLE. Its `retry_after_s` is the server's, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import json
+import os
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from importlib import resources
+from types import ModuleType
+from typing import Any, ClassVar, cast
+
+try:
+    import grpc
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"mexica_ai.rpc.client needs {error.name}, which is not installed: pip install 'mexica-ai[client]'",
+        name=error.name,
+    ) from None
+import grpc.aio as grpc_aio
+
+from mexica_ai.io.errors import MexicaAIError, SearchError
+from mexica_ai.io.files import read_bytes
+from mexica_ai.io.strict import quote
+from mexica_ai.rpc import failures, targets
+from mexica_ai.rpc.calls import Call, Calls, T
+from mexica_ai.v1 import engine_pb2_grpc
+
+_UNREADABLE = "Exception deserializing response!"  # what grpc says of an answer that cannot be parsed
+
+
+class _Connected(Calls):
+    """What both clients have beside their calls: the server's name, and how a channel to it is opened."""
+
+    _grpc: ClassVar[ModuleType]  # grpc or grpc.aio, whose functions have the same names
+
+    def __init__(
+        self,
+        target: str,
+        *,
+        token: str | None = None,
+        root_certificates: str | os.PathLike[str] | bool | None = None,
+        certificate: str | os.PathLike[str] | None = None,
+        key: str | os.PathLike[str] | None = None,
+    ) -> None:
+        try:
+            self.target = targets.parse(target)
+        except ValueError as expected:
+            raise SearchError(
+                f"target: given {quote(target)}; expected {expected}", reason="INVALID_CONFIG", path="target"
+            ) from None
+        self._metadata = () if token is None else (("authorization", f"Bearer {token}"),)
+        proxy = targets.proxy_of(target, os.environ)
+        # What messages call the server.
+        self._name = target if proxy is None else f"{target} (by the proxy {proxy[0]}, from {proxy[1]})"
+        self._open = _opener(self._grpc, target, root_certificates, certificate, key, is_direct=proxy is None)
+        self._opened()
+
+    def _opened(self) -> None:
+        raise NotImplementedError
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(
+            f"{type(self).__name__} cannot be copied or pickled: it is a connection; make one in each process"
+        )
+
+    def _error(self, error: Any) -> MexicaAIError:
+        if error.details() == _UNREADABLE:
+            return self._bad_answer("no message of the call")
+        return failures.of_call(error, self._name)
+
+    def _stopped(self) -> SearchError:
+        return SearchError(f"server {self._name}: CANCELLED: the call was stopped", reason="CANCELLED")
+
+
+class Client(_Connected):
+    """A connection to a server, opened with the first call; safe to share between threads.
+
+    Calls that fail because a server is busy or shuts down are retried, with at most five attempts in all, at
+    all addresses of the target in turn, as the published `service_config` says.
+
+    Parameters
+    ----------
+    target : str
+        The server's address, `HOST:PORT`; several replicas as gRPC names them, such as
+        ``ipv4:10.0.0.1:50051,10.0.0.2:50051`` or ``dns:///engine.example.org:50051``.
+    token : str, optional
+        Bearer token. Use it only with TLS, or on the same machine.
+    root_certificates : path-like or True, optional
+        Use TLS, and trust the authorities in this PEM file; True: those of gRPC.
+    certificate, key : path-like, optional
+        The client's certificate and key, PEM, for a server that requires them.
+
+    Raises
+    ------
+    NotationError
+        A PEM file cannot be read; reason UNREADABLE_FILE.
+    SearchError
+        The target is none, or a certificate is given without `root_certificates`; reason INVALID_CONFIG.
+
+    Examples
+    --------
+    >>> with Client("127.0.0.1:50051") as client:  # doctest: +SKIP
+    ...     result = client.best_turn(position, time_s=2.0)
+    """
+
+    _grpc: ClassVar[ModuleType] = grpc
+
+    def _opened(self) -> None:
+        self._channel = self._open()
+        self._service: Any = engine_pb2_grpc.EngineServiceStub(self._channel)
+
+    def close(self) -> None:
+        """Close the connection; running calls are cancelled."""
+        self._channel.close()
+
+    def _stub(self, call: Call[Any]) -> Any:
+        return getattr(self._service, call.method)
+
+    def _ask(self, describe: Callable[[], Call[T]]) -> T:
+        call = describe()
+        done = threading.Event()
+        running = self._stub(call).future(call.request, timeout=call.timeout_s, metadata=self._metadata)
+        running.add_done_callback(lambda _: done.set())
+        try:
+            with contextlib.nullcontext() if call.stop is None else call.stop.calling(running.cancel):
+                done.wait()
+            return self._value(call, running.result())
+        except grpc.FutureCancelledError:
+            failure: MexicaAIError = self._stopped()
+        except grpc.RpcError as error:
+            failure = self._error(error)
+        finally:
+            running.cancel()  # has no effect on a call that has ended; else we were interrupted
+        # Not from within the handler: a cluster pickles an error with its context, and gRPC's cannot be pickled.
+        raise failure
+
+    def _stream(self, call: Call[T]) -> Iterator[T]:
+        # The call starts now, not with the first step of the iterator.
+        running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
+        return self._read_stream(running, call)
+
+    def _read_stream(self, running: Any, call: Call[T]) -> Iterator[T]:
+        try:
+            for answer in running:
+                yield self._value(call, answer)
+            return
+        except grpc.RpcError as error:
+            failure = self._error(error)
+        finally:
+            running.cancel()
+        raise failure  # as in `_ask`
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+
+class AsyncClient(_Connected):
+    """`Client` for asyncio; use and close it in one event loop. Where it is made does not matter.
+
+    It has the same parameters and the same methods, as coroutines; those that yield are used with
+    ``async for``. Cancelling a task stops its search.
+    """
+
+    _grpc: ClassVar[ModuleType] = grpc_aio
+
+    def _opened(self) -> None:
+        self._channel: Any = None
+        self._service: Any = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def close(self) -> None:
+        """Close the connection; running calls are cancelled."""
+        if self._channel is not None:
+            self._check_loop()
+            await self._channel.close()
+
+    def _stub(self, call: Call[Any]) -> Any:
+        # A channel belongs to the event loop in which it was made, so the first call makes it.
+        if self._channel is None:
+            self._loop = asyncio.get_running_loop()
+            self._channel = self._open()
+            self._service = engine_pb2_grpc.EngineServiceStub(self._channel)
+        self._check_loop()
+        return getattr(self._service, call.method)
+
+    def _check_loop(self) -> None:
+        if self._loop is not asyncio.get_running_loop():
+            raise SearchError(
+                f"AsyncClient of {self._name}: was first used in another event loop; expected one client for each "
+                "loop, such as each `asyncio.run`",
+                reason="OTHER_LOOP",
+            )
+
+    async def _ask(self, describe: Callable[[], Call[T]]) -> T:
+        call = describe()
+        running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
+        cancel = functools.partial(self._loop.call_soon_threadsafe, running.cancel)
+        try:
+            with contextlib.nullcontext() if call.stop is None else call.stop.calling(cancel):
+                return self._value(call, await running)
+        except asyncio.CancelledError:
+            if call.stop is not None and call.stop.is_set() and not asyncio.current_task().cancelling():
+                raise self._stopped() from None
+            raise
+        except grpc_aio.AioRpcError as error:
+            raise self._error(error) from None
+        finally:
+            running.cancel()
+
+    async def _stream(self, call: Call[T]) -> AsyncIterator[T]:
+        running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
+        try:
+            async for answer in running:
+                yield self._value(call, answer)
+        except grpc_aio.AioRpcError as error:
+            raise self._error(error) from None
+        finally:
+            running.cancel()
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.close()
+
+
+# --- connections
+
+
+def service_config() -> dict[str, Any]:
+    """Return the published service config: retries with backoff, and round robin over all replicas."""
+    text = (resources.files("mexica_ai.rpc") / "service_config.json").read_text(encoding="utf-8")
+    return cast("dict[str, Any]", json.loads(text))
+
+
+def _opener(
+    module: Any,
+    target: str,
+    root_certificates: str | os.PathLike[str] | bool | None,
+    certificate: str | os.PathLike[str] | None,
+    key: str | os.PathLike[str] | None,
+    is_direct: bool,
+) -> Callable[[], Any]:
+    """Return what makes a channel of `module`, which is grpc or grpc.aio; files are read now."""
+    options = [("grpc.service_config", json.dumps(service_config())), ("grpc.enable_retries", 1)]
+    if is_direct:
+        options += targets.DIRECT
+    if root_certificates is None or root_certificates is False:
+        if certificate is not None or key is not None:
+            raise SearchError(
+                "certificate: given without root_certificates; expected both, or True for those of gRPC",
+                reason="INVALID_CONFIG",
+                path="certificate",
+            )
+        return functools.partial(module.insecure_channel, target, options)
+    credentials = grpc.ssl_channel_credentials(
+        None if root_certificates is True else read_bytes(root_certificates),
+        None if key is None else read_bytes(key),
+        None if certificate is None else read_bytes(certificate),
+    )
+    return functools.partial(module.secure_channel, target, credentials, options)

@@ -1,0 +1,133 @@
+"""The match of new weights against those in use, whose games are in a journal of the arena.
+
+Main function: `play`. A match that was stopped continues where its journal ends; `mexica-ai arena report` reads it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+from cext.core.learning.weights import Weights
+from mexica_ai.arena.journal import JournalWriter
+from mexica_ai.arena.play import Task, play_game
+from mexica_ai.arena.tournament import Tournament, reproducible_key
+from mexica_ai.engines.specs import parse_spec
+from mexica_ai.game import registry
+from mexica_ai.io.errors import SearchError
+
+NAMES = ("new", "old")  # of the engines
+
+
+def play(
+    path: Path,
+    new: Weights,
+    old: Weights,
+    executor: Executor,
+    *,
+    games: int,
+    iterations: int,
+    seed: int,
+    concurrency: int = 1,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> dict[str, Any]:
+    """Play the games of a match of the search with new weights against itself with old ones that a journal lacks.
+
+    Parameters
+    ----------
+    path : Path
+        The journal; created if it does not exist.
+    new, old : Weights
+        Of the same game. They travel with each game: workers need no files.
+    executor : Executor
+        Not shut down.
+    games : int
+        Rounded up to whole blocks: a block is one deal of two seats with both seatings.
+    iterations : int
+        Of the search for a turn.
+    seed : int
+        Of the deals and the searches.
+    concurrency : int
+        Games at a time.
+    on_progress : callable
+        Called often, with the number of finished games.
+
+    Returns
+    -------
+    dict
+        The number of `games`, `forfeits` among them, and the new weights' `share` of the win: mean and the ends of its
+        95 % interval, None where they are not known. 0.5 is equal strength.
+
+    Raises
+    ------
+    ValueError
+        The weights are of different games.
+    NotationError
+        The journal is of another match, or cannot be used; see `JournalWriter`.
+    SearchError
+        The executor takes no more games (reason EXECUTOR_FAILED), or workers died over a game again and again
+        (WORKER_DIED). The journal has all finished games.
+    """
+    from mexica_ai.arena.report import collect  # slow to import
+    from mexica_ai.arena.runner import describe_lost, run
+    from mexica_ai.arena.statistics import summarize
+
+    if new.game != old.game:
+        raise ValueError(f"weights of {new.game} cannot play against weights of {old.game}")
+    tournament = Tournament(
+        game=new.game,
+        players=2,
+        engines=tuple(f"mcts,iterations={iterations},name={name}" for name in NAMES),
+        names=NAMES,
+        seed=seed,
+        weights=(new.version, old.version),
+        key=reproducible_key(seed),
+    )
+    with JournalWriter(str(path), tournament, resume=True) as journal:
+        on_progress(len(journal.games))
+        progress = run(
+            tournament,
+            -(-games // tournament.games_per_block),
+            executor,
+            concurrency=concurrency,
+            journal=journal,
+            display=lambda progress: on_progress(len(progress.records)),
+            play=functools.partial(play_with, (new, old)),
+        )
+    if progress.lost:
+        problems = "; ".join(describe_lost(game, why) for game, why in progress.lost)
+        raise SearchError(f"the match is not complete: {problems}", reason="WORKER_DIED")
+    collected = collect((progress.tournament, record) for record in progress.records)
+    share = summarize(collected.outcomes, 2)[0].share
+    return {
+        "games": len(progress.records),
+        "iterations": iterations,
+        "forfeits": sum(record["termination"] == "forfeit" for record in progress.records),
+        "share": [share.mean, share.low, share.high],
+    }
+
+
+def play_with(weights: tuple[Weights, ...], task: Task) -> dict[str, Any]:
+    """Play a game of a tournament whose engines have these weights: through files that exist only meanwhile.
+
+    Files, since an engine may run in a process of its own (`Task.isolated`). The record names the engines without
+    them, and the weights by version.
+    """
+    tournament = task.tournament
+    with tempfile.TemporaryDirectory() as folder:
+        engines = []
+        for number, (text, value) in enumerate(zip(tournament.engines, weights, strict=True)):
+            path = Path(folder, f"{number}.json")
+            registry.get(value.game).learning.weights.save(path, value)
+            spec = parse_spec(text)
+            engines.append(str(dataclasses.replace(spec, options={**spec.options, "weights": str(path)})))
+        local = dataclasses.replace(tournament, engines=tuple(engines))
+        record = play_game(dataclasses.replace(task, tournament=local))
+    record["engines"] = [tournament.engines[engine] for engine in task.game.seating]
+    record["arena"]["tournament"] = tournament.to_json()
+    return record

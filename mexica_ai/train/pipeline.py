@@ -1,0 +1,305 @@
+"""Training, from the weights in use to new ones: the steps of `mexica-ai train GAME`, in a folder.
+
+Each step leaves files in the folder; a run that was stopped continues where they end:
+
+1. *generate*. ``games.jsonl``: games of equal seats from varied starts, with deep searches now and then (`selfplay`,
+   `starts`). ``probes.jsonl``: positions off the paths of these games, valued by rollouts (`probes`).
+2. *value*. ``value-N.json``, one for each seed: the weights in use with a network fitted to the probes (`value`).
+   ``value.json``: the one with the least loss on games that select.
+3. *policy*. ``policy.json``: these weights with a learnt policy, fitted to the deep searches (`policy`).
+4. *match*. ``match.jsonl``: the journal of a match against the weights in use (`match`). ``weights.json``: the new
+   weights with their provenance: the settings, checksums of the data, and the figures of all steps.
+
+What stops and chooses a fit flatters it, so games are split into three parts (`positions.split`): a fit learns from
+one, is stopped and chosen by the second, and its figures are those of the third. ``settings.json`` has the settings, so
+that a run is continued with the same ones.
+
+Games, walks and the match run on any executor of `concurrent.futures`: `mexica_ai.arena.pool.GamePool` on this machine,
+or `distributed.Client(...).get_executor(pure=False)`. Jobs carry what they need; a worker of a cluster needs only the
+same version of this package. Nothing here prints.
+
+Main function: `run`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cext.core.learning.weights import Weights, WeightsSpec
+from mexica_ai.analysis.search import weights_for
+from mexica_ai.game import registry
+from mexica_ai.io.errors import SearchError
+from mexica_ai.io.files import lines_of, read_text, replace
+from mexica_ai.io.strict import check_shape, parse_json, quote
+from mexica_ai.train import match, policy, probes, selfplay, value
+from mexica_ai.train.adamw import Arrays
+from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions
+from mexica_ai.train.settings import DEFAULTS, Settings
+
+STEPS = ("generate", "value", "policy", "match")
+_PROVENANCE = {"command": str, "settings": dict, "refined": str} | dict.fromkeys(STEPS, dict)  # of weights.json
+
+OnProgress = Callable[[str, int, int], None]
+Figures = dict[str, Any]
+
+
+def run(
+    folder: str | os.PathLike[str],
+    executor: Executor,
+    *,
+    game: str,
+    settings: Settings = DEFAULTS,
+    weights: Weights | None = None,
+    until: str = STEPS[-1],
+    concurrency: int = 1,
+    on_progress: OnProgress = lambda what, done, count: None,
+) -> dict[str, Figures]:
+    """Make new weights of a game, the file ``weights.json`` of a folder.
+
+    Parameters
+    ----------
+    folder : path-like
+        Made if it does not exist; what is missing there is made.
+    executor : Executor
+        On which games, walks and the match run; not shut down.
+    game : str
+    settings : Settings
+    weights : Weights, optional
+        The weights in use, by default those that ship.
+    until : str
+        The last step to do, of `STEPS`.
+    concurrency : int
+        Jobs at a time.
+    on_progress : callable
+        Called with a name of what is done, how much of it is done, and how much there is to do.
+
+    Returns
+    -------
+    dict of str to dict
+        The figures of each step up to the last one.
+
+    Raises
+    ------
+    SearchError
+        The game has no weights, or nothing is to be fitted (reason INVALID_GAME); there are too few different games, or
+        there is no such step (INVALID_LIMITS); the folder is of a run with other settings (INVALID_PATH); or see
+        `job_file.complete` and `match.play`.
+    NotationError, PositionError
+        A file of the folder cannot be read, or is damaged.
+    """
+    if until not in STEPS:
+        raise SearchError(
+            f"until: given {quote(until)}; expected one of {', '.join(STEPS)}", reason="INVALID_LIMITS", path="until"
+        )
+    spec = registry.get(game).learning.weights
+    if spec is None:
+        raise SearchError(f"{game} has no weights to fit", reason="INVALID_GAME")
+    if not settings.networks and not spec.policy:
+        raise SearchError(f"{game} has no policy to fit; expected networks of at least 1", reason="INVALID_GAME")
+    pipeline = _Pipeline(
+        Path(folder), executor, settings, weights_for(game, weights), spec, concurrency, on_progress
+    )
+    return pipeline.run(until)
+
+
+@dataclass(frozen=True)
+class _Pipeline:
+    """The arguments of `run`, and the steps. Each step returns its figures, and the weights that it leaves."""
+
+    folder: Path
+    executor: Executor
+    settings: Settings
+    weights: Weights
+    spec: WeightsSpec
+    concurrency: int
+    on_progress: OnProgress
+
+    def run(self, until: str) -> dict[str, Figures]:
+        self._settle()
+        steps = STEPS[: STEPS.index(until) + 1]
+        if (self.folder / "weights.json").exists():
+            provenance = self._load("weights.json").provenance
+            check_shape(provenance, _PROVENANCE, f"{self.folder / 'weights.json'}: provenance")
+            return {step: provenance[step] for step in steps}
+        figures, made = {}, self.weights
+        for step in steps:
+            figures[step], made = getattr(self, f"_{step}")(made)
+        if until == STEPS[-1]:
+            provenance = {"command": self._command(), "settings": self._settings(), "refined": self.weights.sha256}
+            self._save("weights.json", made.arrays(), provenance | figures)
+        return figures
+
+    # --- the folder
+
+    def _settings(self) -> dict[str, Any]:
+        own = {"game": self.weights.game, "weights": self.weights.version}
+        return own | dataclasses.asdict(self.settings)
+
+    def _command(self) -> str:
+        options = dataclasses.asdict(self.settings).items()
+        given = " ".join(f"--{name.replace('_', '-')} {setting}" for name, setting in options)
+        shipped = self.weights.sha256 == registry.get(self.weights.game).weights().sha256
+        # Names of files differ from machine to machine; `refined` in the provenance says which weights.
+        return f"mexica-ai train {self.weights.game} --out FOLDER {'' if shipped else '--weights FILE '}{given}"
+
+    def _settle(self) -> None:
+        """Make the folder, or check that it is of a run with the same settings."""
+        path = self.folder / "settings.json"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                replace(str(path), json.dumps(self._settings(), indent=1) + "\n")
+        except OSError as error:
+            raise SearchError(f"{path}: {error.strerror}; expected a folder", reason="INVALID_PATH") from None
+        before = parse_json(read_text(path), str(path))
+        check_shape(before, dict, str(path))
+        if before != self._settings():
+            names = [name for name, value in self._settings().items() if before.get(name) != value]
+            given = ", ".join(f"{name} {before.get(name)}" for name in names) or "others"
+            raise SearchError(
+                f"{self.folder} is of a run with {given}; expected the same settings, or another folder",
+                reason="INVALID_PATH",
+            )
+
+    def _load(self, name: str) -> Weights:
+        return registry.load_weights_file(self.folder / name, self.spec)
+
+    def _save(self, name: str, arrays: Arrays, provenance: dict[str, Any]) -> Weights:
+        made = self.spec.make(arrays, provenance)
+        self.spec.save(self.folder / name, made)
+        return made
+
+    def _lines(self, name: str) -> list[tuple[str, bytes]]:
+        """Return the lines of a file in an order that does not depend on the workers' speed, and what to call them."""
+        lines = sorted(lines_of(self.folder / name))
+        return [(f"{name}:{number}", line) for number, line in enumerate(lines, 1)]
+
+    def _counter(self, what: str, count: int) -> Callable[[int], None]:
+        return lambda done: self.on_progress(what, done, count)
+
+    # --- the steps
+
+    def _generate(self, weights: Weights) -> tuple[Figures, Weights]:
+        sizes = self.settings
+        common = {
+            "game": weights.game, "seed": sizes.seed, "weights": weights, "concurrency": self.concurrency,
+        }  # fmt: skip
+        selfplay.play(
+            self.folder / "games.jsonl", self.executor, games=sizes.games, iterations=sizes.iterations,
+            deep=sizes.deep, on_progress=self._counter("games", sizes.games), **common,
+        )  # fmt: skip
+        games = self._lines("games.jsonl")
+        figures = {"games": len(games), "games_sha256": _digest(games)}
+        if not sizes.networks:
+            return figures, weights
+        probes.make(
+            self.folder / "probes.jsonl", [json.loads(text)["record"] for _, text in games], self.executor,
+            walks=sizes.walks, iterations=sizes.rollout_iterations, rollouts=sizes.rollouts,
+            on_progress=self._counter("walks", sizes.walks), **common,
+        )  # fmt: skip
+        walks = self._lines("probes.jsonl")
+        return figures | {"walks": len(walks), "walks_sha256": _digest(walks)}, weights
+
+    def _value(self, before: Weights) -> tuple[Figures, Weights]:
+        """Fit the network from every seed and keep the one that predicts the probes of games that select best.
+
+        The probes alone are fitted to. Games between good players lack what good players avoid, and a search looks
+        for it; networks that were fitted to games alone lost their matches.
+        """
+        if not self.settings.networks:
+            return {}, before
+        if (self.folder / "value.json").exists():
+            made = self._load("value.json")
+            return made.provenance["value"], made
+        samples = probes.load(self._lines("probes.jsonl"), before.game, self.spec.features)
+        found = [self._fitted_network(samples, before, number) for number in range(self.settings.networks)]
+        losses = [weights.provenance["selection_loss"] for weights in found]
+        best = found[losses.index(min(losses))]
+        reported = samples.take(samples.parts == REPORT)
+        figures = {
+            **_rounded_figures(value.compare(reported, before.arrays(), best.arrays())),
+            "network": losses.index(min(losses)),
+            "selection_losses": losses,
+            "positions": [int((samples.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)],
+        }
+        return figures, self._save("value.json", best.arrays(), {"value": figures})
+
+    def _fitted_network(self, samples: Positions, before: Weights, number: int) -> Weights:
+        name, seed = f"value-{number}.json", self.settings.seed + number
+        if (self.folder / name).exists():
+            return self._load(name)
+        arrays = before.arrays()
+        start, rate = {key: arrays[key] for key in self.spec.network}, value.REFINING_RATE
+        if not start["w1"].any():  # no network was fitted yet: its layers are all 0, and would stay so
+            start = value.initial_weights(self.spec.network, self.spec.estimates, seed)
+            rate = value.LEARNING_RATE
+        fitted, loss = value.fit(
+            samples,
+            start,
+            epochs=self.settings.epochs,
+            seed=seed,
+            learning_rate=rate,
+            on_epoch=self._counter(f"network {number}", self.settings.epochs),
+        )
+        provenance = {"network_seed": seed, "selection_loss": round(loss, 5)}
+        return self._save(name, arrays | _rounded(fitted), provenance)
+
+    def _policy(self, before: Weights) -> tuple[Figures, Weights]:
+        if not self.spec.policy:
+            return {}, before
+        if (self.folder / "policy.json").exists():
+            made = self._load("policy.json")
+            return made.provenance["policy"], made
+        decisions = policy.sample(self._lines("games.jsonl"), before)
+        arrays, figures = policy.fit(
+            decisions,
+            policy.initial_weights(self.spec.policy, self.settings.seed),
+            seed=self.settings.seed,
+            max_epochs=self.settings.epochs,
+            on_epoch=self._counter("policy", self.settings.epochs),
+        )
+        arrays["policy_out"] *= np.float32(self.settings.strength)
+        arrays = _rounded(arrays)
+        figures = {
+            **_rounded_figures(policy.report(decisions, arrays) | figures),
+            "decisions": [int((decisions.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)],
+        }
+        return figures, self._save("policy.json", before.arrays() | arrays, {"policy": figures})
+
+    def _match(self, new: Weights) -> tuple[Figures, Weights]:
+        figures = match.play(
+            self.folder / "match.jsonl",
+            new,
+            self.weights,
+            self.executor,
+            games=self.settings.match,
+            iterations=self.settings.match_iterations,
+            seed=self.settings.seed,
+            concurrency=self.concurrency,
+            on_progress=self._counter("match", self.settings.match + self.settings.match % 2),
+        )
+        return figures, new
+
+
+def _rounded(arrays: Arrays) -> Arrays:
+    """Return the arrays with five significant digits, which keeps the files small."""
+    shorten = np.vectorize(lambda x: np.float32(f"{x:.5g}"), otypes=[np.float32])
+    return {name: shorten(array) for name, array in arrays.items()}
+
+
+def _rounded_figures(figures: Figures) -> Figures:
+    return {name: figure if figure is None else round(figure, 5) for name, figure in figures.items()}
+
+
+def _digest(lines: list[tuple[str, bytes]]) -> str:
+    return hashlib.sha256(b"\n".join(line for _, line in lines)).hexdigest()

@@ -1,0 +1,55 @@
+"""The settings of a training run, from which the options of `mexica-ai train` are made."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from mexica_ai.io.errors import SearchError
+from mexica_ai.io.strict import quote
+
+MAX_STRENGTH = 10.0
+
+
+def _setting(default: Any, least: int, small: Any, text: str) -> Any:
+    """Return a field; `small` is its value in `SMALL`, `text` the help of its option."""
+    return dataclasses.field(default=default, metadata={"least": least, "small": small, "help": text})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much of everything a training run has, and its seed. With the same settings it makes the same weights.
+
+    Raises
+    ------
+    SearchError
+        A number is out of range or no integer (reason INVALID_LIMITS).
+    """
+
+    games: int = _setting(4000, 10, 10, "games of self-play")
+    iterations: int = _setting(64, 2, 4, "of most searches in these games")
+    deep: int = _setting(800, 2, 40, "of a quarter of them, from which the policy learns")
+    walks: int = _setting(2500, 3, 6, "walks along these games, up to 8 positions each; none with --networks 0")
+    rollouts: int = _setting(1, 1, 1, "of such a position")
+    rollout_iterations: int = _setting(64, 1, 2, "of a search in a rollout")
+    networks: int = _setting(3, 0, 2, "seeds of the fit of the value; 0: keep it and fit the policy alone")
+    epochs: int = _setting(40, 1, 2, "of a fit, at most")
+    strength: float = _setting(1.0, 0, 1.0, "factor of the fitted scores of the policy; below 1 it decides less")
+    match: int = _setting(200, 1, 2, "games against the weights in use; an odd number is rounded up")
+    match_iterations: int = _setting(400, 1, 4, "of a search in that match")
+    seed: int = _setting(1, 0, 1, "everything random derives from it")
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value, least = getattr(self, field.name), field.metadata["least"]
+            if field.name != "strength" and (type(value) is not int or value < least):
+                problem = f"{field.name}: given {quote(value)}; expected an integer of at least {least}"
+                raise SearchError(problem, reason="INVALID_LIMITS")
+        if not 0 < self.strength <= MAX_STRENGTH:
+            problem = f"strength: given {self.strength!r}; expected more than 0, at most {MAX_STRENGTH:g}"
+            raise SearchError(problem, reason="INVALID_LIMITS")
+
+
+DEFAULTS = Settings()
+SMALL = Settings(**{field.name: field.metadata["small"] for field in dataclasses.fields(Settings)})

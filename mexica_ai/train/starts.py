@@ -1,0 +1,69 @@
+"""Where games of self-play begin: new games, varied starts, and forks.
+
+A *fork* is a position after an odd turn of a quicker game, so that play goes on from positions that good players avoid.
+An *odd turn* is one of an engine's candidates drawn at random, or a greedy or random turn. If the game has *varied*
+starts (`Learning.varied`: the same position with other things in the hands of the seats), half of the games, forks or
+not, have one.
+
+Main function: `draw_start`.
+"""
+
+from __future__ import annotations
+
+import random
+
+from cext.core.learning.weights import Weights
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.engines import make_engine
+from mexica_ai.game import registry
+from mexica_ai.game.position import Position, new_game
+
+PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these
+ODD_CANDIDATES = 20  # number of candidates from which an odd turn is drawn
+FORK_SHARE = 0.5  # share of the games that are forks
+VARIED_SHARE = 0.5  # share of the games that have varied starts
+QUICK = 8  # the game before a fork has so many times fewer iterations
+
+
+def draw_start(game: str, random_: random.Random, iterations: int, weights: Weights) -> Position:
+    """Return where a game of self-play with so many iterations a turn begins."""
+    position = new_game(game, players=random_.choice(PLAYERS), seed=random_.getrandbits(63))
+    if random_.random() < FORK_SHARE:
+        position = _fork(position, random_, max(2, iterations // QUICK), weights)
+    varied = registry.get(game).learning.varied
+    if varied is not None and random_.random() < VARIED_SHARE:
+        position = Position.from_json(varied(position.to_json(), random_))
+    return position
+
+
+def small_search(iterations: int) -> str:
+    """Return the spec of a search with no more memory than it needs: reserving much takes longer than such a search."""
+    return f"mcts,iterations={iterations},memory={8 + iterations // 25}"
+
+
+def _fork(position: Position, random_: random.Random, iterations: int, weights: Weights) -> Position:
+    """Return a position of a quick game after an odd turn, from which the game can go on."""
+    engine = make_engine(small_search(iterations), weights=weights)
+    before = []  # each turn
+    while not position.is_over:
+        if position.is_chance:
+            position.draw(random_.getrandbits(63))
+            continue
+        before.append(position.copy())
+        position.push(engine.best_turn(position, seed=random_.getrandbits(63), candidates=1).turn)
+    while True:
+        found = random_.choice(before)
+        found.push(_odd_turn(found, random_, iterations, weights))
+        if found.is_over:
+            before = before[:1]  # the odd turn ended the game; the first turn does not
+            continue
+        return found
+
+
+def _odd_turn(position: Position, random_: random.Random, iterations: int, weights: Weights) -> list[str]:
+    seed = random_.getrandbits(63)
+    kind = random_.choice(("random", "greedy", "mcts", "mcts"))
+    result = make_engine(kind, weights=weights).best_turn(
+        position, Limits(iterations=iterations), seed=seed, candidates=ODD_CANDIDATES
+    )
+    return random_.choice(result.candidates).turn

@@ -1,0 +1,138 @@
+"""Positions of a game as its viewers see them, also after turns that were not played, and their pictures."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from mexica_ai.game.position import Position
+from mexica_ai.game.steps import play_steps
+from mexica_ai.io.errors import MexicaAIError, PositionError
+from mexica_ai.io.strict import quote
+from mexica_ai.web import boards
+from mexica_ai.web.errors import Refusal
+from mexica_ai.web.turn_entry import UNCOVERS
+
+if TYPE_CHECKING:
+    from mexica_ai.web.games import Game
+
+
+def position_of(game: Game, number: int, viewer: int | None, line: list[list[str]], draft: list[str]) -> Position:
+    """Return what a viewer sees before a turn, after more turns and the beginning of another one.
+
+    Random events that the line leaves out are drawn, always in the same way.
+    """
+    position = game.shown(game.at(number), viewer)
+    for turn in line:
+        _play_on(game, position, turn, number)
+    if draft:
+        _settle(position, _seed(game, number))
+        position.push(draft, partial=True)
+    return position
+
+
+def playable(game: Game, position: Position, number: int, turns: list[list[str]]) -> list[list[str]]:
+    """Return the first of some turns, up to one that is not legal after `position_of`.
+
+    A search does not see the hands of others: what it expects of them may be known to be impossible.
+    """
+    position = position.copy()
+    for index, turn in enumerate(turns):
+        try:
+            _play_on(game, position, turn, number)
+        except MexicaAIError:
+            return turns[:index]
+    return turns
+
+
+def _play_on(game: Game, position: Position, turn: list[str], number: int) -> None:
+    if position.is_chance:
+        try:
+            position.push(turn)
+            return
+        except MexicaAIError:
+            _settle(position, _seed(game, number))
+    position.push(turn)
+
+
+def _seed(game: Game, number: int) -> int:
+    return int.from_bytes(hashlib.sha256(f"{game.id} {number}".encode()).digest()[:7])
+
+
+def _settle(position: Position, seed: int) -> None:
+    while position.is_chance:
+        position.draw(seed)
+
+
+def picture(
+    game: Game,
+    number: int,
+    part: str,
+    viewer: int | None,
+    *,
+    with_turn: bool = False,
+    line: list[list[str]] = (),
+    actions: list[str] = (),
+    theme: str = "page",
+) -> str:
+    """Return a picture of the position before a turn.
+
+    Parameters
+    ----------
+    number : int
+        Of the turn.
+    part : str
+        One of the game's parts, several joined by ``+``, or all.
+    viewer : int or None
+        Of `Game.eyes`.
+    with_turn : bool
+        Show the position after the turn that was played, with its marks.
+    line, actions : list
+        Turns from there, and actions that are marked.
+    theme : str
+        page, light or dark.
+    """
+    parts = list(boards.parts_of(game.kind))
+    chosen = parts if part == "all" else part.split("+")
+    if not set(chosen) <= set(parts):
+        raise Refusal(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
+    if with_turn:
+        base = game.shown(game.at(number), viewer)
+        game.at(number + 1)
+        marked = _marked(game, number, viewer)
+    else:
+        base = position_of(game, number, viewer, list(line), [])
+        if actions:
+            _settle(base, 0)
+        marked = _marks_of(base, list(actions))
+    return boards.draw(
+        game.kind,
+        base.to_json(),
+        viewer=base.viewer,
+        turn=marked,
+        theme=theme,
+        targets=theme == "page",
+        parts=chosen,
+    )
+
+
+def _marked(game: Game, number: int, viewer: int | None) -> list[tuple[str, dict[str, Any]]]:
+    position = game.positions[number].copy()
+    marked = []
+    for action, seen in zip(game.turns[number], game.seen_turns(viewer)[number], strict=True):
+        position.push_action(action)
+        after = position if viewer is None else position.view(viewer)
+        marked.append((seen, after.to_json()))
+    return marked
+
+
+def _marks_of(base: Position, actions: list[str]) -> list[tuple[str, dict[str, Any]]]:
+    if not actions:
+        return []
+    try:
+        steps = play_steps(base, actions)
+    except PositionError as error:  # its last action would uncover something
+        if error.reason not in UNCOVERS:
+            raise
+        steps = play_steps(base, actions[:-1]) if actions[1:] else []
+    return [(step.action, step.position.to_json()) for step in steps]

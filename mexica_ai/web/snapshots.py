@@ -1,0 +1,180 @@
+"""What a page shows of a game, as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mexica_ai.analysis.annotate import TurnEvaluation, mark_of
+from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import TURN_SEPARATOR
+from mexica_ai.game.steps import play_steps
+from mexica_ai.io.errors import PositionError
+from mexica_ai.web.turn_entry import Draft, blocked_tools, cost_text, entries_of
+
+if TYPE_CHECKING:
+    from mexica_ai.web.games import Game
+
+_NOTHING: dict[str, Any] = {
+    "draft": {
+        "actions": [],
+        "steps": [],
+        "can_end": False,
+        "end": None,
+        "is_ended": False,
+        "left": "",
+        "undo_limit": 0,
+        "warning": "",
+    },
+    "entries": [],
+    "blocked": {},
+    "targets": {},
+    "text": "",
+    "compact": "",
+    "points": None,
+}
+
+
+def snapshot_of(game: Game, viewer: int | None, curtain: int | None) -> dict[str, Any]:
+    """Return what changes only with the version; a curtain hides all that one seat may see and another not."""
+    now = game.now
+    common = {
+        "id": game.id,
+        "game": game.name,
+        "version": game.version,
+        "players": now.players,
+        "created": game.created,
+        "seats": [seat.to_json() for seat in game.seats],
+        "viewer": viewer,
+        "curtain": curtain,
+        "open": game.is_open,
+        "draws": game.draws,
+        "scores": now.scores,
+        "to_move": game.mover,
+        "is_over": game.session.is_over,
+        "resigned": game.session.resigned,
+        "is_chance": now.is_chance and not game.session.is_over,
+        "winners": _winners(game),
+        "waiting": game.waiting,
+        "can_take_back": game.takeback_limit() is not None,
+        "num_turns": len(game.positions) - 1,
+    }
+    if curtain is not None:
+        return {**common, "turns": [], **_NOTHING}
+    is_mine = game.mover is not None and game.mover in game.persons and viewer in (None, game.mover)
+    draft = game.drafted() if is_mine else Draft(game.shown(now, viewer), False, False)
+    position = draft.position
+    fields = position.to_json()
+    entries = entries_of(game.kind, position, fields) if is_mine and not draft.is_ended else []
+    return {
+        **common,
+        "turns": _turns(game, viewer),
+        "draft": _draft_json(game, draft, position, is_mine),
+        "entries": entries,
+        "blocked": blocked_tools(game.kind, position, entries) if is_mine and not draft.is_ended else {},
+        "targets": game.kind.picture.describe_targets(fields),
+        "text": str(position),
+        "compact": position.to_compact(),
+        "points": _points(game) if game.session.is_over else None,
+    }
+
+
+def _winners(game: Game) -> list[int]:
+    if game.session.resigned is not None:
+        return [seat for seat in range(game.now.players) if seat != game.session.resigned]
+    return game.now.winners
+
+
+def _turns(game: Game, viewer: int | None) -> list[dict[str, Any]]:
+    turns = []
+    for index, actions in enumerate(game.seen_turns(viewer)):
+        before, after = game.positions[index], game.positions[index + 1]
+        turns.append(
+            {
+                "index": index,
+                "seat": before.to_move,
+                "actions": actions,
+                "text": TURN_SEPARATOR.join(actions),
+                "scores": after.scores,
+                "scored": [new - old for new, old in zip(after.scores, before.scores, strict=True)],
+            }
+        )
+    return turns
+
+
+def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> dict[str, Any]:
+    if not is_mine:
+        return {**_NOTHING["draft"], "steps": [], "actions": []}
+    start = game.shown(game.now, game.mover if game.session.hides and not game.is_open else None)
+    known = game.draft[:-1] if draft.is_ended and len(game.draft) and draft.position.state == start.state else None
+    steps = []
+    actions = game.draft if known is None else known
+    try:
+        played = play_steps(start, actions) if actions else []
+    except PositionError:
+        played = play_steps(start, actions[:-1]) if actions[:-1] else []
+    for step in played:
+        cost = cost_text(step.cost)
+        points = [f"seat {seat} scores {points:g}" for seat, points in enumerate(step.scored) if points]
+        steps.append(
+            {
+                "action": step.action,
+                "cost": step.cost,
+                "text": ", ".join([cost] * bool(cost) + points),
+                "points": step.scored,
+            }
+        )
+    steps += [{"action": action, "cost": {}, "text": "", "points": []} for action in game.draft[len(steps) :]]
+    end = None if draft.is_ended else game.ending()
+    fields = position.to_json()
+    spends = () if draft.is_ended else game.kind.reasons.spends
+    left = {key: fields[key] for key in spends if isinstance(fields.get(key), int)}
+    return {
+        "actions": list(game.draft),
+        "steps": steps,
+        "can_end": draft.is_ended or end is not None,
+        "end": end,
+        "is_ended": draft.is_ended,
+        "left": cost_text({key: value for key, value in left.items() if value}),
+        "undo_limit": 0,
+        "warning": "What this uncovers cannot be hidden again: there is no undo after it." if draft.reveals else "",
+    }
+
+
+def _points(game: Game) -> list[dict[str, Any]]:
+    """Return for each seat what it has scored by which kind of action."""
+    labels = {tool.name: tool.label for tool in game.kind.picture.tools}
+    parts: list[dict[str, float]] = [{} for _ in range(game.now.players)]
+    for seat, points in enumerate(game.positions[0].scores):
+        if points:
+            parts[seat]["Before this game"] = points
+    for index, turn in enumerate(game.turns):
+        position = game.positions[index].copy()
+        for action in turn:
+            before, started, can_end = position.scores, position.state.turn, False
+            label = "Random events"
+            if not position.is_chance:
+                entry = game.kind.picture.entry(action, position.to_json())
+                label, can_end = labels.get(entry.tool, entry.tool or action), not entry.targets
+            position.push_action(action)
+            if can_end and position.state.turn != started:
+                label = "Scored after a turn"
+            for seat, (new, old) in enumerate(zip(position.scores, before, strict=True)):
+                if new != old:
+                    parts[seat][label] = parts[seat].get(label, 0) + new - old
+    return [{"seat": seat, "parts": [list(part) for part in own.items()]} for seat, own in enumerate(parts)]
+
+
+def evaluation_json(one: TurnEvaluation) -> dict[str, Any]:
+    """Return an evaluation as pages show it."""
+    return {
+        "turn_index": one.turn_index,
+        "seat": one.seat,
+        "loss": one.loss,
+        "mark": mark_of(one.loss),
+        "before": one.before,
+        "after": one.after,
+        "choice": one.choice,
+        "choice_text": TURN_SEPARATOR.join(one.choice),
+        "choice_value": one.choice_value,
+        "is_choice": one.choice == one.turn,
+    }

@@ -1,0 +1,158 @@
+"""The turn that a person enters: its actions so far, what may come next with tools, targets and costs, and its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mexica_ai.game import registry
+from mexica_ai.game.contract import Game
+from mexica_ai.game.position import Position
+from mexica_ai.game.steps import spent
+from mexica_ai.io.errors import IllegalActionError, MexicaAIError, PositionError
+from mexica_ai.io.strict import quote
+
+_ENDS = ("end", "pass")  # tools of actions that end a turn and do nothing else
+UNCOVERS = ("UPCOMING_UNKNOWN", "NOT_UNCOVERED")  # reasons of turns that show what the seat has not seen
+NUM_SAMPLES = 6  # actions of a tool by which the page explains why it has none
+_SAMPLES: dict[str, dict[str, list[str]]] = {}  # actions of each tool that have been legal somewhere, by game
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The turn that is being entered, as its seat sees it.
+
+    Parameters
+    ----------
+    position : Position
+        After its actions.
+    is_ended : bool
+        Whether they end the turn.
+    reveals : bool
+        Whether its last action would show something that the seat has not seen.
+    """
+
+    position: Position
+    is_ended: bool
+    reveals: bool
+
+
+def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
+    """Return the turn that a seat enters; the position is what it sees before its first action, and is changed."""
+    started = position.state.turn
+    for index, action in enumerate(actions):
+        if index and position.state.turn != started:
+            raise IllegalActionError(
+                f"actions[{index}]: {quote(action)} comes after the end of the turn; expected no more",
+                reason="TURN_ALREADY_ENDED",
+                path=f"actions[{index}]",
+            )
+        try:
+            position.push_action(action)
+        except MexicaAIError as error:
+            if error.reason in UNCOVERS and index == len(actions) - 1:
+                return Draft(position, True, True)
+            error.action_index = index
+            raise
+    is_ended = bool(actions) and (position.is_over or position.state.turn != started)
+    goes_on = position.is_chance and position.to_json().get("to_move") == seat
+    return Draft(position, is_ended, is_ended and goes_on)
+
+
+def ending_of(kind: Game, draft: Draft) -> str | None:
+    """Return the action that ends a turn and does nothing else, None if there is none."""
+    fields, started = draft.position.to_json(), draft.position.state.turn
+    for action in draft.position.legal_actions():
+        entry = kind.picture.entry(action, fields)
+        if entry.tool not in _ENDS or entry.targets:
+            continue
+        trial = draft.position.copy()
+        try:
+            trial.push_action(action)
+        except PositionError as error:
+            if error.reason in UNCOVERS:
+                return action
+            raise
+        if trial.state.turn != started or trial.is_over:
+            return action
+    return None
+
+
+def entries_of(kind: Game, position: Position, fields: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the legal actions, each with its tool, its targets and its cost."""
+    tools = {tool.name: tool for tool in kind.picture.tools}
+    costs: dict[str, str] = {}
+    samples = _samples(kind.name)
+    found = []
+    for action in position.legal_actions():
+        entry = kind.picture.entry(action, fields)
+        tool = tools.get(entry.tool)
+        if tool is not None and tool.is_priced:
+            cost = _cost(kind, position, fields, action)
+        else:
+            if entry.tool not in costs:
+                costs[entry.tool] = _cost(kind, position, fields, action)
+            cost = costs[entry.tool]
+        _keep_sample(samples, entry.tool, action)
+        found.append({"action": action, "tool": entry.tool, "targets": list(entry.targets), "cost": cost, "label": ""})
+    return found
+
+
+def _cost(kind: Game, position: Position, fields: dict[str, Any], action: str) -> str:
+    if not kind.reasons.spends:
+        return ""
+    state = position.state.copy()
+    started, seat = state.turn, position.to_move
+    assert seat is not None
+    state.apply(kind.text.parse_action(action))
+    if state.turn != started:
+        return ""
+    return cost_text(spent(fields, kind.text.format_position(state), seat, kind.reasons.spends, False))
+
+
+def blocked_tools(kind: Game, position: Position, entries: list[dict[str, Any]]) -> dict[str, str]:
+    """Return why tools have no action: what is true of all samples of it, else nothing."""
+    usable = {entry["tool"] for entry in entries}
+    blocked = {}
+    for tool in kind.picture.tools:
+        if tool.name not in usable:
+            samples = _samples(kind.name).get(tool.name, [])
+            if len(samples) == 1 and " " in samples[0]:
+                samples = []  # what is wrong with it may be its place
+            reasons = {kind.why_illegal(position.state, action) for action in samples}
+            blocked[tool.name] = reasons.pop() if len(reasons) == 1 else ""
+    return blocked
+
+
+def _samples(game: str) -> dict[str, list[str]]:
+    return _SAMPLES.setdefault(game, {})
+
+
+def _keep_sample(samples: dict[str, list[str]], tool: str, action: str) -> None:
+    known = samples.setdefault(tool, [])
+    if len(known) < NUM_SAMPLES and action not in known:
+        known.append(action)
+
+
+def learn_samples(record: dict[str, Any]) -> None:
+    """Learn actions of each tool from a game that was played, so that the page can say why a tool has none."""
+    position = Position.from_json(record["start"])
+    kind, samples = registry.get(position.game), _samples(position.game)
+    for turn in record["turns"]:
+        for action in turn:
+            if not position.is_chance:
+                _keep_sample(samples, kind.picture.entry(action, position.to_json()).tool, action)
+            position.push_action(action)
+
+
+def cost_text(cost: dict[str, int]) -> str:
+    """Return what an action costs in words, such as 3 AP."""
+    return ", ".join(f"{amount} {_unit(key, amount)}" for key, amount in cost.items())
+
+
+def _unit(key: str, amount: int) -> str:
+    """Return the short word for what a key counts: AP for action_points, tokens, corn."""
+    words = key.removesuffix("_left").split("_")
+    if words[-1] == "points":
+        return "".join(word[0].upper() for word in words)
+    return words[-1].removesuffix("s") if amount == 1 else words[-1]

@@ -1,0 +1,161 @@
+"""Which searches are admitted, and with how much time: limits, expected times, and the wait for a slot."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.margin import Margin
+from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.analysis.stopping import Stop
+from mexica_ai.server import tracing
+from mexica_ai.server.calls import Call, Question
+from mexica_ai.server.config import ServerConfig
+from mexica_ai.server.metrics import Metrics
+from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, Ticket, loop_time
+
+# The expected time of a search with a limit of iterations: from the speed of earlier searches, times a factor.
+FIRST_RATE = 5000.0
+RATE_STEP = 0.1
+ENOUGH_ITERATIONS = 100
+DURATION_FACTOR = 3.0
+
+
+class Admission:
+    """Admits the searches of one server; its coroutines run in one event loop.
+
+    Attributes
+    ----------
+    slots : SearchSlots
+    memory_mb : int
+        The most that one search may use, in MiB.
+    """
+
+    def __init__(self, config: ServerConfig, metrics: Metrics) -> None:
+        self._config = config
+        self._metrics = metrics
+        self._margin = Margin(config.deadline_margin_s, loop_time)
+        self.slots = SearchSlots(
+            config.slots,
+            config.max_waiting,
+            config.max_waiting_per_caller,
+            config.max_slots_per_caller,
+            config.default_time_s,
+        )
+        # Each search gets its share of the total, so that all of them together never need more.
+        self.memory_mb = min(config.memory_mb, config.total_memory_mb // config.slots)
+        self._iterations_per_s = FIRST_RATE  # of one search; a mean of those before
+
+    def clamp(
+        self,
+        *,
+        time_s: float | None = None,
+        iterations: int | None = None,
+        memory_mb: int | None = None,
+        threads: int | None = None,
+        unlimited: bool = False,
+    ) -> Limits:
+        """Return the limits of a request, None for what it leaves to the server, capped by the configuration.
+
+        Raises
+        ------
+        SearchError
+            The time is none that a search could use; reason INVALID_LIMITS.
+        """
+        config = self._config
+        if time_s is not None:
+            Limits(time_s=time_s)  # before the caps, which would hide a negative time or NaN
+        elif unlimited or iterations:
+            time_s = None if unlimited else config.max_time_s
+        else:
+            time_s = config.default_time_s
+        if time_s is not None and not unlimited:
+            time_s = min(time_s, config.max_time_s)
+        return Limits(
+            time_s=time_s,
+            iterations=min(iterations, config.max_iterations) if iterations else None,
+            memory_mb=min(memory_mb or self.memory_mb, self.memory_mb),
+            threads=min(threads or config.threads, config.threads),
+            unlimited=unlimited,
+        )
+
+    def check(self, call: Call, settings: SearchSettings) -> None:
+        """Raise the BusyError of a search that would be rejected, before its position is read.
+
+        Does nothing while a slot is free: then there is time to read the request, which may need no slot.
+        """
+        with self._metrics.noting_rejections():
+            self.slots.check(call.caller, self.expected_s(settings.level_limits), self._search_by(call))
+
+    def expected_s(self, limits: Limits) -> float:
+        """Return the longest expected time of a search, which decides whether other calls can wait for it."""
+        time_s = self._config.max_time_s  # later an unlimited search ends if another call waits
+        if limits.time_s is not None:
+            time_s = min(time_s, limits.time_s)
+        if limits.iterations is None:
+            return time_s
+        return min(time_s, DURATION_FACTOR * limits.iterations / self._iterations_per_s)
+
+    def _search_by(self, call: Call) -> float | None:
+        """Return when a search of this call must end, None without a deadline."""
+        remaining_s = call.remaining_s()
+        return None if remaining_s is None else call.deadline - self._margin.of(remaining_s)
+
+    async def take_slot(
+        self, question: Question, call: Call, stop: Stop, due: float = float("inf")
+    ) -> Ticket:
+        """Wait for a slot; see `SearchSlots.take`."""
+        begin = loop_time()
+        expected_s = self.expected_s(question.settings.level_limits)
+        try:
+            with self._metrics.noting_rejections(), tracing.span("queue"):
+                end = stop.set if question.settings.limits.unlimited else None
+                return await self.slots.take(call.caller, expected_s, self._search_by(call), due, end)
+        except asyncio.CancelledError:
+            self._metrics.cancelled()
+            raise
+        finally:
+            self._metrics.queue_wait(loop_time() - begin)
+
+    async def take_slot_unless(
+        self, stopping: asyncio.Event, question: Question, call: Call, stop: Stop
+    ) -> Ticket | None:
+        """Wait for a slot; return None if the caller stops the analysis before there is one."""
+        taking = asyncio.ensure_future(self.take_slot(question, call, stop))
+        asked_to_stop = asyncio.ensure_future(stopping.wait())
+        try:
+            await asyncio.wait([taking, asked_to_stop], return_when=asyncio.FIRST_COMPLETED)
+            return await taking if taking.done() else None
+        except asyncio.CancelledError:
+            if taking.done() and not taking.cancelled() and taking.exception() is None:
+                self.slots.give_back(taking.result())
+            raise
+        finally:
+            taking.cancel()
+            asked_to_stop.cancel()
+
+    def settings_in_slot(self, question: Question, ticket: Ticket) -> SearchSettings:
+        """Return the settings of a search that starts now; only here, so that the time spent waiting counts."""
+        settings = question.settings
+        if ticket.deadline is None:
+            return settings
+        left_s = ticket.deadline - loop_time()
+        if left_s <= 0:
+            self.slots.give_back(ticket)
+            raise BusyError(
+                "the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S
+            )
+        time_s = settings.limits.time_s
+        limits = replace(settings.limits, time_s=left_s if time_s is None else min(time_s, left_s))
+        return replace(settings, limits=limits)
+
+    def note_result(self, result: Result, late_s: float) -> None:
+        """Learn from a result how fast searches are, and how late."""
+        if result.iterations >= ENOUGH_ITERATIONS and result.seconds > 0:
+            self._iterations_per_s += RATE_STEP * (
+                result.iterations / result.seconds - self._iterations_per_s
+            )
+        if result.stop_reason == "time":
+            self._margin.note(late_s)

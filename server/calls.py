@@ -1,0 +1,44 @@
+"""What the scheduler is asked: a `Call` says who asks and until when, a `Question` what to search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.game.position import Position
+from mexica_ai.server.slots import loop_time
+
+
+@dataclass(frozen=True)
+class Call:
+    """Who asks, and until when.
+
+    Attributes
+    ----------
+    caller : str
+        The name of the caller's token or certificate, "" without one.
+    peer : str
+        The connection, which stands for callers without a name.
+    deadline : float, optional
+        When the caller stops waiting for the answer.
+    """
+
+    caller: str
+    peer: str = ""
+    deadline: float | None = None
+
+    def remaining_s(self) -> float | None:
+        """Return the seconds left until the deadline, None without one."""
+        return None if self.deadline is None else self.deadline - loop_time()
+
+
+@dataclass(frozen=True)
+class Question:
+    """A position to search; the limits among the settings are those of `Admission.clamp`, without any deadline.
+
+    `has_seed` says whether the caller has chosen the seed, so that it may ask for the same again.
+    """
+
+    position: Position
+    settings: SearchSettings
+    has_seed: bool = False

@@ -1,0 +1,85 @@
+"""Worker threads of a server, and light calls in them: calls that do not search but take some processor time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from mexica_ai.server.calls import Call
+from mexica_ai.server.light import LightPlaces
+from mexica_ai.server.metrics import Metrics
+from mexica_ai.server.slots import BusyError, shutting_down
+
+NO_THREADS_RETRY_S = 1.0
+FULL_CALLERS = 4  # number of callers whose queues of light calls can be full at the same time
+
+
+class Workers:
+    """Threads that functions run in; all methods are called in one event loop."""
+
+    def __init__(self, number: int, name: str) -> None:
+        self._pool = ThreadPoolExecutor(number, thread_name_prefix=name)
+        self._is_closed = False
+
+    def submit(self, function: Callable, *args: Any) -> asyncio.Future:
+        """Run a function in the next free thread, with the context of the call for its logs and traces.
+
+        Raises
+        ------
+        BusyError
+            There are no threads; or, after `close`, the server shuts down.
+        """
+        work = functools.partial(contextvars.copy_context().run, function, *args)
+        try:
+            return asyncio.get_running_loop().run_in_executor(self._pool, work)
+        except RuntimeError as error:
+            if self._is_closed:
+                raise shutting_down() from None
+            raise BusyError(
+                f"the machine has no threads left ({error})", reason="NO_THREADS", retry_s=NO_THREADS_RETRY_S
+            ) from None
+
+    def close(self) -> None:
+        """Note that the server shuts down: from now on that is why a thread cannot be had."""
+        self._is_closed = True
+
+    def end(self, wait: bool = False) -> None:
+        """Let the threads end, once no function comes any more."""
+        self._pool.shutdown(wait=wait)
+
+
+class LightWorkers(Workers):
+    """Threads for light calls, in which callers take turns."""
+
+    def __init__(self, number: int, name: str, max_waiting_per_caller: int, metrics: Metrics) -> None:
+        super().__init__(number, name)
+        self._places = LightPlaces(number, max_waiting_per_caller, FULL_CALLERS * max_waiting_per_caller)
+        self._metrics = metrics
+
+    async def run(self, call: Call, function: Callable, *args: Any) -> Any:
+        """Return `function(*args)`, once it is the caller's turn.
+
+        Raises
+        ------
+        BusyError
+            Too many light calls wait, there are no threads, or the server shuts down.
+        """
+        with self._metrics.noting_rejections():
+            await self._places.take(call.caller or call.peer)
+        try:
+            answer = self.submit(function, *args)
+        except BusyError:
+            self._places.give_back()
+            raise
+        answer.add_done_callback(self._leave)
+        # Shielded: cancelling a call does not stop its worker, which keeps its place until it ends.
+        return await asyncio.shield(answer)
+
+    def _leave(self, answer: asyncio.Future) -> None:
+        self._places.give_back()
+        if not answer.cancelled():
+            answer.exception()  # marks it as retrieved, even if nothing awaits the answer

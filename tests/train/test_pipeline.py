@@ -1,0 +1,247 @@
+"""The training pipeline: its small size, its steps, its resume, and what it refuses."""
+
+import dataclasses
+import json
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from mexica_ai.cli.main import main
+from mexica_ai.game import registry
+from mexica_ai.io.errors import NotationError, SearchError
+from mexica_ai.train import pipeline, policy, positions, selfplay
+from mexica_ai.train.settings import SMALL, Settings
+
+GAME = "coatl"
+SETTINGS = Settings(
+    games=10, iterations=2, deep=40, walks=8, rollouts=2, rollout_iterations=1, networks=2, epochs=2, match=2,
+    match_iterations=3,
+)  # fmt: skip
+FILES = [
+    "games.jsonl", "match.jsonl", "policy.json", "probes.jsonl", "settings.json", "value-0.json", "value-1.json",
+    "value.json", "weights.json",
+]  # fmt: skip
+
+spec = registry.get(GAME).learning.weights
+
+
+def run(folder, settings=SETTINGS, **options):
+    with ThreadPoolExecutor(1) as executor:
+        return pipeline.run(folder, executor, game=GAME, settings=settings, **options)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Return the folder of a finished run and its figures."""
+    folder = tmp_path_factory.mktemp("pipeline")
+    return folder, run(folder)
+
+
+@pytest.fixture
+def folder(finished, tmp_path):
+    """Return a copy of the folder of a finished run."""
+    return shutil.copytree(finished[0], tmp_path / "copy")
+
+
+def sha256(folder):
+    return spec.load(folder / "weights.json").sha256
+
+
+def test_a_run_makes_weights_with_their_provenance(finished):
+    folder, figures = finished
+    assert sorted(path.name for path in folder.iterdir()) == FILES
+    weights = spec.load(folder / "weights.json")
+    assert weights.has_policy
+    found = weights.provenance
+    assert {step: found[step] for step in pipeline.STEPS} == figures
+    assert found["refined"] == registry.get(GAME).weights().sha256
+    assert (found["generate"]["games"], found["generate"]["walks"], found["match"]["games"]) == (10, 8, 2)
+    assert found["policy"]["decisions"][positions.TRAIN] > 100
+    assert found["settings"]["deep"] == 40
+    assert found["command"].startswith("mexica-ai train coatl --out FOLDER --games 10 ")
+    assert "--deep 40" in found["command"]
+
+
+def test_the_network_with_the_least_loss_on_games_that_select_goes_on(finished):
+    folder, figures = finished
+    losses = [spec.load(folder / f"value-{number}.json").provenance["selection_loss"] for number in (0, 1)]
+    assert figures["value"]["selection_losses"] == losses
+    best = losses.index(min(losses))
+    assert figures["value"]["network"] == best
+    chosen = spec.load(folder / f"value-{best}.json")
+    assert spec.load(folder / "value.json").sha256 == chosen.sha256
+    made = spec.load(folder / "weights.json").arrays()
+    assert all(np.array_equal(made[name], chosen.arrays()[name]) for name in spec.network)
+
+
+DATA = ["games.jsonl", "probes.jsonl"]
+NONE_FITTED = {"network 0": 1, "network 1": 1, "policy": 1, "match": 0}
+
+
+@pytest.mark.parametrize(
+    ("kept", "torn", "begun"),
+    [
+        ([], "games.jsonl", {"games": 5, "walks": 0} | NONE_FITTED),
+        (["games.jsonl"], "probes.jsonl", {"games": 10, "walks": 4} | NONE_FITTED),
+        ([*DATA, "value-0.json"], None, {"games": 10, "walks": 8, "network 1": 1, "policy": 1, "match": 0}),
+        ([*DATA, "value.json"], None, {"games": 10, "walks": 8, "policy": 1, "match": 0}),
+        ([*DATA, "value.json", "policy.json"], "match.jsonl", {"games": 10, "walks": 8, "match": 1}),
+    ],
+)
+def test_a_stopped_run_continues_in_each_step_and_makes_the_same(finished, tmp_path, kept, torn, begun):
+    folder, figures = finished
+    for name in ["settings.json", *kept]:
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    if torn:
+        lines = (folder / torn).read_bytes().splitlines(keepends=True)
+        half = len(lines) // 2
+        (tmp_path / torn).write_bytes(b"".join(lines[:half]) + lines[half][:50])
+    first = {}  # what is done at the beginning of each part, or after its first epoch
+    assert run(tmp_path, on_progress=lambda what, done, count: first.setdefault(what, done)) == figures
+    assert first == begun
+    assert sha256(tmp_path) == sha256(folder)
+    for name in DATA:
+        assert sorted((tmp_path / name).read_bytes().splitlines()) == sorted((folder / name).read_bytes().splitlines())
+    before = os.stat(tmp_path / "weights.json").st_mtime_ns
+    assert run(tmp_path) == figures  # a finished run does nothing
+    assert os.stat(tmp_path / "weights.json").st_mtime_ns == before
+
+
+def test_a_part_of_a_run(tmp_path, finished):
+    (tmp_path / "games.jsonl").write_bytes((finished[0] / "games.jsonl").read_bytes())
+    assert run(tmp_path, until="generate") == {"generate": finished[1]["generate"]}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["games.jsonl", "probes.jsonl", "settings.json"]
+    assert list(run(tmp_path, until="value")) == ["generate", "value"]
+    assert not (tmp_path / "policy.json").exists()
+    assert run(finished[0], until="value") == {step: finished[1][step] for step in ("generate", "value")}
+
+
+def test_without_networks_the_policy_alone_is_fitted(finished, tmp_path):
+    (tmp_path / "games.jsonl").write_bytes((finished[0] / "games.jsonl").read_bytes())
+    figures = run(tmp_path, dataclasses.replace(SETTINGS, networks=0), until="policy")
+    assert (figures["value"], "walks" in figures["generate"]) == ({}, False)
+    shipped, made = registry.get(GAME).weights().arrays(), spec.load(tmp_path / "policy.json").arrays()
+    assert all(np.array_equal(made[name], shipped[name]) for name in spec.shapes)
+    assert not np.array_equal(made["policy_out"], shipped["policy_out"])
+
+
+def test_a_game_whose_policy_cannot_be_learnt_gets_a_value_alone(finished, tmp_path, monkeypatch):
+    for name in (*DATA, "settings.json"):
+        (tmp_path / name).write_bytes((finished[0] / name).read_bytes())
+    monkeypatch.setattr(spec, "policy", {})
+    figures = run(tmp_path, until="policy")
+    assert (figures["value"], figures["policy"]) == (finished[1]["value"], {})
+    assert not (tmp_path / "policy.json").exists()
+    with pytest.raises(SearchError, match="coatl has no policy to fit; expected networks of at least 1"):
+        run(tmp_path, dataclasses.replace(SETTINGS, networks=0))
+
+
+def test_the_first_network_of_a_game_begins_with_random_layers(folder):
+    # With layers that are all 0 no gradient would reach them.
+    for name in ("value-0.json", "value-1.json", "value.json", "policy.json", "match.jsonl", "weights.json"):
+        (folder / name).unlink()
+    for name in ("settings.json", "games.jsonl", "probes.jsonl"):
+        path = folder / name
+        path.write_text(path.read_text().replace(registry.get(GAME).weights().version, spec.estimate().version))
+    figures = run(folder, weights=spec.estimate(), until="value")
+    for number in (0, 1):
+        arrays = spec.load(folder / f"value-{number}.json").arrays()
+        assert all(arrays[name].any() for name in ("w1", "w2", "w3"))
+    assert figures["value"]["after"] != figures["value"]["before"]
+
+
+def test_weights_of_a_run_are_read_as_any_file_of_weights(folder):
+    path = folder / "weights.json"
+    path.write_text('{"game": "coatl",' + path.read_text()[1:])
+    with pytest.raises(NotationError, match='the key "game" occurs twice') as caught:
+        run(folder)
+    assert caught.value.reason == "BAD_WEIGHTS"
+
+
+def test_other_weights_in_the_place_of_the_new_ones_are_refused(folder):
+    spec.save(folder / "weights.json", registry.get(GAME).weights())
+    with pytest.raises(NotationError, match=r"weights\.json: provenance"):
+        run(folder)
+
+
+def test_a_folder_of_other_settings_is_refused(folder, capsys):
+    with pytest.raises(SearchError, match="is of a run with seed 1; expected the same settings, or another folder"):
+        run(folder, dataclasses.replace(SETTINGS, seed=2))
+    assert main(["train", GAME, "--out", str(folder), "--small"]) == 2
+    assert "is of a run with iterations 2, " in capsys.readouterr().err
+
+
+def test_settings_that_are_no_object_are_refused(tmp_path):
+    (tmp_path / "settings.json").write_text("[]")
+    with pytest.raises(NotationError, match=r"settings\.json: given a list of 0 entries; expected an object"):
+        run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"games": 9}, "^games: given 9; expected an integer of at least 10$"),
+        ({"rollouts": 0}, "^rollouts: given 0; expected an integer of at least 1$"),
+        ({"walks": 2}, "^walks: given 2; expected an integer of at least 3$"),
+        ({"epochs": 1.5}, "^epochs: given 1.5; expected an integer of at least 1$"),
+        ({"seed": -1}, "^seed: given -1; expected an integer of at least 0$"),
+        ({"strength": 0.0}, "^strength: given 0.0; expected more than 0, at most 10$"),
+        ({"strength": float("nan")}, "^strength: given nan; expected more than 0, at most 10$"),
+    ],
+)
+def test_settings_out_of_range_are_refused(settings, problem):
+    with pytest.raises(SearchError, match=problem):
+        Settings(**settings)
+
+
+def test_every_setting_is_an_option_of_the_command(folder, finished, capsys):
+    options = [f"--{name.replace('_', '-')}={setting}" for name, setting in vars(SETTINGS).items()]
+    assert main(["train", GAME, "--out", str(folder), *options]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "generate: 10 games in games.jsonl, 8 walks in probes.jsonl"
+    assert lines[1].startswith("value:    loss ")
+    assert lines[2].startswith("policy:   cross-entropy ")
+    assert lines[3].startswith("match:    2 games in match.jsonl; the new weights' share of the win is ")
+    assert lines[4] == f"{folder / 'weights.json'}: sha256 {sha256(folder)}"
+    assert main(["train", GAME, "--out", str(folder), *options, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == finished[1]
+    assert vars(SMALL).keys() == vars(SETTINGS).keys()
+
+
+def test_a_game_without_weights_is_refused(tmp_path, capsys):
+    assert main(["train", "nim", "--out", str(tmp_path / "new")]) == 2
+    assert capsys.readouterr().err == "mexica-ai: error: nim has no weights to fit\n"
+    assert not list(tmp_path.iterdir())
+
+
+# The parts
+
+
+def test_a_game_is_the_same_again_and_its_decisions_do_not_depend_on_the_order(finished):
+    lines = (finished[0] / "games.jsonl").read_bytes().splitlines()
+    contents = {json.loads(line)["made"]["game"]: json.loads(line) for line in lines}
+    again = json.loads(json.dumps(selfplay.play_game(GAME, 1, 3, 2, 40)))
+    assert contents[3] == again
+    weights = registry.get(GAME).weights()
+    decisions = policy.sample([("here", line) for line in lines], weights)
+    sums = np.add.reduceat(decisions.targets, decisions.starts)
+    np.testing.assert_allclose(sums, 1, atol=1e-4)
+    other = policy.sample([("here", line) for line in reversed(lines)], weights)
+    assert (other.targets == decisions.targets).all()
+    assert (other.parts == decisions.parts).all()
+    with pytest.raises(NotationError, match=r'here\.game: given "coatl"; expected "mexica"'):
+        policy.sample([("here", lines[0])], registry.get("mexica").weights())
+
+
+def test_probes_valued_by_rollouts_are_means_of_whole_games(finished):
+    contents = [json.loads(line) for line in (finished[0] / "probes.jsonl").read_bytes().splitlines()]
+    assert [content["walk"]["rollouts"] for content in contents] == [SETTINGS.rollouts] * SETTINGS.walks
+    assert contents[0]["probes"]
+    for probe in contents[0]["probes"]:
+        assert sum(probe["value"]) == pytest.approx(1, abs=1e-3)
+        # Two games: each seat won none, one or both of them, or shared a win among two, three or four.
+        assert all(min(abs(share * 24 - k) for k in range(25)) < 0.01 for share in probe["value"])
+        assert len(probe["scores"]) == len(probe["value"])

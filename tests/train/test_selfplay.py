@@ -1,0 +1,87 @@
+"""Games of self-play: where they begin, and what their deep searches found."""
+
+import copy
+import json
+import random
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import mexica_ai as ai
+from mexica_ai.game import registry
+from mexica_ai.game.records import replay
+from mexica_ai.train import selfplay, starts
+
+SIZE = (4, 12)  # iterations of a search, and of a deep one
+
+
+@pytest.mark.parametrize("game", ["mexica", "coatl", "tzolkin"])
+def test_all_seats_play_alike_and_forks_begin_after_an_odd_turn(game):
+    played = [selfplay.play_game(game, 1, index, *SIZE) for index in range(6)]
+    assert selfplay.play_game(game, 1, 3, *SIZE) == played[3]
+    assert selfplay.play_game(game, 2, 3, *SIZE) != played[3]
+    forks = searched = 0
+    for found in played:
+        record = found["record"]
+        end = replay(record)
+        assert end.is_over
+        assert len(set(record["engines"])) == 1
+        assert all(search["turn"] < len(record["turns"]) for search in found["searches"])
+        searched += len(found["searches"])
+        number = found["made"]["game"]
+        forks += record["start"] != first_position(game, number, end.players).to_json()
+    assert 0 < forks < 6
+    assert searched
+
+
+def first_position(game, index, players):
+    """Return the new game from which a game of self-play with seed 1 comes."""
+    random_ = random.Random(f"1/{index}")
+    assert random_.choice(starts.PLAYERS) == players
+    return ai.new_game(game, players=players, seed=random_.getrandbits(63))
+
+
+def test_games_at_the_same_time_do_not_disturb_each_other():
+    alone = [selfplay.play_game("mexica", 1, index, *SIZE) for index in range(4)]
+    with ThreadPoolExecutor(3) as executor:
+        assert list(executor.map(lambda index: selfplay.play_game("mexica", 1, index, *SIZE), range(4))) == alone
+
+
+def test_varied_starts_give_seats_things_that_play_seldom_brings():
+    random_ = random.Random(5)
+    given = Counter()
+    for seed in range(60):
+        start = ai.new_game("tzolkin", players=2 + seed % 3, seed=seed).to_json()
+        untouched = copy.deepcopy(start)
+        varied = registry.get("tzolkin").learning.varied(start, random_)
+        assert start == untouched
+        position = ai.Position.from_json(varied)  # refuses what breaks an invariant
+        assert position.legal_actions() == ai.Position.from_json(start).legal_actions()
+        for before, after in zip(start["seats"], varied["seats"], strict=True):
+            given["seats"] += 1
+            given["same"] += before == after
+            for key in ("skulls", "workers", "monuments", "temples", "gold"):
+                given[key] += before[key] != after[key]
+            for track in after["technologies"]:
+                given[track, after["technologies"][track]] += 1
+    assert given["seats"] / 8 < given["same"] < given["seats"] / 2
+    for key in ("skulls", "workers", "monuments", "temples", "gold"):
+        assert given[key], key
+    assert all(given[track, level] for track in start["seats"][0]["technologies"] for level in range(4))
+
+
+def test_some_games_have_varied_starts():
+    played = [selfplay.play_game("tzolkin", 7, index, 2, 2)["record"] for index in range(16)]
+    new = [record["start"]["seats"] for record in played if record["start"]["phase"] == "keep"]
+    varied = [seats for seats in new if any(any(seat["technologies"].values()) for seat in seats)]
+    assert 0 < len(varied) < len(new)
+
+
+def test_games_are_played_with_the_weights_that_are_given():
+    spec = registry.get("mexica").learning.weights
+    by_hand = spec.estimate()
+    shipped, other = (selfplay.play_game("mexica", 1, 3, *SIZE, weights) for weights in (None, by_hand))
+    assert shipped["made"]["weights"] == registry.get("mexica").weights().version
+    assert other["made"]["weights"] == by_hand.version
+    assert json.dumps(shipped["record"]["turns"]) != json.dumps(other["record"]["turns"])
