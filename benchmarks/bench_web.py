@@ -22,7 +22,7 @@ from common import describe_machine, positive
 
 import mexica_ai as ai
 from mexica_ai.rpc.client import Client
-from mexica_ai.web import starts
+from mexica_ai.web import pictures, starts
 
 EXAMPLE = "mexica_midgame.json"
 POSITION = Path(__file__).parents[1] / "examples" / EXAMPLE
@@ -175,7 +175,7 @@ def measure_processor(number):
         json.dumps(game.snapshot(None))
     drafted = time.process_time()
     for index in range(number):
-        game.picture(0, "board", None, actions=ACTIONS[: 1 + index % len(ACTIONS)])
+        pictures.picture(game, 0, "board", None, actions=ACTIONS[: 1 + index % len(ACTIONS)])
     drawn = time.process_time()
     return {
         "draft_processor_ms": round(1000 * (drafted - begin) / number, 1),

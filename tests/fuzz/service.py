@@ -24,6 +24,9 @@ from collections import Counter
 from pathlib import Path
 
 from google.protobuf.message import DecodeError, Message
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from searching import fake_runs, run_search
 
 import mexica_ai as ai

@@ -22,7 +22,7 @@ from cext.games.coatl.plans cimport PLANS_MISSING, PlansC, PlansCacheC, plans_fi
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
 from cext.games.coatl.state cimport (BODIES, BODY, BUILDING, CAPACITY, CLOSING, COATLS, DRAWING, FORESEEING, HEAD,
                                      IN_HAND, MAX_PIECES, NUM_KINDS, ON_DISPLAY, PERFECT_PICK, PLAYED, PRIESTS_PROMISE,
-                                     SEE_THE_FUTURE, TAIL, THIRD, CoatlC, set_first)
+                                     SEE_THE_FUTURE, TAIL, THIRD, CoatlC, coatl_require_layout, set_first)
 from cext.games.coatl.weights cimport *
 
 cdef enum:
@@ -351,8 +351,7 @@ cdef uint64_t _key(const CoatlStateC* state, int seat) noexcept nogil:
     mix_require(MAX_PIECES % 8 == 0)
     mix_require(NUM_KINDS * NUM_COLORS >= 8)
     mix_require(NUM_KINDS * NUM_COLORS <= 16)
-    mix_require(<size_t>&(<CoatlC*>NULL).cards - <size_t>&(<CoatlC*>NULL).length == 8)
-    mix_require(<size_t>&(<CoatlC*>NULL).neighbors - <size_t>&(<CoatlC*>NULL).cards == 4)
+    coatl_require_layout(coatl)
     h = mix_step(h, (state.temples[ON_DISPLAY] | state.temples[IN_HAND + seat])
                  | <uint64_t>state.table.tokens[seat] << 16 | <uint64_t>state.table.num_hand[seat] << 24
                  | <uint64_t>state.table.num_temples[seat] << 32 | <uint64_t>(state.table.to_move == seat) << 40)

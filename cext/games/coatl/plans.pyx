@@ -168,12 +168,20 @@ cdef void _search(const CardsC* cards, PlanC* start, FoundC* found) noexcept nog
         n = num_kept
 
 
+cdef extern from *:
+    """
+    #include <stddef.h>
+    #define PLAN_LAYOUT(plan) mix_require(offsetof(__typeof__(*(plan)), points) <= sizeof(*(plan)) / 8 * 8)
+    """
+    void _require_layout "PLAN_LAYOUT"(const PlanC* plan) noexcept nogil
+
+
 cdef uint64_t _key(const CardsC* cards, const PlanC* start) noexcept nogil:
     """Return a hash of what a search begins with, not 0."""
     cdef uint64_t h = 0
     cdef size_t i
     # `_begin` has zeroed the plan, gaps between its fields, too; `points` and what follows are still 0.
-    mix_require(<size_t>&(<PlanC*>NULL).points <= sizeof(PlanC) // 8 * 8)
+    _require_layout(start)
     mix_require(MAX_CARDS >= 8)
     mix_require(MAX_CARDS <= 16)
     for i in range(sizeof(PlanC) // 8):

@@ -165,6 +165,15 @@ ctypedef struct CoatlC:         # 80 bytes
     uint8_t cards[PLAYED]       # their faces, ascending; unused NO_CARD
     uint32_t neighbors          # of its pieces, see `cards.pxd`; follows from them, so not hashed
 
+cdef extern from *:
+    """
+    #include <stddef.h>
+    #define COATL_GAP(coatl, a, b) (offsetof(__typeof__(*(coatl)), b) - offsetof(__typeof__(*(coatl)), a))
+    #define COATL_LAYOUT(c) mix_require(COATL_GAP(c, length, cards) == 8 && COATL_GAP(c, cards, neighbors) == 4)
+    """
+    # Fails while C is compiled if the fields that hashes read together do not stand together.
+    void coatl_require_layout "COATL_LAYOUT"(const CoatlC* coatl) noexcept nogil
+
 # Everything on the table except Coatls and cards; hashed word by word.
 ctypedef struct TableC:         # 128 bytes
     uint8_t supply[2][NUM_COLORS]       # heads and tails on the supply board

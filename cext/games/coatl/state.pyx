@@ -59,8 +59,8 @@ cdef uint64_t _hash_coatls(const CoatlStateC* state) noexcept nogil:
     cdef int seat, number, i
     # Words: the pieces, the fields from `length` to `unused`, the cards.
     mix_require(MAX_PIECES % 8 == 0)
-    mix_require(<size_t>&(<CoatlC*>NULL).cards - <size_t>&(<CoatlC*>NULL).length == 8)
     mix_require(PLAYED == 4)
+    coatl_require_layout(coatl)
     for seat in range(state.table.num_players):
         for number in range(COATLS):
             coatl = state_coatl(state, seat, number)

@@ -36,6 +36,14 @@ def _make_keys():
 _make_keys()
 
 
+cdef extern from *:
+    """
+    #include <stddef.h>
+    #define TZOLKIN_LAYOUT(state, counters) mix_require(offsetof(__typeof__(*(state)), turns) == 8 * (counters))
+    """
+    void _require_layout "TZOLKIN_LAYOUT"(const TzolkinStateC* state, int counters) noexcept nogil
+
+
 cdef uint64_t _hash(const TzolkinStateC* state) noexcept nogil:
     # Each pair of words with keys of its own, so that all products can be computed at once.
     cdef const uint64_t* words = <const uint64_t*>state
@@ -43,7 +51,7 @@ cdef uint64_t _hash(const TzolkinStateC* state) noexcept nogil:
     cdef int i
     mix_require(sizeof(TzolkinStateC) == 8 * NUM_WORDS)
     mix_require(NUM_WORDS % 2 == 0)
-    mix_require(<size_t>&(<TzolkinStateC*>NULL).turns == 8 * COUNTERS)
+    _require_layout(state, COUNTERS)
     for i in range(0, NUM_WORDS, 2):
         first = 0 if i == COUNTERS else words[i]
         total += fold(first ^ _KEYS[i], words[i + 1] ^ _KEYS[i + 1])
