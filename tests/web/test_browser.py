@@ -328,9 +328,10 @@ def test_an_expected_line_follows_its_candidate(visit, example, name):
     turn = candidate.get_attribute("data-text").split("; ")
     replies = [text.split("; ") for text in links.all_inner_texts()]
     assert replies
+    page.mouse.move(0, 0)  # else what comes to lie under the pointer, which shows its line, too
 
     def await_picture(line):
-        """Wait for the picture of the position after a line; return its path."""
+        """Wait for the picture of the position after a line."""
         query = urlencode({"actions": "; ".join(line[-1]), "line": json.dumps(line[:-1], separators=(",", ":"))})
         one.until(
             "query => { const picture = document.querySelector('.stage .picture');"
