@@ -23,7 +23,7 @@ class Reference(State):
 
 
 class Compiled:
-    """The compiled rules behind their codec, with the names of the slow reference.
+    """The compiled rules behind the game's text, with the names of the slow reference.
 
     The fields of the JSON position are attributes, too: ``compiled.seats[0].hand``.
 

@@ -31,7 +31,7 @@ class Reference:
 
 
 class Compiled:
-    """The compiled rules behind their codec. Every position on the way is read anew, so none may be refused."""
+    """The compiled rules behind the game's text. Every position on the way is read anew, so none may be refused."""
 
     name = "compiled"
 

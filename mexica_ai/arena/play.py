@@ -231,8 +231,7 @@ def describe_build(game: str) -> str:
     not reload its code.
     """
     digest = hashlib.sha256()
-    package = registry.get(game).starts.new_state.__module__.partition(".")[0]
-    for name in dict.fromkeys(("cext", "mexica_ai", package)):
+    for name in dict.fromkeys(("cext", "mexica_ai", registry.package_of(game))):
         module = import_module(name)
         if not hasattr(module, "__path__"):  # a single file
             digest.update(Path(module.__file__).read_bytes())

@@ -64,6 +64,19 @@ def _built_in(name: str) -> Game:
     return _load(EntryPoint(name, BUILT_IN[name], GROUP))
 
 
+def package_of(name: str) -> str:
+    """Return the package of the object that is the game with this name: the first part of its dotted name.
+
+    Raises
+    ------
+    UnknownGameError
+        As `get`.
+    """
+    get(name)
+    value = BUILT_IN[name] if name in BUILT_IN else next(iter(entry_points(group=GROUP, name=name))).value
+    return re.split("[.:]", value)[0].strip()
+
+
 # A game is pickled and copied by its name: a process has one of a name.
 copyreg.pickle(Game, lambda game: (get, (game.name,)))
 

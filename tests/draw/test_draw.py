@@ -200,14 +200,14 @@ def test_the_parts_of_a_picture():
 
 
 def test_faulty_positions_of_an_editor_are_drawn_as_far_as_they_can_be_read():
-    codec = registry.get("mexica")
+    parts = registry.get("mexica")
     data = ai.load(MIDGAMES["mexica"]).to_json()
     data["canals"] += ["Z99", "", 7]
     data["temples"] += [{"at": "A1", "seat": 9, "level": "x"}, {"at": None}]
     data["seats"][0]["pilli"] = "nowhere"
     data["calpulli"]["placed"].append({"at": "C9", "size": "many"})
-    check(codec.picture.draw(data))
-    check(codec.picture.draw({"game": "mexica", "players": 2}))
+    check(parts.picture.draw(data))
+    check(parts.picture.draw({"game": "mexica", "players": 2}))
 
 
 def test_two_pictures_share_no_ids():

@@ -32,25 +32,25 @@ def positions(game):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_positions_spoiled_anywhere_are_drawn(game):
-    codec, rng = registry.get(game), random.Random(game)
+    parts, rng = registry.get(game), random.Random(game)
     for start in positions(game):
         for _ in range(60):
             data = copy.deepcopy(start)
             for _ in range(rng.choice((1, 1, 2, 5))):
                 spoil(data, rng)
             before = copy.deepcopy(data)
-            check(codec.picture.draw(data, theme="page", targets=True))
+            check(parts.picture.draw(data, theme="page", targets=True))
             assert repr(data) == repr(before)
 
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("junk", JUNK, ids=lambda junk: repr(junk)[:20])
 def test_junk_in_place_of_all_is_drawn(game, junk):
-    codec, start = registry.get(game), ai.new_game(game).to_json()
-    check(codec.picture.draw(junk))
-    check(codec.picture.draw(dict.fromkeys(start, junk)))
+    parts, start = registry.get(game), ai.new_game(game).to_json()
+    check(parts.picture.draw(junk))
+    check(parts.picture.draw(dict.fromkeys(start, junk)))
     if isinstance(start.get("seats"), list):
-        check(codec.picture.draw({**start, "seats": [dict.fromkeys(start["seats"][0], junk)] * 300}))
+        check(parts.picture.draw({**start, "seats": [dict.fromkeys(start["seats"][0], junk)] * 300}))
 
 
 @pytest.mark.parametrize("game", GAMES)

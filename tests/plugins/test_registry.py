@@ -145,8 +145,8 @@ def test_a_command_says_once_and_in_one_line_why_a_game_is_missing(package, tmp_
 
 
 def test_the_build_of_a_record_covers_the_package_of_the_game(package, tmp_path):
-    code = NIM + "def new_state(*args, **options):\n    return notation.new_state(*args, **options)\n"
-    code += "GAME = replace(GAME, starts=Starts(new_state))\n"
+    code = "import functools\n" + NIM
+    code += "GAME = replace(GAME, starts=Starts(functools.partial(notation.new_state)))\n"
     package("plug_code", code)
     describe_build.cache_clear()
     try:

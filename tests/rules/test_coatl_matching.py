@@ -119,7 +119,7 @@ def test_points_of_every_level():
 
 
 def test_long_coatls():
-    # Too long for exhaustive search: against the codec's own count, by regular expressions.
+    # Too long for exhaustive search: against the count of the validation, by regular expressions.
     rng = random.Random(SEED + 2)
     for number in range(10_000 * SCALE):
         face = FACES[number % len(FACES)]

@@ -144,7 +144,7 @@ def violations(data):
 
 
 def assert_reads_back(data):
-    """Check that a position in canonical form is printed as it was read, by the codec and by the state."""
+    """Check that a position in canonical form is printed as it was read, by the game's text and by the state."""
     fields = notation.parse_fields(copy.deepcopy(data))
     assert notation.format_fields(fields) == data
     state = notation.parse_position(data)

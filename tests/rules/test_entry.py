@@ -28,8 +28,8 @@ def games(game, number, keep):
 
 
 def paths_of(position):
-    codec, fields = registry.get(position.game), position.to_json()
-    entries = {action: codec.picture.entry(action, fields) for action in position.legal_actions()}
+    parts, fields = registry.get(position.game), position.to_json()
+    entries = {action: parts.picture.entry(action, fields) for action in position.legal_actions()}
     return {action: (entry.tool, *entry.targets) for action, entry in entries.items()}
 
 

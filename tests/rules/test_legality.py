@@ -39,18 +39,18 @@ def walk(game, seeds):
 @pytest.mark.parametrize(("game", "share"), [("coatl", 0.98), ("mexica", 0.99), ("tzolkin", 0.98)])
 def test_reasons_are_given_for_illegal_actions_only(game, share):
     positions, actions, rng = walk(game, range(3))
-    codec = registry.get(game)
+    parts = registry.get(game)
     explained = asked = 0
     for position in positions:
         legal = set(position.legal_actions())
         for action in rng.sample(sorted(legal), min(8, len(legal))):
             # The rules have the last word: no fact that is given as a reason is true of a legal action.
-            assert codec.why_illegal(position.state, action) == "", action
+            assert parts.why_illegal(position.state, action) == "", action
         for found in actions.values():
             for action in rng.sample(found, min(2, len(found))):
                 if action not in legal:
                     asked += 1
-                    explained += bool(codec.why_illegal(position.state, action))
+                    explained += bool(parts.why_illegal(position.state, action))
     assert explained >= share * asked > 500
 
 

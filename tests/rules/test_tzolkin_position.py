@@ -91,7 +91,7 @@ def test_decisions_on_top_of_twelve():
     assert len(pending) == 15
 
 
-# Invariants of the compiled state: what the codec should have named already.
+# Invariants of the compiled state: what the validation of positions should have named already.
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def test_priors_do_not_see_what_other_seats_keep():
 def test_priors_leave_out_middling_amounts_at_the_market():
     position = at(2, phase="picking", last="", pending=["trade"], seats={0: {"corn": 40}})
     _, actions, _, shares = categorize(position.state)
-    codec = registry.get("tzolkin")
-    kept = [codec.text.format_action(int(a)) for a, share in zip(actions, shares, strict=True) if share > 0]
+    parts = registry.get("tzolkin")
+    kept = [parts.text.format_action(int(a)) for a, share in zip(actions, shares, strict=True) if share > 0]
     assert kept == ["buy W 1", "buy W 2", "buy W 3", "buy W 20", "buy S 1", "buy S 2", "buy S 3", "buy S 13",
                     "buy G 1", "buy G 2", "buy G 3", "buy G 10"]  # fmt: skip

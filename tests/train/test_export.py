@@ -56,7 +56,7 @@ def test_rows_are_what_was_played(tmp_path):
     given = [*records(3), ("games:4", nim_record(1, finished=False))]
     summary = export(given, tmp_path, Here(), format="npz", records_per_shard=2, iterations=40, positions=True)
     assert (summary.shards, summary.written, summary.records, summary.unfinished) == (2, 2, 4, 1)
-    rows, codec = 0, registry.get("nim")
+    rows, parts = 0, registry.get("nim")
     for shard in range(2):
         data = load(tmp_path, shard)
         for i, number in enumerate(data["record"]):
@@ -69,7 +69,7 @@ def test_rows_are_what_was_played(tmp_path):
             np.testing.assert_array_equal(data["observation"][i], env.observe(position))
             legal = data["legal"][data["legal_offsets"][i] : data["legal_offsets"][i + 1]]
             assert legal.tolist() == position.state.legal_actions()
-            assert codec.text.format_action(int(legal[data["played"][i]])) == record["turns"][turn][action]
+            assert parts.text.format_action(int(legal[data["played"][i]])) == record["turns"][turn][action]
             visits = data["visits"][data["legal_offsets"][i] : data["legal_offsets"][i + 1]]
             assert visits.any() == data["searched"][i]
             if action == 0 and len(legal) > 1:

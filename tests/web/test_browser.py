@@ -421,14 +421,14 @@ def test_options_show_what_they_are(visit, name):
     """What the form shows is what is sent, touched or not."""
     one = visit()
     page = one.page
-    codec = registry.get(name)
-    usual = {option.name: option.default for option in codec.starts.options if option.kind is bool}
+    parts = registry.get(name)
+    usual = {option.name: option.default for option in parts.starts.options if option.kind is bool}
     for touched in (None, *usual):
         page.goto(one.site.base)
-        page.get_by_role("radio", name=codec.title).check()
+        page.get_by_role("radio", name=parts.title).check()
         page.get_by_text("Options").click()
         wanted = dict(usual)
-        for option in codec.starts.options:
+        for option in parts.starts.options:
             box = page.get_by_role("checkbox", name=option.help)
             if option.kind is not bool:
                 shown = page.get_by_role("textbox", name=option.help).get_attribute("placeholder")

@@ -326,26 +326,26 @@ def random_command(palette, targets, rng):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_random_commands_lead_to_positions_that_are_drawn_and_whose_faults_have_a_place(game):
-    codec, rng = registry.get(game), random.Random(game)
+    parts, rng = registry.get(game), random.Random(game)
     module = __import__(f"mexica_ai.games.{game}.notation", fromlist=["SHAPE"])
     data, refused, seen = midgame(game), 0, set()
-    targets = re.findall('data-target="([^"]+)"', codec.picture.draw(data, targets=True))
+    targets = re.findall('data-target="([^"]+)"', parts.picture.draw(data, targets=True))
     for _ in range(100):
         before = copy.deepcopy(data)
         try:
-            after = codec.editor.edit(data, random_command(codec.editor.palette(data), sorted(targets), rng))
+            after = parts.editor.edit(data, random_command(parts.editor.palette(data), sorted(targets), rng))
         except NotationError:
             refused += 1
             after = data
         assert data == before
         data = after
         assert strict.readable(data, module.SHAPE) == data
-        palette = codec.editor.palette(data)
+        palette = parts.editor.palette(data)
         controls = {control["path"] for group in palette["groups"] for control in group["controls"]}
-        targets = set(re.findall('data-target="([^"]+)"', codec.picture.draw(data, targets=True)))
+        targets = set(re.findall('data-target="([^"]+)"', parts.picture.draw(data, targets=True)))
         places = targets | {f"brush:{brush['name']}" for brush in palette["brushes"]}
         found = faults(data)
-        for fault, place in zip(found, codec.editor.places(data, [one.path for one in found]), strict=True):
+        for fault, place in zip(found, parts.editor.places(data, [one.path for one in found]), strict=True):
             assert set(place["controls"]) <= controls
             assert set(place["targets"]) <= places, fault
             assert place["controls"] or place["targets"], fault
@@ -493,7 +493,7 @@ def test_an_edit_begins_with_a_new_game(post):
 @pytest.mark.parametrize("game", registry.names())
 def test_positions_spoiled_anywhere_get_an_answer(post, game):
     """They are drawn and have their palette; an edit of them has the shape of a position."""
-    rng, codec = random.Random(game), registry.get(game)
+    rng, parts = random.Random(game), registry.get(game)
     for number in range(25):
         data = midgame(game) if game in GAMES else ai.new_game(game).to_json()
         for _ in range(1 + number % 3):
@@ -502,8 +502,8 @@ def test_positions_spoiled_anywhere_get_an_answer(post, game):
         answer = post("/api/draw", {"position": text})
         assert answer["faults"] or answer["position"]
         if not answer["parts"]:
-            assert codec.name != data.get("game") or answer["given"] is None
-        elif codec.editor:
+            assert parts.name != data.get("game") or answer["given"] is None
+        elif parts.editor:
             command = {"path": "players", "value": 3}
             edited = post("/api/edit", {"position": text, "command": command})
             assert edited["given"]["players"] == len(edited["given"]["seats"]) == 3

@@ -34,12 +34,12 @@ def test_the_page_knows_what_there_is(page):
     assert info["engines"] == ["first"]
     assert [level["level"] for level in info["levels"]] == list(range(1, 11))
     for game in info["games"]:
-        codec = registry.get(game["name"])
-        assert game["parts"] == list(codec.picture.parts)
-        assert [tool["name"] for tool in game["tools"]] == [tool.name for tool in codec.picture.tools]
-        assert [option["name"] for option in game["options"]] == [option.name for option in codec.starts.options]
+        parts = registry.get(game["name"])
+        assert game["parts"] == list(parts.picture.parts)
+        assert [tool["name"] for tool in game["tools"]] == [tool.name for tool in parts.picture.tools]
+        assert [option["name"] for option in game["options"]] == [option.name for option in parts.starts.options]
         told = [option["default"] for option in game["options"]]
-        assert told == json.loads(json.dumps([option.default for option in codec.starts.options]))
+        assert told == json.loads(json.dumps([option.default for option in parts.starts.options]))
         for example in game["examples"]:
             made = page.call("POST", "/api/games", {"example": example["name"]}, 201)
             assert made["game"] == game["name"]

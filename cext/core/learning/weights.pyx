@@ -173,7 +173,7 @@ class WeightsSpec:
         From a compiled state to the network's inputs, float32, shape (seats, inputs).
     categorize : callable or None
         From a compiled state and weights to the row of the weights to use, the legal actions, their categories and
-        their shares.
+        their shares. It shows where priors come from; a search does without.
     policy_inputs : callable or None
         From a compiled state and weights to what a policy reads: the summary, the actions to be scored, their
         categories, their priors without a policy, and their features.

@@ -303,13 +303,16 @@ cdef int _find_edges(WorkerC* worker, NodeC* node, int width) noexcept nogil:
     return num_edges
 
 
-cdef int _edge_in_view(WorkerC* worker, NodeC* node, int i, int num_seen) noexcept nogil:
-    """Return the edge of action i, which is added if need be; or -1 if there is no memory. Under the node's lock."""
+cdef int _edge_in_view(WorkerC* worker, NodeC* node, int i, int num_seen, int num_known) noexcept nogil:
+    """Return the edge of action i, which is added if need be; or -1 if there is no memory. Under the node's lock.
+
+    Of the edges that `_find_edges` has not seen, others have added those below `num_known`; the rest are of this visit.
+    """
     cdef EdgeC* edges = graph_edges(&worker.search.graph, node)
     cdef int j
     if worker.edges[i] != NO_EDGE:
         return worker.edges[i]
-    for j in range(num_seen, node.num_edges):
+    for j in range(num_seen, num_known):
         if edges[j].action == worker.actions[i]:
             return j
     if ranking_append_edge(worker.search, node, worker.actions[i], worker.priors[i]) < 0:
@@ -327,12 +330,12 @@ cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width, int n
     cdef SearchC* search = worker.search
     cdef EdgeC* edge
     cdef double exploration, utility, score, best_score = -1e300
-    cdef int i, j, best = -1, player = node.player
+    cdef int i, j, best = -1, player = node.player, num_known = node.num_edges
     if node.num_legal == UNKNOWN:
         atomic_store_u32(&node.num_legal, <uint32_t>n)
     exploration = _exploration(search, node)
     for i in range(width):
-        j = _edge_in_view(worker, node, i, num_seen)
+        j = _edge_in_view(worker, node, i, num_seen, num_known)
         if j < 0:
             return -1
         edge = graph_edges(&search.graph, node) + j
