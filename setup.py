@@ -101,8 +101,12 @@ SANITIZERS = {
     "address": ["-fsanitize=address,undefined,float-cast-overflow", "-fno-wrapv"],
     "thread": ["-fsanitize=thread"],
     # Traps, for there is no second runtime beside that of the address sanitizer; and check() after every action.
-    "fuzzer": ["-fsanitize=fuzzer-no-link,address,bounds,shift,signed-integer-overflow,integer-divide-by-zero",
-               "-fsanitize-trap=undefined", "-fno-wrapv", "-DCEXT_DEBUG=1"],
+    "fuzzer": [
+        "-fsanitize=fuzzer-no-link,address,bounds,shift,signed-integer-overflow,integer-divide-by-zero",
+        "-fsanitize-trap=undefined",
+        "-fno-wrapv",
+        "-DCEXT_DEBUG=1",
+    ],
 }
 SANITIZE = os.environ.get("CEXT_SANITIZE", "")
 if SANITIZE and SANITIZE not in SANITIZERS:
@@ -125,8 +129,14 @@ elif DEBUG:
     # Traps need no sanitizer runtime inside the interpreter. Python's flags contain -fwrapv, which would make
     # signed overflow legal and disable its check. Cython's overflowcheck cannot be used: it also rejects
     # unsigned overflow, which hashes and random numbers need, and it does not support vectors.
-    compile_args += ["-O1", "-g", "-DCEXT_DEBUG=1", "-fno-wrapv", "-fsanitize-undefined-trap-on-error",
-                     "-fsanitize=bounds,shift,signed-integer-overflow,integer-divide-by-zero"]
+    compile_args += [
+        "-O1",
+        "-g",
+        "-DCEXT_DEBUG=1",
+        "-fno-wrapv",
+        "-fsanitize-undefined-trap-on-error",
+        "-fsanitize=bounds,shift,signed-integer-overflow,integer-divide-by-zero",
+    ]
 else:
     compile_args += RELEASE_ARGS
     rules_args += build.RULES_ARGS
@@ -147,8 +157,14 @@ extensions = [
         [name.replace(".", "/").replace("test_games", "tests/games") + ".pyx"],
         include_dirs=[numpy.get_include(), *(os.path.relpath(folder) for folder in HEADERS), "cext/games/mexica"],
         # Every module holds the number of the interface.
-        depends=[str(path.relative_to(ROOT)) for path in [ROOT / "cext/build.py", *sorted(ROOT.glob("cext/**/*.h")),
-                                                          *(ROOT / "cext/core" / name for name in INTERFACE)]],
+        depends=[
+            str(path.relative_to(ROOT))
+            for path in [
+                ROOT / "cext/build.py",
+                *sorted(ROOT.glob("cext/**/*.h")),
+                *(ROOT / "cext/core" / name for name in INTERFACE),
+            ]
+        ],
         define_macros=[*MACROS, ("CEXT_ABI", build.abi()), ("CEXT_VARIANT", f'"{VARIANT}"')],
         extra_compile_args=[*compile_args, *(rules_args if name.endswith(".rules") else ())],
         extra_link_args=link_args,
@@ -178,8 +194,7 @@ class BuildPy(build_py):
         from grpc_tools import protoc
 
         protos = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("proto/mexica_ai/v1/*.proto"))
-        status = protoc.main(["protoc", "-Iproto", "--python_out=.", "--pyi_out=.", "--grpc_python_out=.",
-                              *protos])
+        status = protoc.main(["protoc", "-Iproto", "--python_out=.", "--pyi_out=.", "--grpc_python_out=.", *protos])
         if status != 0:
             raise SystemExit(f"protoc failed with exit status {status}")
 
@@ -198,11 +213,29 @@ class BuildExt(build_ext):
 setup(
     packages=packages,
     package_dir=package_dirs,
-    package_data={"": ["*.pxd", "*.pyx", "*.h", "py.typed", "*.pyi", "weights.json", "cards.json",
-                       "facts.json", "service_config.json", "fonts/*.ttf", "fonts/*.txt"],
-                  "mexica_ai.web": [f"static/{folder}*.{ending}" for folder in ("", "vendor/")
-                                    for ending in ("js", "css", "html", "json", "txt", "svg")]},
-    ext_modules=[] if os.environ.get("CEXT_SKIP") == "1" else cythonize(
+    package_data={
+        "": [
+            "*.pxd",
+            "*.pyx",
+            "*.h",
+            "py.typed",
+            "*.pyi",
+            "weights.json",
+            "cards.json",
+            "facts.json",
+            "service_config.json",
+            "fonts/*.ttf",
+            "fonts/*.txt",
+        ],
+        "mexica_ai.web": [
+            f"static/{folder}*.{ending}"
+            for folder in ("", "vendor/")
+            for ending in ("js", "css", "html", "json", "txt", "svg")
+        ],
+    },
+    ext_modules=[]
+    if os.environ.get("CEXT_SKIP") == "1"
+    else cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",
         emit_linenums=bool(SANITIZE),  # so that reports name lines of the .pyx files

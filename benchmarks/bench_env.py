@@ -108,8 +108,10 @@ def timed(step, actions, seconds):
 
 def print_table(figures):
     print(f"{figures['processor']}, {figures['python']}, one thread, {time.strftime('%Y-%m-%d')}")
-    print(f"{figures['game']}, {figures['players']} seats, {figures['games']} games at a time; medians of "
-          f"{figures['repeats']} x {figures['seconds']:g} s\n")
+    print(
+        f"{figures['game']}, {figures['players']} seats, {figures['games']} games at a time; medians of "
+        f"{figures['repeats']} x {figures['seconds']:g} s\n"
+    )
     print(f"{'':42}    games/s     actions/s   of single")
     for name, row in figures["rows"].items():
         print(f"{name:42}{row['games_per_s']:>11,.0f}{row['actions_per_s']:>14,}{row['of_single']:>11.0%}")

@@ -1,7 +1,7 @@
 """Asks a running server for the best turn of a saved position.
 
-    mexica-ai serve &
-    python examples/client.py examples/mexica_midgame.json
+mexica-ai serve &
+python examples/client.py examples/mexica_midgame.json
 """
 
 import sys

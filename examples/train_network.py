@@ -56,8 +56,11 @@ def main():
         network = new_network(layout)
         loss = fit(network, observations, shares, masks, args.epochs)
         newest = save(network, layout, args.out / f"version{generation}.onnx")
-        print(f"generation {generation}: {args.games} games in {played_s:.0f} s, {len(observations):,} positions, "
-              f"loss {loss:.4f}", flush=True)
+        print(
+            f"generation {generation}: {args.games} games in {played_s:.0f} s, {len(observations):,} positions, "
+            f"loss {loss:.4f}",
+            flush=True,
+        )
     points, games = match(args, newest, args.out / "version0.onnx")
     print(f"{newest.name} against version0.onnx: {points:g} of {games} points")
 
@@ -65,7 +68,10 @@ def main():
 def new_network(layout):
     """Return a network from observations to the logits of the seats' shares of the win."""
     network = torch.nn.Sequential(
-        torch.nn.Linear(layout.size, 128), torch.nn.ReLU(), torch.nn.Linear(128, 64), torch.nn.ReLU(),
+        torch.nn.Linear(layout.size, 128),
+        torch.nn.ReLU(),
+        torch.nn.Linear(128, 64),
+        torch.nn.ReLU(),
         torch.nn.Linear(64, SEATS),
     )
     with torch.no_grad():  # numbers of about 1 go in
@@ -83,8 +89,14 @@ def self_play(args, evaluator, seed):
             position.draw(rng.getrandbits(60))
             continue
         seen.append((position.to_move, env.observe(position)))
-        result = ai.best_turn(position, iterations=args.iterations, seed=rng.getrandbits(60), evaluator=evaluator,
-                              batch_size=args.batch, candidates=8)
+        result = ai.best_turn(
+            position,
+            iterations=args.iterations,
+            seed=rng.getrandbits(60),
+            evaluator=evaluator,
+            batch_size=args.batch,
+            candidates=8,
+        )
         turn = result.turn
         if len(seen) <= EXPLORING_TURNS * position.players:
             weights = [1 + candidate.visits for candidate in result.candidates]
@@ -121,15 +133,18 @@ def save(network, layout, path):
     for number, layer in enumerate(network):
         name = f"layer{number}"
         if isinstance(layer, torch.nn.Linear):
-            tensors += [numpy_helper.from_array(layer.weight.detach().numpy().copy(), f"{name}.weight"),
-                        numpy_helper.from_array(layer.bias.detach().numpy().copy(), f"{name}.bias")]
+            tensors += [
+                numpy_helper.from_array(layer.weight.detach().numpy().copy(), f"{name}.weight"),
+                numpy_helper.from_array(layer.bias.detach().numpy().copy(), f"{name}.bias"),
+            ]
             nodes.append(helper.make_node("Gemm", [at, f"{name}.weight", f"{name}.bias"], [name], transB=1))
         else:
             nodes.append(helper.make_node("Relu", [at], [name]))
         at = name
     nodes.append(helper.make_node("Softmax", [at], ["value"], axis=1))
     graph = helper.make_graph(
-        nodes, "network",
+        nodes,
+        "network",
         [helper.make_tensor_value_info("observation", onnx.TensorProto.FLOAT, ["N", layout.size])],
         [helper.make_tensor_value_info("value", onnx.TensorProto.FLOAT, ["N", SEATS])],
         tensors,
@@ -153,8 +168,15 @@ def match(args, first, second):
                 position.draw(rng.getrandbits(60))
                 continue
             evaluator = evaluators[(position.to_move + number) % 2]
-            position.push(ai.best_turn(position, iterations=args.iterations, seed=rng.getrandbits(60),
-                                       evaluator=evaluator, batch_size=args.batch).turn)
+            position.push(
+                ai.best_turn(
+                    position,
+                    iterations=args.iterations,
+                    seed=rng.getrandbits(60),
+                    evaluator=evaluator,
+                    batch_size=args.batch,
+                ).turn
+            )
         points += (number % 2 in position.winners) / len(position.winners)
     return points, games
 

@@ -106,9 +106,7 @@ class _Case:
 def _for_each_start(*looks: Callable[[_Case], None]) -> Check:
     """Return the check that looks at a game from each start."""
 
-    def check(
-        game: Game, starts: Sequence[State] | None = None, *, seed: int = SEED, stride: int = STRIDE
-    ) -> None:
+    def check(game: Game, starts: Sequence[State] | None = None, *, seed: int = SEED, stride: int = STRIDE) -> None:
         if starts is None:
             seats = range(2, game.rules.max_players + 1)
             starts = [game.starts.new_state(players, seed + players) for players in seats]

@@ -103,9 +103,7 @@ class Admission:
         remaining_s = call.remaining_s()
         return None if remaining_s is None else call.deadline - self._margin.of(remaining_s)
 
-    async def take_slot(
-        self, question: Question, call: Call, stop: Stop, due: float = float("inf")
-    ) -> Ticket:
+    async def take_slot(self, question: Question, call: Call, stop: Stop, due: float = float("inf")) -> Ticket:
         """Wait for a slot; see `SearchSlots.take`."""
         begin = loop_time()
         expected_s = self.expected_s(question.settings.level_limits)
@@ -144,9 +142,7 @@ class Admission:
         left_s = ticket.deadline - loop_time()
         if left_s <= 0:
             self.slots.give_back(ticket)
-            raise BusyError(
-                "the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S
-            )
+            raise BusyError("the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S)
         time_s = settings.limits.time_s
         limits = replace(settings.limits, time_s=left_s if time_s is None else min(time_s, left_s))
         return replace(settings, limits=limits)
@@ -154,8 +150,6 @@ class Admission:
     def note_result(self, result: Result, late_s: float) -> None:
         """Learn from a result how fast searches are, and how late."""
         if result.iterations >= ENOUGH_ITERATIONS and result.seconds > 0:
-            self._iterations_per_s += RATE_STEP * (
-                result.iterations / result.seconds - self._iterations_per_s
-            )
+            self._iterations_per_s += RATE_STEP * (result.iterations / result.seconds - self._iterations_per_s)
         if result.stop_reason == "time":
             self._margin.note(late_s)

@@ -108,13 +108,9 @@ class Server:
             ],
             options=[*_OPTIONS, *_connection_options(config)],
         )
-        engine_pb2_grpc.add_EngineServiceServicer_to_server(
-            EngineService(config, self.scheduler, pace), self._server
-        )
+        engine_pb2_grpc.add_EngineServiceServicer_to_server(EngineService(config, self.scheduler, pace), self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        reflection.enable_server_reflection(
-            [SERVICE_NAME, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server
-        )
+        reflection.enable_server_reflection([SERVICE_NAME, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server)
 
     async def start(self) -> None:
         """Listen and serve.

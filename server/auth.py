@@ -359,9 +359,7 @@ class Certificates:
 
     def _read(self) -> None:
         self._current = _read_certificates(self._config)
-        self.expiries = {
-            found.field: found.end.timestamp() for found in secret_files.validities(self._config)
-        }
+        self.expiries = {found.field: found.end.timestamp() for found in secret_files.validities(self._config)}
         self.is_usable = True
 
     def _file_states(self) -> list[tuple[int, int, int] | None]:

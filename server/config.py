@@ -63,9 +63,7 @@ class Settings(BaseSettings):
         strict=True, frozen=True, extra="forbid", allow_inf_nan=False, env_prefix=ENVIRONMENT_PREFIX
     )
 
-    host: str = Field(
-        "127.0.0.1", pattern=_TEXT, json_schema_extra=_HOST_HELP, description="the address to listen on"
-    )
+    host: str = Field("127.0.0.1", pattern=_TEXT, json_schema_extra=_HOST_HELP, description="the address to listen on")
     port: int = Field(50051, ge=0, le=MAX_PORT, description="the port to listen on; 0: any that is free")
     threads: int = Field(DEFAULT_THREADS, ge=1, le=MAX_THREADS, description="threads of one search at most")
     slots: int = Field(
@@ -80,9 +78,7 @@ class Settings(BaseSettings):
     default_time_s: Seconds = Field(DEFAULT_TIME_S, description="time of a search that asks for none")
     max_time_s: Seconds = Field(60.0, description="time of one search at most")
     max_iterations: int = Field(10**12, ge=1, le=MAX_INT64, description="iterations of one search at most")
-    memory_mb: int = Field(
-        DEFAULT_MEMORY_MB, ge=1, le=MAX_MEMORY_MB, description="memory of one search's tree at most"
-    )
+    memory_mb: int = Field(DEFAULT_MEMORY_MB, ge=1, le=MAX_MEMORY_MB, description="memory of one search's tree at most")
     total_memory_mb: int = Field(
         default_factory=lambda data: max(data["slots"], min(data["memory_mb"] * data["slots"], available_mb() // 2)),
         ge=1,
@@ -96,13 +92,9 @@ class Settings(BaseSettings):
         le=MAX_MEMORY_MB,
         description="memory for results that answer equal questions with a seed and an iteration limit; 0: none",
     )
-    max_candidates: int = Field(
-        100, ge=1, le=MAX_CANDIDATES, description="candidate turns of an answer at most"
-    )
+    max_candidates: int = Field(100, ge=1, le=MAX_CANDIDATES, description="candidate turns of an answer at most")
     max_record_turns: int = Field(2000, ge=1, le=10**6, description="turns of a record at most")
-    min_interval_s: float = Field(
-        0.05, ge=0, le=MAX_TIME_S, description="time between partial results at least"
-    )
+    min_interval_s: float = Field(0.05, ge=0, le=MAX_TIME_S, description="time between partial results at least")
     weights: list[NamedFile] = Field(
         [],
         description="weights that requests choose by NAME, besides those that ship; the file says of which game; "
@@ -140,9 +132,7 @@ class Settings(BaseSettings):
         description="age at which a connection takes no more calls, so that clients connect anew, "
         "perhaps to another server",
     )
-    max_connection_idle_s: Seconds = Field(
-        900.0, description="time after which a connection without calls is closed"
-    )
+    max_connection_idle_s: Seconds = Field(900.0, description="time after which a connection without calls is closed")
     grace_s: Seconds = Field(10.0, description="time that running searches get when the server ends")
     tls_certificate: FilePath | None = Field(None, description="PEM file of the server's certificate chain")
     tls_key: FilePath | None = Field(None, description="PEM file of the server's private key")
@@ -174,9 +164,7 @@ class Settings(BaseSettings):
     )
     # Metrics have neither encryption nor authentication, so others do not reach them unless that is said.
     metrics_host: str = Field(
-        default_factory=lambda data: (
-            data["host"] if data["insecure"] or is_loopback(data["host"]) else "127.0.0.1"
-        ),
+        default_factory=lambda data: data["host"] if data["insecure"] or is_loopback(data["host"]) else "127.0.0.1",
         pattern=_TEXT,
         json_schema_extra={
             **_HOST_HELP,
@@ -189,9 +177,7 @@ class Settings(BaseSettings):
         description="send spans of all calls to an OpenTelemetry collector, by the environment variables OTEL_*",
     )
     log_format: Literal["text", "json"] = Field("text", description="the form of the log")
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="the least that is logged"
-    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least that is logged")
 
     @classmethod
     def settings_customise_sources(
@@ -387,16 +373,12 @@ class _Environment(EnvSettingsSource):
         super().__init__(Settings)
         self.env_vars = {name.lower(): text for name, text in environ.items() if name in _VARIABLES}
 
-    def prepare_field_value(
-        self, field_name: str, field: FieldInfo, value: Any, value_is_complex: bool
-    ) -> Any:
+    def prepare_field_value(self, field_name: str, field: FieldInfo, value: Any, value_is_complex: bool) -> Any:
         """Return the value that a variable's text gives."""
         return None if value is None else _read_text(field_name, value)
 
 
-def load_config(
-    path: str | None, environ: Mapping[str, str], flags: Mapping[str, Any] | None = None
-) -> ServerConfig:
+def load_config(path: str | None, environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> ServerConfig:
     """Return the configuration from all sources: flags override the environment, which overrides the file.
 
     Parameters

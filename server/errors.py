@@ -244,9 +244,7 @@ def _internal_status(error: Exception) -> status_pb2.Status:
         code=grpc.StatusCode.INTERNAL.value[0], message=f"internal error; request id {request_id}"
     )
     metadata = {"error": MexicaAIError.__name__, "request_id": request_id}
-    status.details.add().Pack(
-        error_details_pb2.ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata=metadata)
-    )
+    status.details.add().Pack(error_details_pb2.ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata=metadata))
     return status
 
 
@@ -256,13 +254,8 @@ def _add_violations(status: status_pb2.Status, violations: list[Violation]) -> N
     for path, reason, message in violations:
         # The package's messages begin with the path, which `field` already states.
         description = _shorten(message.removeprefix(f"{path}: "), MAX_DESCRIPTION_CHARS)
-        fault = error_details_pb2.BadRequest.FieldViolation(
-            field=path, description=description, reason=reason
-        )
-        if (
-            faults.field_violations
-            and status.ByteSize() + faults.ByteSize() + fault.ByteSize() > MAX_STATUS_BYTES
-        ):
+        fault = error_details_pb2.BadRequest.FieldViolation(field=path, description=description, reason=reason)
+        if faults.field_violations and status.ByteSize() + faults.ByteSize() + fault.ByteSize() > MAX_STATUS_BYTES:
             break
         faults.field_violations.append(fault)
     status.details.add().Pack(faults)

@@ -119,9 +119,7 @@ class PrometheusMetrics(Metrics):
         self._in_flight = make(prometheus.Gauge, "searches_in_flight", "Searches that run now")
         self._searches = make(counter, "searches", "Searches that have ended")
         self._iterations = make(counter, "iterations", "Iterations of all searches")
-        self._queue_wait = make(
-            histogram, "queue_wait_seconds", "Time waited for a search slot", buckets=_WAIT_BUCKETS
-        )
+        self._queue_wait = make(histogram, "queue_wait_seconds", "Time waited for a search slot", buckets=_WAIT_BUCKETS)
         self._reused = make(counter, "reused_results", "Searches that were answered from memory")
         self._margin = make(
             histogram,
@@ -196,6 +194,7 @@ class PrometheusMetrics(Metrics):
 
     def start(self) -> None:
         """Start to serve the metrics; raise OSError if this address cannot be used."""
+
         def render() -> bytes:
             return self._prometheus.generate_latest(self.registry)
 

@@ -239,15 +239,11 @@ class Scheduler:
                     raise
                 await asyncio.sleep(min(max(error.retry_s, MIN_SEARCH_S), RECORD_RETRY_S))
 
-    async def _search_in_slot(
-        self, question: Question, call: Call, stop: Stop, due: float = float("inf")
-    ) -> Result:
+    async def _search_in_slot(self, question: Question, call: Call, stop: Stop, due: float = float("inf")) -> Result:
         """Wait for a slot, search in it, and return the result."""
         ticket = await self.admission.take_slot(question, call, stop, due)
         settings = self.admission.settings_in_slot(question, ticket)
-        search = self._runner.start(
-            question.position, settings, ticket, call, stop, lambda run: run.result()
-        )
+        search = self._runner.start(question.position, settings, ticket, call, stop, lambda run: run.result())
         try:
             # Shielded: a thread cannot be cancelled, and its end must still be handled.
             result = await asyncio.shield(search)

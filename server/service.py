@@ -122,8 +122,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         interval_s = request.interval_s or DEFAULT_INTERVAL_S
         if not is_time(interval_s):
             raise SearchError(
-                f"interval_s: given {interval_s}; expected a number of seconds above 0, or 0 for "
-                f"{DEFAULT_INTERVAL_S}",
+                f"interval_s: given {interval_s}; expected a number of seconds above 0, or 0 for {DEFAULT_INTERVAL_S}",
                 reason="INVALID_LIMITS",
                 path="interval_s",
             )
@@ -288,14 +287,10 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             ),
         )
         for name, weights in self._weights:
-            answer.weights.add(
-                game=weights.game, version=weights.version, sha256=weights.sha256, name=name
-            )
+            answer.weights.add(game=weights.game, version=weights.version, sha256=weights.sha256, name=name)
         return answer
 
-    async def _lightly(
-        self, call: Call, function: Callable, request: Any, *args: Any, is_quick: bool = True
-    ) -> Any:
+    async def _lightly(self, call: Call, function: Callable, request: Any, *args: Any, is_quick: bool = True) -> Any:
         """Return `function(request, *args)`; small requests are answered here, others in a light worker.
 
         If `is_quick` is false, always use a worker. For a typical position, switching to a worker and back

@@ -253,9 +253,7 @@ class SearchSlots:
     def _next(self) -> _Caller | None:
         """Return the caller whose call gets the next slot, None if none may have it."""
         able = (other for other in self._callers.values() if other.waiting and other.running < self._max_per_caller)
-        return min(
-            able, key=lambda other: (other.running, other.used_s, *_order(other.waiting[0])), default=None
-        )
+        return min(able, key=lambda other: (other.running, other.used_s, *_order(other.waiting[0])), default=None)
 
     def _ticket(
         self,
@@ -275,9 +273,7 @@ class SearchSlots:
         if self._is_closed:
             raise shutting_down()
         if deadline is not None and deadline - now < MIN_SEARCH_S:
-            raise BusyError(
-                "the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S
-            )
+            raise BusyError("the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S)
         account = self._account(caller)
         if not self._is_free(account):
             self._check_queue(ticket, account, now)

@@ -15,7 +15,7 @@ def spaces(run: str) -> list[str]:
     """Return the spaces of a straight run: ``C9-F9`` is C9, D9, E9, F9; ``C9`` is itself."""
     first, _, last = run.partition("-")
     last = last or first
-    columns = COLUMNS[COLUMNS.index(first[0]): COLUMNS.index(last[0]) + 1]
+    columns = COLUMNS[COLUMNS.index(first[0]) : COLUMNS.index(last[0]) + 1]
     return [f"{column}{row}" for row in range(int(first[1:]), int(last[1:]) + 1) for column in columns]
 
 
@@ -34,9 +34,28 @@ def all_temples(seat: int, ground: list[str], stock: list[int]) -> dict:
 
 
 def build(
-    players: int = 3, *, pillis=(), canals=(), bridges=(), temples=None, tokens=None,
-    display=None, upcoming=None, pool=STANDARD_POOL, phase="play", period=1, round_=5, to_move=0,
-    points=6, taken=0, idle=0, built=True, scores=(), action_tokens=(), built_all=(), no_tiles=False,
+    players: int = 3,
+    *,
+    pillis=(),
+    canals=(),
+    bridges=(),
+    temples=None,
+    tokens=None,
+    display=None,
+    upcoming=None,
+    pool=STANDARD_POOL,
+    phase="play",
+    period=1,
+    round_=5,
+    to_move=0,
+    points=6,
+    taken=0,
+    idle=0,
+    built=True,
+    scores=(),
+    action_tokens=(),
+    built_all=(),
+    no_tiles=False,
 ) -> dict:
     """Return a JSON position that obeys all invariants.
 
@@ -92,28 +111,44 @@ def build(
     if period == 2:
         upcoming = []
     elif upcoming is None and len(pool) == 15:
-        upcoming = rest[len(removed):]
+        upcoming = rest[len(removed) :]
 
-    where = [*pillis, *DEFAULT_PILLIS[len(pillis):]]
+    where = [*pillis, *DEFAULT_PILLIS[len(pillis) :]]
     order = READING_ORDER.get
     return {
-        "game": "mexica", "version": 1, "players": players, "phase": phase, "period": period, "round": round_,
-        "to_move": to_move, "action_points": points, "tokens_taken": taken, "idle_rounds": idle,
+        "game": "mexica",
+        "version": 1,
+        "players": players,
+        "phase": phase,
+        "period": period,
+        "round": round_,
+        "to_move": to_move,
+        "action_points": points,
+        "tokens_taken": taken,
+        "idle_rounds": idle,
         "built_this_round": built,
         "seats": [
-            {"score": [*scores, 0, 0, 0, 0][seat], "action_tokens": [*action_tokens, 0, 0, 0, 0][seat],
-             "pilli": where[seat], "temples": stocks[seat]}
+            {
+                "score": [*scores, 0, 0, 0, 0][seat],
+                "action_tokens": [*action_tokens, 0, 0, 0, 0][seat],
+                "pilli": where[seat],
+                "temples": stocks[seat],
+            }
             for seat in range(players)
         ],
-        "canals": sorted(cells, key=order), "canal_tiles": left,
-        "bridges": [dict(zip(("at", "axis"), bridge.split(), strict=True))
-                    for bridge in sorted(bridges, key=lambda bridge: order(bridge.split()[0]))],
-        "temples": [{"at": at, "seat": temples[at][0], "level": temples[at][1]}
-                    for at in sorted(temples, key=order)],
+        "canals": sorted(cells, key=order),
+        "canal_tiles": left,
+        "bridges": [
+            dict(zip(("at", "axis"), bridge.split(), strict=True))
+            for bridge in sorted(bridges, key=lambda bridge: order(bridge.split()[0]))
+        ],
+        "temples": [{"at": at, "seat": temples[at][0], "level": temples[at][1]} for at in sorted(temples, key=order)],
         "calpulli": {
-            "pool": sorted(pool), "display": sorted(display),
+            "pool": sorted(pool),
+            "display": sorted(display),
             "placed": [{"at": at, "size": tokens[at]} for at in sorted(tokens, key=order)],
-            "removed": removed, "upcoming": upcoming,
+            "removed": removed,
+            "upcoming": upcoming,
         },
     }
 
@@ -121,8 +156,11 @@ def build(
 def _lay_all(cells: list[str], left: dict, keep: set[str]) -> None:
     """Lay the tiles left row by row from the south; what a row has over when singles are short stays dry."""
     for row in range(14, 8, -1):
-        free = [space for space in LAND
-                if space[1:] == str(row) and space not in cells and space not in keep and space not in PALACE]
+        free = [
+            space
+            for space in LAND
+            if space[1:] == str(row) and space not in cells and space not in keep and space not in PALACE
+        ]
         while free and (left["single"] or left["double"]):
             if left["double"] and free[1:] and COLUMNS.index(free[1][0]) - COLUMNS.index(free[0][0]) == 1:
                 cells += free[:2]

@@ -154,8 +154,7 @@ def drills(players: int) -> list[dict]:
         build(
             players,
             temples={
-                f"{column}9": (seat, level)
-                for column, seat, level in zip("CDEF", range(players), levels, strict=False)
+                f"{column}9": (seat, level) for column, seat, level in zip("CDEF", range(players), levels, strict=False)
             },
             period=2,
             **ends,
@@ -191,9 +190,7 @@ def _scramble_pillis(rng, table, grounds):
     for seat in range(table.players):
         for ground in (rng.choice(grounds), LAND):
             free = [
-                space
-                for space in ground
-                if (board.is_dry(space) or space in board.bridges) and board.is_open(space)
+                space for space in ground if (board.is_dry(space) or space in board.bridges) and board.is_open(space)
             ]
             if free:
                 board.pillis[seat] = rng.choice(free)
@@ -217,9 +214,7 @@ def _scramble_temples(rng, table, focus):
         pieces.clear()
         _scatter_evenly(rng, table, owners)
     for owner, level in pieces:
-        ground = [
-            space for space in (focus if rng.random() < near else LAND) if board.is_building_space(space)
-        ]
+        ground = [space for space in (focus if rng.random() < near else LAND) if board.is_building_space(space)]
         if ground:
             board.temples[rng.choice(ground)] = (owner, level)
             if owner != NEUTRAL:
@@ -278,9 +273,7 @@ def _scramble_tokens(rng, table, districts):
 def _scramble_counts(rng, table):
     players = table.players
     table.scores = [20] * players if rng.random() < 0.5 else [rng.randint(0, 40) for _ in range(players)]
-    table.action_tokens = rng.choice(
-        [[0] * players, [3] * players, [rng.randint(0, 3) for _ in range(players)]]
-    )
+    table.action_tokens = rng.choice([[0] * players, [3] * players, [rng.randint(0, 3) for _ in range(players)]])
     table.built_this_round = rng.random() < 0.5
     table.idle_rounds = 0 if table.round == 1 else rng.choice([0, 1] if table.display else [0, 1, 2, 3, 3, 3])
     if not table.display and any(not any(stock) for stock in table.stocks):
@@ -301,9 +294,7 @@ def events(before: dict, action: str, after: dict) -> list[str]:
     elif verb == "bridge":
         named.append(f"bridge {operands[1]}")
     elif verb == "relocate":
-        named.append(
-            "relocate on the same place" if operands[0] == operands[1] else f"relocate {operands[2]}"
-        )
+        named.append("relocate on the same place" if operands[0] == operands[1] else f"relocate {operands[2]}")
     elif verb == "temple":
         named.append(f"temple {operands[0]}")
         named.append(

@@ -40,9 +40,7 @@ class IdleSearch:
         turn = ["take 1 1"] if position.game == "nim" else ["end"]
         share, scores = [1 / position.players] * position.players, [0.0] * position.players
         found = [ai.Candidate(turn, 1, share, scores, 1.0, [])] * candidates
-        return ai.Result(
-            found, 1, 1, 1, self.end_times[-1] - begin, stop_reason, seed, limits.threads
-        )
+        return ai.Result(found, 1, 1, 1, self.end_times[-1] - begin, stop_reason, seed, limits.threads)
 
     def await_start(self):
         assert self.started.acquire(timeout=60)

@@ -4,14 +4,10 @@ from reference import tzolkin as reference
 
 WEALTH = [["w_pal7", "w_tik3"], ["w_yax7", "w_tik7"], ["w_uxm7", "w_chi0"], ["w_chi5", "w_chi10"]]
 # Where idle workers stand with less than four seats: on spaces that no seat can use, then on last actions.
-IDLE = [
-    (gear, facts["last_action"] + beyond) for beyond in (1, 2, 0) for gear, facts in reference.GEARS.items()
-]
+IDLE = [(gear, facts["last_action"] + beyond) for beyond in (1, 2, 0) for gear, facts in reference.GEARS.items()]
 
 
-def build(
-    players: int = 4, *, seats=None, gears=None, buildings=None, monuments=None, display=6, **changes
-) -> dict:
+def build(players: int = 4, *, seats=None, gears=None, buildings=None, monuments=None, display=6, **changes) -> dict:
     """Return a JSON position that obeys all invariants: day 2, nothing done yet, no worker out, no corn.
 
     Parameters
@@ -61,9 +57,7 @@ def build(
 
 
 def _gears(named, idle):
-    gears = {
-        gear: list(named.get(gear, "").ljust(facts["teeth"], ".")) for gear, facts in reference.GEARS.items()
-    }
+    gears = {gear: list(named.get(gear, "").ljust(facts["teeth"], ".")) for gear, facts in reference.GEARS.items()}
     idle -= sum(places.count("i") for places in gears.values())
     for gear, space in IDLE:
         if idle > 0 and gears[gear][space] == ".":
@@ -77,9 +71,7 @@ def _fill_display(position, monuments, size):
     built = [name for seat in position["seats"] for name in seat["monuments"]]
     unused = [name for name in reference.MONUMENTS if name not in built + display["monuments"]]
     missing = monuments - len(built) - len(display["monuments"])
-    display["monuments"] = sorted(
-        display["monuments"] + unused[:missing], key=list(reference.MONUMENTS).index
-    )
+    display["monuments"] = sorted(display["monuments"] + unused[:missing], key=list(reference.MONUMENTS).index)
     while len(display["buildings"]) < size and reference.deck(position):
         display["buildings"].append(next(iter(reference.deck(position))))
     display["buildings"].sort(key=list(reference.BUILDINGS).index)

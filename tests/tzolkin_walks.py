@@ -8,14 +8,34 @@ LEANINGS = {
     "builder": {"pick": 6, "build": 5, "research": 3, "end": 2, "beg": 0.3, "done": 0.2},
     "hurried": {"pick": 8, "advance": 3, "end": 3},
     "pilgrim": {
-        "place yaxchilan": 3, "place chichen_itza": 3, "place": 0.3, "pick": 3, "pick chichen_itza": 0.3,
-        "pick chichen_itza 6": 9, "pick chichen_itza 8": 9, "pick chichen_itza 9": 9, "beg": 0.3,
-        "pick chichen_itza 1 2": 9, "pick chichen_itza 2 3": 9, "pick chichen_itza 3 4": 9, "pick tikal 1 1": 9,
-        "research theology": 9, "climb": 3,
+        "place yaxchilan": 3,
+        "place chichen_itza": 3,
+        "place": 0.3,
+        "pick": 3,
+        "pick chichen_itza": 0.3,
+        "pick chichen_itza 6": 9,
+        "pick chichen_itza 8": 9,
+        "pick chichen_itza 9": 9,
+        "beg": 0.3,
+        "pick chichen_itza 1 2": 9,
+        "pick chichen_itza 2 3": 9,
+        "pick chichen_itza 3 4": 9,
+        "pick tikal 1 1": 9,
+        "research theology": 9,
+        "climb": 3,
     },
     "mason": {
-        "place tikal": 9, "pick": 0.2, "pick tikal 4 4": 9, "pick tikal 5 4": 9, "pick tikal 6 4": 9,
-        "pick tikal 7 4": 9, "build": 5, "build m_": 9, "use": 5, "done": 0.2, "place start": 0.3,
+        "place tikal": 9,
+        "pick": 0.2,
+        "pick tikal 4 4": 9,
+        "pick tikal 5 4": 9,
+        "pick tikal 6 4": 9,
+        "pick tikal 7 4": 9,
+        "build": 5,
+        "build m_": 9,
+        "use": 5,
+        "done": 0.2,
+        "place start": 0.3,
     },
 }
 # What a seat of a game with masons has from the beginning, so that monuments are built.
@@ -54,8 +74,11 @@ def choose(rng, leaning, legal):
 def events(before, action, after):
     words = action.split()
     mover, decision = before["seats"][before["to_move"]], " ".join(before["pending"][:1])
-    yield {"pick": "pick with an action" if len(words) == 4 else "pick without one",
-           "harvest": " ".join(words[:2]), "advance": action}.get(words[0], words[0])
+    yield {
+        "pick": "pick with an action" if len(words) == 4 else "pick without one",
+        "harvest": " ".join(words[:2]),
+        "advance": action,
+    }.get(words[0], words[0])
     yield action
     if words[0] == "research" and len(words) == 2:
         yield "research free"

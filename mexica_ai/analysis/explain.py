@@ -97,9 +97,7 @@ def explain(position: Position, result: Result) -> Explanation:
     return Explanation(steps, gives_away, reply, sentences)
 
 
-def _sentence(
-    step: Step, point: Forecast | None, last: Forecast | None, seat: int, before: dict[str, Any]
-) -> str:
+def _sentence(step: Step, point: Forecast | None, last: Forecast | None, seat: int, before: dict[str, Any]) -> str:
     facts = [f"costs {_count(amount, name.replace('_', ' '))}" for name, amount in step.cost.items()]
     facts += [
         f"seat {other} scores {points:g}" if other != seat else f"scores {points:g}"

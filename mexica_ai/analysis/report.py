@@ -150,7 +150,7 @@ def _boards(one, position):
         f"{mark_of(one.loss)}</h3><div class=boards>"
         f"<figure>{_board(position, one.turn)}<figcaption>Played: {_turn(one.turn)}</figcaption></figure>"
         f"<figure>{_board(position, one.choice)}<figcaption>Better: {_turn(one.choice)}</figcaption></figure>"
-        f'</div><p class=note>Expected points after it {_numbers(one.expected_scores_after)}, before it '
+        f"</div><p class=note>Expected points after it {_numbers(one.expected_scores_after)}, before it "
         f'{_numbers(one.expected_scores_before)} by seat. <a href="#turn-{number}">Row of the table</a></p></section>'
     )
 

@@ -57,9 +57,7 @@ class Adjudicator:
         Returns what a seat knows of a position.
     """
 
-    def __init__(
-        self, tournament: Tournament, game: Game, seen_by: Callable[[Position, int], Position]
-    ) -> None:
+    def __init__(self, tournament: Tournament, game: Game, seen_by: Callable[[Position, int], Position]) -> None:
         self._tournament, self._game, self._seen_by = tournament, game, seen_by
         self._share, kept = tournament.resign or (0.0, 1)
         seats = range(tournament.players)

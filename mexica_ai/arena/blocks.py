@@ -90,15 +90,11 @@ class Games:
 
     def rank_means(self, chosen: np.ndarray) -> BlockMeans:
         """Return the mean rank of the chosen seats per block."""
-        return self._means(
-            self.ranks, chosen, lambda k: (k * (k + 1) / 2, k * (2 * self.seats - k + 1) / 2)
-        )
+        return self._means(self.ranks, chosen, lambda k: (k * (k + 1) / 2, k * (2 * self.seats - k + 1) / 2))
 
     def margin_means(self, chosen: np.ndarray) -> BlockMeans:
         """Return the mean margin of the chosen seats per block, without forfeited games."""
-        return self._means(
-            self.margins, chosen & ~np.isnan(self.margins), lambda k: (k * -np.inf, k * np.inf)
-        )
+        return self._means(self.margins, chosen & ~np.isnan(self.margins), lambda k: (k * -np.inf, k * np.inf))
 
     def _means(self, values, chosen, bounds) -> BlockMeans:
         """Return the means of the chosen values; `bounds(k)` is the least and greatest sum of k seats' values."""

@@ -114,9 +114,7 @@ class JournalWriter:
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         except OSError as error:
-            raise NotationError(
-                f"cannot open the journal {path}: {error.strerror}", reason="UNREADABLE_FILE"
-            ) from None
+            raise NotationError(f"cannot open the journal {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
         try:
             self._begin(path, tournament, resume)
         except BaseException:
@@ -127,9 +125,7 @@ class JournalWriter:
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise NotationError(
-                f"the journal {path} is in use by another process", reason="JOURNAL_IN_USE"
-            ) from None
+            raise NotationError(f"the journal {path} is in use by another process", reason="JOURNAL_IN_USE") from None
         if os.fstat(self._fd).st_size > 0 and not resume:
             raise NotationError(
                 f"the journal {path} is not empty; expected a new file, or --resume to continue it",

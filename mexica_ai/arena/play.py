@@ -181,9 +181,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
         record["termination"] = "forfeit"
         record["forfeit"] = {"seat": failure.seat, "reason": failure.reason, "detail": failure.detail}
         record["winners"] = [seat for seat in range(tournament.players) if seat != failure.seat]
-        failures.append(
-            {**record["forfeit"], "turn": len(record["turns"]), "position": position.to_json()}
-        )
+        failures.append({**record["forfeit"], "turn": len(record["turns"]), "position": position.to_json()})
     record["times"] = [round(seat.used["seconds"], 6) for seat in seats]
     record["arena"]["seats"] = [seat.used for seat in seats]
     return record

@@ -178,9 +178,7 @@ def _number_engines(tournament: Tournament, numbers: dict, collected: Collected)
     return found
 
 
-def _count_usage(
-    collected: Collected, seating: tuple[int, ...], record: dict[str, Any], outcome: Outcome
-) -> None:
+def _count_usage(collected: Collected, seating: tuple[int, ...], record: dict[str, Any], outcome: Outcome) -> None:
     arena = record["arena"]
     for engine, share in zip(seating, outcome.shares, strict=True):
         collected.usage[engine]["points"] += share
@@ -405,9 +403,7 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
         + f"; {_count(found['adjudicated'], 'game')} adjudicated" * bool(found["adjudicated"])
     ]
     if found["blocks"] == 0:
-        lines.append(
-            "no block is complete: these are counts of games, in which seats and deals may favour an engine"
-        )
+        lines.append("no block is complete: these are counts of games, in which seats and deals may favour an engine")
     elif found["blocks"] == 1:
         lines.append("only one block: it says nothing yet about how far results vary, so there are no intervals")
     lines.append("")
@@ -538,9 +534,7 @@ def _folded(rows: Sequence[Sequence[str]], num_keys: int, width: int | None) -> 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _interval(estimate: Sequence[float | None], form: str) -> str:

@@ -164,9 +164,7 @@ def run(
     return progress
 
 
-def _count_played(
-    progress: Progress, records: Sequence[dict[str, Any]], num_blocks: int
-) -> set[tuple[int, int]]:
+def _count_played(progress: Progress, records: Sequence[dict[str, Any]], num_blocks: int) -> set[tuple[int, int]]:
     """Add the records of a journal to the progress, each game once; return their blocks and numbers."""
     played = set()
     for record in records:

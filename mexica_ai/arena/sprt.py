@@ -117,9 +117,7 @@ class Sprt:
         low, high, alpha, beta = numbers
         if as_elo:
             if not -MAX_ELO <= low < high <= MAX_ELO:
-                raise ValueError(
-                    f'SPRT "{text}": elo0 below elo1 expected, both from {-MAX_ELO:g} to {MAX_ELO:g}'
-                )
+                raise ValueError(f'SPRT "{text}": elo0 below elo1 expected, both from {-MAX_ELO:g} to {MAX_ELO:g}')
             low, high = (1 / (1 + 10 ** (-elo / 400)) for elo in (low, high))
         return cls(low, high, alpha, beta)
 

@@ -78,9 +78,7 @@ def _fill(
     return None
 
 
-def _tables(
-    order: Sequence[int], met: Counter[tuple[int, int]], seats: int, allowed: int
-) -> Iterator[tuple[int, ...]]:
+def _tables(order: Sequence[int], met: Counter[tuple[int, int]], seats: int, allowed: int) -> Iterator[tuple[int, ...]]:
     """Yield the tables of the first engine, the closest in points first."""
     first, *others = order
     for table in combinations([engine for engine in others if _times(met, first, engine) <= allowed], seats - 1):

@@ -46,9 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_candidates_option(parser)
     add_interval_option(parser)
     picture.add_plot_option(parser, "visits and shares of the first candidates over time")
-    common.add_json_option(
-        parser, "print one JSON object per line; only the last has a stop_reason that is not empty"
-    )
+    common.add_json_option(parser, "print one JSON object per line; only the last has a stop_reason that is not empty")
 
 
 def add_interval_option(parser: argparse.ArgumentParser) -> None:
@@ -66,9 +64,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the command."""
     spec = parse_spec(args.engine)
     position = common.read_position(args.position)
-    budget = {
-        field: getattr(args, key) for key, field in LIMIT_KEYS.items() if getattr(args, key) is not None
-    }
+    budget = {field: getattr(args, key) for key, field in LIMIT_KEYS.items() if getattr(args, key) is not None}
     defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "seed", "weights")}
     picture.check(args)
     is_unlimited = not {"time_s", "iterations"} & budget.keys()

@@ -212,9 +212,7 @@ def turn_indices(turns: tuple[int, int] | None, record: object) -> range | None:
     first, last = turns
     played = record.get("turns") if isinstance(record, dict) else None
     if isinstance(played, list) and last > len(played):  # anything else is an error when the record is read
-        raise NotationError(
-            f"--turns: given {first}-{last}; the record has {len(played)} turns", reason="OUT_OF_RANGE"
-        )
+        raise NotationError(f"--turns: given {first}-{last}; the record has {len(played)} turns", reason="OUT_OF_RANGE")
     return range(first - 1, last)
 
 

@@ -430,9 +430,7 @@ def _sprt(options: TournamentOptions, tournament: Tournament, num_engines: int) 
     if options.sprt is None:
         return None
     if num_engines != 2:
-        raise NotationError(
-            f"--sprt compares two engines; there are {num_engines} in all", reason="BAD_USAGE"
-        )
+        raise NotationError(f"--sprt compares two engines; there are {num_engines} in all", reason="BAD_USAGE")
     try:
         sprt = Sprt.parse(options.sprt, tournament.players)
         seatings = [game.seating for game in tournament.block(0)]

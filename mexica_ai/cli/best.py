@@ -40,9 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_engine_option(parser)
     common.add_search_options(parser, "1, if --iterations is not given either")
     common.add_candidates_option(parser)
-    common.add_json_option(
-        parser, "print one JSON object: turn, value, expected_scores, candidates, iterations, ..."
-    )
+    common.add_json_option(parser, "print one JSON object: turn, value, expected_scores, candidates, iterations, ...")
     parser.add_argument(
         "--explain",
         action="store_true",

@@ -49,9 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     calls = parser.add_subparsers(title="calls", metavar="CALL", required=True)
     for name, (help_text, declare, call) in _CALLS.items():
-        command = calls.add_parser(
-            name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}."
-        )
+        command = calls.add_parser(name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}.")
         declare(command)
         _add_connection_options(command)
         command.set_defaults(call=call)
@@ -78,9 +76,7 @@ def _add_connection_options(parser):
         help=f"a file with the bearer token (default: the environment variable {TOKEN_VARIABLE}, if set)",
     )
     options.add_argument("--tls", action="store_true", help="use TLS and trust the usual authorities")
-    options.add_argument(
-        "--tls-ca", metavar="FILE", help="use TLS and trust the authorities in this PEM file"
-    )
+    options.add_argument("--tls-ca", metavar="FILE", help="use TLS and trust the authorities in this PEM file")
     options.add_argument("--tls-certificate", metavar="FILE", help="the client's certificate, PEM")
     options.add_argument("--tls-key", metavar="FILE", help="the key of --tls-certificate, PEM")
 
@@ -122,9 +118,7 @@ def _declare_best(parser):
 
 def _best(args, client):
     position = common.read_position(args.position)
-    answers = (
-        client.best_turn(position, candidates=args.candidates, **_search_options(args)) for _ in range(1)
-    )
+    answers = (client.best_turn(position, candidates=args.candidates, **_search_options(args)) for _ in range(1))
     result = wait_for(answers, f"{args.server} searches", "Ctrl-C cancels")
     print_result(result, position, args.json)
 
@@ -359,9 +353,7 @@ def _info(args, client):
     terminal.say(f"engine {info['engine_version']}, {info['slots']} searches at a time")
     for weights in info["weights"]:
         terminal.say(f"weights of {weights['game']}: {weights['version']} ({weights['name']})")
-    terminal.say(
-        f"levels {info['lowest_level']} to {info['highest_level']}; {info['default_time_s']:g} s unless asked"
-    )
+    terminal.say(f"levels {info['lowest_level']} to {info['highest_level']}; {info['default_time_s']:g} s unless asked")
     terminal.say("at most " + ", ".join(f"{name} {value:g}" for name, value in info["caps"].items()))
 
 

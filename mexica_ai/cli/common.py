@@ -35,9 +35,7 @@ CLUSTER_METAVAR = "ADDRESS"
 CLUSTER_HELP = "play on the workers of a dask scheduler, such as tcp://host:8786"
 ENGINES_HELP = (
     "Engines (--engine KIND[:TARGET][,KEY=VALUE]...):\n"
-    + "\n".join(
-        f"  {kind + ':TARGET' * bool(entry.target):12} {entry.summary}" for kind, entry in KINDS.items()
-    )
+    + "\n".join(f"  {kind + ':TARGET' * bool(entry.target):12} {entry.summary}" for kind, entry in KINDS.items())
     + "\nKeys such as time=2 or threads=2 override the options below; name= is a label."
 )
 
@@ -117,9 +115,7 @@ def add_candidates_option(parser: argparse.ArgumentParser) -> None:
 
 def add_engine_option(parser: argparse.ArgumentParser) -> None:
     """Add `--engine` and `--weights`."""
-    parser.add_argument(
-        "--engine", default="mcts", metavar="SPEC", help="the engine, see below (default: mcts)"
-    )
+    parser.add_argument("--engine", default="mcts", metavar="SPEC", help="the engine, see below (default: mcts)")
     parser.add_argument(
         "--weights",
         type=argument(KEYS["weights"]),
@@ -146,9 +142,7 @@ def search_defaults(args: argparse.Namespace, spec: EngineSpec) -> dict[str, Any
 
 def add_cluster_option(parser: argparse._ActionsContainer) -> None:
     """Add `--cluster`."""
-    parser.add_argument(
-        "--cluster", type=argument(scheduler_address), metavar=CLUSTER_METAVAR, help=CLUSTER_HELP
-    )
+    parser.add_argument("--cluster", type=argument(scheduler_address), metavar=CLUSTER_METAVAR, help=CLUSTER_HELP)
 
 
 def scheduler_address(text: str) -> str:

@@ -192,17 +192,14 @@ class _Server:
         if time_s is None and iterations is None:
             time_s = DEFAULT_TIME_S
         others = {"memory_mb": args.memory, "threads": args.threads}
-        return Limits(
-            time_s, iterations, **{key: value for key, value in others.items() if value is not None}
-        )
+        return Limits(time_s, iterations, **{key: value for key, value in others.items() if value is not None})
 
     def _time_from_clock(self, clock: dict, position: Position) -> float:
         """Return the seconds for one turn of a game with a clock, by the rule in docs/cli.md."""
         for key, value in clock.items():
             if not 0 <= value <= MAX_TIME_S:
                 raise NotationError(
-                    f"request.clock.{key}: given {quote(value)}; expected a number of seconds from 0 to "
-                    f"{MAX_TIME_S}",
+                    f"request.clock.{key}: given {quote(value)}; expected a number of seconds from 0 to {MAX_TIME_S}",
                     reason="OUT_OF_RANGE",
                     path=f"request.clock.{key}",
                 )

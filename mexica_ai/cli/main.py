@@ -115,12 +115,8 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=layout,
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "--version", action="version", version=f"mexica-ai {importlib.metadata.version('mexica-ai')}"
-    )
-    commands = parser.add_subparsers(
-        title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
-    )
+    parser.add_argument("--version", action="version", version=f"mexica-ai {importlib.metadata.version('mexica-ai')}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser)
     for name, module in COMMANDS.items():
         command = commands.add_parser(
             name,

@@ -76,9 +76,7 @@ def _add_option(group: argparse._ArgumentGroup, option: Option) -> None:
     parse = _numbers
     if option.kind is int:
         parse = common.argument(whole_number(option.choices[0], option.choices[-1]))
-    group.add_argument(
-        option.flag, dest=option.name, type=parse, metavar=option.metavar, help=option.help
-    )
+    group.add_argument(option.flag, dest=option.name, type=parse, metavar=option.metavar, help=option.help)
 
 
 def run(args: argparse.Namespace) -> int:

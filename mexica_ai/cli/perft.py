@@ -39,9 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"length of the sequences in actions, 0 to {MAX_DEPTH}",
     )
-    parser.add_argument(
-        "--divide", action="store_true", help="print the count of each first action (depth 1 or more)"
-    )
+    parser.add_argument("--divide", action="store_true", help="print the count of each first action (depth 1 or more)")
     common.add_json_option(parser, "print one JSON object: depth, count, and with --divide an object divide")
 
 

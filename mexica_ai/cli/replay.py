@@ -96,9 +96,7 @@ def _print(name: str, line_number: int, answer: dict, is_json: bool) -> None:
     else:
         scores = " ".join(map(str, answer["scores"]))
         if answer["termination"] == "finished":
-            winners = (
-                f"winner{'s' * (len(answer['winners']) > 1)}: seat {', '.join(map(str, answer['winners']))}"
-            )
+            winners = f"winner{'s' * (len(answer['winners']) > 1)}: seat {', '.join(map(str, answer['winners']))}"
         else:
             winners = answer["termination"]
         terminal.say(f"{name}:{line_number}: scores {scores}; {winners}; {answer['turns']} turns")

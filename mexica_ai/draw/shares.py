@@ -43,9 +43,7 @@ class Turn:
     before: Sequence[float] | None = None
 
 
-def draw_shares(
-    turns: Sequence[Turn], *, players: int, theme: str = "light", title: str = "", link: str = ""
-) -> str:
+def draw_shares(turns: Sequence[Turn], *, players: int, theme: str = "light", title: str = "", link: str = "") -> str:
     """Return the picture of a game's course.
 
     Parameters
@@ -103,9 +101,7 @@ def draw_shares(
     every = max(1, round((last - first) / 16 / 5) * 5) if last - first > 16 else 1
     for number in range(first + 1, last + 1):
         if number % every == 0:
-            parts.append(
-                text(x(number) - step / 2, height - 10, number, 11, text_anchor="middle", **paint("soft"))
-            )
+            parts.append(text(x(number) - step / 2, height - 10, number, 11, text_anchor="middle", **paint("soft")))
     return document(WIDTH, height, "".join(parts), title or "Expected share of the win, by turn")
 
 

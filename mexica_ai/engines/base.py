@@ -84,9 +84,7 @@ class Engine(ABC):
         """
         limits, seed = self._budget(position, limits, seed)
         with out_of_memory():
-            return self._best_turn(
-                position, limits, seed=seed, candidates=candidates, stop=stop or Stop()
-            )
+            return self._best_turn(position, limits, seed=seed, candidates=candidates, stop=stop or Stop())
 
     def analyze(
         self,
@@ -138,9 +136,7 @@ class Engine(ABC):
         self.close()
 
     @abstractmethod
-    def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
-    ) -> Result:
+    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop) -> Result:
         """Answer one request; `limits` and `seed` are final and the game is not over."""
 
     def _analyze(

@@ -43,9 +43,7 @@ class GrpcEngine(Engine):
         """Close the connection."""
         self._client.close()
 
-    def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
-    ) -> Result:
+    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop) -> Result:
         result = self._client.run_search(
             position,
             limits,

@@ -80,9 +80,7 @@ class MctsEngine(_WeightedEngine):
         )
         return SearchRun(position, settings)
 
-    def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
-    ) -> Result:
+    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop) -> Result:
         return _result(self._run(position, limits, seed, candidates), stop)
 
     def _analyze(
@@ -103,18 +101,14 @@ class MctsEngine(_WeightedEngine):
 class UctEngine(Engine):
     """Textbook UCT over single actions, with random playouts to the end of the game."""
 
-    def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
-    ) -> Result:
+    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop) -> Result:
         return _result(SearchRun(position, SearchSettings(limits, seed, candidates), search_class=UCT), stop)
 
 
 class BeamEngine(_WeightedEngine):
     """The best whole turn by beam search with the game's evaluation; the key `width` is the beam width."""
 
-    def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
-    ) -> Result:
+    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop) -> Result:
         settings = SearchSettings(limits, seed, candidates, weights=self._weights_for(position.game))
         beam = functools.partial(Beam, width=self.spec.options.get("width", DEFAULT_WIDTH))
         return _result(SearchRun(position, settings, search_class=beam), stop)
@@ -127,9 +121,7 @@ class _InstantEngine(_WeightedEngine):
     def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
         """Return the actions of a turn; do not change the state."""
 
-    def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
-    ) -> Result:
+    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop) -> Result:
         started = time.perf_counter()
         after = position.state.copy()
         # The engine must not use what its seat cannot know.
@@ -140,9 +132,7 @@ class _InstantEngine(_WeightedEngine):
             after.apply(action)
         value, expected_scores = simple.evaluate(after, weights=weights)
         turn = [registry.get(position.game).text.format_action(action) for action in actions]
-        candidate = Candidate(
-            turn=turn, visits=1, value=value, expected_scores=expected_scores, prior=1.0, line=[]
-        )
+        candidate = Candidate(turn=turn, visits=1, value=value, expected_scores=expected_scores, prior=1.0, line=[])
         return Result(
             candidates=[candidate],
             iterations=1,

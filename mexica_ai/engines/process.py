@@ -138,9 +138,7 @@ class ProcessEngine(Engine):
         self.end_input()
         self._end(EXIT_TIMEOUT_S if self._end_by_s is None else self._end_by_s - time.monotonic())
 
-    def _best_turn(
-        self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop
-    ) -> Result:
+    def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop) -> Result:
         if self._process is None:
             self._start()
         self.require(position.game)
@@ -162,9 +160,7 @@ class ProcessEngine(Engine):
         answer = self._exchange(request, time_s + self._margin_s, stop, f"did not answer within {allowed}")
         seconds = time.monotonic() - started
         if answer.get("id") != self._last_id:
-            raise self._failure(
-                f"answered id {quote(answer.get('id'))} to request {self._last_id}", "ENGINE_PROTOCOL"
-            )
+            raise self._failure(f"answered id {quote(answer.get('id'))} to request {self._last_id}", "ENGINE_PROTOCOL")
         if "error" in answer:
             raise self._error(f"reports: {shorten(str(answer['error']))}", "ENGINE_ERROR")
         turn = answer.get("turn")
@@ -174,9 +170,7 @@ class ProcessEngine(Engine):
         fault = find_fault(position, turn)
         if fault is not None:
             raise self._error(f"plays {name_turn(turn)}: {fault}", "ILLEGAL_TURN") from fault
-        result = _result(
-            turn, answer.get("info"), candidates, seconds, "stopped" if stop.is_set() else "settled", seed
-        )
+        result = _result(turn, answer.get("info"), candidates, seconds, "stopped" if stop.is_set() else "settled", seed)
         return sound(result, position.players)  # without figures that cannot be
 
     def _start(self) -> None:
@@ -397,9 +391,7 @@ def _has_exited(process: subprocess.Popen) -> bool:
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _result(
-    turn: list[str], info: object, num_candidates: int, seconds: float, stop_reason: str, seed: int
-) -> Result:
+def _result(turn: list[str], info: object, num_candidates: int, seconds: float, stop_reason: str, seed: int) -> Result:
     """Return a program's answer as a result; fields of `info` with a wrong shape or range are ignored."""
 
     def field(key: str, shape: object, default: Any) -> Any:

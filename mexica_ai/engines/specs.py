@@ -166,9 +166,7 @@ KINDS = {
         "the search of this project",
         (*_BUDGET, "level", "weights", "evaluator", "batch", *SEARCH_OPTIONS),
     ),
-    "uct": EngineKind(
-        "mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions", _ONE_THREAD
-    ),
+    "uct": EngineKind("mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions", _ONE_THREAD),
     "beam": EngineKind(
         "mexica_ai.engines.native:BeamEngine",
         "baseline: the best whole turn by beam search (width=40)",
@@ -243,9 +241,7 @@ def parse_spec(text: str) -> EngineSpec:
             raise error(f"expected ,key=value at {text[at:]!r}{hint}")
         key = match[1]
         if key not in kind.keys:
-            raise error(
-                f"unknown key {key!r} for {head}; known keys: {', '.join(kind.keys)}", "UNKNOWN_ENGINE_KEY"
-            )
+            raise error(f"unknown key {key!r} for {head}; known keys: {', '.join(kind.keys)}", "UNKNOWN_ENGINE_KEY")
         if key in options:
             raise error(f"key {key!r} is given twice")
         value, at = _scan_value(text, match.end(), error)

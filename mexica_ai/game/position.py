@@ -355,8 +355,7 @@ class Position:
                 state.apply(action)
             if whole_turn and state.turn == started and not is_event:
                 raise IllegalActionError(
-                    f"turn: {quote(TURN_SEPARATOR.join(turn))} does not end the turn; expected a "
-                    "last action that does",
+                    f"turn: {quote(TURN_SEPARATOR.join(turn))} does not end the turn; expected a last action that does",
                     reason="TURN_NOT_ENDED",
                     path="turn",
                 )
@@ -395,13 +394,9 @@ class Position:
         verb = text.split()[0]
         same_verb = [action for action in legal if action.split()[0] == verb]
         if same_verb:
-            expected = ", ".join(same_verb[:5]) + (
-                f" or {len(same_verb) - 5} more" if len(same_verb) > 5 else ""
-            )
+            expected = ", ".join(same_verb[:5]) + (f" or {len(same_verb) - 5} more" if len(same_verb) > 5 else "")
         else:
-            expected = (
-                f"no {verb} at all; legal here: {', '.join(dict.fromkeys(word.split()[0] for word in legal))}"
-            )
+            expected = f"no {verb} at all; legal here: {', '.join(dict.fromkeys(word.split()[0] for word in legal))}"
         why = self._game.why_illegal(state, text)
         because = f": {why}" if why else ""
         return IllegalActionError(
@@ -560,9 +555,7 @@ def load(source: str | os.PathLike[str] | IO) -> Position:
     return Position.from_text(text)
 
 
-def new_game(
-    game: str = registry.DEFAULT, *, players: int = 2, seed: int | None = None, **options: Any
-) -> Position:
+def new_game(game: str = registry.DEFAULT, *, players: int = 2, seed: int | None = None, **options: Any) -> Position:
     """Deal a new game.
 
     Parameters

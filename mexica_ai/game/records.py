@@ -224,16 +224,14 @@ def _parse_start(record, path):
     position = Position.from_json(record["start"], path=f"{path}.start")
     if record["game"] != position.game:
         raise NotationError(
-            f"{path}.game: given {quote(record['game'])}; expected {quote(position.game)}, the game of the "
-            "start",
+            f"{path}.game: given {quote(record['game'])}; expected {quote(position.game)}, the game of the start",
             reason="GAME_MISMATCH",
             path=f"{path}.game",
         )
     for key in ("engines", "weights", "seeds", "times"):
         if len(record.get(key, ())) not in (0, position.players):
             raise NotationError(
-                f"{path}.{key}: has {len(record[key])} entries; expected one for each of the "
-                f"{position.players} seats",
+                f"{path}.{key}: has {len(record[key])} entries; expected one for each of the {position.players} seats",
                 reason="SEATS_COUNT",
                 path=f"{path}.{key}",
             )
@@ -304,8 +302,7 @@ def _check_outcome(record, position, path):
     for key, only in (("forfeit", "forfeit"), ("adjudication", "adjudicated")):
         if (termination == only) != (key in record):
             raise NotationError(
-                f"{path}.{key}: expected with the termination {only} and no other; the termination is "
-                f"{termination}",
+                f"{path}.{key}: expected with the termination {only} and no other; the termination is {termination}",
                 reason=f"{key.upper()}_MISMATCH",
                 path=f"{path}.{key}",
             )
@@ -313,8 +310,7 @@ def _check_outcome(record, position, path):
         for key in ("scores", "winners"):
             if key not in record:
                 raise NotationError(
-                    f"{path}.{key}: the key {quote(key)} is missing; only the record of an unfinished game "
-                    "needs none",
+                    f"{path}.{key}: the key {quote(key)} is missing; only the record of an unfinished game needs none",
                     reason="MISSING_KEY",
                     path=f"{path}.{key}",
                 )
@@ -331,8 +327,7 @@ def _check_outcome(record, position, path):
         return
     if position.is_over:
         raise PositionError(
-            f"{path}.termination: given {quote(termination)}, but the turns finish the game; expected "
-            '"finished"',
+            f'{path}.termination: given {quote(termination)}, but the turns finish the game; expected "finished"',
             reason="FINISHED",
             path=f"{path}.termination",
         )

@@ -112,9 +112,7 @@ def parse_json(text, path="$"):
         return result
 
     def refuse_constant(name):
-        raise NotationError(
-            f"{path}: {name} is not JSON; expected a finite number", reason="BAD_JSON", path=path
-        )
+        raise NotationError(f"{path}: {name} is not JSON; expected a finite number", reason="BAD_JSON", path=path)
 
     def read_float(digits):
         value = float(digits)
@@ -130,9 +128,7 @@ def parse_json(text, path="$"):
                 raise NotationError(f"{path}: {problem}", reason="BAD_UTF8", path=path)
             text = text.decode("utf-8")
         text = text.removeprefix("\ufeff")  # a byte order mark, as some editors write it
-        value = json.loads(
-            text, object_pairs_hook=build_object, parse_constant=refuse_constant, parse_float=read_float
-        )
+        value = json.loads(text, object_pairs_hook=build_object, parse_constant=refuse_constant, parse_float=read_float)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
         return value
@@ -143,9 +139,7 @@ def parse_json(text, path="$"):
             f"{path}: a string has half a surrogate pair; expected whole characters", reason="BAD_JSON", path=path
         ) from None
     except UnicodeDecodeError as error:
-        raise NotationError(
-            f"{path}: expected JSON in UTF-8: {error}", reason="BAD_UTF8", path=path
-        ) from None
+        raise NotationError(f"{path}: expected JSON in UTF-8: {error}", reason="BAD_UTF8", path=path) from None
     except RecursionError:
         raise NotationError(f"{path}: the JSON is nested too deeply", reason="BAD_JSON", path=path) from None
     except ValueError as error:
@@ -156,9 +150,7 @@ def parse_json(text, path="$"):
 
 def _member(path, key):
     """Return the path of an object's member, or of the object if the key is not an identifier."""
-    return (
-        f"{path}.{key}" if isinstance(key, str) and re.fullmatch("[A-Za-z_][A-Za-z0-9_]{0,60}", key) else path
-    )
+    return f"{path}.{key}" if isinstance(key, str) and re.fullmatch("[A-Za-z_][A-Za-z0-9_]{0,60}", key) else path
 
 
 class Findings:
@@ -178,9 +170,7 @@ class Findings:
             return
         first, more = self.violations[0], len(self.violations) - 1
         suffix = f" (and {more} more)" if more else ""
-        raise error_class(
-            first.message + suffix, reason=first.reason, path=first.path, violations=self.violations
-        )
+        raise error_class(first.message + suffix, reason=first.reason, path=first.path, violations=self.violations)
 
     def check_range(self, path, value, low, high):
         """Add a violation and return False if the integer is not in low..high, else return True."""
@@ -370,6 +360,4 @@ def match_action(text: object, forms: dict[str, tuple[str, str]], example: str, 
 
 def not_an_action(text: str, path: str, reason: str, expected: str) -> NotationError:
     """Return the error for a text that is not an action."""
-    return NotationError(
-        f"{path}: {quote(text)} is not an action; expected {expected}", reason=reason, path=path
-    )
+    return NotationError(f"{path}: {quote(text)} is not an action; expected {expected}", reason=reason, path=path)

@@ -74,9 +74,7 @@ class _Asking(Protocol[P, T_co]):
     @overload
     def __get__(self, client: Client, owner: type[Client]) -> Callable[P, T_co]: ...
     @overload
-    def __get__(
-        self, client: AsyncClient, owner: type[AsyncClient]
-    ) -> Callable[P, Coroutine[Any, Any, T_co]]: ...
+    def __get__(self, client: AsyncClient, owner: type[AsyncClient]) -> Callable[P, Coroutine[Any, Any, T_co]]: ...
 
 
 class _Streaming(Protocol[P, T_co]):
@@ -498,8 +496,7 @@ def _weights(name: str | None) -> str:
         return ""
     if not (isinstance(name, str) and re.fullmatch(wire.WEIGHTS_NAME, name)):
         raise SearchError(
-            f"weights: given {quote(name)}; expected the name of a set of the server: 1 to 64 letters, digits "
-            "and ._-",
+            f"weights: given {quote(name)}; expected the name of a set of the server: 1 to 64 letters, digits and ._-",
             reason="INVALID_WEIGHTS",
             path="weights",
         )

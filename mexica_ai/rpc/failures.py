@@ -68,9 +68,7 @@ def of_one(failure: engine_pb2.Failure, target: str) -> MexicaAIError:
         fault.field = fault.field.removeprefix("search.")
     message = failure.message.removeprefix("search.")
     retry_after_s = failure.retry_after_s or None
-    return _exception(
-        target, code, message, failure.reason, failure.violations, retry_after_s, failure.error
-    )
+    return _exception(target, code, message, failure.reason, failure.violations, retry_after_s, failure.error)
 
 
 def _exception(

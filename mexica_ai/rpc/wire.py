@@ -238,9 +238,7 @@ def step_from_message(message: engine_pb2.Step, is_turn_over: bool) -> Step:
     )
 
 
-def applied_to_message(
-    applied: Applied, *, view: Position | None, seed: int | None
-) -> engine_pb2.ApplyTurnResponse:
+def applied_to_message(applied: Applied, *, view: Position | None, seed: int | None) -> engine_pb2.ApplyTurnResponse:
     """Return the message of a turn that was played.
 
     Parameters
@@ -324,9 +322,7 @@ def options_from_request(request: engine_pb2.NewGameRequest) -> tuple[str, dict[
         )
     message = getattr(request, field)
     if field != OTHER_GAME:
-        options = {
-            option.name: list(value) if option.is_repeated else value for option, value in message.ListFields()
-        }
+        options = {option.name: list(value) if option.is_repeated else value for option, value in message.ListFields()}
         return field, options, field
     path = f"{OTHER_GAME}.options_json"
     options = parse_json(message.options_json or "{}", path)
@@ -347,9 +343,7 @@ def verdict_to_message(verdict: Verdict) -> engine_pb2.ConsiderProposalResponse:
 def verdict_from_message(message: engine_pb2.ConsiderProposalResponse) -> Verdict:
     """Read the engine's answer about a proposal from its message."""
     opinions = [
-        Opinion(
-            one.action, one.agrees, one.reason, one.explanation, list(one.places), list(one.evidence)
-        )
+        Opinion(one.action, one.agrees, one.reason, one.explanation, list(one.places), list(one.evidence))
         for one in message.opinions
     ]
     return Verdict(message.agrees, opinions)
@@ -406,9 +400,7 @@ def evaluation_to_message(evaluation: TurnEvaluation) -> engine_pb2.EvaluateReco
     )
 
 
-def evaluation_from_message(
-    message: engine_pb2.EvaluateRecordResponse, turn: list[str]
-) -> TurnEvaluation:
+def evaluation_from_message(message: engine_pb2.EvaluateRecordResponse, turn: list[str]) -> TurnEvaluation:
     """Read the evaluation of a turn from its message, which does not contain the turn itself."""
     return TurnEvaluation(
         turn_index=message.turn_index,
@@ -458,9 +450,7 @@ def result_to_message(result: Result, *, engine_version: str, rules_version: int
                 prior=candidate.prior,
                 line=[engine_pb2.Turn(actions=turn) for turn in candidate.line],
                 forecast=[
-                    engine_pb2.Forecast(
-                        visits=point.visits, value=point.value, expected_scores=point.expected_scores
-                    )
+                    engine_pb2.Forecast(visits=point.visits, value=point.value, expected_scores=point.expected_scores)
                     for point in candidate.forecast
                 ],
             )

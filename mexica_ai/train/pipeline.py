@@ -106,9 +106,7 @@ def run(
         raise SearchError(f"{game} has no weights to fit", reason="INVALID_GAME")
     if not settings.networks and not spec.policy:
         raise SearchError(f"{game} has no policy to fit; expected networks of at least 1", reason="INVALID_GAME")
-    pipeline = _Pipeline(
-        Path(folder), executor, settings, weights_for(game, weights), spec, concurrency, on_progress
-    )
+    pipeline = _Pipeline(Path(folder), executor, settings, weights_for(game, weights), spec, concurrency, on_progress)
     return pipeline.run(until)
 
 

@@ -82,9 +82,7 @@ def walk(
     return _walk(*_draw_record(records, seed, index), seed, index, iterations, rollouts, weights)
 
 
-def _draw_record(
-    records: Sequence[dict[str, Any]], seed: int, index: int
-) -> tuple[dict[str, Any], tuple[Any, ...]]:
+def _draw_record(records: Sequence[dict[str, Any]], seed: int, index: int) -> tuple[dict[str, Any], tuple[Any, ...]]:
     """Return the record that a walk follows, and the state of its random numbers after that.
 
     Done before the job starts, so that a job carries one record, not all.
@@ -131,9 +129,7 @@ def _walk(
     return {"game": game, "walk": made, "probes": found}
 
 
-def _roll_out(
-    position: Position, player: Engine, count: int, random_: random.Random
-) -> tuple[np.ndarray, np.ndarray]:
+def _roll_out(position: Position, player: Engine, count: int, random_: random.Random) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean share of the win and the mean final score of each seat over games from a position."""
     shares, scores = np.zeros((2, position.players))
     for _ in range(count):
@@ -264,9 +260,7 @@ def _fingerprint(text: str, path: str) -> bytes:
     try:
         return bytes.fromhex(text)
     except ValueError:
-        raise NotationError(
-            f"{path}: expected a fingerprint in hexadecimal", reason="BAD_VALUE", path=path
-        ) from None
+        raise NotationError(f"{path}: expected a fingerprint in hexadecimal", reason="BAD_VALUE", path=path) from None
 
 
 def _row(

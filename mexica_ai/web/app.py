@@ -482,9 +482,7 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
         "grid": entry.picture.grid,
         "editor": entry.editor is not None,
         "proposals": entry.proposals and {"label": entry.proposals.label, "question": entry.proposals.question},
-        "examples": [
-            {"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples
-        ],
+        "examples": [{"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples],
     }
 
 

@@ -248,14 +248,10 @@ def restore(ident: str, entries: list[dict[str, Any]]) -> Game:
             raise ValueError(f"journal {head['journal']}")
         check_shape(head, _HEAD, "start")
         position = Position.from_json(head["start"])
-        seats = [
-            Seat(seat["kind"], seat.get("level"), seat.get("name"), seat.get("seconds")) for seat in head["seats"]
-        ]
+        seats = [Seat(seat["kind"], seat.get("level"), seat.get("name"), seat.get("seconds")) for seat in head["seats"]]
         if len(seats) != position.players:
             raise ValueError(f"{len(seats)} seats")
-        game = _make(
-            position, seats, is_shared=head["open"], draws=head["draws"]
-        )
+        game = _make(position, seats, is_shared=head["open"], draws=head["draws"])
         game.id, game.created = ident, head["created"]
         for entry in rest:
             _replay_entry(game, entry)

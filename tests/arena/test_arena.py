@@ -666,9 +666,7 @@ def test_a_long_tournament_is_not_laid_out_beforehand():
 
 def test_a_stop_ends_the_tournament_with_what_there_is():
     stop = ai.Stop()
-    progress = run(
-        make(), 50, Here(), stop=stop, display=lambda p: stop.set() if len(p.records) == 5 else None
-    )
+    progress = run(make(), 50, Here(), stop=stop, display=lambda p: stop.set() if len(p.records) == 5 else None)
     assert progress.ended_by == "stopped"
     assert len(progress.records) in (5, 6)
 

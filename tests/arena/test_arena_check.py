@@ -159,7 +159,7 @@ def test_the_result_for_people(cli, tmp_path):
     script.write_text(PROGRAM)
     assert cli("check", f"cmd:{sys.executable} -S -E {script} ok", "--margin", 30) == 0
     lines = cli.out.splitlines()
-    assert lines[0].startswith('ok      greeting: answered in ')
+    assert lines[0].startswith("ok      greeting: answered in ")
     assert lines[-1] == "14 checks: 14 ok, 0 failed, 0 noted"
     assert cli("check", "cmd:/no/such/program") == 1
     assert "FAILED  greeting: cannot be started" in cli.out

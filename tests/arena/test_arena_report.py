@@ -100,10 +100,10 @@ def test_forfeits_are_noted(cli, tmp_path):
     args = ["--game", "nim", "--engine", "greedy", "--engine", f'cmd:"{program}"', "--time", 1]
     assert cli(*args, "--blocks", 1, "--journal", tmp_path / "games.jsonl") == 0
     first, last = cli.err.splitlines()  # the first reason at once
-    assert first.startswith(f"mexica-ai: first failure of cmd:\"{program}\" (block 0, game ")
+    assert first.startswith(f'mexica-ai: first failure of cmd:"{program}" (block 0, game ')
     assert "turn 0): illegal turn: engine" in first or "turn 1): illegal turn: engine" in first
     assert last == "mexica-ai: 2 of 2 games were forfeited; the journal says why"
-    assert f"first failure of cmd:\"{program}\" (block 0" in " ".join(cli.out.split())
+    assert f'first failure of cmd:"{program}" (block 0' in " ".join(cli.out.split())
     assert cli("report", tmp_path / "games.jsonl", "--format", "json") == 0
     failures = [engine["first_failure"] for engine in json.loads(cli.out)["engines"]]
     assert failures[0] is None

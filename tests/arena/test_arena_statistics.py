@@ -39,9 +39,7 @@ FOUR = rotated((0, 1, 1, 1)) + rotated((0, 0, 0, 1))
 # Simulated matches: M matches of B blocks of G games with S seats.
 
 
-def simulate_shares(
-    seed, seatings, strengths, *, matches=MATCHES, blocks, deal=0.0, seat_effects=None, points=0.0
-):
+def simulate_shares(seed, seatings, strengths, *, matches=MATCHES, blocks, deal=0.0, seat_effects=None, points=0.0):
     """Return the scores of matches and the shares of the win; shape (M, B, G, S).
 
     A seat's score is its engine's strength, its own effect, one of the deal (standard deviation `deal`, alike
@@ -172,9 +170,7 @@ def test_without_games_there_is_nothing_to_tell():
         assert all(estimate == Estimate(None) for estimate in seat_advantage(outcomes, **options))
         assert likelihood_of_superiority(outcomes, **options) is None
         assert Sprt(0.5, 0.6, 0.05, 0.05).state(outcomes, **options).blocks == 0
-        assert [estimate.mean for estimate in fit_plackett_luce(outcomes, 3, **options)] == pytest.approx(
-            [0, 0, 0]
-        )
+        assert [estimate.mean for estimate in fit_plackett_luce(outcomes, 3, **options)] == pytest.approx([0, 0, 0])
 
 
 def test_games_with_different_numbers_of_seats_are_refused():
@@ -325,9 +321,7 @@ def slow_log_likelihood(values, counts, mean):
     """Return the greatest log-likelihood of a multinomial distribution with this mean."""
     away, shares = values - mean, counts / counts.sum()
     edge = 1e-12
-    x = brentq(
-        lambda x: (shares * away / (1 + x * away)).sum(), -1 / away.max() + edge, -1 / away.min() - edge
-    )
+    x = brentq(lambda x: (shares * away / (1 + x * away)).sum(), -1 / away.max() + edge, -1 / away.min() - edge)
     likeliest = shares / (1 + x * away)
     assert likeliest.sum() == pytest.approx(1)
     assert (likeliest * values).sum() == pytest.approx(mean)
@@ -455,16 +449,14 @@ def test_the_likelihood_is_that_of_all_orders_of_tied_seats():
         return likelihood([0.5, -0.3, 0.7]) - likelihood([0.0, 0.0, 0.0])
 
     # Choices among the seats of one engine are left out: they are the same for all strengths.
-    assert difference(
-        lambda x: ratings._log_likelihood(np.array(x), wins, counts, choices)
-    ) == pytest.approx(difference(lambda x: sum(slow_likelihood(outcome, x) for outcome in outcomes)))
+    assert difference(lambda x: ratings._log_likelihood(np.array(x), wins, counts, choices)) == pytest.approx(
+        difference(lambda x: sum(slow_likelihood(outcome, x) for outcome in outcomes))
+    )
 
     point = np.array([0.5, -0.3, 0.7])
     gradient, information = ratings._derivatives(point[None], wins[None], counts[None], choices)
     for engine, step in enumerate(1e-5 * np.eye(3)):
-        above, below = (
-            ratings._log_likelihood(point + sign * step, wins, counts, choices) for sign in (1, -1)
-        )
+        above, below = (ratings._log_likelihood(point + sign * step, wins, counts, choices) for sign in (1, -1))
         assert gradient[0, engine] == pytest.approx((above - below) / 2e-5, abs=1e-6)
         above, below = (
             ratings._derivatives((point + sign * step)[None], wins[None], counts[None], choices)[0][0]

@@ -115,9 +115,7 @@ def test_a_bad_spec_is_refused_saying_what_is_known(text, reason, mentions):
         assert mention in str(caught.value)
 
 
-_LABELS = st.text(
-    st.characters(categories=["L", "N", "P", "S", "Zs"], exclude_characters="\xa0\u3000"), min_size=1
-)
+_LABELS = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"], exclude_characters="\xa0\u3000"), min_size=1)
 _LABELS = _LABELS.filter(str.isprintable)
 
 
@@ -170,9 +168,7 @@ def test_the_limits_of_a_call_replace_the_defaults():
 
 
 def test_without_any_limit_the_time_is_one_second():
-    assert _budget("mcts", {"time": None, "iterations": None, "memory": 64}).limits == Limits(
-        1.0, memory_mb=64
-    )
+    assert _budget("mcts", {"time": None, "iterations": None, "memory": 64}).limits == Limits(1.0, memory_mb=64)
 
 
 def test_a_limit_of_iterations_alone_brings_no_limit_of_time():
@@ -224,9 +220,7 @@ def test_each_kind_of_search_is_the_one_it_says(kind, search_class):
     search.run(iterations=200)
     expected = search.result(5)["candidates"]
     candidates = make_engine(f"{kind},iterations=200,seed=5").best_turn(position).candidates
-    assert [(each.visits, each.value) for each in candidates] == [
-        (each["visits"], each["value"]) for each in expected
-    ]
+    assert [(each.visits, each.value) for each in candidates] == [(each["visits"], each["value"]) for each in expected]
 
 
 @pytest.mark.parametrize("kind", ["mcts", "uct", "random"])

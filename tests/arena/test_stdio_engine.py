@@ -148,8 +148,7 @@ def test_a_finished_game_is_answered_by_an_error(drive):
             "removed": [3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 12, 13],
         },
         "seats": [
-            {"score": 10, "action_tokens": 0, "pilli": pilli, "temples": [6, 5, 4, 3]}
-            for pilli in ("H6", "G7", "I7")
+            {"score": 10, "action_tokens": 0, "pilli": pilli, "temples": [6, 5, 4, 3]} for pilli in ("H6", "G7", "I7")
         ],
     }
     over["calpulli"]["upcoming"] = []
@@ -176,9 +175,7 @@ def test_a_stop_ends_the_search_with_the_best_so_far(drive):
 @pytest.mark.real("processes")
 def test_a_stop_right_behind_its_request_is_not_lost(drive):
     driver = drive()
-    driver.send(
-        json.dumps({"id": 1, "position": START, "limits": {"time_s": 60}}).encode() + b'\n{"stop": 1}'
-    )
+    driver.send(json.dumps({"id": 1, "position": START, "limits": {"time_s": 60}}).encode() + b'\n{"stop": 1}')
     assert driver.receive()["info"]["stop_reason"] == "stopped"
 
 
@@ -275,9 +272,7 @@ def test_our_own_engine_as_a_program():
 
 @pytest.mark.real("processes")
 def test_the_example_engine():
-    with make_engine(
-        f"cmd:\"'{sys.executable}' '{ROOT / 'examples' / 'engine_random.py'}'\",seed=1"
-    ) as engine:
+    with make_engine(f"cmd:\"'{sys.executable}' '{ROOT / 'examples' / 'engine_random.py'}'\",seed=1") as engine:
         position = POSITION.copy()
         for _ in range(7):
             position.push(engine.best_turn(position, Limits(1.0)).turn)
@@ -326,7 +321,7 @@ REPLY = "sys.stdin.readline(); print({!r}, flush=True); sys.stdin.read()"
         ("while True: os.write(2, b'x' * 65536)", "ENGINE_TIMEOUT", ""),
         (REPLY.format("hello!"), "ENGINE_PROTOCOL", "'hello!'"),
         (REPLY.format("[" * 100_000), "ENGINE_PROTOCOL", "JSON object"),
-        ("sys.stdin.readline(); os.write(1, b'{\"a\": \"\\xe9\"}\\n')", "ENGINE_PROTOCOL", "it is not UTF-8"),
+        ('sys.stdin.readline(); os.write(1, b\'{"a": "\\xe9"}\\n\')', "ENGINE_PROTOCOL", "it is not UTF-8"),
         (REPLY.format('{"id": 2, "turn": ["end"]}'), "ENGINE_PROTOCOL", "id 2 to request 1"),
         (REPLY.format('{"id": 1%s}' % ("0" * 400)), "ENGINE_PROTOCOL", "answered id an integer of"),
         (REPLY.format('{"id": 1, "turn": [%s]}' % ("1," * 999 + "1")), "ENGINE_PROTOCOL", "list of actions"),

@@ -187,9 +187,7 @@ def test_best_for_programs(cli, game):
 
 
 def test_best_takes_the_keys_of_the_spec_before_the_options(cli, game):
-    result = cli.json(
-        "best", game, "--time", 9, "--seed", 1, "--engine", "mcts,iterations=50,seed=2", "--json"
-    )
+    result = cli.json("best", game, "--time", 9, "--seed", 1, "--engine", "mcts,iterations=50,seed=2", "--json")
     assert (result["iterations"], result["seed"], result["stop_reason"]) == (50, 2, "iterations")
 
 
@@ -399,9 +397,7 @@ def test_legal_of_a_file(cli, game):
 def test_legal_of_a_stream_answers_every_line_in_its_place(cli):
     good = json.dumps(NIM)
     over = json.dumps({**NIM, "piles": [0]})
-    stream = (
-        f"{good}\nnonsense\n\n{over}\n{{}}\n{json.dumps(new_game(seed=1).to_json())}".encode() + b"\n\xff\n"
-    )
+    stream = f"{good}\nnonsense\n\n{over}\n{{}}\n{json.dumps(new_game(seed=1).to_json())}".encode() + b"\n\xff\n"
     assert cli("legal", "-", stdin=stream) == 2
     answers = [json.loads(line) for line in cli.out.splitlines()]
     assert answers[0] == ["take 1 1", "take 1 2"]
@@ -462,9 +458,7 @@ def test_perft(cli, game):
 
 def test_replay_prints_scores_and_winners(cli):
     assert cli("replay", GAME) == 0
-    for line, record in zip(
-        cli.out.splitlines(), map(json.loads, GAME.read_text().splitlines()), strict=True
-    ):
+    for line, record in zip(cli.out.splitlines(), map(json.loads, GAME.read_text().splitlines()), strict=True):
         winners = record["winners"]
         won = f"winner{'s' * (len(winners) > 1)}: seat {', '.join(map(str, winners))}"
         assert line.endswith(f"scores {' '.join(map(str, record['scores']))}; {won}; {len(record['turns'])} turns")

@@ -104,9 +104,7 @@ def test_a_random_event(client, tmp_path):
     game.write_text(client("new", "--game", "coatl", "--seed", 1))
     for _ in range(2):
         game.write_text(client("apply", game, "keep"))
-    answers = [
-        json.loads(client("apply", game, "draw deck", "--draw", "--seed", 5, "--json")) for _ in range(2)
-    ]
+    answers = [json.loads(client("apply", game, "draw deck", "--draw", "--seed", 5, "--json")) for _ in range(2)]
     assert answers[0] == answers[1]
     ((event,),) = answers[0]["events"]
     assert event.startswith("deal P")

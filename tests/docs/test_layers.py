@@ -228,9 +228,7 @@ def test_only_the_client_and_the_grpc_engine_need_grpc(path):
         return
     is_page = relative(path).startswith("mexica_ai/web/")  # a client of the service, which only a command imports
     for module, is_top in python_imports(path):
-        assert not is_within(module, "grpc", "grpc_health", "grpc_reflection", "grpc_status", "google"), (
-            module
-        )
+        assert not is_within(module, "grpc", "grpc_health", "grpc_reflection", "grpc_status", "google"), module
         assert not is_within(module, "mexica_ai.v1"), module
         # Those that need them are imported inside the function that needs them.
         if is_within(module, "mexica_ai.server", *NEED_GRPC):
@@ -287,9 +285,7 @@ def test_a_game_in_python_knows_no_other_game(path):
     own = [parts[0]] if len(parts) > 1 else []
     others = [game for game in GAMES if game not in own]
     for module in imports(path):
-        assert not is_within(
-            module, *(f"{root}.games.{game}" for root in ("cext", "mexica_ai") for game in others)
-        )
+        assert not is_within(module, *(f"{root}.games.{game}" for root in ("cext", "mexica_ai") for game in others))
 
 
 @pytest.mark.parametrize("path", sources("server"), ids=relative)
@@ -330,11 +326,7 @@ def games_named(text):
 
     The package and the command, mexica_ai and mexica-ai, and the error MexicaAIError are no game.
     """
-    return {
-        game
-        for game in GAMES
-        if re.search(rf"(?<![A-Za-z])(?i:{game})(?![a-z])(?!(?i:[-_]?ai)(?![a-z]))", text)
-    }
+    return {game for game in GAMES if re.search(rf"(?<![A-Za-z])(?i:{game})(?![a-z])(?!(?i:[-_]?ai)(?![a-z]))", text)}
 
 
 @pytest.mark.parametrize(
@@ -372,9 +364,7 @@ NEUTRAL = list(filter(is_neutral, [*sources("mexica_ai"), *sources("server"), *s
 
 @pytest.mark.parametrize("path", NEUTRAL, ids=relative)
 def test_only_the_registry_and_the_games_themselves_name_a_game(path):
-    named = [
-        f"line {line}: {word!r}" for line, word in words_of(ast.parse(path.read_text())) if games_named(word)
-    ]
+    named = [f"line {line}: {word!r}" for line, word in words_of(ast.parse(path.read_text())) if games_named(word)]
     assert not named, "\n".join(named)
 
 

@@ -19,9 +19,7 @@ HOMES = {name: f"mexica_ai.{module}" for module, names in ai._HOMES.items() for 
 def test_type_checkers_find_each_name_where_it_is():
     tree = ast.parse(Path(ai.__file__).read_text())
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
-    seen = {
-        alias.name: node.module for node in block.body if node.module != "typing" for alias in node.names
-    }
+    seen = {alias.name: node.module for node in block.body if node.module != "typing" for alias in node.names}
     assert seen == HOMES
     assert ai.__all__ == sorted([*HOMES, "__version__"])
 

@@ -361,9 +361,7 @@ def test_searches_are_drawn():
     # A search that is over at once is a point of each candidate.
     assert draw_growth(results[:1], 0).count("<circle") == 2 * min(5, len(results[0].candidates))
     # Not every engine tells visits, shares and scores.
-    bare = [
-        dataclasses.replace(each, visits=0, value=[], expected_scores=[]) for each in results[1].candidates
-    ]
+    bare = [dataclasses.replace(each, visits=0, value=[], expected_scores=[]) for each in results[1].candidates]
     untold = dataclasses.replace(results[1], candidates=bare)
     check(draw_candidates(untold))
     check(draw_growth([results[0], untold], 0))

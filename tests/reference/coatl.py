@@ -25,9 +25,7 @@ from reference.coatl_matching import (
 COLOURS = CARDS["colours"]  # in canonical order
 KINDS = ("head", "tail", "body")
 PAIRS = [one + other for one, other in itertools.combinations_with_replacement(COLOURS, 2)]
-ALL_PIECES = {
-    kind: [colour for colour in COLOURS for _ in range(CARDS["pieces_per_colour"][kind])] for kind in KINDS
-}
+ALL_PIECES = {kind: [colour for colour in COLOURS for _ in range(CARDS["pieces_per_colour"][kind])] for kind in KINDS}
 ALL_PROPHECIES = [face for face, card in PROPHECIES.items() for _ in range(card["copies"])]
 ALL_TEMPLES = list(TEMPLES)
 
@@ -129,19 +127,36 @@ class State:
             rng.shuffle(pieces)
         display = _deal(deck, DISPLAY_SIZE)
         seats = [
-            Seat(hand=_deal(deck, DEALT[seat]), temples=_deal(temples, 1),
-                 tokens=list(TOKENS) if sacrifice_tokens else [])
+            Seat(
+                hand=_deal(deck, DEALT[seat]),
+                temples=_deal(temples, 1),
+                tokens=list(TOKENS) if sacrifice_tokens else [],
+            )
             for seat in range(players)
         ]
         tops = _deal(temples, 2)
         smaller = len(temples) // 2
         state = cls(
-            players=players, sacrifice_tokens=sacrifice_tokens, strict_ends=strict_ends,
-            phase="keep", pending="", round=0, to_move=0, actions_left=1, passes=0, ending=None, closing=0,
-            heads=_deal(bags["head"], HEAD_SPACES), tails=_deal(bags["tail"], TAIL_SPACES),
-            bodies=[_pair(*_deal(bags["body"], 2)) for _ in range(BODY_SPACES)], bags=bags,
-            display=display, deck=deck, discarded=[],
-            piles=[[tops[0], smaller], [tops[1], len(temples) - smaller]], lower_temples=temples,
+            players=players,
+            sacrifice_tokens=sacrifice_tokens,
+            strict_ends=strict_ends,
+            phase="keep",
+            pending="",
+            round=0,
+            to_move=0,
+            actions_left=1,
+            passes=0,
+            ending=None,
+            closing=0,
+            heads=_deal(bags["head"], HEAD_SPACES),
+            tails=_deal(bags["tail"], TAIL_SPACES),
+            bodies=[_pair(*_deal(bags["body"], 2)) for _ in range(BODY_SPACES)],
+            bags=bags,
+            display=display,
+            deck=deck,
+            discarded=[],
+            piles=[[tops[0], smaller], [tops[1], len(temples) - smaller]],
+            lower_temples=temples,
             seats=seats,
         )
         state.start = state.to_json()
@@ -153,37 +168,58 @@ class State:
         seats = [
             Seat(
                 stored={kind: list(seat["stored"][_plural(kind)]) for kind in KINDS},
-                hand=list(seat["hand"]), shown=list(seat["shown"]), discarded=list(seat["discarded"]),
-                temples=list(seat["temples"]), shown_temples=list(seat["shown_temples"]),
+                hand=list(seat["hand"]),
+                shown=list(seat["shown"]),
+                discarded=list(seat["discarded"]),
+                temples=list(seat["temples"]),
+                shown_temples=list(seat["shown_temples"]),
                 tokens=list(seat["tokens"]),
-                coatls=[Coatl(**{**coatl, "prophecies": list(coatl["prophecies"])})
-                        for coatl in seat["coatls"]],
+                coatls=[Coatl(**{**coatl, "prophecies": list(coatl["prophecies"])}) for coatl in seat["coatls"]],
             )
             for seat in position["seats"]
         ]
         supply, coatls = position["supply"], [coatl for seat in seats for coatl in seat.coatls]
         state = cls(
-            players=position["players"], **position["options"],
-            phase=position["phase"], pending=position["pending"], round=position["round"],
-            to_move=position["to_move"], actions_left=position["actions_left"], passes=position["passes"],
+            players=position["players"],
+            **position["options"],
+            phase=position["phase"],
+            pending=position["pending"],
+            round=position["round"],
+            to_move=position["to_move"],
+            actions_left=position["actions_left"],
+            passes=position["passes"],
             closing=position["closing"],
             ending=copy.deepcopy(position["ending"]),
-            heads=list(supply["heads"]), tails=list(supply["tails"]), bodies=list(supply["bodies"]), bags={},
-            display=list(position["display"]), deck=[], discarded=list(position["discarded"]),
-            piles=[[pile["top"], pile["below"]] for pile in position["piles"]], lower_temples=[],
-            seats=seats, memory=[_entry_of(text) for text in position.get("memory", [])],
+            heads=list(supply["heads"]),
+            tails=list(supply["tails"]),
+            bodies=list(supply["bodies"]),
+            bags={},
+            display=list(position["display"]),
+            deck=[],
+            discarded=list(position["discarded"]),
+            piles=[[pile["top"], pile["below"]] for pile in position["piles"]],
+            lower_temples=[],
+            seats=seats,
+            memory=[_entry_of(text) for text in position.get("memory", [])],
         )
         placed = _placed_pieces(coatls)
         for kind in KINDS:
             outside = [state.heads, state.tails, "".join(state.bodies)][KINDS.index(kind)]
-            state.bags[kind] = _without(ALL_PIECES[kind], placed[kind], outside,
-                                        *(seat.stored[kind] for seat in seats))
-        state.deck = _without(ALL_PROPHECIES, state.display, state.discarded,
-                              *(seat.hand for seat in seats), *(seat.discarded for seat in seats),
-                              *(coatl.prophecies for coatl in coatls))
-        state.lower_temples = _without(ALL_TEMPLES, [pile[0] for pile in state.piles if pile[0]],
-                                       *(seat.temples for seat in seats),
-                                       [coatl.temple for coatl in coatls if coatl.temple])
+            state.bags[kind] = _without(ALL_PIECES[kind], placed[kind], outside, *(seat.stored[kind] for seat in seats))
+        state.deck = _without(
+            ALL_PROPHECIES,
+            state.display,
+            state.discarded,
+            *(seat.hand for seat in seats),
+            *(seat.discarded for seat in seats),
+            *(coatl.prophecies for coatl in coatls),
+        )
+        state.lower_temples = _without(
+            ALL_TEMPLES,
+            [pile[0] for pile in state.piles if pile[0]],
+            *(seat.temples for seat in seats),
+            [coatl.temple for coatl in coatls if coatl.temple],
+        )
         if len(state.deck) != position["deck"]:
             raise ValueError(f"{position['deck']} cards in the deck, but {len(state.deck)} are nowhere else")
         if len(state.lower_temples) != sum(below for _, below in state.piles):
@@ -208,27 +244,46 @@ class State:
         ]
         memory = [" ".join(str(part) for part in entry if part is not None) for entry in remembered]
         return {
-            "game": "coatl", "version": 1, "players": self.players, "viewer": viewer,
+            "game": "coatl",
+            "version": 1,
+            "players": self.players,
+            "viewer": viewer,
             "options": {"sacrifice_tokens": self.sacrifice_tokens, "strict_ends": self.strict_ends},
-            "phase": self.phase, "pending": self.pending, "round": self.round, "to_move": self.to_move,
-            "actions_left": self.actions_left, "passes": self.passes, "ending": copy.deepcopy(self.ending),
+            "phase": self.phase,
+            "pending": self.pending,
+            "round": self.round,
+            "to_move": self.to_move,
+            "actions_left": self.actions_left,
+            "passes": self.passes,
+            "ending": copy.deepcopy(self.ending),
             "closing": self.closing,
-            "supply": {"heads": _word(self.heads), "tails": _word(self.tails),
-                       "bodies": sorted(self.bodies, key=PAIRS.index)},
-            "display": sorted(self.display), "deck": len(self.deck), "discarded": sorted(self.discarded),
+            "supply": {
+                "heads": _word(self.heads),
+                "tails": _word(self.tails),
+                "bodies": sorted(self.bodies, key=PAIRS.index),
+            },
+            "display": sorted(self.display),
+            "deck": len(self.deck),
+            "discarded": sorted(self.discarded),
             "piles": [{"top": top, "below": below} for top, below in self.piles],
             "seats": [
                 {
                     "stored": {_plural(kind): _word(seat.stored[kind]) for kind in KINDS},
-                    "hand": seen(number, seat.hand, seat.shown), "shown": sorted(seat.shown),
+                    "hand": seen(number, seat.hand, seat.shown),
+                    "shown": sorted(seat.shown),
                     "discarded": seen(number, seat.discarded, []),
                     "temples": seen(number, seat.temples, seat.shown_temples),
                     "shown_temples": sorted(seat.shown_temples),
                     "tokens": sorted(seat.tokens, key=TOKENS.index),
                     "coatls": [
-                        {"pieces": coatl.pieces, "head": coatl.head, "tail": coatl.tail,
-                         "prophecies": sorted(coatl.prophecies), "temple": coatl.temple,
-                         "closed": coatl.closed}
+                        {
+                            "pieces": coatl.pieces,
+                            "head": coatl.head,
+                            "tail": coatl.tail,
+                            "prophecies": sorted(coatl.prophecies),
+                            "temple": coatl.temple,
+                            "closed": coatl.closed,
+                        }
                         for coatl in seat.coatls
                     ],
                 }
@@ -259,9 +314,11 @@ class State:
         if not self.is_over:
             return []
         results = [
-            (sum(coatl.scores() for coatl in _closed(seat)),
-             sum(coatl.num_cards() for coatl in _closed(seat)),
-             max((coatl.scores() for coatl in _closed(seat)), default=0))
+            (
+                sum(coatl.scores() for coatl in _closed(seat)),
+                sum(coatl.num_cards() for coatl in _closed(seat)),
+                max((coatl.scores() for coatl in _closed(seat)), default=0),
+            )
             for seat in self.seats
         ]
         return [seat for seat, result in enumerate(results) if result == max(results)]
@@ -279,7 +336,8 @@ class State:
         hand = sorted(self.seats[self.to_move].hand)
         return {
             " ".join(["keep", *cards])
-            for number in range(KEPT_MAX + 1) for cards in itertools.combinations(hand, number)
+            for number in range(KEPT_MAX + 1)
+            for cards in itertools.combinations(hand, number)
         }
 
     def _turn_actions(self) -> set[str]:
@@ -304,8 +362,11 @@ class State:
         coatl = seat.coatls[number - 1]
         actions = self._plays(number, coatl)
         if coatl.prophecies:
-            actions |= {f"temple {number} {temple}" for temple in [*seat.temples, *self._open_temples()]
-                        if temple_points(temple, coatl.pieces)}
+            actions |= {
+                f"temple {number} {temple}"
+                for temple in [*seat.temples, *self._open_temples()]
+                if temple_points(temple, coatl.pieces)
+            }
             actions |= {f"close {number}"}
         return actions
 
@@ -336,11 +397,17 @@ class State:
         for number, coatl in seat.unfinished():
             if len(coatl.pieces) < PIECES_MAX:
                 if self._may_add_end(coatl.head, coatl.tail, coatl):
-                    actions |= {f"add {number} head {colour}" for colour in seat.stored["head"]
-                                if self._may_close(coatl, colour + coatl.pieces, closes=coatl.tail)}
+                    actions |= {
+                        f"add {number} head {colour}"
+                        for colour in seat.stored["head"]
+                        if self._may_close(coatl, colour + coatl.pieces, closes=coatl.tail)
+                    }
                 if self._may_add_end(coatl.tail, coatl.head, coatl):
-                    actions |= {f"add {number} tail {colour}" for colour in seat.stored["tail"]
-                                if self._may_close(coatl, coatl.pieces + colour, closes=coatl.head)}
+                    actions |= {
+                        f"add {number} tail {colour}"
+                        for colour in seat.stored["tail"]
+                        if self._may_close(coatl, coatl.pieces + colour, closes=coatl.head)
+                    }
                 for side, is_open in zip(("left", "right"), coatl.ends, strict=True):
                     if is_open:
                         actions |= {f"add {number} {side} {colour}" for colour in seat.stored["body"]}
@@ -354,8 +421,11 @@ class State:
 
     def _may_close(self, coatl: Coatl, word: str, *, closes: bool) -> bool:
         """Return whether a card is on the Coatl, or can be played at once on it as it will be."""
-        return (not closes or bool(coatl.prophecies)
-                or any(prophecy_points(card, word) for card in self.seats[self.to_move].hand))
+        return (
+            not closes
+            or bool(coatl.prophecies)
+            or any(prophecy_points(card, word) for card in self.seats[self.to_move].hand)
+        )
 
     def _plays(self, number: int, coatl: Coatl) -> set[str]:
         """Return the ways to play a prophecy on a Coatl: at most four, all different, the first level met."""
@@ -363,7 +433,8 @@ class State:
             return set()
         ends = Ends(*coatl.ends, self.strict_ends)
         return {
-            f"play {number} {card}" for card in self.seats[self.to_move].hand
+            f"play {number} {card}"
+            for card in self.seats[self.to_move].hand
             if card not in coatl.prophecies and prophecy_points(card, coatl.pieces, ends)
         }
 
@@ -616,8 +687,7 @@ class State:
         if self.pending not in ("deal", "uncover"):
             raise ValueError(f"outcomes of {self.pending!r} are not listed")
         cards = self.lower_temples if self.pending == "uncover" else self.deck or self._all_discards()
-        return {f"{self.pending} {card}": number / len(cards)
-                for card, number in sorted(Counter(cards).items())}
+        return {f"{self.pending} {card}": number / len(cards) for card, number in sorted(Counter(cards).items())}
 
     def is_possible_event(self, text: str) -> bool:
         """Return whether the event that is due may have this outcome, spelled in canonical order."""
@@ -628,17 +698,23 @@ class State:
             return text in self.event_probabilities()
         if verb == "reveal":
             from_deck, from_discards = self._split_revealed(operands)
-            return (operands == sorted(operands) and len(operands) == self._num_revealed()
-                    and Counter(from_deck + from_discards) == Counter(operands)
-                    and _contains(self.deck, from_deck) and _contains(self._all_discards(), from_discards))
+            return (
+                operands == sorted(operands)
+                and len(operands) == self._num_revealed()
+                and Counter(from_deck + from_discards) == Counter(operands)
+                and _contains(self.deck, from_deck)
+                and _contains(self._all_discards(), from_discards)
+            )
         parts = _refill_parts(operands)
         spelled = _refill_text(parts["heads"], parts["tails"], parts["bodies"])
-        return (text == spelled
-                and {part: len(pieces) for part, pieces in parts.items() if pieces} == self._refillable()
-                and _contains(self.bags["head"], parts["heads"])
-                and _contains(self.bags["tail"], parts["tails"])
-                and _contains(self.bags["body"], "".join(parts["bodies"]))
-                and all(pair in PAIRS for pair in parts["bodies"]))
+        return (
+            text == spelled
+            and {part: len(pieces) for part, pieces in parts.items() if pieces} == self._refillable()
+            and _contains(self.bags["head"], parts["heads"])
+            and _contains(self.bags["tail"], parts["tails"])
+            and _contains(self.bags["body"], "".join(parts["bodies"]))
+            and all(pair in PAIRS for pair in parts["bodies"])
+        )
 
     def _split_revealed(self, cards: list[str]) -> tuple[list[str], list[str]]:
         """Split revealed cards into those of the deck and those of the discards that renew it (D11)."""
@@ -722,14 +798,19 @@ class State:
         Places are "deck", "display", "public" (the discards that all saw), "hand 0", "discards 0" and so on,
         "table" (on Coatls), and "turned up" on the way from a deck that runs out to the display.
         """
-        return [(cards if seat in seen_by else len(cards), origin, target)
-                for cards, origin, target, seen_by in self.log]
+        return [
+            (cards if seat in seen_by else len(cards), origin, target) for cards, origin, target, seen_by in self.log
+        ]
 
     def world(self) -> tuple:
         """Return where each prophecy is: sorted pairs of place and card."""
         coatls = [coatl for seat in self.seats for coatl in seat.coatls]
-        places = {"deck": self.deck, "display": self.display, "public": self.discarded,
-                  "table": [card for coatl in coatls for card in coatl.prophecies]}
+        places = {
+            "deck": self.deck,
+            "display": self.display,
+            "public": self.discarded,
+            "table": [card for coatl in coatls for card in coatl.prophecies],
+        }
         for by, seat in enumerate(self.seats):
             places |= {f"hand {by}": seat.hand, f"discards {by}": seat.discarded}
         return tuple(sorted((place, card) for place, cards in places.items() for card in cards))
@@ -770,8 +851,9 @@ def _visible_cards(state: State, seat: int) -> list[tuple[str, str]]:
     """Return the prophecies that a seat sees at the start of the log, with their places."""
     own = (f"hand {seat}", f"discards {seat}")
     visible = [entry for entry in state.world() if entry[0] in ("display", "public", "table", *own)]
-    return visible + [(f"hand {by}", card) for by, other in enumerate(state.seats) if by != seat
-                      for card in other.shown]
+    return visible + [
+        (f"hand {by}", card) for by, other in enumerate(state.seats) if by != seat for card in other.shown
+    ]
 
 
 def _faces_seen(start: State, moves: list[tuple], seat: int) -> list[set[str]]:
@@ -788,14 +870,15 @@ def _ways_of_faces(start: State, moves: list[tuple], seat: int) -> list[dict[str
     This only keeps the search short: a world with a face elsewhere cannot be taken back to the start.
     """
     sizes = Counter(place for place, _ in start.world())
-    hidden = ["deck", *(f"{place} {by}" for place in ("hand", "discards")
-                        for by in range(start.players) if by != seat)]
+    hidden = ["deck", *(f"{place} {by}" for place in ("hand", "discards") for by in range(start.players) if by != seat)]
     visible: dict[str, list[str]] = {face: [] for face in PROPHECIES}
     for place, card in _visible_cards(start, seat):
         visible[card].append(place)
     ways = {
-        face: {tuple(sorted([*visible[face], *places])) for places in
-               itertools.combinations_with_replacement(hidden, card["copies"] - len(visible[face]))}
+        face: {
+            tuple(sorted([*visible[face], *places]))
+            for places in itertools.combinations_with_replacement(hidden, card["copies"] - len(visible[face]))
+        }
         for face, card in PROPHECIES.items()
     }
     steps = [ways]
@@ -808,7 +891,8 @@ def _ways_of_faces(start: State, moves: list[tuple], seat: int) -> list[dict[str
             may_move = range(number + 1) if isinstance(cards, int) else [cards.count(face)]
             after[face] = {
                 tuple(sorted([*_without(places, [origin] * moved), *[target] * moved])) if moved else places
-                for places in before for moved in may_move
+                for places in before
+                for moved in may_move
                 if moved <= places.count(origin) <= moved + sizes[origin]
             }
         ways = after
@@ -827,8 +911,7 @@ def _is_way(world: tuple, ways: dict[str, set[tuple]]) -> bool:
 def _unmark(world: tuple, seat: int, faces_seen: set[str]) -> tuple:
     """Return the world with "?" for the hidden cards that the seat has never seen: these are equivalent."""
     in_sight = ("display", "public", "table", f"hand {seat}", f"discards {seat}")
-    return tuple(sorted((place, card if place in in_sight or card in faces_seen else UNKNOWN)
-                        for place, card in world))
+    return tuple(sorted((place, card if place in in_sight or card in faces_seen else UNKNOWN) for place, card in world))
 
 
 def _taken_back(world: tuple, cards: list[str] | int, origin: str, target: str):

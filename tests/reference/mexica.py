@@ -74,8 +74,7 @@ class Board:
         self.pillis = pillis  # space of each seat, "" while unplaced
 
     def copy(self):
-        return Board(set(self.canals), dict(self.bridges), dict(self.temples), dict(self.tokens),
-                     list(self.pillis))
+        return Board(set(self.canals), dict(self.bridges), dict(self.temples), dict(self.tokens), list(self.pillis))
 
     def is_dry(self, space: str) -> bool:
         """Return whether a space is land without a canal."""
@@ -122,8 +121,11 @@ class Board:
 
     def can_carry_bridge(self, space: str, axis: str) -> bool:
         """Return whether a bridge may be built there: on a canal without one, both ramps dry (4C)."""
-        return (space in self.canals and space not in self.bridges
-                and all(self.is_dry(ramp) for ramp in self.ramps(space, axis)))
+        return (
+            space in self.canals
+            and space not in self.bridges
+            and all(self.is_dry(ramp) for ramp in self.ramps(space, axis))
+        )
 
     def walks(self, seat: int) -> list[str]:
         """Return the spaces that the seat's pilli can walk to (4E, on foot)."""
@@ -132,8 +134,11 @@ class Board:
             beside = self.ramps(here, self.bridges[here])
         else:
             beside = [space for space in NEIGHBOURS[here] if self.is_dry(space)]
-            beside += [space for space in NEIGHBOURS[here]
-                       if space in self.bridges and here in self.ramps(space, self.bridges[space])]
+            beside += [
+                space
+                for space in NEIGHBOURS[here]
+                if space in self.bridges and here in self.ramps(space, self.bridges[space])
+            ]
         return [space for space in beside if self.is_open(space)]
 
     def sails(self, seat: int) -> dict[str, int]:
@@ -230,21 +235,32 @@ class Table:
             return sorted(spaces, key=READING_ORDER.get)
 
         return {
-            "game": "mexica", "version": 1,
-            "players": self.players, "phase": self.phase, "period": self.period,
-            "round": self.round, "to_move": self.to_move, "action_points": self.action_points,
-            "tokens_taken": self.tokens_taken, "idle_rounds": self.idle_rounds,
+            "game": "mexica",
+            "version": 1,
+            "players": self.players,
+            "phase": self.phase,
+            "period": self.period,
+            "round": self.round,
+            "to_move": self.to_move,
+            "action_points": self.action_points,
+            "tokens_taken": self.tokens_taken,
+            "idle_rounds": self.idle_rounds,
             "built_this_round": self.built_this_round,
             "seats": [
-                {"score": self.scores[seat], "action_tokens": self.action_tokens[seat],
-                 "pilli": board.pillis[seat], "temples": list(self.stocks[seat])}
+                {
+                    "score": self.scores[seat],
+                    "action_tokens": self.action_tokens[seat],
+                    "pilli": board.pillis[seat],
+                    "temples": list(self.stocks[seat]),
+                }
                 for seat in range(self.players)
             ],
             "canals": ordered(board.canals),
             "canal_tiles": {"single": self.singles, "double": self.doubles},
             "bridges": [{"at": at, "axis": board.bridges[at]} for at in ordered(board.bridges)],
-            "temples": [{"at": at, "seat": board.temples[at][0], "level": board.temples[at][1]}
-                        for at in ordered(board.temples)],
+            "temples": [
+                {"at": at, "seat": board.temples[at][0], "level": board.temples[at][1]} for at in ordered(board.temples)
+            ],
             "calpulli": {
                 **({} if sorted(self.pool) == STANDARD_POOL else {"pool": sorted(self.pool)}),
                 "display": sorted(self.display),
@@ -278,18 +294,19 @@ class Table:
         ramps = {ramp for space, axis in board.bridges.items() for ramp in board.ramps(space, axis)}
 
         # 4A canals
-        sites = [space for space in LAND
-                 if board.is_building_space(space) and space not in ramps and space not in founded]
+        sites = [
+            space for space in LAND if board.is_building_space(space) and space not in ramps and space not in founded
+        ]
         if self.singles:
             yield from ((f"canal {space}", 1) for space in sites)
         if self.doubles:
             for space in sites:
-                yield from ((f"canal {space}-{other}", 1)
-                            for other in (EAST[space], SOUTH[space]) if other in sites)
+                yield from ((f"canal {space}-{other}", 1) for other in (EAST[space], SOUTH[space]) if other in sites)
 
         # 4C bridges; relocation only when the supply is empty
-        bridge_places = [(space, axis) for space in board.canals for axis in ("ns", "ew")
-                         if board.can_carry_bridge(space, axis)]
+        bridge_places = [
+            (space, axis) for space in board.canals for axis in ("ns", "ew") if board.can_carry_bridge(space, axis)
+        ]
         if len(board.bridges) < NUM_BRIDGES:
             yield from ((f"bridge {space} {axis}", 1) for space, axis in bridge_places)
         else:
@@ -297,10 +314,12 @@ class Table:
                 if board.is_open(origin):
                     without = board.copy()
                     del without.bridges[origin]
-                    turned = [(origin, axis) for axis in ("ns", "ew")
-                              if axis != axis_now and without.can_carry_bridge(origin, axis)]
-                    yield from ((f"relocate {origin} {space} {axis}", 1)
-                                for space, axis in bridge_places + turned)
+                    turned = [
+                        (origin, axis)
+                        for axis in ("ns", "ew")
+                        if axis != axis_now and without.can_carry_bridge(origin, axis)
+                    ]
+                    yield from ((f"relocate {origin} {space} {axis}", 1) for space, axis in bridge_places + turned)
 
         # 4B founding and 4D temples, in the district of the seat's pilli
         district = board.district_of_pilli(seat)
@@ -314,15 +333,21 @@ class Table:
         # 4E moves
         yield from ((f"walk {space}", 1) for space in board.walks(seat))
         yield from ((f"sail {space}", cost) for space, cost in board.sails(seat).items())
-        yield from ((f"teleport {space}", TELEPORT_COST) for space in LAND
-                    if (board.is_dry(space) or space in board.bridges) and board.is_open(space))
+        yield from (
+            (f"teleport {space}", TELEPORT_COST)
+            for space in LAND
+            if (board.is_dry(space) or space in board.bridges) and board.is_open(space)
+        )
 
     def pens_in(self, action: str) -> bool:
         """Return whether another seat's pilli could walk or sail before the action but not after it (D4)."""
         after = self.board.copy()
         after.lay(self.to_move, action)
-        return any(self.board.is_mobile(seat) and not after.is_mobile(seat)
-                   for seat in range(self.players) if seat != self.to_move)
+        return any(
+            self.board.is_mobile(seat) and not after.is_mobile(seat)
+            for seat in range(self.players)
+            if seat != self.to_move
+        )
 
     # What an action does.
 

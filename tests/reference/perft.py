@@ -52,9 +52,7 @@ def mexica_divide(position: dict, depth: int) -> dict[str, int]:
             return len(actions)
         key = (json.dumps(position), depth)  # different orders of actions meet in one position
         if key not in counted:
-            counted[key] = sum(
-                count(mexica.apply(position, action, unchecked=True), depth - 1) for action in actions
-            )
+            counted[key] = sum(count(mexica.apply(position, action, unchecked=True), depth - 1) for action in actions)
         return counted[key]
 
     return {
@@ -78,10 +76,7 @@ def tzolkin_divide(position: dict, depth: int) -> dict[str, int]:
             counted[key] = sum(count(tzolkin.apply(position, action), depth - 1) for action in actions)
         return counted[key]
 
-    return {
-        action: count(tzolkin.apply(position, action), depth - 1)
-        for action in tzolkin.legal_actions(position)
-    }
+    return {action: count(tzolkin.apply(position, action), depth - 1) for action in tzolkin.legal_actions(position)}
 
 
 def nim_count(piles: list[int], depth: int) -> int:
@@ -91,7 +86,8 @@ def nim_count(piles: list[int], depth: int) -> int:
     the takes from different piles may be interleaved in any way.
     """
     return sum(
-        factorial(depth) // prod(map(factorial, takes))
+        factorial(depth)
+        // prod(map(factorial, takes))
         * prod(comb(pile, number) for pile, number in zip(piles, takes, strict=True))
         for takes in product(range(depth + 1), repeat=len(piles))
         if sum(takes) == depth

@@ -174,8 +174,7 @@ def _places(p):
     if _mercy(p):
         return [gear for gear, cost in costs.items() if cost == min(costs.values())]
     first = GEAR_ORDER.index(p["last"]) if p["last"] else 0
-    return [gear for gear, cost in costs.items()
-            if cost <= seat["corn"] and GEAR_ORDER.index(gear) >= first]
+    return [gear for gear, cost in costs.items() if cost <= seat["corn"] and GEAR_ORDER.index(gear) >= first]
 
 
 def _mercy(p):
@@ -196,8 +195,11 @@ def _picks(p):
                 picks.append(f"pick {gear} {space}")
             if not p["last"]:
                 costs = _reachable(p, gear, space)
-                picks += [f"pick {gear} {space} {action}" for action, cost in costs.items()
-                          if _does_something(p, gear, action, cost)]
+                picks += [
+                    f"pick {gear} {space} {action}"
+                    for action, cost in costs.items()
+                    if _does_something(p, gear, action, cost)
+                ]
     return picks
 
 
@@ -277,8 +279,15 @@ def answers(p, decision=None):
     decision = decision or p["pending"][0]
     verb, *rest = decision.split()
     kind = " ".join(rest)
-    found = {"harvest": _harvests, "research": _researches, "build": _builds, "climb": _climbs,
-             "take": _takes, "trade": _trades, "use": _uses}[verb](p, p["seats"][p["to_move"]], kind)
+    found = {
+        "harvest": _harvests,
+        "research": _researches,
+        "build": _builds,
+        "climb": _climbs,
+        "take": _takes,
+        "trade": _trades,
+        "use": _uses,
+    }[verb](p, p["seats"][p["to_move"]], kind)
     optional = decision in OPTIONAL or (verb == "trade" and kind)
     return [*found, "done"] if optional else found
 
@@ -338,13 +347,15 @@ def _builds(p, seat, kind):
         if (not level or kind in ("two", "second plain")) and _can_pay(seat, cost):
             found.append(f"build {name}")
         if level == TOP_LEVEL and kind != "second plain":
-            found += [f"build {name} arch {letter}" for letter, block in BLOCKS.items()
-                      if block in cost and _can_pay(seat, cost, letter)]
+            found += [
+                f"build {name} arch {letter}"
+                for letter, block in BLOCKS.items()
+                if block in cost and _can_pay(seat, cost, letter)
+            ]
         elif level and kind != "second plain" and _can_pay(seat, cost):
             found.append(f"build {name} arch")
     if kind == "two":
-        found += [f"build {name}" for name in p["display"]["monuments"]
-                  if _can_pay(seat, MONUMENTS[name]["cost"])]
+        found += [f"build {name}" for name in p["display"]["monuments"] if _can_pay(seat, MONUMENTS[name]["cost"])]
     return found
 
 
@@ -378,9 +389,13 @@ def _trades(p, seat, kind):
 
 def _uses(p, seat, kind):
     """Uxmal 5 and a tile: one corn, then an action; never Uxmal 5 again (D19)."""
-    return [f"use {gear} {action}" for gear, facts in GEARS.items() if gear != "chichen_itza"
-            for action in range(1, facts["free_choice_from"])
-            if (gear, action) != ("uxmal", 5) and _does_something(p, gear, action, 1)]
+    return [
+        f"use {gear} {action}"
+        for gear, facts in GEARS.items()
+        if gear != "chichen_itza"
+        for action in range(1, facts["free_choice_from"])
+        if (gear, action) != ("uxmal", 5) and _does_something(p, gear, action, 1)
+    ]
 
 
 # Applying actions.
@@ -434,8 +449,7 @@ def _sorted(p):
     p["display"]["buildings"] = _in_order(p["display"]["buildings"], BUILDINGS)
     p["display"]["monuments"] = _in_order(p["display"]["monuments"], MONUMENTS)
     for seat in p["seats"]:
-        for key, table in (("buildings", BUILDINGS), ("monuments", MONUMENTS), ("wealth", WEALTH),
-                           ("dealt", WEALTH)):
+        for key, table in (("buildings", BUILDINGS), ("monuments", MONUMENTS), ("wealth", WEALTH), ("dealt", WEALTH)):
             seat[key] = _in_order(seat[key], table)
     return p
 
@@ -867,23 +881,51 @@ def new_game(players, rng, whole_points=False):
     dealt = [tiles[4 * seat : 4 * seat + 4] for seat in range(players)]
     gears, taken = place_idle_workers(tiles[4 * players :], setup["idle_workers"])
     buildings = [name for name, tile in BUILDINGS.items() if tile["age"] == 1 for _ in range(tile["copies"])]
-    return _sorted({
-        "game": "tzolkin", "version": 1, "players": players, "viewer": None,
-        "options": {"whole_points": whole_points},
-        "phase": "keep", "day": 1, "food_days": 0, "start_player": 0, "to_move": 0,
-        "placed": 0, "last": "", "pending": [], "reveal": 0, "start_space": None, "teeth_corn": 0,
-        "gears": gears, "skulls_placed": [],
-        "fields": {"corn": [setup["fields"]] * 4, "wood": [0] + [setup["fields"]] * 3},
-        "display": {"buildings": rng.sample(buildings, DISPLAY_SIZE),
-                    "monuments": rng.sample(list(MONUMENTS), setup["monuments"])},
-        "drawn": tiles[4 * players : 4 * players + taken],
-        "seats": [{
-            "score": 0, **dict.fromkeys(MATERIALS, 0), "workers": WORKERS_MIN, "light": True,
-            "corn_tiles": 0, "wood_tiles": 0,
-            "temples": dict.fromkeys(TEMPLES, 0), "technologies": dict.fromkeys(TRACKS, 0),
-            "buildings": [], "monuments": [], "wealth": [], "dealt": dealt[seat],
-        } for seat in range(players)],
-    })
+    return _sorted(
+        {
+            "game": "tzolkin",
+            "version": 1,
+            "players": players,
+            "viewer": None,
+            "options": {"whole_points": whole_points},
+            "phase": "keep",
+            "day": 1,
+            "food_days": 0,
+            "start_player": 0,
+            "to_move": 0,
+            "placed": 0,
+            "last": "",
+            "pending": [],
+            "reveal": 0,
+            "start_space": None,
+            "teeth_corn": 0,
+            "gears": gears,
+            "skulls_placed": [],
+            "fields": {"corn": [setup["fields"]] * 4, "wood": [0] + [setup["fields"]] * 3},
+            "display": {
+                "buildings": rng.sample(buildings, DISPLAY_SIZE),
+                "monuments": rng.sample(list(MONUMENTS), setup["monuments"]),
+            },
+            "drawn": tiles[4 * players : 4 * players + taken],
+            "seats": [
+                {
+                    "score": 0,
+                    **dict.fromkeys(MATERIALS, 0),
+                    "workers": WORKERS_MIN,
+                    "light": True,
+                    "corn_tiles": 0,
+                    "wood_tiles": 0,
+                    "temples": dict.fromkeys(TEMPLES, 0),
+                    "technologies": dict.fromkeys(TRACKS, 0),
+                    "buildings": [],
+                    "monuments": [],
+                    "wealth": [],
+                    "dealt": dealt[seat],
+                }
+                for seat in range(players)
+            ],
+        }
+    )
 
 
 def view(p, seat):
@@ -977,10 +1019,15 @@ def _check_types(p):
     _require(p["viewer"] is None or p["phase"] == "keep", "VIEWER_MISMATCH", "$.viewer")
     _keyed(p["options"], ["whole_points"], "$.options")
     _typed(p["options"]["whole_points"], bool, "$.options.whole_points")
-    for key, low, high in (("day", 1, LAST_DAY), ("food_days", 0, len(FOOD_DAYS)),
-                           ("start_player", 0, last_seat), ("to_move", 0, last_seat),
-                           ("placed", 0, WORKERS_MAX), ("reveal", 0, DISPLAY_SIZE),
-                           ("teeth_corn", 0, LAST_DAY)):
+    for key, low, high in (
+        ("day", 1, LAST_DAY),
+        ("food_days", 0, len(FOOD_DAYS)),
+        ("start_player", 0, last_seat),
+        ("to_move", 0, last_seat),
+        ("placed", 0, WORKERS_MAX),
+        ("reveal", 0, DISPLAY_SIZE),
+        ("teeth_corn", 0, LAST_DAY),
+    ):
         _integer(p[key], low, high, f"$.{key}")
     _typed(p["last"], str, "$.last")
     _typed(p["pending"], list, "$.pending")
@@ -1094,8 +1141,7 @@ def _check_last(p):
         on_gear = last in GEARS and str(p["to_move"]) in p["gears"][last]
         _require(on_gear or (last == "start" and p["start_space"] == p["to_move"]), "LAST", "$.last")
     elif phase == "picking" and last:
-        names = [f"{gear} {space}" for gear, facts in GEARS.items()
-                 for space in range(facts["last_action"] + 1)]
+        names = [f"{gear} {space}" for gear, facts in GEARS.items() for space in range(facts["last_action"] + 1)]
         _require(last in names, "LAST", "$.last")
         gear, space = last.split()
         _require(p["gears"][gear][int(space)] == ".", "LAST", "$.last")

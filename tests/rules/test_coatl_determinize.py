@@ -93,10 +93,7 @@ def hands_of_equal_chance(unseen, size):
     """Return the probability of each hand of that many cards, as a sorted tuple."""
     hands = {tuple(sorted(hand)) for hand in combinations(sorted(unseen.elements()), size)}
     ways = comb(unseen.total(), size)
-    return {
-        hand: prod(comb(unseen[card], number) for card, number in Counter(hand).items()) / ways
-        for hand in hands
-    }
+    return {hand: prod(comb(unseen[card], number) for card, number in Counter(hand).items()) / ways for hand in hands}
 
 
 def fits(observed, expected):
@@ -104,10 +101,7 @@ def fits(observed, expected):
     assert set(observed) <= set(expected)
     total = sum(observed.values())
     assert sum(expected.values()) == pytest.approx(1)
-    return (
-        chisquare([observed[key] for key in expected], [p * total for p in expected.values()]).pvalue
-        > LEAST_P
-    )
+    return chisquare([observed[key] for key in expected], [p * total for p in expected.values()]).pvalue > LEAST_P
 
 
 # --- one draw
@@ -176,10 +170,7 @@ def test_the_hands_are_independent_of_each_other(drawn):
 def test_hidden_temples_are_drawn_card_by_card(drawn):
     unseen = unseen_temples(midgame(), 0)
     observed = Counter(
-        tuple(
-            hidden_part(world["seats"][seat]["temples"], world["seats"][seat]["shown_temples"])[0]
-            for seat in (1, 2)
-        )
+        tuple(hidden_part(world["seats"][seat]["temples"], world["seats"][seat]["shown_temples"])[0] for seat in (1, 2))
         for world in drawn
     )
     pairs = [(one, other) for one in unseen for other in unseen if one != other]
@@ -363,9 +354,7 @@ def test_what_a_seat_has_seen_stays(players):
                 assert notation.view(drawn, seat) == notation.view(true, seat)
                 assert world.view_hash(seat) == state.view_hash(seat)
                 looked["differs"] += drawn != true
-                looked["shown"] += any(
-                    other["shown"] for number, other in enumerate(true["seats"]) if number != seat
-                )
+                looked["shown"] += any(other["shown"] for number, other in enumerate(true["seats"]) if number != seat)
                 assert several or drawn == true
     assert looked["differs"] > 100
     assert looked["shown"] > 100
@@ -450,10 +439,7 @@ def test_a_search_does_not_peek(search_class):
 def test_the_beam_does_not_peek():
     # Of the orders in which a turn can be played, the hash of the position decides.
     def found(data):
-        return [
-            (sorted(candidate["actions"]), candidate["value"])
-            for candidate in searched(Beam, data)["candidates"]
-        ]
+        return [(sorted(candidate["actions"]), candidate["value"]) for candidate in searched(Beam, data)["candidates"]]
 
     for name, make in VARIANTS.items():
         assert found(make()) == found(midgame()), name
@@ -502,8 +488,7 @@ def test_engines_do_not_peek(spec):
 @pytest.mark.parametrize("level", [1, 5, 10])
 def test_best_turn_does_not_peek(level):
     results = [
-        ai.best_turn(Position.from_json(make()), iterations=300, seed=5, level=level).to_json()
-        | {"seconds": 0}
+        ai.best_turn(Position.from_json(make()), iterations=300, seed=5, level=level).to_json() | {"seconds": 0}
         for make in VARIANTS.values()
     ]
     assert all(result == results[0] for result in results)

@@ -121,9 +121,17 @@ class Lockstep:
             reference.apply(action)
             position = reference.to_json()
             assert notation.format_position(state) == position, f"{action} in {json.dumps(before)}"
-            ends = position["pending"] != "" or before["phase"] == "keep" or (
-                position["to_move"], position["round"], position["actions_left"], position["phase"] == "over",
-            ) != (before["to_move"], before["round"], before["actions_left"], False)
+            ends = (
+                position["pending"] != ""
+                or before["phase"] == "keep"
+                or (
+                    position["to_move"],
+                    position["round"],
+                    position["actions_left"],
+                    position["phase"] == "over",
+                )
+                != (before["to_move"], before["round"], before["actions_left"], False)
+            )
             assert state.turn == turn + (ends and not before["pending"]), f"{action} in {json.dumps(before)}"
             assert GAME.scores(state) == reference.scores()
             self.seen.update(set(events(before, action, position)))

@@ -19,8 +19,13 @@ def fields(state, *names):
 # Passing.
 
 
-STUCK = {"heads": "YR", "tails": "YR", "bodies": "BBBB",
-         "hand": ["P00", "P01", "P02", "P03", "P04"], "coatls": [hoard()] * 3}
+STUCK = {
+    "heads": "YR",
+    "tails": "YR",
+    "bodies": "BBBB",
+    "hand": ["P00", "P01", "P02", "P03", "P04"],
+    "coatls": [hoard()] * 3,
+}
 
 
 def test_pass_only_if_nothing_else_is_possible(rules):
@@ -35,8 +40,9 @@ def test_pass_only_if_nothing_else_is_possible(rules):
 
 def test_the_game_is_over_when_all_have_passed_one_after_the_other(rules):
     stuck = seat(**STUCK)
-    other = seat("B", "BB", "KKKKK", hand=["P05", "P06", "P07", "P08", "P09"],
-                 coatls=[hoard(), hoard(), coatl("Y", "h")])
+    other = seat(
+        "B", "BB", "KKKKK", hand=["P05", "P06", "P07", "P08", "P09"], coatls=[hoard(), hoard(), coatl("Y", "h")]
+    )
     state = rules(build(stuck, other))
     play(state, "pass")
     assert state.passes == 1
@@ -170,16 +176,19 @@ def test_no_event_after_the_last_turn(rules):
     assert (state.phase, state.pending, len(state.display)) == ("over", "", 5)
 
 
-@pytest.mark.parametrize(("coatls", "winners"), [
-    # RRRRR: P01 4 points, P11 3, P06 none; YYY: P00 2, P10 3
-    (([("RRRRR", ["P01"])], [("YYY", ["P10"])]), [0]),  # points
-    (([("RRR", ["P11"])], [("YYY", ["P10"])]), [0, 1]),  # shared
-    (([("RRR", ["P06", "P11"])], [("YYY", ["P10"])]), [0]),  # cards, also those without points
-    (([("RRR", ["P01", "P11"]), ("RKR", ["P05"])], [("YYY", ["P00", "P10"])]), [0]),
-    (([("RRRRR", ["P01"]), ("RRR", ["P11"])], [("KKKKK", ["P02"]), ("KKK", ["P12"])]), [0, 1]),
-    (([("RRR", ["P01"]), ("RRR", ["P11"])], [("KKK", ["P02", "P12"])]), [1]),  # the best Coatl
-    (([("RRR", ["P01"]), ("RRR", ["P11"]), ("BKB", ["P05"])], [("KKK", ["P02", "P12"])]), [0]),  # but cards first
-])
+@pytest.mark.parametrize(
+    ("coatls", "winners"),
+    [
+        # RRRRR: P01 4 points, P11 3, P06 none; YYY: P00 2, P10 3
+        (([("RRRRR", ["P01"])], [("YYY", ["P10"])]), [0]),  # points
+        (([("RRR", ["P11"])], [("YYY", ["P10"])]), [0, 1]),  # shared
+        (([("RRR", ["P06", "P11"])], [("YYY", ["P10"])]), [0]),  # cards, also those without points
+        (([("RRR", ["P01", "P11"]), ("RKR", ["P05"])], [("YYY", ["P00", "P10"])]), [0]),
+        (([("RRRRR", ["P01"]), ("RRR", ["P11"])], [("KKKKK", ["P02"]), ("KKK", ["P12"])]), [0, 1]),
+        (([("RRR", ["P01"]), ("RRR", ["P11"])], [("KKK", ["P02", "P12"])]), [1]),  # the best Coatl
+        (([("RRR", ["P01"]), ("RRR", ["P11"]), ("BKB", ["P05"])], [("KKK", ["P02", "P12"])]), [0]),  # but cards first
+    ],
+)
 def test_winners(rules, coatls, winners):
     closed = [[coatl(pieces, "ht", cards, closed=True) for pieces, cards in own] for own in coatls]
     seats = [seat(coatls=own) for own in closed]

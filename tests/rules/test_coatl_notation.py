@@ -66,9 +66,7 @@ def midgame():
                 "shown_temples": ["T09"],
                 "tokens": ["perfect"],
                 "coatls": [
-                    coatl(
-                        "BBRBBKRBBYY", "P04", "P09", "P28", head=True, tail=True, temple="T02", closed=True
-                    ),
+                    coatl("BBRBBKRBBYY", "P04", "P09", "P28", head=True, tail=True, temple="T02", closed=True),
                     coatl("Y", tail=True),
                 ],
             },
@@ -473,9 +471,7 @@ VALID = {
     "over": lambda: changed(midgame(), phase="over", to_move=0),
     "over by bodies": lambda: exhausted(phase="over", round=11, to_move=0),
     "memory": lambda: remembering(),
-    "two alike": lambda: changed(
-        midgame(), set_at("seats 2 hand", ["P00", "P12"]), set_at("seats 2 shown", ["P00"])
-    ),
+    "two alike": lambda: changed(midgame(), set_at("seats 2 hand", ["P00", "P12"]), set_at("seats 2 shown", ["P00"])),
 }
 
 
@@ -753,9 +749,7 @@ BROKEN_ELSEWHERE += [
 CASES = [(midgame, *case) for case in BROKEN] + BROKEN_ELSEWHERE
 
 
-@pytest.mark.parametrize(
-    ("start", "change", "path", "reason"), CASES, ids=[f"{case[2]} {case[3]}" for case in CASES]
-)
+@pytest.mark.parametrize(("start", "change", "path", "reason"), CASES, ids=[f"{case[2]} {case[3]}" for case in CASES])
 def test_a_broken_invariant_is_refused_by_name_and_path(start, change, path, reason):
     data = start()
     if change:
@@ -1032,15 +1026,12 @@ def test_a_forgotten_field_is_not_taken_for_zero():
 
 def test_fields_are_named_like_the_json_form():
     def keys(data):
-        children = {
-            name: value[0] if isinstance(value, list) and value else value for name, value in data.items()
-        }
+        children = {name: value[0] if isinstance(value, list) and value else value for name, value in data.items()}
         return {name: keys(value) if isinstance(value, dict) else None for name, value in children.items()}
 
     def field_names(descriptor):
         return {
-            field.name: field_names(field.message_type) if field.message_type else None
-            for field in descriptor.fields
+            field.name: field_names(field.message_type) if field.message_type else None for field in descriptor.fields
         }
 
     data = midgame() | {"ending": {"cause": "third", "seat": 0, "last_round": 2}, "memory": []}

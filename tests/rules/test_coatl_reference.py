@@ -47,21 +47,29 @@ def happen(state, rng=None):
 def assert_conserved(state):
     """Each piece and card is somewhere, once."""
     coatls = [each for one in state.seats for each in one.coatls]
-    pieces = {kind: [*state.bags[kind], *(piece for one in state.seats for piece in one.stored[kind])]
-              for kind in KINDS}
+    pieces = {
+        kind: [*state.bags[kind], *(piece for one in state.seats for piece in one.stored[kind])] for kind in KINDS
+    }
     pieces["head"] += [*state.heads, *(each.pieces[0] for each in coatls if each.head)]
     pieces["tail"] += [*state.tails, *(each.pieces[-1] for each in coatls if each.tail)]
     pieces["body"] += [piece for pair in state.bodies for piece in pair]
-    pieces["body"] += "".join(each.pieces[each.head:len(each.pieces) - each.tail] for each in coatls)
+    pieces["body"] += "".join(each.pieces[each.head : len(each.pieces) - each.tail] for each in coatls)
     for kind in KINDS:
         assert Counter(pieces[kind]) == Counter(ALL_PIECES[kind])
-    cards = [*state.deck, *state.display, *state.discarded,
-             *(card for each in coatls for card in each.prophecies),
-             *(card for one in state.seats for card in one.hand + one.discarded)]
+    cards = [
+        *state.deck,
+        *state.display,
+        *state.discarded,
+        *(card for each in coatls for card in each.prophecies),
+        *(card for one in state.seats for card in one.hand + one.discarded),
+    ]
     assert Counter(cards) == Counter(ALL_PROPHECIES)
-    temples = [*state.lower_temples, *(top for top, _ in state.piles if top),
-               *(card for one in state.seats for card in one.temples),
-               *(each.temple for each in coatls if each.temple)]
+    temples = [
+        *state.lower_temples,
+        *(top for top, _ in state.piles if top),
+        *(card for one in state.seats for card in one.temples),
+        *(each.temple for each in coatls if each.temple),
+    ]
     assert sorted(temples) == ALL_TEMPLES
     assert len(state.lower_temples) == sum(below for _, below in state.piles)
 
@@ -89,39 +97,42 @@ def test_the_example_of_the_rulebook(others):
     assert Coatl(word, True, True, prophecies, temple, True).scores() == example["total"] == 17
 
 
-@pytest.mark.parametrize(("card", "word", "times", "points"), [
-    ("P04", "BBRBB", 4, 3),  # anywhere
-    ("P04", "BRB", 2, 0),
-    ("P04", "BBBBBBBB", 8, 5),  # no more than the highest level
-    ("P08", "GG", 1, 2),  # a pair on its own
-    ("P08", "GGG", 0, 0),
-    ("P08", "GGRGG", 2, 5),  # one piece keeps both pairs apart
-    ("P08", "GGRGGGRGG", 2, 5),
-    ("P08", "GGRGGRGG", 3, 5),
-    ("P10", "YYYYY", 1, 3),
-    ("P10", "YYYYYY", 2, 7),
-    ("P10", "YYRYYY", 1, 3),
-    ("P15", "YGYGGYG", 3, 5),
-    ("P15", "GY", 0, 0),  # never mirrored
-    ("P24", "RGRGRG", 1, 5),
-    ("P24", "GRGR", 0, 0),
-    ("P28", "RBBYYR", 1, 4),
-    ("P25", "RRRGG", 1, 6),
-    ("P32", "YKRGB", 1, 7),
-    ("P32", "BGRKY", 0, 0),
-    ("P42", "GYG", 1, 2),
-    ("P42", "GYYYG", 1, 2),
-    ("P42", "GG", 0, 0),  # a run has at least one piece
-    ("P42", "GYGYG", 1, 2),  # the middle one serves one occurrence only
-    ("P42", "GYGGYYG", 2, 6),
-    ("P42", "GYRYG", 0, 0),
-    ("P45", "GKRKG", 1, 4),
-    ("P45", "GKKGKG", 1, 4),
-    ("P45", "GKKG", 0, 0),  # at least one piece between
-    ("P45", "GKGKG", 1, 4),
-    ("P45", "GKGGGKG", 1, 4),
-    ("P45", "KGRGK", 0, 0),
-])
+@pytest.mark.parametrize(
+    ("card", "word", "times", "points"),
+    [
+        ("P04", "BBRBB", 4, 3),  # anywhere
+        ("P04", "BRB", 2, 0),
+        ("P04", "BBBBBBBB", 8, 5),  # no more than the highest level
+        ("P08", "GG", 1, 2),  # a pair on its own
+        ("P08", "GGG", 0, 0),
+        ("P08", "GGRGG", 2, 5),  # one piece keeps both pairs apart
+        ("P08", "GGRGGGRGG", 2, 5),
+        ("P08", "GGRGGRGG", 3, 5),
+        ("P10", "YYYYY", 1, 3),
+        ("P10", "YYYYYY", 2, 7),
+        ("P10", "YYRYYY", 1, 3),
+        ("P15", "YGYGGYG", 3, 5),
+        ("P15", "GY", 0, 0),  # never mirrored
+        ("P24", "RGRGRG", 1, 5),
+        ("P24", "GRGR", 0, 0),
+        ("P28", "RBBYYR", 1, 4),
+        ("P25", "RRRGG", 1, 6),
+        ("P32", "YKRGB", 1, 7),
+        ("P32", "BGRKY", 0, 0),
+        ("P42", "GYG", 1, 2),
+        ("P42", "GYYYG", 1, 2),
+        ("P42", "GG", 0, 0),  # a run has at least one piece
+        ("P42", "GYGYG", 1, 2),  # the middle one serves one occurrence only
+        ("P42", "GYGGYYG", 2, 6),
+        ("P42", "GYRYG", 0, 0),
+        ("P45", "GKRKG", 1, 4),
+        ("P45", "GKKGKG", 1, 4),
+        ("P45", "GKKG", 0, 0),  # at least one piece between
+        ("P45", "GKGKG", 1, 4),
+        ("P45", "GKGGGKG", 1, 4),
+        ("P45", "KGRGK", 0, 0),
+    ],
+)
 def test_what_a_prophecy_counts(card, word, times, points):
     assert prophecy_times(card, word) == times
     assert prophecy_points(card, word) == points
@@ -149,35 +160,41 @@ def test_most_disjoint_against_all_families():
         assert most_disjoint(sets) == max(map(len, disjoint))
 
 
-@pytest.mark.parametrize(("word", "ends", "times"), [
-    ("GG", UNFINISHED, 1),  # D7
-    ("GG", STRICT, 0),
-    ("RGG", STRICT, 0),
-    ("RGGR", STRICT, 1),
-    ("GG", STRICT._replace(left_open=False), 0),
-    ("GG", STRICT._replace(left_open=False, right_open=False), 1),
-    ("RGG", STRICT._replace(right_open=False), 1),
-    ("GGRGG", STRICT, 0),
-    ("GGR", STRICT._replace(left_open=False), 1),
-    ("GGG", UNFINISHED, 0),
-])
+@pytest.mark.parametrize(
+    ("word", "ends", "times"),
+    [
+        ("GG", UNFINISHED, 1),  # D7
+        ("GG", STRICT, 0),
+        ("RGG", STRICT, 0),
+        ("RGGR", STRICT, 1),
+        ("GG", STRICT._replace(left_open=False), 0),
+        ("GG", STRICT._replace(left_open=False, right_open=False), 1),
+        ("RGG", STRICT._replace(right_open=False), 1),
+        ("GGRGG", STRICT, 0),
+        ("GGR", STRICT._replace(left_open=False), 1),
+        ("GGG", UNFINISHED, 0),
+    ],
+)
 def test_pairs_on_their_own_at_open_ends(word, ends, times):
     assert prophecy_times("P08", word, ends) == times
 
 
-@pytest.mark.parametrize(("card", "word", "points"), [
-    ("T03", "RRRRRRRRRR", 7),  # no blue, ten pieces
-    ("T03", "RRRRRRRRRB", 3),
-    ("T03", "RRR", 3),
-    ("T03", "RRB", 0),
-    ("T05", "RYKKKKKKKKKK", 7),  # as many red as yellow, twelve pieces
-    ("T05", "RRYYK", 3),
-    ("T05", "KKKKK", 0),  # at least one of each
-    ("T05", "RRYK", 0),
-    ("T10", "BRBR", 7),
-    ("T10", "BRK", 3),
-    ("T10", "KKB", 0),
-])
+@pytest.mark.parametrize(
+    ("card", "word", "points"),
+    [
+        ("T03", "RRRRRRRRRR", 7),  # no blue, ten pieces
+        ("T03", "RRRRRRRRRB", 3),
+        ("T03", "RRR", 3),
+        ("T03", "RRB", 0),
+        ("T05", "RYKKKKKKKKKK", 7),  # as many red as yellow, twelve pieces
+        ("T05", "RRYYK", 3),
+        ("T05", "KKKKK", 0),  # at least one of each
+        ("T05", "RRYK", 0),
+        ("T10", "BRBR", 7),
+        ("T10", "BRK", 3),
+        ("T10", "KKB", 0),
+    ],
+)
 def test_what_a_temple_counts(card, word, points):
     assert temple_points(card, word) == points
 
@@ -309,8 +326,11 @@ def random_step(state, rng):
     """Return what happens next, with a leaning to what hides cards and what brings them to light."""
     if state.pending:
         return state.random_event(rng)
-    actions = [each for each in state.legal_actions()
-               if each.split()[0] in ("draw", "future", "discard", "play", "end", "take")]
+    actions = [
+        each
+        for each in state.legal_actions()
+        if each.split()[0] in ("draw", "future", "discard", "play", "end", "take")
+    ]
     weights = [LEANING.get(each, LEANING.get(each.split()[0], 1)) for each in actions]
     return rng.choices(actions, weights)[0]
 
@@ -322,10 +342,11 @@ def test_consistent_is_what_some_course_of_events_leads_to(seed):
     rng = random.Random(seed)
     cards = ["P00", "P01", "P05", "P06", "P07", "P08", "P09"]
     rng.shuffle(cards)
-    seats = [seat(hand=cards[:1], discarded=cards[1:2], tokens=["future"]),
-             seat(hand=cards[2:4], shown=cards[2:3], discarded=cards[4:5], tokens=["future"],
-                  coatls=[coatl("YYYYRRR")]),
-             seat(discarded=cards[5:6], tokens=["future"])]
+    seats = [
+        seat(hand=cards[:1], discarded=cards[1:2], tokens=["future"]),
+        seat(hand=cards[2:4], shown=cards[2:3], discarded=cards[4:5], tokens=["future"], coatls=[coatl("YYYYRRR")]),
+        seat(discarded=cards[5:6], tokens=["future"]),
+    ]
     display = ["P20", "P21", "P22", "P23", "P24", "P25"]
     state = State.from_json(few_cards(*cards[6:], seats=seats, discarded=["P00", "P26", "P27"], display=display))
     viewer = seed % 3

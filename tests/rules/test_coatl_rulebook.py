@@ -55,10 +55,12 @@ def test_a_new_game(name, players):
 
 
 def test_keep_up_to_three(rules):
-    state = rules(build(seat(hand=["P00", "P00", "P05"]), seat(hand=["P01", "P02", "P03", "P04"]), phase="keep",
-                  round=0))
-    assert state.legal_actions() == sorted([
-        "keep", "keep P00", "keep P05", "keep P00 P00", "keep P00 P05", "keep P00 P00 P05"])
+    state = rules(
+        build(seat(hand=["P00", "P00", "P05"]), seat(hand=["P01", "P02", "P03", "P04"]), phase="keep", round=0)
+    )
+    assert state.legal_actions() == sorted(
+        ["keep", "keep P00", "keep P05", "keep P00 P00", "keep P00 P05", "keep P00 P00 P05"]
+    )
     play(state, "keep P00 P05")
     assert len(state.legal_actions()) == 1 + 4 + 6 + 4
     assert state.to_move == 1
@@ -76,8 +78,18 @@ def test_keep_up_to_three(rules):
 
 def test_take_a_space(rules):
     state = rules(build())
-    assert legal(state, "take") == ["body BB", "body GG", "body KK", "body RR", "body YR", "body YY",
-                                    "head R", "head Y", "tail G", "tail K"]
+    assert legal(state, "take") == [
+        "body BB",
+        "body GG",
+        "body KK",
+        "body RR",
+        "body YR",
+        "body YY",
+        "head R",
+        "head Y",
+        "tail G",
+        "tail K",
+    ]
     play(state, "take body YR")
     assert stored(state, 0) == {"heads": "", "tails": "", "bodies": "YR"}
     assert (state.to_move, state.phase, state.pending) == (1, "turn", "")
@@ -95,18 +107,20 @@ def test_take_needs_room_for_all_of_it(rules):
 def test_refill_when_the_last_bodies_go(rules):
     state = play(rules(build(heads="Y", tails="", bodies=["YR"])), "take body YR")
     assert (state.pending, state.to_move, state.legal_actions()) == ("refill", 1, [])
-    for wrong in ("refill heads R tails YY bodies YY YY YY YY YY",  # not all spaces
-                  "refill heads R tails YY bodies RR YY YY YY YY YY",  # not in canonical order
-                  "refill tails YY heads R bodies YY YY YY YY YY YY",
-                  "refill heads R tails YY bodies YY YY YY YY YY RY",
-                  "refill heads RR tails YY bodies YY YY YY YY YY YY",
-                  "end", "take head Y"):
+    for wrong in (
+        "refill heads R tails YY bodies YY YY YY YY YY",  # not all spaces
+        "refill heads R tails YY bodies RR YY YY YY YY YY",  # not in canonical order
+        "refill tails YY heads R bodies YY YY YY YY YY YY",
+        "refill heads R tails YY bodies YY YY YY YY YY RY",
+        "refill heads RR tails YY bodies YY YY YY YY YY YY",
+        "end",
+        "take head Y",
+    ):
         with pytest.raises(ValueError, match="refill is due"):
             state.apply(wrong)
     play(state, "refill heads R tails YY bodies YY YY YY YY YY RR")
     assert state.pending == ""
-    assert state.to_json()["supply"] == {"heads": "YR", "tails": "YY",
-                                         "bodies": ["YY", "YY", "YY", "YY", "YY", "RR"]}
+    assert state.to_json()["supply"] == {"heads": "YR", "tails": "YY", "bodies": ["YY", "YY", "YY", "YY", "YY", "RR"]}
 
 
 def test_refill_when_the_last_head_or_tail_goes(rules):
@@ -132,8 +146,7 @@ def test_what_is_refilled_must_be_in_the_bag(rules):
 
 def test_a_partial_refill(rules):
     # Two pairs and a head are left in the bags.
-    state = rules(build(seat(), *all_but(1, 1, 6),
-                  heads="", tails="B", bodies=["BB"]))
+    state = rules(build(seat(), *all_but(1, 1, 6), heads="", tails="B", bodies=["BB"]))
     play(state, "take tail B")
     assert state.random_event(random.Random(1)) == "refill heads B bodies BB BB"
     happen(state)
@@ -162,8 +175,7 @@ def test_draw_card_by_card(rules):
     state = rules(build(seat(hand=["P00", "P00"])))
     play(state, "draw P32")
     assert state.phase == "drawing"
-    assert state.legal_actions() == ["draw P30", "draw P31", "draw P33", "draw P34", "draw P35", "draw deck",
-                                     "end"]
+    assert state.legal_actions() == ["draw P30", "draw P31", "draw P33", "draw P34", "draw P35", "draw deck", "end"]
     play(state, "draw deck")
     assert (state.pending, state.phase, state.to_move, state.legal_actions()) == ("deal", "drawing", 0, [])
     for wrong in ("deal P32", "deal P00", "deal deck", "deal"):
@@ -230,8 +242,9 @@ def test_a_partial_reveal(rules):
 
 
 def test_the_deck_is_renewed_from_all_discards(rules):
-    state = rules(few_cards(seats=[seat(discarded=["P08"]), seat(discarded=["P09", "P10"])], discarded=["P11"],
-                      display=["P05"]))
+    state = rules(
+        few_cards(seats=[seat(discarded=["P08"]), seat(discarded=["P09", "P10"])], discarded=["P11"], display=["P05"])
+    )
     assert legal(state, "draw") == ["P05", "deck"]
     play(state, "draw deck")
     assert state.outcomes() == {f"deal {card}" for card in ("P08", "P09", "P10", "P11")}
@@ -243,15 +256,22 @@ def test_the_deck_is_renewed_from_all_discards(rules):
 
 
 def test_a_deck_that_runs_out_in_a_reveal(rules):
-    state = rules(few_cards("P07", seats=[seat(discarded=["P08"]), seat(discarded=["P09"])],
-                      discarded=["P10", "P12"], display=["P05", "P13", "P14", "P15"]))
+    state = rules(
+        few_cards(
+            "P07",
+            seats=[seat(discarded=["P08"]), seat(discarded=["P09"])],
+            discarded=["P10", "P12"],
+            display=["P05", "P13", "P14", "P15"],
+        )
+    )
     play(state, "draw P05", "end")
     assert state.pending == "reveal"
     with pytest.raises(ValueError, match="reveal is due"):
         state.apply("reveal P08 P09 P10")  # the card of the deck comes first
     texts = {state.random_event(random.Random(number)) for number in range(60)}
-    assert texts == {f"reveal P07 {one} {other}"
-                     for one, other in itertools.combinations(["P08", "P09", "P10", "P12"], 2)}
+    assert texts == {
+        f"reveal P07 {one} {other}" for one, other in itertools.combinations(["P08", "P09", "P10", "P12"], 2)
+    }
     play(state, "reveal P07 P08 P12")
     position = state.to_json()
     assert (position["deck"], position["discarded"]) == (2, [])
@@ -386,8 +406,19 @@ def test_closing_needs_a_card_that_can_be_played_at_once(rules):
 
 
 def test_closing_comes_before_anything_else(rules):
-    state = rules(build(seat("Y", "Y", "BB", hand=["P00", "P01", "P10"], temples=["T00", "T05"],
-                       coatls=[coatl("YYYY", "h", ["P00"]), coatl("YYY")]), tops=("T06", "T01")))
+    state = rules(
+        build(
+            seat(
+                "Y",
+                "Y",
+                "BB",
+                hand=["P00", "P01", "P10"],
+                temples=["T00", "T05"],
+                coatls=[coatl("YYYY", "h", ["P00"]), coatl("YYY")],
+            ),
+            tops=("T06", "T01"),
+        )
+    )
     play(state, "add 1 tail Y")
     # Neither starts nor steps on the other Coatl; T00 (no yellow, length 7) and T05, T06 are not met.
     assert state.legal_actions() == ["close 1", "play 1 P10", "temple 1 T01"]
@@ -411,8 +442,18 @@ def test_one_temple_closes(rules):
 
 
 def test_a_public_temple_uncovers_the_next(rules):
-    state = rules(build(seat("", "YY", "B", hand=["P00", "P01"], temples=["T01"],
-                       coatls=[coatl("YYYY", "h", ["P00"]), coatl("YYYYY", "h", ["P10"])])))
+    state = rules(
+        build(
+            seat(
+                "",
+                "YY",
+                "B",
+                hand=["P00", "P01"],
+                temples=["T01"],
+                coatls=[coatl("YYYY", "h", ["P00"]), coatl("YYYYY", "h", ["P10"])],
+            )
+        )
+    )
     play(state, "add 1 tail Y", "temple 1 T13")
     assert (state.phase, state.pending, state.to_move) == ("building", "uncover", 0)
     assert state.to_json()["piles"][0] == {"top": "", "below": 6}
@@ -534,11 +575,22 @@ def test_tokens_are_spent_once_and_only_in_place_of_an_action(rules):
 # Actions that are not legal; JSON.
 
 
-@pytest.mark.parametrize("action", ["end", "take body RY", "take  head R", "keep", "draw P00", "reveal P01",
-                                    "", "start head R", "close 1", "take head r"])
+@pytest.mark.parametrize(
+    "action",
+    [
+        "end",
+        "take body RY",
+        "take  head R",
+        "keep",
+        "draw P00",
+        "reveal P01",
+        "",
+        "start head R",
+        "close 1",
+        "take head r",
+    ],
+)
 def test_what_is_not_legal_is_refused(rules, action):
     state = rules(build())
     with pytest.raises(ValueError, match="not legal here"):
         state.apply(action)
-
-

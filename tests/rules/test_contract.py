@@ -25,8 +25,9 @@ from test_games.trick.ops import create_for_another_interface, create_without_fu
 SEED = int(os.environ.get("MEXICA_AI_SEED", "2015"))
 LARGE_POOL = [3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 13]
 # Game -> starts: seats and options of a new game; by default each number of seats, without options.
-STARTS = {name: [(players, {}) for players in range(2, registry.get(name).rules.max_players + 1)]
-          for name in registry.names()}
+STARTS = {
+    name: [(players, {}) for players in range(2, registry.get(name).rules.max_players + 1)] for name in registry.names()
+}
 STARTS |= {
     "coatl": [
         (2, {}),

@@ -119,9 +119,7 @@ def test_a_draw_replaces_what_the_true_tokens_are():
         pytest.param(build(4, pool=[3] * 9 + [4] * 6, display=[3] * 8), id="another pool of 15"),
         pytest.param(build(3, period=2), id="standard pool, period 2"),
         pytest.param(build(3, pool=POOL, period=2), id="larger pool, period 2"),
-        pytest.param(
-            hidden(pool=[*DISPLAY, *[3] * 10], upcoming=[3] * 7), id="all unseen tokens alike"
-        ),
+        pytest.param(hidden(pool=[*DISPLAY, *[3] * 10], upcoming=[3] * 7), id="all unseen tokens alike"),
     ],
 )
 def test_one_world_is_left_as_it_is(position):

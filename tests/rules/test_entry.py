@@ -40,9 +40,7 @@ def test_paths_are_unique_and_none_continues_another(game):
     for position in games(game, 4, 3):
         paths = paths_of(position)
         # Targets in another order are another way to the same action.
-        sets = [
-            (path[0], frozenset(path[1:])) if tools[path[0]].any_order else path for path in paths.values()
-        ]
+        sets = [(path[0], frozenset(path[1:])) if tools[path[0]].any_order else path for path in paths.values()]
         assert len(set(sets)) == len(paths)
         whole = set(paths.values())
         for path in paths.values():

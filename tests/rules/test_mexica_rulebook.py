@@ -118,9 +118,7 @@ def test_2_setup(players):
     assert len(calpulli["display"]) == 8
     assert calpulli["placed"] == []
     assert calpulli["removed"] == []
-    assert (
-        start["seats"] == [{"score": 0, "action_tokens": 0, "pilli": "", "temples": [3, 3, 2, 1]}] * players
-    )
+    assert start["seats"] == [{"score": 0, "action_tokens": 0, "pilli": "", "temples": [3, 3, 2, 1]}] * players
     assert (start["phase"], start["period"], start["round"], start["to_move"]) == ("placement", 1, 0, 0)
 
 
@@ -292,9 +290,7 @@ def test_4A_single_or_double_costs_1(rules):
 
 def test_4A_canal_contiguous_or_separate_and_far_from_the_pilli(rules):
     position = build(pillis=["U8"], canals=["C5-D5"])
-    assert_legal(
-        rules, position, "canal E5", "canal D6-D7", "canal C4", "canal A11", "canal F13-F14", "canal U6-U7"
-    )
+    assert_legal(rules, position, "canal E5", "canal D6-D7", "canal C4", "canal A11", "canal F13-F14", "canal U6-U7")
 
 
 def test_4A_canal_not_on_the_palace(rules):
@@ -578,9 +574,7 @@ def test_4D_opponent_may_be_trapped_after_the_first_round(rules):
     after = rules.play(position, "temple 1 B2", "end")
     assert legal_of(rules, after, "walk") == legal_of(rules, after, "sail") == set()
     assert len(legal_of(rules, after, "teleport")) == 196 - 4 - 1 - 3
-    position = build(
-        pillis=["C3", "B4"], canals=["B3", "B5"], temples={"A4": (0, 1), "C4": (0, 1)}, to_move=1
-    )
+    position = build(pillis=["C3", "B4"], canals=["B3", "B5"], temples={"A4": (0, 1), "C4": (0, 1)}, to_move=1)
     assert legal_of(rules, position, "walk") == set()
     assert legal_of(rules, rules.play(position, "bridge B5 ns"), "walk") == {"B5"}
 

@@ -309,9 +309,7 @@ def mutate(data, rng):
         case 1 if isinstance(parent, list):
             parent.append(copy.deepcopy(rng.choice(parent)))
         case 2 if isinstance(parent, dict):
-            parent[rng.choice(["extra", "", "seat", "size", "a b", "\ud800", "pool"])] = rng.choice(
-                replacements
-            )
+            parent[rng.choice(["extra", "", "seat", "size", "a b", "\ud800", "pool"])] = rng.choice(replacements)
         case 3 if type(value) is int:
             parent[key] += rng.choice([-1, 1])
         case 4 if isinstance(parent, list):

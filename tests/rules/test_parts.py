@@ -62,8 +62,7 @@ def test_everything_in_the_contract_is_used(part, name):
         path
         for folder in ("mexica_ai", "server")
         for path in (ROOT / folder).rglob("*.py")
-        if "games" not in path.relative_to(ROOT).parts[1:-1]
-        and not path.name.endswith(("_pb2.py", "_pb2_grpc.py"))
+        if "games" not in path.relative_to(ROOT).parts[1:-1] and not path.name.endswith(("_pb2.py", "_pb2_grpc.py"))
     ]
     holder = part.__name__.lower()  # parts are held in attributes and variables of their names
     used = any(

@@ -16,9 +16,7 @@ from mexica_ai.io.errors import SearchError
 
 FILES = sorted((Path(__file__).parents[1] / "data" / "perft").glob("*.json"))
 ENTRIES = [
-    pytest.param(entry, id=f"{path.stem}: {entry['id']}")
-    for path in FILES
-    for entry in json.loads(path.read_text())
+    pytest.param(entry, id=f"{path.stem}: {entry['id']}") for path in FILES for entry in json.loads(path.read_text())
 ]
 
 

@@ -37,10 +37,7 @@ def test_a_new_game_is_the_setup_of_the_rulebook():
     calpulli = data["calpulli"]
     assert len(calpulli["display"]) == 8
     assert tuple(sorted(calpulli["display"] + calpulli["upcoming"])) == board.STANDARD_POOL
-    assert all(
-        seat == {"score": 0, "action_tokens": 0, "pilli": "", "temples": [3, 3, 2, 1]}
-        for seat in data["seats"]
-    )
+    assert all(seat == {"score": 0, "action_tokens": 0, "pilli": "", "temples": [3, 3, 2, 1]} for seat in data["seats"])
 
 
 def test_two_seats_get_neutral_temples_as_d1_says():
@@ -138,9 +135,7 @@ def test_the_board_is_the_one_of_the_compiled_rules():
     for seat, space in zip(data["seats"], ("H6", "G7", "I7"), strict=True):
         seat["pilli"] = space
     legal = Position.from_json(data | {"phase": "play", "round": 1}).legal_actions()
-    single_canals = {
-        action.split()[1] for action in legal if action.startswith("canal") and "-" not in action
-    }
+    single_canals = {action.split()[1] for action in legal if action.startswith("canal") and "-" not in action}
     free = board.LAND - board.PALACE - set(board.PRINTED_CANALS)
     assert single_canals == set(map(format_space, free))
 
@@ -192,9 +187,7 @@ def test_an_illegal_action_is_answered_with_legal_ones():
     wanted = '"walk A5" is not legal for seat 0 here: A5 is in the lake; expected walk H5'
     with pytest.raises(IllegalActionError, match=wanted):
         opening().push(["walk A5", "end"])
-    with pytest.raises(
-        IllegalActionError, match=r"expected no sail at all; legal here: canal, bridge, temple"
-    ):
+    with pytest.raises(IllegalActionError, match=r"expected no sail at all; legal here: canal, bridge, temple"):
         opening().push_action("sail O7")
 
 

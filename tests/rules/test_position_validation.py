@@ -191,9 +191,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("change", "path", "reason"), BROKEN, ids=[f"{case[1]} {case[2]}" for case in BROKEN]
-)
+@pytest.mark.parametrize(("change", "path", "reason"), BROKEN, ids=[f"{case[1]} {case[2]}" for case in BROKEN])
 def test_a_broken_invariant_is_refused_by_name_and_path(change, path, reason):
     data = base()
     change(data)
@@ -227,9 +225,7 @@ def test_a_position_with_a_thousand_faults_lists_a_hundred():
 def test_messages_say_what_was_given_what_was_expected_and_where():
     data = base()
     data["seats"][0]["pilli"] = "K4"
-    with pytest.raises(
-        PositionError, match=r"^\$\.seats\[0\]\.pilli: K4 holds a temple; expected a free space$"
-    ):
+    with pytest.raises(PositionError, match=r"^\$\.seats\[0\]\.pilli: K4 holds a temple; expected a free space$"):
         Position.from_json(data)
 
 
@@ -318,10 +314,7 @@ def test_forty_neutral_temples_at_most():
 
 def test_eleven_bridges_at_most():
     canals = ["C3-J3", "C10-F10"]
-    bridges = [
-        f"{space} ns"
-        for space in ("C3", "D3", "E3", "F3", "G3", "H3", "I3", "J3", "C10", "D10", "E10", "F10")
-    ]
+    bridges = [f"{space} ns" for space in ("C3", "D3", "E3", "F3", "G3", "H3", "I3", "J3", "C10", "D10", "E10", "F10")]
     assert violations(build(canals=canals, bridges=bridges)) == {("$.bridges", "BRIDGES_COUNT")}
     Position.from_json(build(canals=canals, bridges=bridges[1:]))
 
@@ -518,8 +511,7 @@ def most_dominoes(cells):
     first = min(cells)
     rest = cells - {first}
     return max(
-        [most_dominoes(rest)]
-        + [1 + most_dominoes(rest - {other}) for other in neighbours(first) if other in rest]
+        [most_dominoes(rest)] + [1 + most_dominoes(rest - {other}) for other in neighbours(first) if other in rest]
     )
 
 

@@ -45,9 +45,7 @@ def refused(record):
 def test_whole_games_end_as_recorded(games):
     for game in games:
         final = game["final"]
-        record = {"game": "mexica", "version": 1} | {
-            key: value for key, value in game.items() if key != "final"
-        }
+        record = {"game": "mexica", "version": 1} | {key: value for key, value in game.items() if key != "final"}
         position = replay(record)
         assert position.to_json() == final
         assert position.is_over

@@ -60,9 +60,7 @@ def test_what_stands_on_a_space(space, picture):
 
 
 def test_large_tokens_and_bridges_with_pillis():
-    text = midgame(
-        canals=["C10-K10"], tokens={}, bridges=["O7 ew", "C10 ns"], pillis=["O7", "C10"]
-    )
+    text = midgame(canals=["C10-K10"], tokens={}, bridges=["O7 ew", "C10 ns"], pillis=["O7", "C10"])
     assert cell(text, "O7") == "═▲═"
     assert cell(text, "C10") == "║●║"
 
@@ -90,9 +88,7 @@ def test_unknown_tokens():
 
 
 def test_the_phases():
-    assert str(new_game("mexica", players=4, seed=1)).startswith(
-        "Mexica, 4 players: ▲ seat 0 places its pilli\n"
-    )
+    assert str(new_game("mexica", players=4, seed=1)).startswith("Mexica, 4 players: ▲ seat 0 places its pilli\n")
     data = build(2, period=2, display=[], points=6, built=False, round_=9)
     text = str(Position.from_json(data | {"phase": "over"}))
     assert text.startswith("Mexica, 2 players: over after 8 rounds\n")

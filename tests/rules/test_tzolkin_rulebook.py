@@ -69,9 +69,7 @@ def gained(before, after, key="score"):
 def test_cost_of_placing(rules, spaces, corn):
     names = ["palenque", "yaxchilan", "tikal"][: len(spaces)]
     blockers = iter("111222333")
-    gears = {
-        gear: "".join(next(blockers) for _ in range(space)) for gear, space in zip(names, spaces, strict=True)
-    }
+    gears = {gear: "".join(next(blockers) for _ in range(space)) for gear, space in zip(names, spaces, strict=True)}
     position = build(gears=gears, seats={0: {"corn": corn}})
     placed = [f"place {gear}" for gear in names]
     after = rules.play(position, *placed)
@@ -144,9 +142,7 @@ def test_a_farm_for_three_and_a_wealth_tile_that_feeds_one(rules):
 def test_the_first_two_rounds(rules):
     """The rulebook's example, green, blue, red, yellow; blue cannot pay for a third worker."""
     green, blue, red, yellow = range(4)
-    position = build(
-        day=1, seats={green: {"corn": 3}, blue: {"corn": 6}, red: {"corn": 8}, yellow: {"corn": 8}}
-    )
+    position = build(day=1, seats={green: {"corn": 3}, blue: {"corn": 6}, red: {"corn": 8}, yellow: {"corn": 8}})
     position = rules.play(position, "place palenque", "place yaxchilan", "place tikal", "end")
     assert position["seats"][green]["corn"] == 0
     position = rules.play(position, "place palenque", "place palenque")
@@ -249,9 +245,7 @@ def test_mercy_only_on_a_cheapest_space(rules):
 
 
 def test_lower_actions_cost_corn_before_their_effect(rules):
-    position = build(
-        gears={"yaxchilan": "..00"}, seats={0: {"corn": 0, "temples": dict.fromkeys(TEMPLES, -1)}}
-    )
+    position = build(gears={"yaxchilan": "..00"}, seats={0: {"corn": 0, "temples": dict.fromkeys(TEMPLES, -1)}})
     assert "pick yaxchilan 3 2" not in rules.legal(position)
     after = rules.play(position, "pick yaxchilan 2 2", "pick yaxchilan 3 2")
     assert (after["seats"][0]["stone"], after["seats"][0]["corn"]) == (2, 1)
@@ -377,9 +371,7 @@ def test_an_empty_field(rules):
     ],
 )
 def test_yaxchilan(rules, action, level, got):
-    position = build(
-        gears={"yaxchilan": "." * action + "0"}, seats={0: {"technologies": {"extraction": level}}}
-    )
+    position = build(gears={"yaxchilan": "." * action + "0"}, seats={0: {"technologies": {"extraction": level}}})
     seat = rules.play(position, f"pick yaxchilan {action} {action}")["seats"][0]
     assert {kind: seat[kind] for kind in ("corn", "wood", "stone", "gold", "skulls") if seat[kind]} == got
 
@@ -394,9 +386,7 @@ def test_skulls(rules, level, bank, got):
 
 
 def test_no_skull_left(rules):
-    position = build(
-        gears={"yaxchilan": "....0"}, seats={0: {"corn": 3}, 1: {"skulls": 12}}, skulls_placed=[9]
-    )
+    position = build(gears={"yaxchilan": "....0"}, seats={0: {"corn": 3}, 1: {"skulls": 12}}, skulls_placed=[9])
     assert "pick yaxchilan 4 4" not in rules.legal(position)
     assert "pick yaxchilan 4 3" in rules.legal(position)
 
@@ -460,9 +450,7 @@ def test_exact_cost_and_one_effect(rules):
 
 
 def test_three_temples_and_three_points(rules):
-    position = build(
-        pending=["build one"], day=16, food_days=2, buildings=["a2_tomb_three_temples"], seats={0: PLENTY}
-    )
+    position = build(pending=["build one"], day=16, food_days=2, buildings=["a2_tomb_three_temples"], seats={0: PLENTY})
     seat = rules.play(position, "build a2_tomb_three_temples")["seats"][0]
     assert (seat["score"], set(seat["temples"].values())) == (3, {1})
 
@@ -650,9 +638,7 @@ def test_the_skull_of_the_monument_returns_to_the_bank(rules):
 
 
 def test_free_advances_may_be_on_one_track_and_beyond_level_3(rules):
-    position = build(
-        pending=["research free two"], seats={0: {"technologies": {"agriculture": 1, "architecture": 3}}}
-    )
+    position = build(pending=["research free two"], seats={0: {"technologies": {"agriculture": 1, "architecture": 3}}})
     after = rules.play(position, "research agriculture", "research agriculture")
     assert (after["seats"][0]["technologies"]["agriculture"], after["pending"]) == (3, [])
     after = rules.play(position, "research architecture", "research architecture")
@@ -675,9 +661,7 @@ def test_two_steps_in_different_temples(rules):
 
 
 def test_one_seat_on_the_top_step(rules):
-    position = build(
-        pending=["climb one"], seats={0: {"temples": {"chaac": 4}}, 1: {"temples": {"chaac": 5}}}
-    )
+    position = build(pending=["climb one"], seats={0: {"temples": {"chaac": 4}}, 1: {"temples": {"chaac": 5}}})
     assert rules.legal(position) == ["climb kukulcan", "climb quetzalcoatl"]
     position["seats"][1]["temples"]["chaac"] = 4
     position["seats"][0]["light"] = False
@@ -770,9 +754,7 @@ def chichen(space, theology, **changes):
 
 
 def actions_of(rules, position):
-    return [
-        int(action.split()[3]) for action in of("pick", rules.legal(position)) if len(action.split()) == 4
-    ]
+    return [int(action.split()[3]) for action in of("pick", rules.legal(position)) if len(action.split()) == 4]
 
 
 def test_theology_one_space_ahead(rules):
@@ -1025,9 +1007,7 @@ def test_no_choice_of_two_after_the_last_food_day(rules):
 # Setup.
 
 
-@pytest.mark.parametrize(
-    ("players", "idle", "monuments", "field"), [(2, 12, 4, 2), (3, 6, 5, 3), (4, 0, 6, 4)]
-)
+@pytest.mark.parametrize(("players", "idle", "monuments", "field"), [(2, 12, 4, 2), (3, 6, 5, 3), (4, 0, 6, 4)])
 def test_setup(rules, players, idle, monuments, field):
     position = new_game(players, Random(5))
     rules.check(position)

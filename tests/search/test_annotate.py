@@ -207,8 +207,7 @@ def fake(values):
     def search(position, settings, stop):
         listed = values[tuple(position.to_json()["piles"])]
         candidates = [
-            ai.Candidate([turn], visits, [share, 1 - share], [0.0, 0.0], 0.5, [])
-            for turn, visits, share in listed
+            ai.Candidate([turn], visits, [share, 1 - share], [0.0, 0.0], 0.5, []) for turn, visits, share in listed
         ]
         return ai.Result(candidates, 100, 1, 1, 0.5, "iterations", settings.seed)
 

@@ -15,9 +15,7 @@ from cext.core.baselines.uct import UCT
 from mexica_ai import GameOverError, Position, SearchError
 from mexica_ai.engines import make_engine
 
-OVER = Position.from_json(
-    mexica_ai.new_game("nim", players=2).to_json() | {"piles": [0, 0, 0], "to_move": 1}
-)
+OVER = Position.from_json(mexica_ai.new_game("nim", players=2).to_json() | {"piles": [0, 0, 0], "to_move": 1})
 MIDGAME = build(3, pillis=["C7", "F9"], canals=["D5-D12"], bridges=["O7 ew"], points=3)
 # A few points, so that the slow greedy player is quick; in boats, to be founded, at the end, with 2-4 seats.
 POSITIONS = {
@@ -27,9 +25,7 @@ POSITIONS = {
     "midgame": MIDGAME,
     "in a boat": build(2, pillis=["O7", "O9"], bridges=["O7 ew", "O9 ew", "O6 ew"], points=2),
     "can found": build(4, pillis=["C2"], canals=["B3-C3", "D2"], display=[3], points=2),
-    "last turn": build(
-        2, pillis=["K7", "G6"], no_tiles=True, built_all=[0], period=2, display=[], to_move=1, points=2
-    ),
+    "last turn": build(2, pillis=["K7", "G6"], no_tiles=True, built_all=[0], period=2, display=[], to_move=1, points=2),
 }
 
 
@@ -422,17 +418,13 @@ def test_beam_keeps_its_best_when_the_limit_falls_between_two_depths(iterations)
     # Of three plies: nothing ends the turn before depth 3, and all values are equal, so that the seed chooses
     # among them. The policy, which goes on from the root if nothing is known, always plays the same.
     state = mexica_ai.new_game("nim", plies_per_turn=3).state
-    turns = [
-        run_beam(state, iterations=iterations, seed=seed)["candidates"][0]["actions"] for seed in range(10)
-    ]
+    turns = [run_beam(state, iterations=iterations, seed=seed)["candidates"][0]["actions"] for seed in range(10)]
     assert all(is_turn(state, turn) for turn in turns)
     assert len(set(map(tuple, turns))) > 3
 
 
 def test_beam_reports_all_its_memory():
-    narrow, wide = (
-        run_beam(nim(2, 2, piles=[2, 2, 3]), width=width)["memory_bytes"] for width in (1, 100_000)
-    )
+    narrow, wide = (run_beam(nim(2, 2, piles=[2, 2, 3]), width=width)["memory_bytes"] for width in (1, 100_000))
     assert wide - narrow > 99_999 * 1024  # two states and 64 steps of 16 bytes for each
     assert narrow > 65_536 * 40
 

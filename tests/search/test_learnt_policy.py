@@ -70,9 +70,7 @@ def test_the_compiled_scorer_agrees_with_the_one_that_is_trained(spec):
         if len(actions) < 2:
             continue
         logs = np.log(priors)
-        alone = policy.Decisions(
-            summary[None], np.zeros(1, int), categories, features, logs, logs, np.zeros(1, int)
-        )
+        alone = policy.Decisions(summary[None], np.zeros(1, int), categories, features, logs, logs, np.zeros(1, int))
         expected = priors * np.exp(policy.scores(alone, arrays))
         expected *= priors.sum() / expected.sum()
         found = dict(zip(*policy_of(state, weights), strict=True))

@@ -25,8 +25,7 @@ def position():
 def result(*values, seed=1, visits=(10, 9, 8, 7, 6)):
     """Return a result of a two-seat game with these shares of seat 0 for its candidates."""
     candidates = [
-        Candidate([f"turn {i}"], visits[i], [value, 1 - value], [50.0, 50.0], 0.1, [])
-        for i, value in enumerate(values)
+        Candidate([f"turn {i}"], visits[i], [value, 1 - value], [50.0, 50.0], 0.1, []) for i, value in enumerate(values)
     ]
     return Result(candidates, 10, 10, 3, 0.1, "iterations", seed)
 

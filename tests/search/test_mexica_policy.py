@@ -98,9 +98,7 @@ def test_tokens_taken_first_may_as_well_be_taken_last(seed):
                 tokens_last.push_action("token")
         if tokens_last.state.turn != position.state.turn:
             tokens_last.push_action("end")
-        (ours, fields), (theirs, expected) = (
-            fields_but_tokens(each, seat) for each in (tokens_last, position)
-        )
+        (ours, fields), (theirs, expected) = (fields_but_tokens(each, seat) for each in (tokens_last, position))
         assert fields == expected
         assert ours >= theirs
         early += "token" in turn and turn[-1] != "token"

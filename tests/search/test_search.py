@@ -86,9 +86,7 @@ POSITIONS = {
     "midgame": MIDGAME,
     "few points": FEW_POINTS,
     "hidden tokens": HIDDEN,
-    "last turn": build(
-        2, pillis=["K7", "G6"], no_tiles=True, built_all=[0], period=2, display=[], to_move=1, points=2
-    ),
+    "last turn": build(2, pillis=["K7", "G6"], no_tiles=True, built_all=[0], period=2, display=[], to_move=1, points=2),
 }
 
 
@@ -113,9 +111,7 @@ def can_win(piles, plies_left, plies):
     return False
 
 
-SMALL_PILES = [
-    (one, two, three) for one in range(4) for two in range(one, 5) for three in range(max(two, 1), 5)
-]
+SMALL_PILES = [(one, two, three) for one in range(4) for two in range(one, 5) for three in range(max(two, 1), 5)]
 
 
 @pytest.mark.parametrize(("plies", "plies_left"), [(1, 1), (2, 2), (2, 1), (3, 3), (3, 2)])
@@ -736,9 +732,7 @@ def test_few_random_events_are_a_small_sample():
         seat["hand"] = hand
     # A single event in each node: whether it is a lucky one, the seed decides.
     single, many = (
-        coatl_values(
-            range(20), fields, iterations=2000, weights=weights, events_factor=factor, events_exponent=0
-        )
+        coatl_values(range(20), fields, iterations=2000, weights=weights, events_factor=factor, events_exponent=0)
         for factor in (0.5, 1000)
     )
     assert statistics.stdev(single) > 1.5 * statistics.stdev(many)

@@ -31,9 +31,7 @@ def root_visits(state, iterations, **options):
 def test_descents_of_a_batch_spread_by_their_virtual_losses(batch_size):
     # All actions are worth the same, and nothing is explored: but for virtual losses the first one would get all.
     options = {"exploration": 0, "exploration_in_turn": 0, "first_visits": 0, "confirming_share": 0}
-    visits = root_visits(
-        OPEN.state, 10 * batch_size + 1, evaluator=all_equal, batch_size=batch_size, **options
-    )
+    visits = root_visits(OPEN.state, 10 * batch_size + 1, evaluator=all_equal, batch_size=batch_size, **options)
     if batch_size == 1:
         assert sorted(visits.values()) == [*[0] * 11, 10]  # one visit opened the root
     else:

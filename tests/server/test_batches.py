@@ -117,7 +117,7 @@ def test_the_client_has_the_exceptions_of_single_calls(server):
         found = dict(client.best_turns([over, good], iterations=5))
         assert isinstance(found[0], GameOverError)
         assert found[1].turn
-        (_, unknown), = client.best_turns([good], iterations=5, weights="mine")
+        ((_, unknown),) = client.best_turns([good], iterations=5, weights="mine")
         assert isinstance(unknown, NotationError)
         assert (unknown.reason, unknown.path) == ("UNKNOWN_WEIGHTS", "weights")
         assert str(unknown).startswith("weights: ")

@@ -29,9 +29,7 @@ pytestmark = [
 def serving(*options):
     """Run a server process; yield its address."""
     command = [sys.executable, "-P", "-m", "mexica_ai", "serve", "--port", "0", *options]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd="/"
-    ) as server:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd="/") as server:
         try:
             yield server.stdout.readline().removeprefix("listening on ").strip()
         finally:
@@ -45,9 +43,7 @@ def server():
 
 
 def node(script, *args):
-    return subprocess.run(
-        ["node", FOLDER / script, *map(str, args)], capture_output=True, text=True, timeout=60
-    )
+    return subprocess.run(["node", FOLDER / script, *map(str, args)], capture_output=True, text=True, timeout=60)
 
 
 def turn_of(line):

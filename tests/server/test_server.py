@@ -140,9 +140,7 @@ def test_defaults(start_server, nim):
 
 
 def test_limits_are_capped(start_server, nim):
-    server, search = start_server(
-        max_time_s=0.05, memory_mb=33, threads=3, max_iterations=9, max_candidates=2
-    )
+    server, search = start_server(max_time_s=0.05, memory_mb=33, threads=3, max_iterations=9, max_candidates=2)
     request = request_for(
         nim,
         num_candidates=2**32 - 1,

@@ -146,9 +146,7 @@ def tokens_file(tmp_path):
 
 def request(**limits):
     position = wire.position_to_message(ai.new_game("nim", piles=[3, 2]))
-    return engine_pb2.BestTurnRequest(
-        position=position, limits=engine_pb2.Limits(**limits or {"iterations": 5})
-    )
+    return engine_pb2.BestTurnRequest(position=position, limits=engine_pb2.Limits(**limits or {"iterations": 5}))
 
 
 def await_waiting(server, number):

@@ -189,9 +189,7 @@ def test_a_search_that_fails_ends_the_stream_of_a_slow_reader(nim):
 
     running = RunningServer(None, watch=failing_watch)
     try:
-        answers = running.stub.Analyze(
-            engine_pb2.AnalyzeRequest(position=wire.position_to_message(nim)), timeout=20
-        )
+        answers = running.stub.Analyze(engine_pb2.AnalyzeRequest(position=wire.position_to_message(nim)), timeout=20)
         next(answers)
         time.sleep(0.5)
         with pytest.raises(grpc.RpcError) as caught:
@@ -330,10 +328,7 @@ def test_random_events_are_drawn_when_asked_for(client, server):
     assert client.apply_turn(position, ["draw deck"], draw_events=True, seed=5) == drawn
     applied.position.push(event)
     assert applied.position == drawn.position
-    events = {
-        client.apply_turn(position, "draw deck", draw_events=True, seed=seed).events[0][0]
-        for seed in range(8)
-    }
+    events = {client.apply_turn(position, "draw deck", draw_events=True, seed=seed).events[0][0] for seed in range(8)}
     assert len(events) > 1
     # Without a turn, where an event comes first.
     before = position.copy()
@@ -469,9 +464,7 @@ def test_turns_that_a_record_does_not_have(server):
     start = wire.position_to_message(ai.new_game("nim", piles=[3]))
     turns = [engine_pb2.Turn(actions=["take 1 1"])]
     for first, number, path in ((2, 0, "first_turn"), (2**32 - 1, 0, "first_turn"), (0, 2, "num_turns")):
-        request = engine_pb2.EvaluateRecordRequest(
-            start=start, turns=turns, first_turn=first, num_turns=number
-        )
+        request = engine_pb2.EvaluateRecordRequest(start=start, turns=turns, first_turn=first, num_turns=number)
         code, _, _, faults = failure(list, server.stub.EvaluateRecord(request))
         assert (code, faults[0].field) == (grpc.StatusCode.INVALID_ARGUMENT, path)
 
@@ -687,9 +680,7 @@ def test_one_callers_many_calls_let_others_through_and_are_limited(nim, monkeypa
             assert call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
             retry = error_details_pb2.RetryInfo()
             assert any(detail.Unpack(retry) for detail in rpc_status.from_call(call).details)
-        with grpc.insecure_channel(
-            running.address, options=[("grpc.use_local_subchannel_pool", 1)]
-        ) as channel:
+        with grpc.insecure_channel(running.address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel:
             other = engine_pb2_grpc.EngineServiceStub(channel).ValidatePosition.future(large, timeout=60)
             small = engine_pb2.LegalActionsRequest(position=wire.position_to_message(nim))
             assert running.stub.LegalActions(small, timeout=60).actions
@@ -715,9 +706,7 @@ def test_forced_turns_do_not_wait_for_light_workers(mexica, monkeypatch):
             engine_pb2.ConsiderProposalRequest(position=wire.position_to_message(mexica), actions=["remove 3"])
         )
         assert going.acquire(timeout=60)
-        forced = engine_pb2.BestTurnRequest(
-            position=wire.position_to_message(ai.new_game("nim", piles=[1]))
-        )
+        forced = engine_pb2.BestTurnRequest(position=wire.position_to_message(ai.new_game("nim", piles=[1])))
         calls = [running.stub.BestTurn.future(forced, timeout=60) for _ in range(40)]
         assert all(list(call.result().result.turn) == ["take 1 1"] for call in calls)
         assert not slow.done()
@@ -772,9 +761,7 @@ def test_light_places_are_bounded_in_all_and_no_caller_is_kept_out():
     async def play():
         places = LightPlaces(1, max_waiting_per_caller=3, max_waiting=4)
         await places.take("x")
-        calls = {
-            name: asyncio.ensure_future(places.take(name[0])) for name in ("a1", "a2", "a3", "b1", "b2", "c1")
-        }
+        calls = {name: asyncio.ensure_future(places.take(name[0])) for name in ("a1", "a2", "a3", "b1", "b2", "c1")}
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         # b's second call got the place of a's third, c's first that of a's second.
@@ -807,9 +794,7 @@ def test_many_callers_fill_the_light_places(nim, monkeypatch):
     large = engine_pb2.ValidatePositionRequest(position=wire.position_to_message(nim))
     large.position.nim.piles.extend([1000] * 1000 + [10**9] * 1000)
     options = [("grpc.use_local_subchannel_pool", 1)]
-    channels = [
-        grpc.insecure_channel(running.address, options=options) for _ in range(workers.FULL_CALLERS + 2)
-    ]
+    channels = [grpc.insecure_channel(running.address, options=options) for _ in range(workers.FULL_CALLERS + 2)]
     try:
         first = engine_pb2_grpc.EngineServiceStub(channels.pop()).ValidatePosition.future(large, timeout=60)
         assert going.acquire(timeout=60)

@@ -348,8 +348,8 @@ def test_check_config_prints_what_is_in_force(cli, toml, tmp_path, monkeypatch):
         (["--host", "0.0.0.0"], '--host: given "0.0.0.0"; expected a loopback address'),
         (["--config", "no-such-file"], "cannot read no-such-file: No such file"),
         (["--log-level", "loud"], "'loud' is not one of debug, info, warning, error"),
-        (["--tokens-file", "no-such-file"], 'tokens_file: cannot read no-such-file: No such file'),
-        (["--tls-certificate", "nope", "--tls-key", "nope"], 'tls_certificate: cannot read nope: No such file'),
+        (["--tokens-file", "no-such-file"], "tokens_file: cannot read no-such-file: No such file"),
+        (["--tls-certificate", "nope", "--tls-key", "nope"], "tls_certificate: cannot read nope: No such file"),
         (["--weights", "nope"], "'nope' is not NAME=FILE"),
         (["--weights", "a=nope"], "--weights: cannot read nope: No such file or directory; expected a file of weights"),
     ],
@@ -379,9 +379,7 @@ def test_a_bad_variable_is_bad_input(cli, monkeypatch):
 )
 def test_only_the_server_imports_pydantic(program):
     program += "; import sys; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
-    )
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     assert "mexica_ai.game.position" in done.stdout.split()
     assert not {"pydantic", "pydantic_settings", "mexica_ai.server"} & set(done.stdout.split())
 

@@ -91,9 +91,7 @@ async def games_of(target):
 
 
 @pytest.mark.real("ports")
-@pytest.mark.parametrize(
-    "form", ["{}", "localhost:{port}", "dns:///{}", "dns:localhost:{port}", "ipv4:{}"]
-)
+@pytest.mark.parametrize("form", ["{}", "localhost:{port}", "dns:///{}", "dns:localhost:{port}", "ipv4:{}"])
 def test_a_client_reaches_a_server_on_this_machine(server, dead_proxy, form):
     target = form.format(server.address, port=server.address.rpartition(":")[2])
     with Client(target) as client:

@@ -91,9 +91,7 @@ def test_views_and_random_events_of_tzolkin_survive_the_wire():
     assert [list(seat.dealt) for seat in hidden.seats][1:] == [["?"] * 4] * 2
 
 
-@pytest.mark.parametrize(
-    ("points", "exact"), [([3, -2], []), ([61.25, 47], [61.25, 47]), ([-0.75, 3.5], [-0.75, 3.5])]
-)
+@pytest.mark.parametrize(("points", "exact"), [([3, -2], []), ([61.25, 47], [61.25, 47]), ([-0.75, 3.5], [-0.75, 3.5])])
 def test_points_with_fractions(points, exact):
     message = engine_pb2.ApplyTurnResponse(**wire.points_to_message("scores", points))
     assert list(message.exact_scores) == exact
@@ -121,9 +119,7 @@ def test_every_vector_survives_the_wire(vectors):
     [
         ai.Position.from_json(NIM),
         ai.new_game("mexica", players=2, seed=1),
-        ai.new_game(
-            "mexica", players=4, seed=2, pool=[3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 9, 9, 10, 11, 12, 13]
-        ),
+        ai.new_game("mexica", players=4, seed=2, pool=[3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 9, 9, 10, 11, 12, 13]),
     ],
     ids=["nim", "mexica placing", "mexica with 18 tokens"],
 )
@@ -209,10 +205,7 @@ def keys(data):
 
 
 def field_names(descriptor):
-    return {
-        field.name: field_names(field.message_type) if field.message_type else None
-        for field in descriptor.fields
-    }
+    return {field.name: field_names(field.message_type) if field.message_type else None for field in descriptor.fields}
 
 
 def test_fields_are_named_like_the_json_forms(midgame):
@@ -248,9 +241,7 @@ def test_a_damaged_message_is_read_or_refused(midgame, data):
     assert "\n" not in refusal
 
 
-@pytest.mark.parametrize(
-    "stop_reason", ["", "time", "iterations", "memory", "stopped", "forced", "solved", "settled"]
-)
+@pytest.mark.parametrize("stop_reason", ["", "time", "iterations", "memory", "stopped", "forced", "solved", "settled"])
 def test_results_survive_the_wire(stop_reason):
     result = replace(RESULT, stop_reason=stop_reason)
     message = wire.result_to_message(result, engine_version="1.2.3", rules_version=4)

@@ -125,9 +125,7 @@ def test_the_error_of_a_difference_is_between_games():
 def test_gradients_are_those_of_the_loss():
     data = made_up(64)
     generator = np.random.default_rng(1)
-    weights = {
-        name: generator.normal(0, 0.3, shape).astype(np.float64) for name, shape in spec.network.items()
-    }
+    weights = {name: generator.normal(0, 0.3, shape).astype(np.float64) for name, shape in spec.network.items()}
 
     def loss(weights):
         outputs = value._forward(data.features.astype(np.float64), weights)[-1]

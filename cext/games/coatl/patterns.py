@@ -122,7 +122,7 @@ def _walk(automaton, node, layers):
 
 
 class _Pattern(NamedTuple):
-    items: list[tuple[int, bool]]   # colour or ANY, and whether it is a run
+    items: list[tuple[int, bool]]  # colour or ANY, and whether it is a run
     not_before: int | None
     not_after: int | None
 
@@ -166,7 +166,7 @@ def _step(pattern, previous, reached, color):
     """
     count, end = 0, len(pattern.items)
     if end in reached and color != pattern.not_after:
-        count, reached = 1, frozenset()     # complete before this piece, which may begin the next one
+        count, reached = 1, frozenset()  # complete before this piece, which may begin the next one
     begins = pattern.not_before is None or previous not in (pattern.not_before, _ANYTHING)
     following = set()
     for i in (*reached, *([0] if begins else [])):

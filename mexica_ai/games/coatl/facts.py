@@ -83,9 +83,7 @@ def has_built_up(face, pieces):
 def prophecy_points(face, pieces, **ends):
     """Return a prophecy's points on a Coatl; `ends` as for `count_times`."""
     times = count_times(face, pieces, **ends)
-    return max(
-        (level["points"] for level in PROPHECIES[face]["levels"] if level["times"] <= times), default=0
-    )
+    return max((level["points"] for level in PROPHECIES[face]["levels"] if level["times"] <= times), default=0)
 
 
 def temple_points(temple, pieces):

@@ -152,9 +152,7 @@ class _Checker:
                 known = Counter(card for card in seat[key] if card != HIDDEN)
                 if not hidden_from and HIDDEN in seat[key]:
                     who = "without a viewer" if viewer is None else "of the viewer's own"
-                    self.add(
-                        where, "VIEWER_MISMATCH", f"has hidden cards; expected every card to be known {who}"
-                    )
+                    self.add(where, "VIEWER_MISMATCH", f"has hidden cards; expected every card to be known {who}")
                 if shown_key is None:
                     if hidden_from and known:
                         self.add(
@@ -272,9 +270,7 @@ class _Checker:
         if self.pending == "deal" and seat is self.mover:
             limit -= 1  # the card that it has drawn is not in its hand yet
         if number > limit:
-            self.add(
-                f"seats[{index}].hand", "HAND_LIMIT", f"has {number} prophecies; expected {limit} at most"
-            )
+            self.add(f"seats[{index}].hand", "HAND_LIMIT", f"has {number} prophecies; expected {limit} at most")
         most = facts.num_dealt(index) + facts.HAND_LIMIT * self.spent(seat, "future")
         if len(seat["discarded"]) > most:
             self.add(
@@ -353,9 +349,7 @@ class _Checker:
         away = len(data["discarded"]) + sum(len(seat["discarded"]) for seat in self.seats)
         can_refill = data["deck"] + away > 0
         if missing < 0:
-            self.add(
-                "display", "DISPLAY_COUNT", f"has {number} cards; expected {facts.NUM_DISPLAYED} at most"
-            )
+            self.add("display", "DISPLAY_COUNT", f"has {number} cards; expected {facts.NUM_DISPLAYED} at most")
         elif self.pending == "reveal":
             if not missing or not can_refill:
                 self.add(
@@ -364,9 +358,7 @@ class _Checker:
                     'given "reveal"; expected a card to be missing and one for it',
                 )
             elif self.phase == "future" and number:
-                self.add(
-                    "display", "DISPLAY_COUNT", f"has {number} cards; expected none before future's reveal"
-                )
+                self.add("display", "DISPLAY_COUNT", f"has {number} cards; expected none before future's reveal")
         elif missing and self.phase in ("keep", "turn", "building", "closing"):
             if can_refill:
                 self.add("display", "DISPLAY_COUNT", f"has {number} cards; expected {facts.NUM_DISPLAYED}")
@@ -411,9 +403,7 @@ class _Checker:
         number = self.data["closing"]
         if not 1 <= number <= len(self.mover["coatls"]):
             if number > 0:
-                self.add(
-                    "closing", "CLOSING_MISMATCH", f"given {number}; expected a Coatl of the seat to move"
-                )
+                self.add("closing", "CLOSING_MISMATCH", f"given {number}; expected a Coatl of the seat to move")
             return
         coatl = self.mover["coatls"][number - 1]
         if coatl["closed"] or not (coatl["head"] and coatl["tail"]):
@@ -462,9 +452,7 @@ class _Checker:
                     'given "uncover"; expected a temple on a Coatl of the seat to move in phase building',
                 )
             if self.phase == "turn" and not any(self.spent(seat, "promise") for seat in self.seats):
-                self.add(
-                    "pending", "PENDING_MISMATCH", 'given "uncover"; expected a token promise to be spent'
-                )
+                self.add("pending", "PENDING_MISMATCH", 'given "uncover"; expected a token promise to be spent')
 
     def _check_ending(self):
         ending = self.data["ending"]
@@ -486,9 +474,7 @@ class _Checker:
                 f"given {quote(self.data['passes'])}; expected 0 once the end has begun",
             )
         if self.data["actions_left"] == 2 and self.phase != "over":
-            is_later = (
-                ending is not None and ending["cause"] == "third" and self.data["to_move"] > ending["seat"]
-            )
+            is_later = ending is not None and ending["cause"] == "third" and self.data["to_move"] > ending["seat"]
             if not is_later:
                 self.add(
                     "actions_left",

@@ -126,9 +126,7 @@ def _play(data, own, seat, operands):
     if len(coatl["prophecies"]) >= MAX_PLAYED:
         return f"Coatl {number} has {MAX_PLAYED} prophecies, which is all it may"
     is_strict = data["options"]["strict_ends"]
-    open_ends = {
-        f"open_{side}": is_strict and not coatl[end] for side, end in (("left", "head"), ("right", "tail"))
-    }
+    open_ends = {f"open_{side}": is_strict and not coatl[end] for side, end in (("left", "head"), ("right", "tail"))}
     if count_times(card, coatl["pieces"], **open_ends) < PROPHECIES[card]["levels"][0]["times"]:
         return f"Coatl {number} does not reach the first level of {card}"
     return ""

@@ -133,9 +133,7 @@ def parse_action(text, path="action"):
     verb = text.partition(" ")[0]
     if "faces" in operands or verb == "refill":
         _check_lists(text, operands, path)
-    return (VERBS.index(verb) + 1) << 36 | (
-        _refill_bits(operands) if verb == "refill" else _operand_bits(operands)
-    )
+    return (VERBS.index(verb) + 1) << 36 | (_refill_bits(operands) if verb == "refill" else _operand_bits(operands))
 
 
 def _check_lists(text, operands, path):
@@ -144,9 +142,7 @@ def _check_lists(text, operands, path):
     colors = [list(map(COLORS.index, operands.get(part, ""))) for part in ("heads", "tails")]
     pairs = list(map(PAIRS.index, operands.get("bodies", "").split()))
     if any(entries != sorted(entries) for entries in (faces, *colors, pairs)):
-        raise not_an_action(
-            text, path, "NOT_ASCENDING", "cards ascending, colours and pairs in the order YRKGB"
-        )
+        raise not_an_action(text, path, "NOT_ASCENDING", "cards ascending, colours and pairs in the order YRKGB")
     if any(faces.count(face) > facts.COPIES[face] for face in faces):
         raise not_an_action(text, path, "TOO_MANY_COPIES", "P00 to P04 twice at most and all others once")
 
@@ -219,9 +215,7 @@ def _operand_words(verb, action):
             "bodies": " ".join(entries(12, 4, 6, PAIRS)),
         }
         return [f"{part} {words}" for part, words in parts.items() if words]
-    first, second = (
-        COLORS[color] if color < len(COLORS) else "" for color in (action >> 6 & 7, action >> 9 & 7)
-    )
+    first, second = (COLORS[color] if color < len(COLORS) else "" for color in (action >> 6 & 7, action >> 9 & 7))
     kind = KINDS[action >> 12 & 3] if action >> 12 & 3 < len(KINDS) else ""
     coatl = str((action >> 14 & 3) + 1)
     if verb in ("take", "perfect"):
@@ -313,10 +307,7 @@ def parse_fields(data, path="position"):
         "seats": [
             {
                 **{f"stored_{part}": _count(seat["stored"][part], COLORS) for part in PARTS},
-                **{
-                    key: _numbers(seat[key])
-                    for key in ("hand", "shown", "discarded", "temples", "shown_temples")
-                },
+                **{key: _numbers(seat[key]) for key in ("hand", "shown", "discarded", "temples", "shown_temples")},
                 "tokens": sum(1 << TOKENS.index(token) for token in seat["tokens"]),
                 "coatls": [
                     {
@@ -381,18 +372,12 @@ def format_fields(fields):
         "supply": {
             "heads": _spell(fields["supply_heads"]),
             "tails": _spell(fields["supply_tails"]),
-            "bodies": [
-                pair
-                for pair, number in zip(PAIRS, fields["supply_pairs"], strict=True)
-                for _ in range(number)
-            ],
+            "bodies": [pair for pair, number in zip(PAIRS, fields["supply_pairs"], strict=True) for _ in range(number)],
         },
         "display": _names(fields["display"], FACES),
         "deck": fields["deck"],
         "discarded": _names(fields["discarded"], FACES),
-        "piles": [
-            {"top": TEMPLE_NAMES[top] if top >= 0 else "", "below": below} for top, below in fields["piles"]
-        ],
+        "piles": [{"top": TEMPLE_NAMES[top] if top >= 0 else "", "below": below} for top, below in fields["piles"]],
         "seats": [
             {
                 "stored": {part: _spell(seat[f"stored_{part}"]) for part in PARTS},

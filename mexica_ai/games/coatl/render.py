@@ -83,8 +83,7 @@ def _ending(ending):
 
 def _table(data):
     piles = [
-        f"{facts.describe(pile['top']) if pile['top'] else 'none'}, {pile['below']} below"
-        for pile in data["piles"]
+        f"{facts.describe(pile['top']) if pile['top'] else 'none'}, {pile['below']} below" for pile in data["piles"]
     ]
     rows = {
         "supply": _pieces(data["supply"]),
@@ -98,9 +97,7 @@ def _table(data):
 
 def _seat(data, index, seat):
     is_moving = index == data["to_move"] and data["phase"] != "over"
-    points = sum(
-        sum(facts.coatl_points(coatl, strict_ends=False)) for coatl in seat["coatls"] if coatl["closed"]
-    )
+    points = sum(sum(facts.coatl_points(coatl, strict_ends=False)) for coatl in seat["coatls"] if coatl["closed"])
     lines = [f"{'>' if is_moving else ' '} seat {index}: {_count(points, 'point')}"]
     number = sum(len(seat["stored"][part]) for part in PARTS)
     rows = {

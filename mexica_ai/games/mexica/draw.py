@@ -102,9 +102,7 @@ class _Picture:
         }
         self.tokens = self._places(now["calpulli"], "placed", "size")
         self.pillis = {
-            seat: cell
-            for seat, own in enumerate(now.get("seats", ()))
-            if (cell := _cell(own.get("pilli"))) is not None
+            seat: cell for seat, own in enumerate(now.get("seats", ())) if (cell := _cell(own.get("pilli"))) is not None
         }
         self.districts = board.districts(self.canals)
         self.gains, self.winners = self._outcome()
@@ -121,11 +119,7 @@ class _Picture:
 
     @staticmethod
     def _places(fields, key, value):
-        return {
-            cell: entry.get(value)
-            for entry in fields.get(key, ())
-            if (cell := _cell(entry.get("at"))) is not None
-        }
+        return {cell: entry.get(value) for entry in fields.get(key, ()) if (cell := _cell(entry.get("at"))) is not None}
 
     def title(self):
         now = self.now
@@ -529,4 +523,3 @@ class _Picture:
         counts = ((34, tiles.get("double")), (98, tiles.get("single")), (170, bridges), (232, tokens))
         labels = [text(x, 15, f"{TIMES}{count}", 13, **paint("ink")) for x, count in counts]
         return group([double, single, bridge, self._star(210, 1), *labels], class_="supply")
-

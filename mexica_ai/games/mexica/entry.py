@@ -42,7 +42,7 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
             return Entry(f"temple {level}", (space,))
         case "found", [size, space]:
             return Entry("found", (space, f"{MENU}district of {size}"))
-        case ("walk" | "sail" | "teleport"), [space]:
+        case (("walk" | "sail" | "teleport"), [space]):
             return Entry("move", (space, MENU + verb))
     return Entry(verb, tuple(words))
 

@@ -30,8 +30,7 @@ OPTIONS = (
     Option(
         "neutral_levels",
         list,
-        "levels of the neutral temples of a game of two, separated by commas (default: "
-        "1,1,1,1,2,2,2,3,3,4)",
+        "levels of the neutral temples of a game of two, separated by commas (default: 1,1,1,1,2,2,2,3,3,4)",
         flag="--neutral",
         metavar="LEVELS",
         default=board.STANDARD_NEUTRAL_LEVELS,

@@ -15,9 +15,7 @@ from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
 from mexica_ai.io.strict import quote
 
-MAX_ROUND = (
-    1_000_000  # far beyond any game (random play takes 20-35 rounds), well inside the compiled core's counter
-)
+MAX_ROUND = 1_000_000  # far beyond any game (random play takes 20-35 rounds), well inside the compiled core's counter
 MAX_POOL = 255  # the compiled core counts tokens in bytes
 MAX_SCORE = 999
 MAX_IDLE_ROUNDS = 4  # with the fourth, the period ends
@@ -97,8 +95,7 @@ class _Checker:
                 self.add(
                     "seats",
                     "SEATS_COUNT",
-                    f"has {len(self.seats)} entries; expected one for each of the "
-                    f"{fields['players']} players",
+                    f"has {len(self.seats)} entries; expected one for each of the {fields['players']} players",
                 )
             self.check_range("to_move", fields["to_move"], 0, fields["players"] - 1)
         self.check_range("period", fields["period"], 1, 2)
@@ -149,9 +146,7 @@ class _Checker:
         held = 0
         for index, seat in enumerate(self.seats):
             self.check_range(f"seats[{index}].score", seat["score"], 0, MAX_SCORE)
-            if self.check_range(
-                f"seats[{index}].action_tokens", seat["action_tokens"], 0, board.NUM_ACTION_TOKENS
-            ):
+            if self.check_range(f"seats[{index}].action_tokens", seat["action_tokens"], 0, board.NUM_ACTION_TOKENS):
                 held += seat["action_tokens"]
         if held > board.NUM_ACTION_TOKENS:
             self.add(
@@ -188,16 +183,13 @@ class _Checker:
         return "under a temple" if cell in self.temple_cells else "land"
 
     def _check_canals(self):
-        self._check_spaces(
-            "canals[{}]", self.fields["canals"], board.LAND - board.PALACE, "land that is not palace"
-        )
+        self._check_spaces("canals[{}]", self.fields["canals"], board.LAND - board.PALACE, "land that is not palace")
         missing = [cell for cell in board.PRINTED_CANALS if cell not in self.canals]
         if missing:
             self.add(
                 "canals",
                 "PRINTED_CANALS",
-                f"lacks {', '.join(map(format_space, missing))}; expected the two tiles "
-                "of the setup, O6-O7 and O8-O9",
+                f"lacks {', '.join(map(format_space, missing))}; expected the two tiles of the setup, O6-O7 and O8-O9",
             )
         left = self.fields["canal_tiles"]
         doubles = board.NUM_DOUBLE_TILES - 2 - left["double"]
@@ -212,22 +204,18 @@ class _Checker:
             self.add(
                 "canals",
                 "CANAL_COUNT",
-                f"{len(dug)} spaces beside the printed four; expected "
-                f"{2 * doubles + singles}, the spaces of {used}",
+                f"{len(dug)} spaces beside the printed four; expected {2 * doubles + singles}, the spaces of {used}",
             )
         elif count_dominoes(dug) < doubles:
             self.add(
                 "canals",
                 "CANAL_TILING",
-                f"these canals cannot be laid with {used}: at most {count_dominoes(dug)} "
-                "double tiles fit on them",
+                f"these canals cannot be laid with {used}: at most {count_dominoes(dug)} double tiles fit on them",
             )
 
     def _check_bridges(self):
         bridges = self.fields["bridges"]
-        self._check_spaces(
-            "bridges[{}].at", [bridge["at"] for bridge in bridges], self.canals, "a canal space"
-        )
+        self._check_spaces("bridges[{}].at", [bridge["at"] for bridge in bridges], self.canals, "a canal space")
         if len(bridges) > board.NUM_BRIDGES:
             self.add(
                 "bridges",
@@ -308,9 +296,7 @@ class _Checker:
             stood_on.setdefault(cell, index)
             if cell in self.temple_cells or cell in self.token_cells:
                 thing = "temple" if cell in self.temple_cells else "calpulli token"
-                self.add(
-                    where, "SPACE_OCCUPIED", f"{format_space(cell)} holds a {thing}; expected a free space"
-                )
+                self.add(where, "SPACE_OCCUPIED", f"{format_space(cell)} holds a {thing}; expected a free space")
             if placing and cell not in board.STARTING_SPACES:
                 self.add(
                     where,
@@ -322,8 +308,7 @@ class _Checker:
                 self.add(
                     where,
                     "WRONG_SPACE",
-                    f"given {format_space(cell)}, which is {self._describe(cell)}; expected dry "
-                    "land or a bridge",
+                    f"given {format_space(cell)}, which is {self._describe(cell)}; expected dry land or a bridge",
                 )
 
     def _check_tokens(self):
@@ -351,16 +336,13 @@ class _Checker:
         shown = Counter()
         for part in sizes.values():
             shown.update(part)
-        expected = {1: board.NUM_DISPLAYED, 2: board.NUM_DISPLAYED + board.NUM_UPCOMING}.get(
-            self.fields["period"]
-        )
+        expected = {1: board.NUM_DISPLAYED, 2: board.NUM_DISPLAYED + board.NUM_UPCOMING}.get(self.fields["period"])
         if expected and shown.total() != expected:
             counts = ", ".join(f"{len(part)} {key}" for key, part in sizes.items())
             self.add(
                 "calpulli",
                 "TOKENS_COUNT",
-                f"shows {shown.total()} tokens ({counts}); expected {expected} in period "
-                f"{self.fields['period']}",
+                f"shows {shown.total()} tokens ({counts}); expected {expected} in period {self.fields['period']}",
             )
         surplus = shown - pool
         if surplus:

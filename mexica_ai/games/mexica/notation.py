@@ -155,9 +155,7 @@ def format_action(action):
     """
     number, argument = action >> 22, action >> 18 & 15
     verb = VERBS[number - 1] if 1 <= number <= len(VERBS) else ""
-    first, second = (
-        format_space(cell) if cell in board.GRID else "?" for cell in (action >> 9 & 511, action & 511)
-    )
+    first, second = (format_space(cell) if cell in board.GRID else "?" for cell in (action >> 9 & 511, action & 511))
     if verb == "canal":
         words = [verb, f"{first}-{second}" if argument else first]
     elif verb == "bridge":
@@ -212,9 +210,7 @@ def parse_fields(data, path="position"):
     # What only the history of a game shows may be left out.
     unknown = {"idle_rounds": 0, "built_this_round": data["phase"] == "play"}
     fields = unknown | {key: value for key, value in data.items() if key not in ("game", "version")}
-    fields["seats"] = [
-        seat | {"pilli": parse_space(seat["pilli"]) if seat["pilli"] else 0} for seat in data["seats"]
-    ]
+    fields["seats"] = [seat | {"pilli": parse_space(seat["pilli"]) if seat["pilli"] else 0} for seat in data["seats"]]
     fields["canals"] = [parse_space(name) for name in data["canals"]]
     for key in ("bridges", "temples"):
         fields[key] = [thing | {"at": parse_space(thing["at"])} for thing in data[key]]
@@ -296,9 +292,7 @@ def format_fields(fields):
         ],
         "canals": [format_space(cell) for cell in fields["canals"]],
         "canal_tiles": {key: fields["canal_tiles"][key] for key in ("single", "double")},
-        "bridges": [
-            {"at": format_space(bridge["at"]), "axis": bridge["axis"]} for bridge in fields["bridges"]
-        ],
+        "bridges": [{"at": format_space(bridge["at"]), "axis": bridge["axis"]} for bridge in fields["bridges"]],
         "temples": [
             {"at": format_space(temple["at"]), "seat": temple["seat"], "level": temple["level"]}
             for temple in fields["temples"]
@@ -306,9 +300,7 @@ def format_fields(fields):
         "calpulli": pool
         | {
             "display": calpulli["display"],
-            "placed": [
-                {"at": format_space(token["at"]), "size": token["size"]} for token in calpulli["placed"]
-            ],
+            "placed": [{"at": format_space(token["at"]), "size": token["size"]} for token in calpulli["placed"]],
             "removed": calpulli["removed"],
             "upcoming": calpulli["upcoming"],
         },
@@ -425,8 +417,7 @@ def draw_neutral_spaces(count, rng):
         if len(chosen) == count:
             return chosen
     raise PositionError(
-        f"options.neutral_levels: {count} neutral temples found no room in {MAX_NEUTRAL_TRIES} tries; "
-        "expected fewer",
+        f"options.neutral_levels: {count} neutral temples found no room in {MAX_NEUTRAL_TRIES} tries; expected fewer",
         reason="NO_ROOM",
         path="options.neutral_levels",
     )

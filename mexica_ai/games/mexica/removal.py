@@ -206,9 +206,7 @@ class _Table:
         land = sum(unfounded)
         sites = land & ~palace & ~built
         tiles = fields["canal_tiles"]
-        ramps = set_of(
-            cell for bridge in fields["bridges"] for cell in board.ramps(bridge["at"], bridge["axis"])
-        )
+        ramps = set_of(cell for bridge in fields["bridges"] for cell in board.ramps(bridge["at"], bridge["axis"]))
         pillis = set_of(seat["pilli"] for seat in fields["seats"] if seat["pilli"])
         # Everything that can ever be dug: bridges can be relocated, pillis can walk away.
         self._widest = Ground(land, sites, sites, land & ~built, tiles["single"], tiles["double"])
@@ -238,9 +236,7 @@ class _Table:
                 return self._enough(size, left, len(ready))
             if exact:
                 return self._no_room(size)
-            return _agree(
-                size, "NO_TILES", f"no canal tile is left, and no unfounded district has {size} spaces"
-            )
+            return _agree(size, "NO_TILES", f"no canal tile is left, and no unfounded district has {size} spaces")
         most = sum(district.bit_count() // size for district in large)
         if most == 0:
             return _agree(size, "NO_LARGE_DISTRICT", f"no unfounded district has {size} spaces or more")
@@ -270,8 +266,7 @@ class _Table:
             _removal(size),
             False,
             "NOT_PROVEN",
-            f"found no way to found {_count(needed, 'district')} of {size} spaces, and no proof that there is "
-            "none",
+            f"found no way to found {_count(needed, 'district')} of {size} spaces, and no proof that there is none",
             [],
             [],
         )
@@ -285,8 +280,7 @@ class _Table:
             _removal(size),
             False,
             "CAN_BE_DUG",
-            f"a district of {size} spaces around {spaces[0]} can be dug with {_count(len(canals), 'canal')}"
-            + moved,
+            f"a district of {size} spaces around {spaces[0]} can be dug with {_count(len(canals), 'canal')}" + moved,
             spaces,
             canals,
         )

@@ -59,9 +59,7 @@ def _name_districts(fields):
     letters = iter(ascii_lowercase)
     return [
         (
-            ANY_DISTRICT
-            if district is widest_open or len(district) < MIN_LETTERED
-            else next(letters, ANY_DISTRICT),
+            ANY_DISTRICT if district is widest_open or len(district) < MIN_LETTERED else next(letters, ANY_DISTRICT),
             district,
         )
         for district in districts
@@ -113,8 +111,7 @@ def _seats(fields):
         pilli = format_space(seat["pilli"]) if seat["pilli"] else "-"
         stock = "".join(f"{number:3}" for number in seat["temples"])
         lines.append(
-            f"{arrow} {SEAT_MARKS[index]} {index}{seat['score']:9}{seat['action_tokens']:15}{pilli:>7}"
-            f"{'':17}{stock}"
+            f"{arrow} {SEAT_MARKS[index]} {index}{seat['score']:9}{seat['action_tokens']:15}{pilli:>7}{'':17}{stock}"
         )
     return "\n".join(lines)
 

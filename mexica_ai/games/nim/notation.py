@@ -123,9 +123,7 @@ def new_state(players, seed, *, piles=None, plies_per_turn=None):
 def _check_setup(players, piles, plies_per_turn, path, findings):
     findings.check_range(f"{path}.players", players, 2, MAX_PLAYERS)
     if not 1 <= len(piles) <= MAX_PILES:
-        findings.add(
-            f"{path}.piles", "PILES_COUNT", f"has {len(piles)} entries; expected 1 to {MAX_PILES} piles"
-        )
+        findings.add(f"{path}.piles", "PILES_COUNT", f"has {len(piles)} entries; expected 1 to {MAX_PILES} piles")
     for index, pile in enumerate(piles):
         findings.check_range(f"{path}.piles[{index}]", pile, 0, MAX_PILE)
     findings.check_range(f"{path}.plies_per_turn", plies_per_turn, 1, MAX_PLIES)

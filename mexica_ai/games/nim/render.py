@@ -13,8 +13,5 @@ def render(state):
         plies = fields["plies_left"]
         actions = "1 action" if plies == 1 else f"{plies} actions"
         head = f"Nim, {players} players: seat {seat} to move, {actions} left"
-    rows = [
-        f"  pile {number}  {pile:2}  {'o' * pile}".rstrip()
-        for number, pile in enumerate(fields["piles"], start=1)
-    ]
+    rows = [f"  pile {number}  {pile:2}  {'o' * pile}".rstrip() for number, pile in enumerate(fields["piles"], start=1)]
     return "\n".join([head, "", *rows])

@@ -38,7 +38,7 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
             return Entry("pick", (f"worker:{gear}:{space}", f"use:{gear}:{number}"))
         case "pick", [gear, space]:
             return Entry("pick", (f"worker:{gear}:{space}", MENU + "without an action"))
-        case ("beg" | "burn"), [temple]:
+        case (("beg" | "burn"), [temple]):
             return Entry(verb, (f"temple:{temple}",))
         case "research", [track, *payment]:
             return Entry("research", (f"track:{track}", MENU + (_blocks(payment[0]) if payment else "free")))
@@ -49,9 +49,9 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
             payment = [word for word in words if word not in facts.TEMPLES]
             paid = f"paid with {_blocks(payment[0])}" if payment else "free"
             return Entry("climb", (*temples, MENU + (paid if len(temples) == 1 else f"both, {paid}")))
-        case ("take" | "harvest"), [what]:
+        case (("take" | "harvest"), [what]):
             return Entry(verb, (MENU + (what if verb == "harvest" else _blocks(what)),))
-        case ("sell" | "buy"), [block, number]:
+        case (("sell" | "buy"), [block, number]):
             return Entry("trade", (f"{MENU}{verb} {number} {facts.BLOCKS[block]}",))
         case "use", [gear, number]:
             return Entry("use", (f"use:{gear}:{number}",))

@@ -107,5 +107,3 @@ def can_double(data: dict[str, Any], seat: int) -> bool:
     # A slice, since this is asked of positions with gears too short, too, before they are refused.
     blocking = (data["gears"][gear][facts["last_action"] - 1 :][:1] for gear, facts in GEARS.items())
     return data["seats"][seat]["light"] and not any(place.isdigit() for place in blocking)
-
-

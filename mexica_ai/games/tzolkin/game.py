@@ -14,9 +14,7 @@ from mexica_ai.io.errors import PositionError
 LEVEL_ERRORS = {
     4: (0.085, 1.2), 5: (0.062, 0.4), 6: (0.04, 0.0), 7: (0.012, 0.0), 8: (0.01, 0.0)
 }  # fmt: skip
-OPTIONS = (
-    Option("whole_points", bool, "whether final points for corn are rounded down (default: they are not)"),
-)
+OPTIONS = (Option("whole_points", bool, "whether final points for corn are rounded down (default: they are not)"),)
 
 
 def is_secret(action: str, after: dict[str, Any]) -> bool:
@@ -67,9 +65,7 @@ GAME = Game(
     board=render,
     title="Tzolk'in",
     scores=notation.scores,
-    views=Views(
-        notation.view, notation.viewer, notation.world_of, notation.deal_for, is_secret, check_uncovered
-    ),
+    views=Views(notation.view, notation.viewer, notation.world_of, notation.deal_for, is_secret, check_uncovered),
     secrets=Secrets(notation.has_one_world),
     events=Events(notation.draw_outcome),
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe),

@@ -128,9 +128,7 @@ class _Checker:
             low, high = facts.LOWEST, facts.top_step(temple)
             self.check_range(f"{where}.temples.{temple}", seat["temples"][temple], low, high)
         for track in TRACKS:
-            self.check_range(
-                f"{where}.technologies.{track}", seat["technologies"][track], 0, facts.TOP_LEVEL
-            )
+            self.check_range(f"{where}.technologies.{track}", seat["technologies"][track], 0, facts.TOP_LEVEL)
         is_hidden = self.data["viewer"] not in (None, number)
         for key in ("wealth", "dealt"):
             for index, tile in enumerate(seat[key]):
@@ -149,9 +147,7 @@ class _Checker:
         if phase == "keep":
             self.require(day == 1, "day", "DAY", day, "day 1 in phase keep")
         elif phase == "advance":
-            self.require(
-                day < facts.LAST_DAY, "day", "DAY", day, f"a day before {facts.LAST_DAY} in phase advance"
-            )
+            self.require(day < facts.LAST_DAY, "day", "DAY", day, f"a day before {facts.LAST_DAY} in phase advance")
         elif phase == "over":
             self.require(day == facts.LAST_DAY, "day", "DAY", day, f"day {facts.LAST_DAY} in phase over")
         if phase in ("advance", "over"):
@@ -212,9 +208,7 @@ class _Checker:
             self._check_idle_workers(setup["idle_workers"])
         for number, seat in enumerate(self.seats):
             where, low, high = f"seats[{number}].workers", facts.MIN_WORKERS, facts.MAX_WORKERS
-            self.require(
-                low <= seat["workers"] <= high, where, "WORKERS", seat["workers"], f"{low} to {high}"
-            )
+            self.require(low <= seat["workers"] <= high, where, "WORKERS", seat["workers"], f"{low} to {high}")
             out = self.workers_out(number)
             self.require(
                 out <= seat["workers"],
@@ -236,9 +230,7 @@ class _Checker:
                 given,
                 f"idle workers just where `drawn` puts them, {quote(places)}",
             )
-        self.require(
-            taken == len(drawn), "drawn", "IDLE_WORKERS", drawn, f"the {taken} tiles that place idle workers"
-        )
+        self.require(taken == len(drawn), "drawn", "IDLE_WORKERS", drawn, f"the {taken} tiles that place idle workers")
 
     # --- the turn
 
@@ -263,9 +255,7 @@ class _Checker:
         self._check_last()
         placed, out = self.data["placed"], self.workers_out(mover)
         if phase == "placing":
-            self.require(
-                1 <= placed <= out, "placed", "PLACED", placed, f"1 to {out}, the workers of the seat to move"
-            )
+            self.require(1 <= placed <= out, "placed", "PLACED", placed, f"1 to {out}, the workers of the seat to move")
         else:
             self.require(placed == 0, "placed", "PLACED", placed, f"0 in phase {phase}")
 
@@ -299,9 +289,7 @@ class _Checker:
                     f"less: seat {on_top[0]} stands on the top step",
                 )
         placed = self.data["skulls_placed"]
-        self.require(
-            len(set(placed)) == len(placed), "skulls_placed", "SKULLS", placed, "each action filled once"
-        )
+        self.require(len(set(placed)) == len(placed), "skulls_placed", "SKULLS", placed, "each action filled once")
         number = len(placed) + sum(seat["skulls"] for seat in self.seats)
         self.require(
             number <= facts.NUM_SKULLS,
@@ -354,9 +342,7 @@ class _Checker:
     def _check_display(self):
         buildings, reveal = self.data["display"]["buildings"], self.data["reveal"]
         free = facts.DISPLAY - len(buildings)
-        self.require(
-            free >= 0, "display.buildings", "DISPLAY", buildings, f"{facts.DISPLAY} buildings at most"
-        )
+        self.require(free >= 0, "display.buildings", "DISPLAY", buildings, f"{facts.DISPLAY} buildings at most")
         missing = max(0, min(free, facts.deck(self.data).total()))
         if self.phase in ("turn", "advance"):
             self.require(
@@ -388,9 +374,7 @@ class _Checker:
                 corn[index],
                 f"{players} tiles at most",
             )
-            self.require(
-                wood[index] <= most, f"fields.wood[{index}]", "FIELDS", wood[index], f"{most} tiles at most"
-            )
+            self.require(wood[index] <= most, f"fields.wood[{index}]", "FIELDS", wood[index], f"{most} tiles at most")
         gone = {"corn": 4 * players - sum(corn), "wood": 3 * players - sum(wood)}
         taken = {kind: sum(seat[f"{kind}_tiles"] for seat in self.seats) for kind in gone}
         self.require(
@@ -473,9 +457,7 @@ class _Checker:
             pending,
             f"no decisions in phase {self.phase}",
         )
-        self.require(
-            len(pending) <= MAX_PENDING, "pending", "PENDING", pending, f"{MAX_PENDING} decisions at most"
-        )
+        self.require(len(pending) <= MAX_PENDING, "pending", "PENDING", pending, f"{MAX_PENDING} decisions at most")
         for index, text in enumerate(pending):
             self.require(
                 text in facts.NUMBER_OF_DECISION,

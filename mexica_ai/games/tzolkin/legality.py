@@ -134,9 +134,7 @@ def _stocks(data, seat, is_legal):
         return ""
     needs = []
     for stock in STOCKS:
-        least = next(
-            number for number in range(own[stock], _MOST + 1) if with_stocks(**{**plenty, stock: number})
-        )
+        least = next(number for number in range(own[stock], _MOST + 1) if with_stocks(**{**plenty, stock: number}))
         if least > own[stock]:
             needs.append(f"{least} {stock} (seat {seat} has {own[stock]})")
     return f"it needs {' and '.join(needs)}" if needs else f"seat {seat} has too little corn or too few blocks"

@@ -136,9 +136,7 @@ def parse_action(text, path="action"):
     order = _WEALTH if verb == "keep" else _TEMPLES
     for first, second in (("tile", "second"), ("temple", "second_temple")):
         if second in operands and order.index(operands[first]) >= order.index(operands[second]):
-            raise not_an_action(
-                text, path, "NOT_ASCENDING", f"two different ones in the order {', '.join(order)}"
-            )
+            raise not_an_action(text, path, "NOT_ASCENDING", f"two different ones in the order {', '.join(order)}")
     tiles = _WEALTH if verb == "keep" else _TILES
     for key, names, shift in (
         ("tile", tiles, 46),
@@ -301,10 +299,7 @@ def parse_fields(data, path="position"):
         "seats": [
             {
                 "score": int(4 * seat["score"]),
-                **{
-                    key: seat[key]
-                    for key in ("corn", "skulls", "workers", "light", "corn_tiles", "wood_tiles")
-                },
+                **{key: seat[key] for key in ("corn", "skulls", "workers", "light", "corn_tiles", "wood_tiles")},
                 "blocks": [seat[kind] for kind in BLOCKS.values()],
                 "temples": [seat["temples"][temple] for temple in TEMPLES],
                 "levels": [seat["technologies"][track] for track in TRACKS],
@@ -333,9 +328,7 @@ def format_fields(fields):
         "reveal": fields["reveal"],
         "start_space": None if fields["start_space"] < 0 else fields["start_space"],
         "teeth_corn": fields["teeth_corn"],
-        "gears": {
-            gear: "".join(map(_mark, owners)) for gear, owners in zip(GEARS, fields["gears"], strict=True)
-        },
+        "gears": {gear: "".join(map(_mark, owners)) for gear, owners in zip(GEARS, fields["gears"], strict=True)},
         "skulls_placed": fields["skulls_placed"],
         "fields": {"corn": fields["corn_fields"], "wood": fields["wood_fields"]},
         "display": {
@@ -482,9 +475,7 @@ def new_state(players, seed, *, whole_points=None):
         If an argument is out of range.
     """
     whole_points = False if whole_points is None else whole_points
-    check_shape(
-        {"players": players, "whole_points": whole_points}, {"players": int, "whole_points": bool}, "options"
-    )
+    check_shape({"players": players, "whole_points": whole_points}, {"players": int, "whole_points": bool}, "options")
     findings = Findings()
     findings.check_range("options.players", players, facts.MIN_PLAYERS, facts.MAX_PLAYERS)
     findings.raise_as(PositionError)
@@ -523,10 +514,7 @@ def new_state(players, seed, *, whole_points=None):
             "monuments": [[*MONUMENTS][number] for number in monuments],
         },
         "drawn": drawn[:taken],
-        "seats": [
-            new_seat(tiles[facts.NUM_DEALT * seat : facts.NUM_DEALT * (seat + 1)])
-            for seat in range(players)
-        ],
+        "seats": [new_seat(tiles[facts.NUM_DEALT * seat : facts.NUM_DEALT * (seat + 1)]) for seat in range(players)],
     }
     return parse_position(data)
 

@@ -311,9 +311,7 @@ def _ladders(data):
                 cells.append(" " * column)
                 continue
             reward = LETTERS.get(temple_facts["rewards"][index], " ")
-            seats = _marks(
-                number for number, seat in enumerate(data["seats"]) if seat["temples"][temple] == step
-            )
+            seats = _marks(number for number, seat in enumerate(data["seats"]) if seat["temples"][temple] == step)
             cells.append(f"|{temple_facts['points'][index]:>3} {reward} | {seats}".ljust(column))
         lines.append((f"{step:>{LABEL - 2}}  " + "".join(cells)).rstrip())
     return "\n".join(lines)
@@ -324,16 +322,11 @@ def _tracks(data):
     for track in TRACKS:
         *levels, bonus = TRACK_WORDS[track]
         seats = [
-            _marks(
-                number for number, seat in enumerate(data["seats"]) if seat["technologies"][track] == level
-            )
+            _marks(number for number, seat in enumerate(data["seats"]) if seat["technologies"][track] == level)
             for level in range(facts.TOP_LEVEL + 1)
         ]
         cells = [f"{seats[0]:<6}"]
-        cells += [
-            f"{level + (' ' + held if held else ''):<17}"
-            for level, held in zip(levels, seats[1:], strict=True)
-        ]
+        cells += [f"{level + (' ' + held if held else ''):<17}" for level, held in zip(levels, seats[1:], strict=True)]
         lines.append(f"{track:<{LABEL}}{''.join(cells)}{bonus}")
     return "\n".join(lines)
 
@@ -377,18 +370,14 @@ def _seat(data, number, seat):
         lines += _wrap("out", outlook(data, number))
     if data["phase"] not in ("keep", "over"):
         lines += _wrap("feeding", [feeding(seat)])
-    tiles = [
-        _count(seat[f"{kind}_tiles"], f"{kind} tile") for kind in ("corn", "wood") if seat[f"{kind}_tiles"]
-    ]
+    tiles = [_count(seat[f"{kind}_tiles"], f"{kind} tile") for kind in ("corn", "wood") if seat[f"{kind}_tiles"]]
     if tiles:
         lines += _wrap("harvested", tiles)
     built = [
         f"{name}: {describe_effects(BUILDINGS[name]['effects'])}" if _is_farm(name) else name
         for name in seat["buildings"]
     ]
-    built += [
-        f"{name}: {describe_scoring(MONUMENTS[name]['scoring'], data['players'])}" for name in seat["monuments"]
-    ]
+    built += [f"{name}: {describe_scoring(MONUMENTS[name]['scoring'], data['players'])}" for name in seat["monuments"]]
     if built:
         lines += _wrap("built", built)
     for key in ("dealt", "wealth"):
