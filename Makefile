@@ -95,6 +95,8 @@ bench: install
 
 lint: install
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	PATH="$(BIN):$$PATH" $(BIN)/cython-lint cext tests/games examples/plugin_game
 	.ci/lint-protos
 

@@ -143,8 +143,9 @@ else:
 if NATIVE:
     compile_args += ["-march=native"]
 
-package_dirs = {"mexica_ai.server": "server"}
-packages = [*find_packages(include=["cext*", "mexica_ai*"]), "mexica_ai.server"]
+# mexica_ai/server is a link to server/.
+packages = find_packages(include=["cext*", "mexica_ai*"])
+package_dirs = {}
 modules = list(MODULES)
 if WITH_TESTS:
     package_dirs["test_games"] = "tests/games"

@@ -64,8 +64,6 @@ def copy_checkout(folder):
     """Copy the checkout and return the environment in which its modules are those imported."""
     copy = Path(folder) / "checkout"
     shutil.copytree(ROOT, copy, ignore=LEFT_OUT, symlinks=True)
-    # The checkout's own import finder would find the server in the checkout.
-    (copy / "mexica_ai" / "server").symlink_to("../server")
     return copy, {**os.environ, "PYTHONPATH": str(copy)}
 
 

@@ -113,7 +113,7 @@ def place_in(module, package, places):
 
 def test_the_maps_name_what_is_there():
     entries = {path.stem for path in (ROOT / "mexica_ai").iterdir() if path.suffix == ".py" or is_package(path)}
-    assert sorted(PACKAGE) == sorted(entries - {"__init__", "__main__"} | {"server", "v1"})
+    assert sorted(PACKAGE) == sorted(entries - {"__init__", "__main__"} | {"v1"})
     assert is_package(ROOT / "cext" / "games")
     core = {f"core.{path.name}" for path in (ROOT / "cext" / "core").iterdir() if is_package(path)}
     assert sorted(COMPILED) == sorted(core | {"games"})
