@@ -1,6 +1,7 @@
-# The commands of the README. `make install` is the set-up that most others need.
-.PHONY: install demo test test-quick test-portable test-web mutation vendor bench lint debug-test sanitize fuzz dist \
-    wheel-test wheel-manylinux clean
+# The commands of the README and of CONTRIBUTING.md. `make install` is the set-up that most others need.
+.PHONY: help install demo test test-quick test-portable test-web mutation vendor bench profile lint lint-protos \
+    debug-test sanitize fuzz dist wheel-test wheel-manylinux clean
+.DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
@@ -25,9 +26,15 @@ export MEXICA_AI_NATIVE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CEXT_JOBS ?= 2
 
-# The stamps alone do not tell that files were deleted behind their back, or that they were built elsewhere.
+# This list: the first comment line above each target.
+help:
+	@awk '/^# /{text = text == "" ? substr($$0, 3) : text; next} \
+	    /^[a-z][a-z-]*:/ && text != ""{split($$1, name, ":"); printf "%-16s %s\n", name[1], text} {text = ""}' Makefile
+
+# Builds the package in .venv, for this machine's processor.
+# (The stamps alone do not tell that files were deleted behind their back, or that they were built elsewhere.)
 install: $(VENV)/.built
-	@$(BIN)/python -P .ci/check_install.py || { rm -f $(VENV)/.built $(VENV)/.installed; $(MAKE) $(VENV)/.built; }
+	@$(BIN)/python -P .ci/check-install || { rm -f $(VENV)/.built $(VENV)/.installed; $(MAKE) $(VENV)/.built; }
 
 # Compiles only what has changed, and generates the protobuf modules.
 $(VENV)/.built: $(VENV)/.installed $(SOURCES)
@@ -38,23 +45,26 @@ $(VENV)/.built: $(VENV)/.installed $(SOURCES)
 $(VENV)/.installed: pyproject.toml
 	@sh .ci/check-machine $(PYTHON)
 	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python .ci/build_requirements.py | $(BIN)/python -m pip install --quiet --requirement /dev/stdin
+	$(BIN)/python .ci/build-requirements | $(BIN)/python -m pip install --quiet --requirement /dev/stdin
 	CEXT_SKIP=1 $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[test]'
 	@touch $@
 
+# The best turn of an example position.
 demo: install
 	@$(BIN)/mexica-ai best examples/mexica_midgame.json --time 2
 
+# All tests but those of the page.
 test: install
 	$(BIN)/$(PYTEST) --ignore tests/web
 
-# The tests that a change most likely breaks: those that take long, or that depend on time, processes or ports, wait for
-# `make test`.
 QUICK := --ignore tests/web -m 'not slow and not real'
+
+# The tests that a change most likely breaks.
+# (Those that take long, or that depend on time, processes or ports, wait for `make test`.)
 test-quick: install
 	$(BIN)/$(PYTEST) $(QUICK)
 
-# What `pip install` gives: the quick tests, and the search's signature, which is that of every build.
+# The quick tests on what `pip install` gives, and the search's signature, which is that of every build.
 test-portable: $(PORTABLE_VENV)/.installed
 	$(PORTABLE_VENV)/bin/$(PYTEST) $(QUICK)
 	for game in '' $(notdir $(patsubst %/,%,$(wildcard benchmarks/signature/*/))); do \
@@ -68,7 +78,7 @@ $(PORTABLE_VENV)/.installed: $(SOURCES) pyproject.toml $(PYTHON_SOURCES)
 	MEXICA_AI_NATIVE=0 CEXT_TESTS=1 $(PORTABLE_VENV)/bin/python -m pip install --quiet '.[test]'
 	@touch $@
 
-# The page: its HTTP interface, and what people do on it in a browser, if there is a Chromium.
+# The tests of the page: its HTTP interface, and in a browser, if there is a Chromium.
 test-web: install $(VENV)/.web
 	$(BIN)/$(PYTEST) tests/web
 
@@ -76,31 +86,46 @@ $(VENV)/.web: $(VENV)/.installed
 	CEXT_SKIP=1 $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[test-web]'
 	@touch $@
 
-# Changes a sample of lines of the scheduler, the arena's statistics and the page, one at a time: does a test fail? About
-# an hour on two processors by estimate; tests/mutation.md judges what survived. OPTIONS='slots --seed 2' runs a part of it.
+# Changes a sample of lines one at a time, and lists the changes that no test notices.
+# (Lines of the scheduler, the arena's statistics and the page. About an hour on two processors by estimate; tests/mutation.md judges what survived. OPTIONS='slots --seed 2' runs a part of it.)
 mutation: install $(VENV)/.mutation
-	$(BIN)/python -P .ci/mutation.py $(OPTIONS)
+	$(BIN)/python -P .ci/mutation $(OPTIONS)
 
 $(VENV)/.mutation: $(VENV)/.installed
 	CEXT_SKIP=1 $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[mutation]'
 	@touch $@
 
-# Fetches the npm packages of the page again, as vendor.json names them: git shows no difference afterwards.
+# Fetches the npm packages of the page again, as vendor.json names them.
 vendor: install
-	$(BIN)/python .ci/vendor.py mexica_ai/web/static/vendor tests/web/vendor
+	$(BIN)/python .ci/vendor mexica_ai/web/static/vendor tests/web/vendor
 
+# The speed of the rules and of the search.
 bench: install
 	$(BIN)/python benchmarks/bench_rules.py
 	$(BIN)/python benchmarks/bench_search.py
 
+# Where a search spends its instructions; OPTIONS=perf samples its time instead.
+profile: .venv-profile/.installed
+	.ci/profile $(OPTIONS)
+
+.venv-profile/.installed: $(SOURCES) pyproject.toml $(PYTHON_SOURCES)
+	@sh .ci/check-machine $(PYTHON)
+	.venv-profile/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv-profile
+	CEXT_PROFILE=1 .venv-profile/bin/python -m pip install --quiet .
+	@touch $@
+
+# Style and types: ruff, mypy and cython-lint.
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PATH="$(BIN):$$PATH" $(BIN)/cython-lint cext tests/games examples/plugin_game
+
+# The protos: their style, and that they do not break published clients; needs npm.
+lint-protos:
 	.ci/lint-protos
 
-# The core with bounds checks, overflow checks and check() after every action, in a separate environment.
+# All tests on the core with bounds checks, overflow checks and check() after every action.
 debug-test: $(DEBUG_VENV)/.installed
 	CEXT_DEBUG=1 $(DEBUG_VENV)/bin/$(PYTEST)
 
@@ -111,8 +136,8 @@ $(DEBUG_VENV)/.installed: $(SOURCES) pyproject.toml $(PYTHON_SOURCES)
 	CEXT_DEBUG=1 CEXT_TESTS=1 $(DEBUG_VENV)/bin/python -m pip install --quiet '.[test]'
 	@touch $@
 
-# The core under gcc's sanitizers, each in a separate environment; `make sanitize-thread` runs one of them. DRIVE is
-# a list of options of tests/sanitize/drive.py, such as DRIVE='--seconds 120 --seed 1000'.
+# The core under gcc's sanitizers; `make sanitize-thread` runs one of them.
+# (DRIVE is a list of options of tests/sanitize/drive.py, such as DRIVE='--seconds 120 --seed 1000'.)
 sanitize: sanitize-address sanitize-thread
 
 sanitize-%: .venv-%/.installed
@@ -130,10 +155,11 @@ LIBRARIES_thread := libtsan
 EXTRAS_fuzzer := [fuzz]
 .venv-fuzzer/.installed: export CC = $(CLANG)
 
-# Fuzzes a door, guided by the coverage of Python and of the core; tests/fuzz/README.md has the doors. With CLANG=clang-14
-# or the like where there is no `clang`.
 DOOR ?= position
 SECONDS ?= 60
+
+# Looks for inputs that break a reader or the core; tests/fuzz/README.md has the doors.
+# (CLANG=clang-14 or the like where there is no `clang`.)
 fuzz: .venv-fuzzer/.installed
 	.ci/fuzz $(DOOR) --seconds $(SECONDS)
 
@@ -148,11 +174,12 @@ wheel-test:
 	@sh .ci/check-machine $(PYTHON)
 	.ci/wheel-test $(PYTHON)
 
-# The same, tagged by auditwheel for the Linux systems on which it runs, in dist/.
+# A portable wheel, tested and tagged by auditwheel for the Linux systems on which it runs, in dist/.
 wheel-manylinux:
 	@sh .ci/check-machine $(PYTHON)
 	.ci/wheel-test $(PYTHON) manylinux
 
+# Removes all that was built.
 clean:
-	rm -rf build dist $(VENV) $(DEBUG_VENV) $(PORTABLE_VENV) .venv-address .venv-thread .venv-fuzzer *.egg-info
+	rm -rf build dist $(VENV) .venv-* *.egg-info
 	find cext tests/games -name '*.c' -delete -o -name '*.so' -delete -o -name built.json -delete

@@ -7,6 +7,7 @@ Environment:
 ``CEXT_SANITIZE=kind``  ``address`` (with undefined behaviour) or ``thread``: one of gcc's sanitizers, whose
                         library must be loaded before Python (``make sanitize``); or ``fuzzer``: clang's
                         ``address`` with the counters of libFuzzer (``make fuzz``). Overrides ``CEXT_DEBUG``.
+``CEXT_PROFILE=1``      the release build with symbols and frame pointers, for profilers (``make profile``).
 ``CEXT_TESTS=1``        build and install the package ``test_games``, the games that only tests play. Editable
                         installs and ``build_ext --inplace`` always build it.
 ``CEXT_SKIP=1``         leave out the compiled modules, for an editable install where ``build_ext --inplace``
@@ -140,6 +141,8 @@ elif DEBUG:
 else:
     compile_args += RELEASE_ARGS
     rules_args += build.RULES_ARGS
+    if os.environ.get("CEXT_PROFILE") == "1":
+        compile_args += ["-g", "-fno-omit-frame-pointer"]
 if NATIVE:
     compile_args += ["-march=native"]
 

@@ -51,9 +51,10 @@ BUILT = CORE.with_name("built.json")
 
 def variant() -> str:
     """Return the name of the build for which the environment asks, such as ``release-native``."""
-    debug = "debug" if os.environ.get("CEXT_DEBUG") == "1" else "release"
+    asked = [kind for kind in ("debug", "profile") if os.environ.get(f"CEXT_{kind.upper()}") == "1"]
+    kind = asked[0] if asked else "release"
     processor = "native" if os.environ.get("MEXICA_AI_NATIVE") == "1" else "portable"
-    return f"{os.environ.get('CEXT_SANITIZE') or debug}-{processor}"
+    return f"{os.environ.get('CEXT_SANITIZE') or kind}-{processor}"
 
 
 def abi() -> str:

@@ -143,7 +143,7 @@ def test_the_page_has_its_files_and_examples():
     command = Path(sysconfig.get_path("scripts")) / "mexica-ai"
     arguments = [command, ROOT / "mexica_ai" / "web" / "static", ROOT / "examples"]
     done = subprocess.run(
-        [sys.executable, ROOT / ".ci" / "check_page.py", *arguments], capture_output=True, text=True, timeout=60
+        [sys.executable, ROOT / ".ci" / "check-page", *arguments], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
