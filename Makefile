@@ -105,13 +105,14 @@ bench: install
 	$(BIN)/python benchmarks/bench_search.py
 
 # Where a search spends its instructions; OPTIONS=perf samples its time instead.
+# (On the portable build: valgrind does not know all instructions of new processors.)
 profile: .venv-profile/.installed
 	.ci/profile $(OPTIONS)
 
 .venv-profile/.installed: $(SOURCES) pyproject.toml $(PYTHON_SOURCES)
 	@sh .ci/check-machine $(PYTHON)
 	.venv-profile/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv-profile
-	CEXT_PROFILE=1 .venv-profile/bin/python -m pip install --quiet .
+	CEXT_PROFILE=1 MEXICA_AI_NATIVE=0 .venv-profile/bin/python -m pip install --quiet .
 	@touch $@
 
 # Style and types: ruff, mypy and cython-lint.

@@ -8,6 +8,7 @@ from mexica_ai.game import registry
 from mexica_ai.game.registry import Weights
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import quote
+from mexica_ai.io.suggest import did_you_mean
 from mexica_ai.rpc.wire import SHIPPED
 
 
@@ -55,7 +56,7 @@ class WeightSets:
         sets = self._sets[game]
         name = name or SHIPPED
         if name not in sets:
-            expected = f"expected one of {', '.join(sets)}, the weights of {game} here"
+            expected = f"expected one of {', '.join(sets)}, the weights of {game} here{did_you_mean(name, sets)}"
             if registry.get(game).learning.weights is None:
                 expected = f"{game} has no weights, expected no name or {SHIPPED}"
             raise NotationError(

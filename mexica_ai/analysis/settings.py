@@ -14,6 +14,7 @@ from mexica_ai.analysis.limits import DEFAULT_BATCH, DEFAULT_CANDIDATES, MAX_BAT
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.strict import quote
+from mexica_ai.io.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from mexica_ai.analysis.evaluators import Evaluator
@@ -63,8 +64,9 @@ class SearchSettings:
             )
         for name in self.options:
             if name not in OPTIONS:
+                expected = f"one of {', '.join(sorted(OPTIONS))}{did_you_mean(name, OPTIONS)}"
                 raise SearchError(
-                    f"options: given {quote(name)}; expected one of {', '.join(sorted(OPTIONS))}",
+                    f"options: given {quote(name)}; expected {expected}",
                     reason="INVALID_OPTION",
                     path="options",
                 )

@@ -15,6 +15,7 @@ from mexica_ai.engines.specs import EngineSpec, parse_spec
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.files import read_text
 from mexica_ai.io.strict import quote
+from mexica_ai.io.suggest import did_you_mean
 
 
 def read_config(path: str, actions: Mapping[str, argparse.Action]) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def read_config(path: str, actions: Mapping[str, argparse.Action]) -> dict[str, 
         action = actions.get(key.replace("_", "-"))
         if action is None:
             known = ", ".join(sorted(actions))
-            raise _error(path, key, f"unknown; expected one of {known}")
+            raise _error(path, key, f"unknown; expected one of {known}{did_you_mean(key, actions)}")
         if action.dest in values:
             raise _error(path, key, "given twice, with and without dashes")
         try:

@@ -10,6 +10,7 @@ from mexica_ai.cli import common
 from mexica_ai.engines.specs import KEYS
 from mexica_ai.game.position import Position
 from mexica_ai.game.steps import Step, play_steps
+from mexica_ai.io.errors import NotationError
 from mexica_ai.io.figures import MAX_INT64, resolve_seed
 
 SUMMARY = "play a turn and print the next position"
@@ -57,7 +58,10 @@ def run(args: argparse.Namespace) -> int:
     start = common.read_position(args.position)
     position, steps, events = start.copy(), [], []
     if args.turn is not None or not (args.draw and position.is_chance):
-        turn = args.turn or ""
+        if args.turn is None:
+            advice = ", or --draw, for a random event is due" if start.is_chance else ""
+            raise NotationError(f'TURN is missing; expected actions joined by "; "{advice}', reason="BAD_USAGE")
+        turn = args.turn
         if args.steps:
             steps = play_steps(start, turn)
         position.push(turn, partial=args.partial)

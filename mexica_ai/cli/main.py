@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from mexica_ai.cli import (
     analyze,
@@ -23,6 +23,7 @@ from mexica_ai.cli import (
     completion,
     engine,
     export,
+    help,
     legal,
     man,
     new,
@@ -38,6 +39,8 @@ from mexica_ai.cli import (
 )
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.io.strict import quote
+from mexica_ai.io.suggest import did_you_mean
 from mexica_ai.io.terminal import MAX_MESSAGE
 
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # not of sockets
@@ -65,13 +68,14 @@ COMMANDS = {
     "train": train,
     "completion": completion,
     "man": man,
+    "help": help,
 }
 
 EPILOG = """\
 A POSITION is a file (JSON or the compact form), the compact form itself, or -
 for standard input. Results go to standard output, errors to standard error in
 one line. Exit code: 0, or 2 for bad input,
-1 for a failure, 130 if interrupted. `mexica-ai COMMAND --help` describes a
+1 for a failure, 130 if interrupted. `mexica-ai help COMMAND` describes a
 command.
 
 Example: mexica-ai new --players 3 --seed 7 | mexica-ai best - --time 2
@@ -79,10 +83,35 @@ Example: mexica-ai new --players 3 --seed 7 | mexica-ai best - --time 2
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that raises its errors as NotationError, like other bad input."""
+    """A parser that raises its errors as NotationError, like other bad input, and suggests what may have been meant."""
 
     def error(self, message: str) -> NoReturn:
         raise NotationError(f"{message} (see `{self.prog} --help`)", reason="BAD_USAGE")
+
+    def parse_known_args(self, args=None, namespace=None):
+        """Parse, and refuse what is not known here, where the parser knows of which command it is."""
+        given = list(sys.argv[1:] if args is None else args)
+        options = {option for option in self._option_string_actions if option.startswith("--")}
+
+        def refuse(text: str) -> NoReturn:
+            name = text.partition("=")[0]
+            self.error(f"there is no option {name}{did_you_mean(name, options)}")
+
+        if given and given[0].startswith("--") and len(given[0]) > 2 and given[0].partition("=")[0] not in options:
+            refuse(given[0])  # before something else is found to be missing
+        namespace, unknown = super().parse_known_args(given, namespace)
+        for text in unknown:
+            if text.startswith("-") and text != "-":
+                refuse(text)
+        if unknown:
+            self.error(f"{quote(unknown[0])} is more than was expected")
+        return namespace, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            problem = f"given {quote(value)}; expected one of {', '.join(known)}{did_you_mean(value, known)}"
+            raise argparse.ArgumentError(action, problem)
 
 
 class _CommandParser(_Parser):
@@ -156,7 +185,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             terminal.show_what_it_can(stream)  # not every terminal can show all characters of boards
     try:
         with _short_warnings():
-            args = build_parser().parse_args(argv)
+            parser = build_parser()
+            given = sys.argv[1:] if argv is None else argv
+            if not given:
+                parser.print_help(sys.stderr)
+                return EXIT_BAD_INPUT
+            args = parser.parse_args(given)
             code = args.run(args)
         sys.stdout.flush()
         return code

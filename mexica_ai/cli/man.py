@@ -25,5 +25,8 @@ def run(args: argparse.Namespace) -> int:
     with common.needing("completion"):
         from argparse_manpage.manpage import Manpage
 
-    print(Manpage(args.whole_parser()))
+    page = Manpage(args.whole_parser())
+    page.description = "an AI opponent for board games with long turns"  # of the line NAME, which `whatis` reads
+    page.manual = "mexica-ai"
+    print(page)
     return 0

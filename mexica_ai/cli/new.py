@@ -13,6 +13,7 @@ from mexica_ai.engines.specs import KEYS, whole_number
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Option
 from mexica_ai.game.position import new_game
+from mexica_ai.io.errors import NotationError
 
 SUMMARY = "deal a new game"
 DESCRIPTION = """\
@@ -87,9 +88,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def game_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return those options of the games that were given."""
-    names = {option.name for game in registry.names() for option in registry.get(game).starts.options}
-    return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    """Return those options of the games that were given; raise NotationError for one of another game."""
+    given = {}
+    own = {option.name for option in registry.get(args.game).starts.options}
+    for game in registry.names():
+        for option in registry.get(game).starts.options:
+            value = getattr(args, option.name)
+            if value is not None and option.name not in own:
+                raise NotationError(
+                    f"{option.flag}: an option of {game}; {args.game} has none such", reason="BAD_USAGE"
+                )
+            if value is not None:
+                given[option.name] = value
+    return given
 
 
 def _max_players() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime
+import os
 import re
 import sys
 import textwrap
@@ -91,8 +92,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="strength of the engines, 1 to 10 (default: 10)",
     )
     parser.add_argument(
-        "--record", metavar="FILE", help="file of the record (default: GAME-DATE-TIME.json in the current folder)"
+        "--record",
+        metavar="FILE",
+        help="file of the record (default: GAME-DATE-TIME.json in $XDG_STATE_HOME/mexica-ai, by default "
+        "~/.local/state/mexica-ai)",
     )
+    parser.add_argument("--last", action="store_true", help="go on with the game that was kept there last")
     new.add_deal_options(parser)
 
 
@@ -112,6 +117,10 @@ def _seat_engine(text: str) -> tuple[int, str]:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    if args.last:
+        if args.source is not None or args.record is not None:
+            raise NotationError("--last: expected neither FILE nor --record beside it", reason="BAD_USAGE")
+        args.source = args.record = _last_game()
     position = _start(args)
     mover = position.to_move if position.to_move is not None else 0
     chosen = dict(args.seat)
@@ -121,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
             raise NotationError(f"seat {seat}: the game has seats 0 to {position.players - 1}", reason="BAD_USAGE")
     if both := set(persons) & set(chosen):
         raise NotationError(f"seat {min(both)}: given to a person and to an engine", reason="BAD_USAGE")
-    record = args.record or _default_name(position.game)
+    record = args.record or _new_name(position.game)
     if problem := files.problem_of(record):
         advice = "" if args.record else "; expected a folder of yours, or --record FILE"
         raise NotationError(f"--record: cannot write {record!r}: {problem}{advice}", reason="BAD_USAGE")
@@ -167,8 +176,25 @@ def _has_something_else(record: str, source: str | None) -> bool:
     return source is None or not Path(source).is_file() or not path.samefile(source)
 
 
-def _default_name(game: str) -> str:
-    return f"{game}-{datetime.datetime.now():%Y%m%d-%H%M%S}.json"
+def _folder() -> Path:
+    """Return where games are kept that were not given a file, see the XDG Base Directory Specification."""
+    return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "mexica-ai"
+
+
+def _new_name(game: str) -> str:
+    """Return the file of a new game, in a folder that is made if need be."""
+    folder = _folder()
+    with contextlib.suppress(OSError):  # the file cannot be written either, and that error says what to do
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return str(folder / f"{game}-{datetime.datetime.now():%Y%m%d-%H%M%S}.json")
+
+
+def _last_game() -> str:
+    """Return the file of the game that was written last."""
+    kept = [(path.stat().st_mtime, str(path)) for path in _folder().glob("*.json")]
+    if not kept:
+        raise NotationError(f"--last: no game is kept in {str(_folder())!r}", reason="BAD_USAGE")
+    return max(kept)[1]
 
 
 class _Quit(Exception):  # noqa: N818, it is no error

@@ -77,6 +77,10 @@ def run(args: argparse.Namespace) -> int:
     else:
         position, note = _read_turn(args)
     if args.viewer is not None:
+        if not 0 <= args.viewer < position.players:
+            raise NotationError(
+                f"--viewer: given {args.viewer}; expected a seat from 0 to {position.players - 1}", reason="BAD_USAGE"
+            )
         position = position.view(args.viewer)
     if args.svg or args.png:
         drawing = position.svg(turn=args.play, theme=args.theme)

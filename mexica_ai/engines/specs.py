@@ -17,6 +17,7 @@ from mexica_ai.analysis import levels
 from mexica_ai.analysis.limits import MAX_BATCH, MAX_MEMORY_MB, MAX_THREADS
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S, is_time
+from mexica_ai.io.suggest import did_you_mean
 from mexica_ai.rpc import targets
 
 
@@ -218,7 +219,8 @@ def parse_spec(text: str) -> EngineSpec:
     head = re.match(r"[^:,]*", text)[0]
     kind = KINDS.get(head)
     if kind is None:
-        raise error(f"unknown kind {head!r}; known kinds: {', '.join(KINDS)}", "UNKNOWN_ENGINE_KIND")
+        known = f"{', '.join(KINDS)}{did_you_mean(head, KINDS)}"
+        raise error(f"unknown kind {head!r}; known kinds: {known}", "UNKNOWN_ENGINE_KIND")
     at = len(head)
     target = None
     if text[at : at + 1] == ":":
@@ -241,7 +243,10 @@ def parse_spec(text: str) -> EngineSpec:
             raise error(f"expected ,key=value at {text[at:]!r}{hint}")
         key = match[1]
         if key not in kind.keys:
-            raise error(f"unknown key {key!r} for {head}; known keys: {', '.join(kind.keys)}", "UNKNOWN_ENGINE_KEY")
+            hint = did_you_mean(key, kind.keys)
+            raise error(
+                f"unknown key {key!r} for {head}; known keys: {', '.join(kind.keys)}{hint}", "UNKNOWN_ENGINE_KEY"
+            )
         if key in options:
             raise error(f"key {key!r} is given twice")
         value, at = _scan_value(text, match.end(), error)

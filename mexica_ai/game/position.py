@@ -396,7 +396,7 @@ class Position:
         if same_verb:
             expected = ", ".join(same_verb[:5]) + (f" or {len(same_verb) - 5} more" if len(same_verb) > 5 else "")
         else:
-            expected = f"no {verb} at all; legal here: {', '.join(dict.fromkeys(word.split()[0] for word in legal))}"
+            expected = f"one of {', '.join(dict.fromkeys(word.split()[0] for word in legal))}"
         why = self._game.why_illegal(state, text)
         because = f": {why}" if why else ""
         return IllegalActionError(

@@ -22,6 +22,7 @@ from mexica_ai.game.contract import Game
 from mexica_ai.game.weights import read_weights
 from mexica_ai.io.errors import UnknownGameError
 from mexica_ai.io.strict import quote
+from mexica_ai.io.suggest import did_you_mean
 
 DEFAULT = "mexica"  # the game where none is named
 BUILT_IN = {
@@ -56,7 +57,7 @@ def get(name: str) -> Game:
         return plugins.games[name]
     if name in plugins.problems:
         raise UnknownGameError(f"no game {quote(name)}: {plugins.problems[name]}")
-    raise UnknownGameError(f"no game {quote(name)}; expected one of {', '.join(names())}")
+    raise UnknownGameError(f"no game {quote(name)}; expected one of {', '.join(names())}{did_you_mean(name, names())}")
 
 
 @cache

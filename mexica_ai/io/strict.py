@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from mexica_ai.io.errors import NotationError, Violation
+from mexica_ai.io.suggest import did_you_mean
 
 # Enough to correct an input by hand. An input with a million faults must not fill the memory or a log.
 MAX_VIOLATIONS = 100
@@ -218,7 +219,7 @@ class Findings:
         known = {key.rstrip("?"): key for key in shape}
         for key in value:
             if key not in known:
-                message = f"unknown key {quote(key)}; expected only {', '.join(known)}"
+                message = f"unknown key {quote(key)}; expected only {', '.join(known)}{did_you_mean(key, known)}"
                 self.add(_member(path, key), "UNKNOWN_KEY", message)
         for key, declared in known.items():
             if key in value:
@@ -311,7 +312,7 @@ def check_options(game: str, given: Iterable[str], known: Collection[str]) -> No
         if name not in known:
             expected = f"only {', '.join(known)}" if known else "none, for it has no options"
             raise NotationError(
-                f"options: unknown option {quote(name)} of {game}; expected {expected}",
+                f"options: unknown option {quote(name)} of {game}; expected {expected}{did_you_mean(name, known)}",
                 reason="UNKNOWN_OPTION",
                 path="options",
             )
@@ -350,14 +351,19 @@ def match_action(text: object, forms: dict[str, tuple[str, str]], example: str, 
         )
     verb = text.partition(" ")[0]
     if verb not in forms:
-        raise not_an_action(text, path, "UNKNOWN_VERB", f"one of the verbs {', '.join(forms)}")
+        known = f"one of the verbs {', '.join(forms)}{did_you_mean(verb, forms)}"
+        raise not_an_action(text, path, "UNKNOWN_VERB", known)
     pattern, form = forms[verb]
     match = _compiled(pattern).fullmatch(text)
     if not match:
-        raise not_an_action(text, path, "BAD_OPERANDS", f"the form {form}")
+        is_lower = _compiled(pattern).fullmatch(verb + text.removeprefix(verb).upper())
+        raise not_an_action(text, path, "BAD_OPERANDS", f"the form {form}{', in capitals' if is_lower else ''}")
     return {name: operand for name, operand in match.groupdict().items() if operand}
 
 
 def not_an_action(text: str, path: str, reason: str, expected: str) -> NotationError:
     """Return the error for a text that is not an action."""
-    return NotationError(f"{path}: {quote(text)} is not an action; expected {expected}", reason=reason, path=path)
+    advice = '; actions are joined by "; "' if "," in text else ""
+    return NotationError(
+        f"{path}: {quote(text)} is not an action; expected {expected}{advice}", reason=reason, path=path
+    )

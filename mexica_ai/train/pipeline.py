@@ -41,6 +41,7 @@ from mexica_ai.game import registry
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.files import lines_of, read_text, replace
 from mexica_ai.io.strict import check_shape, parse_json, quote
+from mexica_ai.io.suggest import did_you_mean
 from mexica_ai.train import match, policy, probes, selfplay, value
 from mexica_ai.train.adamw import Arrays
 from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions
@@ -99,7 +100,9 @@ def run(
     """
     if until not in STEPS:
         raise SearchError(
-            f"until: given {quote(until)}; expected one of {', '.join(STEPS)}", reason="INVALID_LIMITS", path="until"
+            f"until: given {quote(until)}; expected one of {', '.join(STEPS)}{did_you_mean(until, STEPS)}",
+            reason="INVALID_LIMITS",
+            path="until",
         )
     spec = registry.get(game).learning.weights
     if spec is None:

@@ -90,8 +90,7 @@ def test_the_version(cli):
 @pytest.mark.parametrize(
     ("args", "mentions"),
     [
-        ([], "COMMAND"),
-        (["frob"], "'frob'"),
+        (["frob"], 'given "frob"'),
         (["best"], "POSITION"),
         (["best", "x", "--time", "soon"], "--time: 'soon' is not a number of seconds"),
         (["best", "x", "--time", "1,5"], "; write 1.5, with a point"),

@@ -249,7 +249,7 @@ def test_what_the_guard_sees():
 
 
 OWN = {
-    "mexica_ai/cli/man.py": {"Manpage(args.whole_parser())"},
+    "mexica_ai/cli/man.py": {"page"},
     "mexica_ai/cli/completion.py": {"shtab.complete(args.whole_parser(), args.shell)"},
     "mexica_ai/arena/display.py": {"Text(f'mexica-ai: {shorten(text, MAX_MESSAGE)}')"},
     "mexica_ai/cli/play.py": {"_CLEAR"},

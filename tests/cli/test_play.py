@@ -309,3 +309,28 @@ def test_a_piped_line_may_have_as_many_characters_as_the_message_says(monkeypatc
     assert read("> ") == "x" * 100_000
     with pytest.raises(NotationError, match="over 100,000 characters"):
         read("> ")
+
+
+def test_a_game_without_a_file_is_kept_where_it_litters_no_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    def run(lines, *args):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines) + "\n"))
+        code = main(["play", *args])
+        found = capsys.readouterr()
+        return code, found.out + found.err
+
+    assert run([], "--last") == (2, f"mexica-ai: error: --last: no game is kept in '{tmp_path}/state/mexica-ai'\n")
+    code, out = run(["take 1 1", "quit"], *NIM)
+    assert code == 0
+    (kept,) = (tmp_path / "state" / "mexica-ai").iterdir()
+    assert str(kept) in out.replace("\n", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["state"]
+    played = len(json.loads(kept.read_text())["turns"])
+    assert played >= 1
+    code, out = run([f"show {played}", "quit"], "--last")
+    assert code == 0
+    assert "no: show" not in out
+    assert len(json.loads(kept.read_text())["turns"]) == played
+    assert "expected neither FILE nor --record" in run([], "--last", "--record", "x")[1]
