@@ -1,4 +1,4 @@
-from typing import Any, Final
+from typing import Any, Final, Self
 
 CHANCE: Final = -1
 TERMINAL: Final = -2
@@ -6,6 +6,8 @@ IS_DEBUG_BUILD: bool
 VARIANT: str
 
 class Game:
+    # Only the game's own module can call it.
+    def __new__(cls, maker: object = None) -> Self: ...
     @property
     def name(self) -> str: ...
     @property
@@ -26,6 +28,8 @@ class Game:
     def search_options(self) -> dict[str, float]: ...
 
 class State:
+    # Only the game's own module can call it.
+    def __new__(cls, maker: object = None) -> Self: ...
     @property
     def game(self) -> Game: ...
     @property
