@@ -93,7 +93,7 @@ def game_extensions(
     list of setuptools.Extension
     """
     native = ["-march=native"] if os.environ.get("MEXICA_AI_NATIVE") == "1" else []
-    needed = {
+    needed: dict[str, list[Any]] = {
         "include_dirs": [numpy.get_include(), *map(str, HEADERS)],
         "define_macros": [*MACROS, ("CEXT_ABI", abi())],
         "extra_compile_args": [*COMPILE_ARGS, *compile_args, *native],
@@ -101,10 +101,11 @@ def game_extensions(
     }
     merged = {**options, **{key: [*values, *options.get(key, ())] for key, values in needed.items()}}
     extensions = [Extension(name, [name.replace(".", "/") + ".pyx"], **merged) for name in modules]
-    return cythonize(
+    translated: list[Extension] = cythonize(  # type: ignore[no-untyped-call]  # Cython has no types
         extensions,
         include_path=[str(CORE.parents[1])],  # an editable install is not in Python's path
         build_dir="build/cython",
         compiler_directives=DIRECTIVES,
         annotate=annotate,
     )
+    return translated

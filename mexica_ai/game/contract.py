@@ -23,7 +23,7 @@ import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from cext.core.contract.game import Game as Rules
 from cext.core.contract.game import State
@@ -32,13 +32,14 @@ from mexica_ai.game import weights as files_of_weights
 from mexica_ai.game.compact import bad_compact
 from mexica_ai.game.entry import MENU, Entry, Tool
 from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import parse_json, quote
 
 if TYPE_CHECKING:
     from mexica_ai.game.edit import Editor
     from mexica_ai.game.schema import Schema
 
-Fields = dict[str, Any]  # a position as a JSON object
+Fields: TypeAlias = JsonObject  # a position
 
 
 def json_compact(data: Fields) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
+
+from mexica_ai.io.json_types import JsonObject
 
 SEATS = 4  # every observation has room for so many seats
 
@@ -111,7 +112,7 @@ class Schema:
             for field, at in zip(self.fields, self.offsets.values(), strict=True)
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the schema as a JSON object, for files of data."""
         fields = [
             {"name": field.name, "shape": list(field.shape), "scale": field.scale, "help": field.help}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import itertools
 import os
 import re
@@ -88,6 +89,7 @@ def plain(text: str) -> str:
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
     return plain(error.object[error.start : error.end]), error.end
 
 
@@ -96,7 +98,8 @@ codecs.register_error(_ERRORS, _replace)
 
 def show_what_it_can(stream: TextIO) -> None:
     """Have a stream write characters that it cannot encode as `plain` does."""
-    stream.reconfigure(errors=_ERRORS)
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors=_ERRORS)
 
 
 def wrap_turn(actions: Sequence[str], columns: int, first: str = "", rest: str = "") -> list[str]:
