@@ -17,7 +17,7 @@ from Cython.Build import cythonize
 from setuptools import Extension
 
 CORE = Path(__file__).parent / "core"
-# What games are compiled against: the declarations that they import, and the headers of those.
+# The interface that games are compiled against: the declarations that they import, and the headers of those.
 INTERFACE = (
     "contract/types.pxd", "contract/game.pxd", "contract/rng.pxd", "contract/mix.h", "learning/network.pxd",
     "learning/network.h", "learning/priors.pxd", "learning/scorer.pxd", "learning/scorer.h", "learning/tensor.pxd",

@@ -16,8 +16,6 @@ KEYS: tuple[str, ...]
 POLICY: tuple[str, ...]
 
 _Features = Callable[[State], NDArray[np.float32]]
-# The row of the weights, the actions, their categories and their shares.
-_Categorize = Callable[[State, Weights], tuple[int, NDArray[np.uint64], NDArray[np.int32], NDArray[np.float32]]]
 # The summary, the actions, their categories, their priors and their features.
 _PolicyInputs = Callable[
     [State, Weights],
@@ -47,7 +45,6 @@ class WeightsSpec:
     estimates: tuple[int, ...]
     features: _Features
     categories: tuple[str, ...]
-    categorize: _Categorize | None
     network: dict[str, tuple[int, ...]]
     shapes: dict[str, tuple[int, ...]]
     policy: dict[str, tuple[int, ...]]
@@ -65,7 +62,6 @@ class WeightsSpec:
         features: _Features,
         categories: tuple[str, ...] = (),
         prior_rows: int = 0,
-        categorize: _Categorize | None = None,
         summary: tuple[str, ...] = (),
         action_features: tuple[str, ...] = (),
         policy_inputs: _PolicyInputs | None = None,

@@ -84,10 +84,10 @@ cdef class Listings:
         priors : list of float
             As many as actions.
         """
-        cdef action_t some[LISTINGS_MOST + 1]
-        cdef float theirs[LISTINGS_MOST + 1]
+        cdef action_t kept_actions[LISTINGS_MOST + 1]
+        cdef float kept_priors[LISTINGS_MOST + 1]
         cdef int i, n = min(<int>len(actions), LISTINGS_MOST + 1)
         for i in range(n):
-            some[i] = actions[i]
-            theirs[i] = priors[i]
-        listings_keep(self._listings, key, some, theirs, n)
+            kept_actions[i] = actions[i]
+            kept_priors[i] = priors[i]
+        listings_keep(self._listings, key, kept_actions, kept_priors, n)

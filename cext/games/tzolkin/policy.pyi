@@ -8,9 +8,6 @@ from cext.core.learning.weights import Weights
 
 NUM_ROWS: Final = 4
 
-def categorize(
-    owner: State, weights: Weights
-) -> tuple[int, NDArray[np.uint64], NDArray[np.int32], NDArray[np.float32]]: ...
 def policy_inputs(
     owner: State, weights: Weights
 ) -> tuple[NDArray[np.float32], NDArray[np.uint64], NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]: ...
