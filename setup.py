@@ -94,8 +94,8 @@ MODULES = [
     "cext.games.tzolkin.tensor",
     "cext.games.tzolkin.ops",
 ]
-# Games that only tests play: tests/games, as the package test_games.
-TEST_MODULES = ["test_games.trick.ops"]
+# What only tests use, tests/games as the package test_games: games, and functions that no Python function shows.
+TEST_MODULES = ["test_games.trick.ops", "test_games.inside.parts"]
 
 SANITIZERS = {
     "address": ["-fsanitize=address,undefined,float-cast-overflow", "-fno-wrapv"],

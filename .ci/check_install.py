@@ -11,7 +11,7 @@ from pathlib import Path
 MODULES = ["mexica_ai.cli.main", "mexica_ai.server.main", "rich", "scipy", "openskill"]
 MODULES += ["distributed", "matplotlib", "pytest", "xdist", "hypothesis", "ruff", "cython_lint"]
 MODULES += [".".join(path.with_suffix("").parts) for path in sorted(Path("cext").rglob("*.pyx"))]
-MODULES += ["test_games.trick.ops", "cext.build"]
+MODULES += ["test_games.trick.ops", "test_games.inside.parts", "cext.build"]
 
 for module in MODULES:
     try:

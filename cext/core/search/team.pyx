@@ -71,9 +71,8 @@ cdef bint _is_settled(SearchC* search, double now_s) noexcept nogil:
                            now_s - search.limits.began_s, search.limits.deadline_s - now_s)
 
 
-cpdef bint team_is_settled(double most, double second, double iterations, double spent_s,
-                           double left_s) noexcept nogil:
-    """Return whether the time left is too short for the second end of a turn to get as many visits as the first."""
+cdef bint team_is_settled(double most, double second, double iterations, double spent_s,
+                          double left_s) noexcept nogil:
     # 1.2: the search may become faster.
     return most > second + 1.2 * iterations * left_s / spent_s
 
