@@ -1,12 +1,12 @@
 """The contract tests of games: what `mexica_ai.game.contract` and ``cext/core/contract/game.pxd`` ask for.
 
 The author of a game runs ``testing.check(GAME)``, or the check of one part. Each plays random games by the rules and
-looks at the states on the way. What is wrong is an AssertionError: one line that says what, and in which position.
+looks at the states on the way. A fault raises an AssertionError, whose one line names the fault and the position.
 Nothing but the standard library is needed to run them.
 
 Every check takes the same arguments: the game; `starts`, the states in which the games begin (by default a new game for
 each number of seats: give others with options, and those that play seldom reaches); `seed` of all that is random; and
-`stride`: what is expensive is done in one of so many states.
+`stride`: expensive checks look at every `stride`-th state only.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class _Case:
         return data
 
     def expect(self, is_so: bool, fault: str, state: State | None = None) -> None:
-        """Raise an AssertionError that says what is wrong unless it is not."""
+        """Raise an AssertionError that names the fault unless it is so."""
         if not is_so:
             where = "" if state is None else f"; in the position {json.dumps(self.game.text.format_position(state))}"
             raise AssertionError(f"{self.game.name}: {fault}{where}")

@@ -7,7 +7,7 @@ palette and sends commands knows no game. A command is one of
 - ``{"brush": NAME, "target": TARGET}``: use a brush on a target of the picture;
 - ``{"from": TARGET, "to": TARGET}``: move what lies there;
 - ``{"path": PATH, "value": VALUE}``: set the value of a control;
-- ``{"path": PATH, "item": ITEM, "count": N}``: put an item so often in a bag;
+- ``{"path": PATH, "item": ITEM, "count": N}``: set the number of an item in a bag;
 - ``{"path": PATH, "item": ITEM, "at": INDEX}``: put an item into a row;
 - ``{"path": PATH, "remove": INDEX}``: take an entry out of a row;
 - ``{"path": PATH}``: press a button.
@@ -43,7 +43,7 @@ _COMMANDS: tuple[dict[str, Any], ...] = (
 
 @dataclass(frozen=True)
 class Brush:
-    """What is put on the picture, or taken from it, by a click.
+    """A piece or mark that a click puts on the picture, or takes from it.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Brush:
     key : str
         A letter or a digit that chooses it, unique in the palette.
     label : str
-        What its button says.
+        Caption of its button.
     icon : str
         Elements of a picture of 28 x 28, with classes for colours.
     """
@@ -73,11 +73,11 @@ class Control:
         ``number``, ``flag``, ``choice`` (one of some values), ``bag`` (a list or a string in which each item has a
         number), ``row`` (a list or a string in which the order may count) or ``button``.
     path : str
-        Where the value is, such as ``seats[0].score``. Of a button: what it does.
+        Where the value is, such as ``seats[0].score``. Of a button: its action.
     label : str
-        What it says.
+        Its caption.
     value : object
-        What is there now; None for a button.
+        The current value; None for a button.
     low, high, step : int or float
         Of a number: what the field offers. Other numbers are faults of the position, not of the command.
     choices : sequence of (value, label)
@@ -171,7 +171,7 @@ def entries_at(data: Any, path: str, index: Sequence[str | int] = ()) -> list[An
     path : str
         Where the list should be.
     index : sequence of (int or str)
-        What follows in the path of a fault: if it begins with an index, only that entry is returned.
+        The rest of the path of a fault: if it begins with an index, only that entry is returned.
     """
     found = value_at(data, path)
     if not isinstance(found, (list, str)):
@@ -190,7 +190,7 @@ def set_at(fields: JsonObject, path: str, value: Any) -> None:
 
 
 class Editor(Protocol):
-    """What a game's editor does; ``EDITOR`` of ``GAME/edit.py`` is an instance.
+    """The editor of a game's positions; ``EDITOR`` of ``GAME/edit.py`` is an instance.
 
     Attributes
     ----------

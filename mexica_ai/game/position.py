@@ -37,7 +37,7 @@ class Position:
     def __init__(self, game: str, state: State) -> None:
         self._game = registry.get(game)
         self._state = state
-        # What was played, by call, each with the state before it. States are shared with copies, never changed.
+        # The actions of each call, with the state before them. States are shared with copies, never changed.
         self._played: list[tuple[State, list[str]]] = []
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Positions and turns as text: which form a text has, and what it holds; nothing is checked against the rules."""
+"""Positions and turns as text: their forms are recognised and read, and not checked against the rules."""
 
 from __future__ import annotations
 

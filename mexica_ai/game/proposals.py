@@ -1,4 +1,4 @@
-"""What seats may agree on in a position, and whether an engine agrees."""
+"""Proposals: actions that seats may agree on, and an engine's answer to them."""
 
 from __future__ import annotations
 

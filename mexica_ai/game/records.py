@@ -92,8 +92,8 @@ def replay(record: JsonObject | str | bytes, *, path: str = "$") -> Position:
 def position_at(record: JsonObject | str | bytes, turns: int, *, path: str = "$") -> Position:
     """Return the position of a record after a number of turns; 0 is its start.
 
-    Random events count as turns, as they do in the record. What comes later in the record is not checked, so
-    the positions before a bad turn can be had, too.
+    Random events count as turns, as they do in the record. Later turns are not checked, so the positions before a
+    bad turn can be had, too.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def position_at(record: JsonObject | str | bytes, turns: int, *, path: str = "$"
     Raises
     ------
     NotationError, UnknownGameError, PositionError, IllegalActionError
-        As `replay`, of the start and the turns played; NotationError, reason OUT_OF_RANGE, if the record does
-        not have so many turns.
+        As `replay`, of the start and the turns played; NotationError, reason OUT_OF_RANGE, if the record
+        has fewer turns.
     """
     data, position = _read(record, path)
     played = data["turns"]
@@ -267,7 +267,7 @@ def check_evaluations(evaluations: list[JsonObject], turns: list[list[str]], pla
 
 
 def are_figures(entry: JsonObject, players: int) -> bool:
-    """Return whether the figures of an evaluation, as in a record, can be those of so many seats."""
+    """Return whether the figures of an evaluation, as in a record, can be those of this number of seats."""
     shares = [entry[key] for key in ("before", "after", "choice_value")]
     scores = [entry[key] for key in ("expected_scores_before", "expected_scores_after", "scores")]
     return (

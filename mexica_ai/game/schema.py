@@ -11,7 +11,7 @@ import numpy as np
 
 from mexica_ai.io.json_types import JsonObject
 
-SEATS = 4  # every observation has room for so many seats
+SEATS = 4  # for which every observation has room
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Field:
         return prod(self.shape)
 
 
-# What every observation begins with.
+# The first fields of every observation.
 HEAD = (
     Field("players", (), "number of seats", 4),
     Field("to_move", (SEATS,), "1 for the seat to move; all 0 if a random event is due or the game is over"),

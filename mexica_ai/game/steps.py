@@ -44,8 +44,8 @@ class Step:
     scored : list of float
         Points that it brought each seat.
     cost : dict
-        What the seat to move has spent, by key of the JSON form, such as ``{"action_points": 3}``. Without what the
-        end of a turn sets anew.
+        What the seat to move has spent, by key of the JSON form, such as ``{"action_points": 3}``. Excludes
+        resources that reset at the end of the turn.
     changes : list of Change
         All that is different after it.
     is_turn_over : bool
@@ -134,7 +134,7 @@ def spent(before: JsonObject, after: JsonObject, seat: int, keys: Sequence[str],
     keys : sequence of str
         Of what is spent, those of `Reasons.spends`.
     is_over : bool
-        Whether the turn has ended with it: that sets anew what a turn may spend.
+        Whether the turn has ended with it, which resets the resources of a turn.
     """
     cost = {}
     for key in keys:

@@ -47,13 +47,13 @@ def is_count(number: float) -> bool:
 
 
 def are_shares(values: Sequence[float], players: int) -> bool:
-    """Return whether these can be the shares of the win of so many seats."""
+    """Return whether these can be the shares of the win of this number of seats."""
     fits = len(values) == players and all(-EPSILON <= value <= 1 + EPSILON for value in values)
     return fits and abs(sum(values) - 1) < SUM_TOLERANCE
 
 
 def are_scores(values: Sequence[float], players: int) -> bool:
-    """Return whether these can be the scores of so many seats."""
+    """Return whether these can be the scores of this number of seats."""
     return len(values) == players and all(abs(value) <= MAX_SCORE for value in values)
 
 

@@ -32,7 +32,7 @@ _TYPE_NAMES: dict[object, str] = {
 }
 
 
-# What `readable` keeps: more than any position has, and little enough to be drawn at once.
+# Bounds of `readable`: above those of any position, and small enough to draw.
 _MAX_ENTRIES, _MAX_NUMBER = 255, 1_000_000
 
 HEAD = 4096  # bytes of a text that tell what it is
@@ -251,7 +251,7 @@ def check_version(data: JsonObject, version: int, path: str) -> None:
 
 
 def readable(value: object, shape: dict[str, Any]) -> JsonObject:
-    """Return what of `value` can be read as a dict shape; what is missing or wrong becomes 0, "", False, None or [].
+    """Return the readable part of `value` as a dict shape; missing or wrong values become 0, "", False, None or [].
 
     The result has the shape, so that a faulty position can be drawn and mended. Entries of lists that cannot be read
     are left out, and numbers and lengths are bounded.
