@@ -7,7 +7,7 @@ Environment:
 ``CEXT_SANITIZE=kind``  ``address`` (with undefined behaviour) or ``thread``: one of gcc's sanitizers, whose
                         library must be loaded before Python (``make sanitize``); or ``fuzzer``: clang's
                         ``address`` with the counters of libFuzzer (``make fuzz``). Overrides ``CEXT_DEBUG``.
-``CEXT_TESTS=1``        build and install the package ``test_games``, the games that only tests play. Editable
+``CEXT_TESTS=1``        build and install the package ``test_games``, which only tests use. Editable
                         installs and ``build_ext --inplace`` always build it.
 ``CEXT_SKIP=1``         leave out the compiled modules, for an editable install where ``build_ext --inplace``
                         builds them (``make install``).
