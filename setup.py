@@ -8,7 +8,7 @@ Environment:
                         library must be loaded before Python (``make sanitize``); or ``fuzzer``: clang's
                         ``address`` with the counters of libFuzzer (``make fuzz``). Overrides ``CEXT_DEBUG``.
 ``CEXT_PROFILE=1``      the release build with symbols and frame pointers, for profilers (``make profile``).
-``CEXT_TESTS=1``        build and install the package ``test_games``, the games that only tests play. Editable
+``CEXT_TESTS=1``        build and install the package ``test_games``, which only tests use. Editable
                         installs and ``build_ext --inplace`` always build it.
 ``CEXT_SKIP=1``         leave out the compiled modules, for an editable install where ``build_ext --inplace``
                         builds them (``make install``).
@@ -95,8 +95,8 @@ MODULES = [
     "cext.games.tzolkin.tensor",
     "cext.games.tzolkin.ops",
 ]
-# Games that only tests play: tests/games, as the package test_games.
-TEST_MODULES = ["test_games.trick.ops"]
+# What only tests use, tests/games as the package test_games: games, and functions that no Python function shows.
+TEST_MODULES = ["test_games.trick.ops", "test_games.inside.parts"]
 
 SANITIZERS = {
     "address": ["-fsanitize=address,undefined,float-cast-overflow", "-fno-wrapv"],

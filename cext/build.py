@@ -17,7 +17,7 @@ from Cython.Build import cythonize
 from setuptools import Extension
 
 CORE = Path(__file__).parent / "core"
-# What games are compiled against: the declarations that they import, and the headers of those.
+# The interface that games are compiled against: the declarations that they import, and the headers of those.
 INTERFACE = (
     "contract/types.pxd", "contract/game.pxd", "contract/rng.pxd", "contract/mix.h", "learning/network.pxd",
     "learning/network.h", "learning/priors.pxd", "learning/scorer.pxd", "learning/scorer.h", "learning/tensor.pxd",
@@ -94,7 +94,7 @@ def game_extensions(
     list of setuptools.Extension
     """
     native = ["-march=native"] if os.environ.get("MEXICA_AI_NATIVE") == "1" else []
-    needed = {
+    needed: dict[str, list[Any]] = {
         "include_dirs": [numpy.get_include(), *map(str, HEADERS)],
         "define_macros": [*MACROS, ("CEXT_ABI", abi())],
         "extra_compile_args": [*COMPILE_ARGS, *compile_args, *native],
@@ -102,10 +102,11 @@ def game_extensions(
     }
     merged = {**options, **{key: [*values, *options.get(key, ())] for key, values in needed.items()}}
     extensions = [Extension(name, [name.replace(".", "/") + ".pyx"], **merged) for name in modules]
-    return cythonize(
+    translated: list[Extension] = cythonize(  # type: ignore[no-untyped-call]  # Cython has no types
         extensions,
         include_path=[str(CORE.parents[1])],  # an editable install is not in Python's path
         build_dir="build/cython",
         compiler_directives=DIRECTIVES,
         annotate=annotate,
     )
+    return translated

@@ -18,6 +18,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.game.records import make_record
 from mexica_ai.io import files
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, PositionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 
 
@@ -155,7 +156,7 @@ class Session:
 
     # --- the record
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """Return the record of the game so far, without a turn that has not ended."""
         position = self.position.copy()
         while position.is_within_turn:
@@ -178,9 +179,9 @@ class Session:
 
     def seen(self, before: Position, turn: list[str], viewer: int) -> list[str]:
         """Return a turn of another seat, or a random event, as a seat sees it: without operands that it cannot know."""
-        if not self.hides:
-            return turn
         views = registry.get(before.game).views
+        if views is None:
+            return turn
         shown, now = [], before.copy()
         for action in turn:
             mover = now.to_json()["to_move"]  # of a random event, the seat that goes on after it

@@ -1,12 +1,12 @@
 """The contract tests of games: what `mexica_ai.game.contract` and ``cext/core/contract/game.pxd`` ask for.
 
 The author of a game runs ``testing.check(GAME)``, or the check of one part. Each plays random games by the rules and
-looks at the states on the way. What is wrong is an AssertionError: one line that says what, and in which position.
+looks at the states on the way. A fault raises an AssertionError, whose one line names the fault and the position.
 Nothing but the standard library is needed to run them.
 
 Every check takes the same arguments: the game; `starts`, the states in which the games begin (by default a new game for
 each number of seats: give others with options, and those that play seldom reaches); `seed` of all that is random; and
-`stride`: what is expensive is done in one of so many states.
+`stride`: expensive checks look at every `stride`-th state only.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class _Case:
 
     def walk(self) -> Iterator[tuple[State, int | None]]:
         """Play a game; yield each state and the action that follows it, None at chance and at the end."""
-        state, rng, planned = self.start.copy(), self.rng, []
+        state, rng = self.start.copy(), self.rng
+        planned: list[int] = []
         while not state.is_terminal:
             if state.current_player == CHANCE:
                 yield state, None
@@ -86,10 +87,11 @@ class _Case:
 
     def fields(self, state: State) -> Fields:
         """Return the JSON form of a state, as another process would read it."""
-        return json.loads(json.dumps(self.game.text.format_position(state)))
+        data: Fields = json.loads(json.dumps(self.game.text.format_position(state)))
+        return data
 
     def expect(self, is_so: bool, fault: str, state: State | None = None) -> None:
-        """Raise an AssertionError that says what is wrong unless it is not."""
+        """Raise an AssertionError that names the fault unless it is so."""
         if not is_so:
             where = "" if state is None else f"; in the position {json.dumps(self.game.text.format_position(state))}"
             raise AssertionError(f"{self.game.name}: {fault}{where}")
@@ -236,7 +238,7 @@ def _chance(case: _Case) -> None:
             case.expect(one.current_player >= 0, "no seat is to move after a random event")
             one.check()
         elif action is not None:
-            is_refused = case.refused(lambda one=state: one.resolve_chance(3), SearchError)
+            is_refused = case.refused(functools.partial(state.resolve_chance, 3), SearchError)
             case.expect(is_refused, "a random event is resolved where none is due", state)
 
 
@@ -253,7 +255,7 @@ def _worlds(case: _Case) -> None:
             case.expect(same, "determinize changes turn, round or scores", state)
             case.expect(has_several or world == state, "determinize says that nothing is hidden, and deals", state)
     for seat in (-1, case.start.num_players):
-        is_refused = case.refused(lambda seat=seat: case.start.view_hash(seat), ValueError)
+        is_refused = case.refused(functools.partial(case.start.view_hash, seat), ValueError)
         case.expect(is_refused, f"view_hash answers for seat {seat}")
 
 
@@ -331,19 +333,21 @@ check_text = _for_each_start(_round_trips, _played_on, _faulty_texts)
 def _new_games(case: _Case) -> None:
     starts = case.game.starts
     nothing = {option.name: None for option in starts.options}
-    told = {option.name: option.default for option in starts.options}
-    told = {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
+    defaults = {
+        option.name: list(option.default) if isinstance(option.default, tuple) else option.default
+        for option in starts.options
+    }
     for seed in range(3):
         one = starts.new_state(2, seed)
         case.expect(starts.new_state(2, seed) == one, "the same seed deals two different games")
         case.expect(starts.new_state(2, seed, **nothing) == one, "None is not the default of every option")
-        case.expect(starts.new_state(2, seed, **told) == one, "an option has another default than it says")
+        case.expect(starts.new_state(2, seed, **defaults) == one, "an option has another default than it says")
     for players in (1, case.game.rules.max_players + 1, -1):
-        is_refused = case.refused(lambda players=players: starts.new_state(players, 1), PositionError)
+        is_refused = case.refused(functools.partial(starts.new_state, players, 1), PositionError)
         case.expect(is_refused, f"new_state deals a game for {players}; expected a PositionError")
     for name in ("players", *nothing):
-        given = {"players": 2, name: "junk"}
-        is_refused = case.refused(lambda given=given: starts.new_state(seed=1, **given), NotationError)
+        deal = functools.partial(starts.new_state, seed=1, **{"players": 2, name: "junk"})
+        is_refused = case.refused(deal, NotationError)
         case.expect(is_refused, f'new_state takes {name}="junk"; expected a NotationError')
 
 
@@ -352,8 +356,10 @@ check_starts = _for_each_start(_new_games)
 
 def _views(case: _Case) -> None:
     views, text = case.game.views, case.game.text
+    if views is None:
+        return
     found = failed = 0
-    for state in case.positions() if views is not None else ():
+    for state in case.positions():
         for viewer in range(state.num_players):
             full = case.fields(state)
             data = json.loads(json.dumps(views.view(case.fields(state), viewer)))
@@ -375,7 +381,7 @@ def _views(case: _Case) -> None:
             same_deal = one.determinize(viewer, 5) == other.determinize(viewer, 5)
             case.expect(same_deal and one.view_hash(viewer) == other.view_hash(viewer), "views deal differently", state)
             for seat in (-1, state.num_players):
-                is_refused = case.refused(lambda seat=seat: views.view(case.fields(state), seat), PositionError)  # noqa: B023
+                is_refused = case.refused(functools.partial(views.view, case.fields(state), seat), PositionError)
                 case.expect(is_refused, f"view answers for seat {seat}; expected a PositionError", state)
             if views.viewer(view) is None:
                 continue
@@ -403,7 +409,8 @@ def _secrets(case: _Case) -> None:
         shown = case.game.redact(case.fields(state))
         read = try_parse(case.game.text.parse_position, json.loads(json.dumps(shown)))
         case.expect(read is not None, "redact gives no valid position", state)
-        case.expect(read.legal_actions() == state.legal_actions(), "redact hides what the seat to move needs", state)
+        legal = None if read is None else read.legal_actions()
+        case.expect(legal == state.legal_actions(), "redact hides what the seat to move needs", state)
         again = case.game.redact(json.loads(json.dumps(shown)))
         case.expect(again == shown, "redact hides more of what it has redacted", state)
         case.expect(type(case.game.secrets.has_one_world(state)) is bool, "has_one_world is no bool", state)
@@ -418,7 +425,7 @@ def _events(case: _Case) -> None:
         if state.current_player != CHANCE:
             continue
         case.expect(events is not None, "a random event is due, but the game has no events")
-        if events.draw_outcome is None:
+        if events is None or events.draw_outcome is None:
             continue  # the position says what comes
         before = case.fields(state)
         for seed in range(3):
@@ -451,7 +458,9 @@ def _pictures(case: _Case) -> None:
     for state in itertools.islice(case.turns(), 0, None, 4):
         fields = case.fields(state)
         shown: set[str] = set()
-        for parts in () if picture.draw is None else (picture.parts, picture.parts[:1]):
+        for parts in (picture.parts, picture.parts[:1]):
+            if picture.draw is None:
+                break
             drawn = picture.draw(fields, parts=parts, theme="page", targets=True)
             case.expect(_is_svg(drawn), f"the picture of {parts} is no SVG", state)
             shown |= set(re.findall('data-target="([^"]+)"', drawn))
@@ -479,12 +488,14 @@ check_picture = _for_each_start(_pictures)
 
 def _editors(case: _Case) -> None:
     editor = case.game.editor
-    for state in case.positions() if editor is not None else ():
+    if editor is None:
+        return
+    for state in case.positions():
         fields = case.fields(state)
         case.expect(json.loads(json.dumps(editor.palette(fields))) is not None, "the palette is no JSON", state)
         case.expect(case.fields(state) == fields, "the palette changes the position", state)
         for command in JUNK:
-            is_refused = case.refused(lambda command=command: editor.edit(fields, command), NotationError)  # noqa: B023
+            is_refused = case.refused(functools.partial(editor.edit, fields, command), NotationError)
             case.expect(is_refused, f"the editor takes the command {command!r}", state)
 
 
@@ -530,7 +541,9 @@ check_learning = _for_each_start(_learning)
 
 def _proposals(case: _Case) -> None:
     proposals = case.game.proposals
-    for state in case.turns() if proposals is not None else ():
+    if proposals is None:
+        return
+    for state in case.turns():
         before, offered = state.hash, proposals.offered(state)
         case.expect(proposals.offered(state) == offered, "offered has no fixed order", state)
         for action in offered:

@@ -1,4 +1,4 @@
-"""Compact positions: one line of text, as FEN is in chess. What the forms of all games have in common.
+"""Compact positions: one line of text, as FEN is in chess. The common part of the forms of all games.
 
 A compact position is a header ``GAME/VERSION`` and the game's fields, separated by single spaces. Entries of a
 field are separated by ``,``, seats and rows by ``/``; ``-`` is an empty list, or null. Each game translates
@@ -87,7 +87,7 @@ def split_numbers(text: str, order: Sequence[str], path: str) -> list[str]:
 
 
 def or_none(value: object) -> str:
-    """Return a value as text, null and what is empty as ``-``."""
+    """Return a value as text, null and empty texts as ``-``."""
     return NONE if value in (None, "") else str(value)
 
 

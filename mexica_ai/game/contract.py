@@ -23,7 +23,7 @@ import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from cext.core.contract.game import Game as Rules
 from cext.core.contract.game import State
@@ -32,13 +32,14 @@ from mexica_ai.game import weights as files_of_weights
 from mexica_ai.game.compact import bad_compact
 from mexica_ai.game.entry import MENU, Entry, Tool
 from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import parse_json, quote
 
 if TYPE_CHECKING:
     from mexica_ai.game.edit import Editor
     from mexica_ai.game.schema import Schema
 
-Fields = dict[str, Any]  # a position as a JSON object
+Fields: TypeAlias = JsonObject  # a position
 
 
 def json_compact(data: Fields) -> str:
@@ -120,7 +121,8 @@ class Option:
         The values that the command line accepts for an int; by default 0 to 2**31 - 1. `new_state` still
         checks all values.
     default : bool, int or tuple of int, optional
-        What `new_state` takes if it is not given, for forms that show it. By default False for a bool, else not told.
+        The value that `new_state` takes if it is missing, for forms that show it. By default False for a
+        bool, else unknown.
     """
 
     name: str
@@ -189,8 +191,8 @@ class Views:
         Whether only its seat knows the operands of an action (its text), or of the random event of its turn; `after`
         is the position after it. Must not depend on what is hidden, since others see the answer.
     check_uncovered : (state) -> None
-        Refuses a turn in a seat's view that uncovers what the seat has not seen and does not name it; called with what
-        the turn leads to. PositionError, reason NOT_UNCOVERED, undoes the turn. Default: turns name what they uncover.
+        Refuses a turn in a seat's view that uncovers what the seat has not seen and does not name it; called with the
+        state after the turn. PositionError, reason NOT_UNCOVERED, undoes the turn. Default: nothing is refused.
     """
 
     view: Callable[[Fields, int], Fields]
@@ -203,7 +205,7 @@ class Views:
 
 @dataclass(frozen=True)
 class Secrets:
-    """What a position may keep from all seats, or not know at all.
+    """Information that a position hides from all seats, or does not have.
 
     Attributes
     ----------
@@ -265,7 +267,7 @@ class Picture:
     entry : (action, fields) -> Entry
         How a person enters a legal action, as text, in a position. Default: chosen by its text alone.
     describe_targets : (fields) -> dict of str to str
-        What the targets of the picture are, for those who do not see it. Default: none.
+        Descriptions of the picture's targets, for people who do not see it. Default: none.
     grid : dict, optional
         The ``rows`` and ``columns`` of the picture's targets if those are a grid, as A and 1 of A1.
     """
@@ -280,7 +282,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Reasons:
-    """What can be said of actions in words.
+    """Explanations of actions in words.
 
     Attributes
     ----------
@@ -289,9 +291,9 @@ class Reasons:
         position that the seat to move may see and the text of an action that is not legal; `is_legal(fields)` tells
         whether the action is legal in another JSON position. Never says of a legal action that it is not.
     describe_effects : (before, after, seat) -> list of str
-        What an action of a seat has changed at once, as clauses such as ``leads the district of 12, 5 levels to 3``,
+        The immediate effects of a seat's action, as clauses such as ``leads the district of 12, 5 levels to 3``,
         from the JSON positions before and after it. Points, costs and whole numbers of the seats, such as a stock of
-        corn, are told without it. Default: nothing.
+        corn, are shown anyway. Default: nothing.
     spends : tuple of str
         Keys of what actions cost, in the JSON position or in that of a seat, each a number. Default: none.
     """
@@ -303,7 +305,7 @@ class Reasons:
 
 @dataclass(frozen=True)
 class Learning:
-    """What networks and weights learn from.
+    """What learning needs of a game: the layout of observations and weights.
 
     Attributes
     ----------
@@ -351,20 +353,20 @@ class Opinion:
 
 @dataclass(frozen=True)
 class Proposals:
-    """What seats may agree on: actions that the seat to move may play once all have agreed to them.
+    """Actions that need an agreement: the seat to move may play them once all seats have agreed.
 
     `mexica_ai.consider_proposal` asks an engine. The rules do not know who has agreed: to them the actions are legal.
 
     Attributes
     ----------
     offered : (state) -> list of str
-        The actions that may be proposed in a position, in a fixed order; one that may be agreed on several times comes
-        so often. An action may be offered before it is legal.
+        The actions that may be proposed in a position, in a fixed order; one that may be agreed on several times is
+        repeated. An action may be offered before it is legal.
     judge : (state, actions) -> list of Opinion
         An engine's opinion about each of some offered actions, in their order. Of equal actions, each is judged as if
         only the earlier ones had been agreed on. An engine agrees only if it has a proof.
     label : str
-        What a button says that asks for them.
+        Caption of the button that asks for them.
     question : str
         What people are asked to agree on, a sentence.
     """
@@ -408,7 +410,7 @@ class Game:
     picture : Picture
         Without one, the board is shown as text.
     editor : Editor, optional
-        What an editor of positions offers; without one a position is edited as JSON.
+        The brushes and controls of an editor of positions; without one a position is edited as JSON.
     reasons : Reasons
     learning : Learning
     proposals : Proposals, optional

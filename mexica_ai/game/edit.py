@@ -7,7 +7,7 @@ palette and sends commands knows no game. A command is one of
 - ``{"brush": NAME, "target": TARGET}``: use a brush on a target of the picture;
 - ``{"from": TARGET, "to": TARGET}``: move what lies there;
 - ``{"path": PATH, "value": VALUE}``: set the value of a control;
-- ``{"path": PATH, "item": ITEM, "count": N}``: put an item so often in a bag;
+- ``{"path": PATH, "item": ITEM, "count": N}``: set the number of an item in a bag;
 - ``{"path": PATH, "item": ITEM, "at": INDEX}``: put an item into a row;
 - ``{"path": PATH, "remove": INDEX}``: take an entry out of a row;
 - ``{"path": PATH}``: press a button.
@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from mexica_ai.draw.svg import document
 from mexica_ai.io.errors import NotationError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import check_shape, quote, readable
 
 BRUSH = "brush:"
@@ -42,7 +43,7 @@ _COMMANDS: tuple[dict[str, Any], ...] = (
 
 @dataclass(frozen=True)
 class Brush:
-    """What is put on the picture, or taken from it, by a click.
+    """A piece or mark that a click puts on the picture, or takes from it.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ class Brush:
     key : str
         A letter or a digit that chooses it, unique in the palette.
     label : str
-        What its button says.
+        Caption of its button.
     icon : str
         Elements of a picture of 28 x 28, with classes for colours.
     """
@@ -72,11 +73,11 @@ class Control:
         ``number``, ``flag``, ``choice`` (one of some values), ``bag`` (a list or a string in which each item has a
         number), ``row`` (a list or a string in which the order may count) or ``button``.
     path : str
-        Where the value is, such as ``seats[0].score``. Of a button: what it does.
+        Where the value is, such as ``seats[0].score``. Of a button: its action.
     label : str
-        What it says.
+        Its caption.
     value : object
-        What is there now; None for a button.
+        The current value; None for a button.
     low, high, step : int or float
         Of a number: what the field offers. Other numbers are faults of the position, not of the command.
     choices : sequence of (value, label)
@@ -104,27 +105,27 @@ class Group:
     controls: Sequence[Control]
 
 
-def number(fields: dict[str, Any], path: str, label: str, low: int, high: int, step: float = 1) -> Control:
+def number(fields: JsonObject, path: str, label: str, low: int, high: int, step: float = 1) -> Control:
     """Return a control for a number of a position."""
     return Control("number", path, label, value_at(fields, path), low, high, step)
 
 
-def flag(fields: dict[str, Any], path: str, label: str) -> Control:
+def flag(fields: JsonObject, path: str, label: str) -> Control:
     """Return a control for true or false."""
     return Control("flag", path, label, value_at(fields, path))
 
 
-def choice(fields: dict[str, Any], path: str, label: str, choices: Iterable[Any]) -> Control:
+def choice(fields: JsonObject, path: str, label: str, choices: Iterable[Any]) -> Control:
     """Return a control for one of some values; each is a value, or a value and its label."""
     return Control("choice", path, label, value_at(fields, path), choices=_labelled(choices))
 
 
-def bag(fields: dict[str, Any], path: str, label: str, items: Iterable[Any]) -> Control:
+def bag(fields: JsonObject, path: str, label: str, items: Iterable[Any]) -> Control:
     """Return a control that counts each of a few items."""
     return Control("bag", path, label, value_at(fields, path) or [], choices=_labelled(items))
 
 
-def row(fields: dict[str, Any], path: str, label: str, items: Iterable[Any], *, is_ordered: bool = False) -> Control:
+def row(fields: JsonObject, path: str, label: str, items: Iterable[Any], *, is_ordered: bool = False) -> Control:
     """Return a control that shows entries one after another, with a menu for more."""
     value = value_at(fields, path) or []
     return Control("row", path, label, value, choices=_labelled(items), is_ordered=is_ordered)
@@ -140,7 +141,7 @@ def seats(players: int) -> list[tuple[int, str]]:
     return [(seat, f"seat {seat}") for seat in range(players)]
 
 
-def _labelled(choices):
+def _labelled(choices: Iterable[Any]) -> tuple[tuple[Any, str], ...]:
     return tuple(entry if isinstance(entry, tuple) else (entry, str(entry)) for entry in choices)
 
 
@@ -170,7 +171,7 @@ def entries_at(data: Any, path: str, index: Sequence[str | int] = ()) -> list[An
     path : str
         Where the list should be.
     index : sequence of (int or str)
-        What follows in the path of a fault: if it begins with an index, only that entry is returned.
+        The rest of the path of a fault: if it begins with an index, only that entry is returned.
     """
     found = value_at(data, path)
     if not isinstance(found, (list, str)):
@@ -179,7 +180,7 @@ def entries_at(data: Any, path: str, index: Sequence[str | int] = ()) -> list[An
     return list(found[first:last])
 
 
-def set_at(fields: dict[str, Any], path: str, value: Any) -> None:
+def set_at(fields: JsonObject, path: str, value: Any) -> None:
     """Replace the value at a path, whose parent exists."""
     *way, last = steps_of(path)
     parent: Any = fields
@@ -189,7 +190,7 @@ def set_at(fields: dict[str, Any], path: str, value: Any) -> None:
 
 
 class Editor(Protocol):
-    """What a game's editor does; ``EDITOR`` of ``GAME/edit.py`` is an instance.
+    """The editor of a game's positions; ``EDITOR`` of ``GAME/edit.py`` is an instance.
 
     Attributes
     ----------
@@ -204,11 +205,11 @@ class Editor(Protocol):
     shape: dict[str, Any]
 
     @abstractmethod
-    def brushes(self, fields: dict[str, Any]) -> list[Brush]:
+    def brushes(self, fields: JsonObject) -> list[Brush]:
         """Return what can be put on the picture."""
 
     @abstractmethod
-    def groups(self, fields: dict[str, Any]) -> list[Group]:
+    def groups(self, fields: JsonObject) -> list[Group]:
         """Return the controls."""
 
     @abstractmethod
@@ -223,32 +224,32 @@ class Editor(Protocol):
             Of a value of the position, without ``$.``.
         """
 
-    def click(self, fields: dict[str, Any], brush: str, target: str) -> None:
+    def click(self, fields: JsonObject, brush: str, target: str) -> None:
         """Use a brush on a target; changes `fields`. May raise NotationError (`refuse`)."""
 
-    def move(self, fields: dict[str, Any], start: str, end: str) -> None:
+    def move(self, fields: JsonObject, start: str, end: str) -> None:
         """Move what lies on a target to another one; changes `fields`. May raise NotationError (`refuse`)."""
 
-    def press(self, fields: dict[str, Any], path: str) -> None:
+    def press(self, fields: JsonObject, path: str) -> None:
         """Do what a button says; changes `fields`."""
 
-    def set(self, fields: dict[str, Any], path: str, value: Any) -> None:
+    def set(self, fields: JsonObject, path: str, value: Any) -> None:
         """Set the value of a control; changes `fields`."""
         set_at(fields, path, value)
 
-    def changed(self, fields: dict[str, Any], path: str) -> None:
+    def changed(self, fields: JsonObject, path: str) -> None:
         """Adapt what follows from a value that was set; changes `fields`."""
 
-    def tidy(self, fields: dict[str, Any]) -> None:
+    def tidy(self, fields: JsonObject) -> None:
         """Write lists in their order, and what the rest determines; changes `fields` after each command."""
 
-    def drawable(self, data: Any) -> dict[str, Any]:
+    def drawable(self, data: Any) -> JsonObject:
         """Return what is drawn of a position, which may be a faulty one. Default: what has the shape."""
         return readable(data, self.shape)
 
     # --- for all games
 
-    def palette(self, data: Any) -> dict[str, Any]:
+    def palette(self, data: Any) -> JsonObject:
         """Return the brushes and the controls for a position, as JSON: ``brushes`` and ``groups``."""
         fields = readable(data, self.shape)
         brushes = [
@@ -256,7 +257,7 @@ class Editor(Protocol):
         ]
         return {"brushes": brushes, "groups": [asdict(group) for group in self.groups(fields)]}
 
-    def edit(self, data: Any, command: object) -> dict[str, Any]:
+    def edit(self, data: Any, command: object) -> JsonObject:
         """Return a position after a command (see the module).
 
         What cannot be read of the position is lost. The result has the shape of a position, but need not be valid.
@@ -286,12 +287,12 @@ class Editor(Protocol):
         controls = [control.path for group in groups for control in group.controls]
         return [self._place(data, path.removeprefix("$").removeprefix("."), controls) for path in paths]
 
-    def _place(self, data, path, controls):
+    def _place(self, data: Any, path: str, controls: list[str]) -> dict[str, list[str]]:
         found = [control for control in controls if _is_within(path, control)]
         found = found or [control for control in controls if _is_within(control, path)]
         return {"targets": sorted(set(self.targets(data, path)))[:_MAX_ENTRIES], "controls": found}
 
-    def _apply(self, fields, command):
+    def _apply(self, fields: JsonObject, command: JsonObject) -> None:
         if "brush" in command:
             if command["brush"] not in [brush.name for brush in self.brushes(fields)]:
                 raise refuse("brush", f"there is no brush {quote(command['brush'])}; expected one of the palette")
@@ -301,7 +302,7 @@ class Editor(Protocol):
         else:
             self._set(fields, command)
 
-    def _set(self, fields, command):
+    def _set(self, fields: JsonObject, command: JsonObject) -> None:
         path = command["path"]
         controls = {control.path: control for group in self.groups(fields) for control in group.controls}
         control = controls.get(path)
@@ -333,12 +334,12 @@ def refuse(where: str, message: str) -> NotationError:
     return NotationError(f"command.{where}: {message}", reason="BAD_COMMAND", path=f"command.{where}")
 
 
-def _is_within(path, other):
+def _is_within(path: str, other: str) -> bool:
     """Return whether a path is another one or leads into it; no path leads into that of the whole position."""
     return bool(other) and (path == other or path.startswith((f"{other}.", f"{other}[")))
 
 
-def _checked(command):
+def _checked(command: object) -> JsonObject:
     if isinstance(command, dict):
         for form in _COMMANDS:
             if set(command) == set(form):
@@ -354,7 +355,7 @@ def _checked(command):
     )
 
 
-def _checked_value(control, value):
+def _checked_value(control: Control, value: Any) -> Any:
     if control.kind == "flag":
         fits, expected = isinstance(value, bool), "true or false"
     elif control.kind == "choice":
@@ -372,7 +373,7 @@ def _checked_value(control, value):
     return value
 
 
-def _with_item(control, command):
+def _with_item(control: Control, command: JsonObject) -> Any:
     """Return the value of a bag or a row after a command that puts an item into it."""
     item, value = command["item"], control.value
     if not any(type(item) is type(choice) and item == choice for choice, _ in control.choices):

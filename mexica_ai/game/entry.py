@@ -22,7 +22,7 @@ class Tool:
     key : str
         A letter that chooses it, unique in the game.
     label : str
-        What the button says.
+        Caption of the button.
     any_order : bool
         Whether the targets may be clicked in another order, too.
     is_priced : bool
@@ -45,9 +45,9 @@ class Entry:
     tool : str
         The name of a `Tool`.
     targets : tuple of str
-        What is clicked after the tool: a ``data-target`` of the picture, or ``menu:`` and the words of a choice that
-        the picture does not show. Of the legal actions of a position no two have one path (the tool and the targets),
-        and no path continues another.
+        The targets to click after the tool: a ``data-target`` of the picture, or ``menu:`` and the words of a choice
+        that the picture does not show. Of the legal actions of a position no two have one path (the tool and the
+        targets), and no path continues another.
     """
 
     tool: str

@@ -22,6 +22,7 @@ from mexica_ai.io.errors import (
 )
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.files import MAX_JSON, read_bounded
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import check_options, parse_json, quote
 
 
@@ -36,11 +37,11 @@ class Position:
     def __init__(self, game: str, state: State) -> None:
         self._game = registry.get(game)
         self._state = state
-        # What was played, by call, each with the state before it. States are shared with copies, never changed.
+        # The actions of each call, with the state before them. States are shared with copies, never changed.
         self._played: list[tuple[State, list[str]]] = []
 
     @classmethod
-    def from_json(cls, data: dict[str, Any] | str | bytes, *, path: str = "$") -> Position:
+    def from_json(cls, data: JsonObject | str | bytes, *, path: str = "$") -> Position:
         """Read a position from its JSON object, or from JSON text.
 
         Parameters
@@ -97,7 +98,7 @@ class Position:
         """Return the position as one line of printable ASCII; `from_compact` reads it back."""
         return f"{self.game}/{compact.VERSION} {self._game.text.format_compact(self.to_json())}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the position as a JSON object, in canonical form; `from_json` reads it back."""
         return self._game.text.format_position(self._state)
 
@@ -326,12 +327,12 @@ class Position:
         """The position where `history` begins."""
         return Position(self.game, (self._played[0][0] if self._played else self._state).copy())
 
-    def _advance(self, state, actions):
+    def _advance(self, state: State, actions: list[str]) -> None:
         """Go on to the state after actions, and remember how to go back."""
         self._played.append((self._state, actions))
         self._state = state
 
-    def _play(self, turn, *, whole_turn):
+    def _play(self, turn: list[str], *, whole_turn: bool) -> State:
         """Return the state after the actions; errors carry the index of the action."""
         if self.is_over:
             raise GameOverError("the game is over; expected no more turns")
@@ -368,14 +369,14 @@ class Position:
             raise
         return state
 
-    def _may_be_legal(self, state, action):
+    def _may_be_legal(self, state: State, action: int) -> bool:
         """Return whether an action is legal for some deal of the hidden cards; if so, leave `state` with it."""
         viewer = self.viewer
-        if self._game.views is None or viewer in (None, state.current_player):
+        if self._game.views is None or viewer is None or viewer == state.current_player:
             return state.is_legal(action)
         return self._game.views.deal_for(state, viewer, action)
 
-    def _illegal(self, state, text, path):
+    def _illegal(self, state: State, text: str, path: str) -> IllegalActionError:
         """Return the error for an action that is not legal; it lists legal ones with the same verb."""
         if state.current_player == CHANCE:
             example = self._game.text.format_action(self._game.draw_outcome(state, 0))
@@ -449,7 +450,7 @@ class Position:
             raise NotationError(f"{self.game}: has no pictures; expected a game that has", reason="NO_PICTURE")
         position = self if viewer is None else self.view(viewer)
         steps = play_steps(position, turn) if turn else []
-        options: dict[str, Any] = {} if parts is None else {"parts": parts}
+        options: dict[str, Sequence[str]] = {} if parts is None else {"parts": parts}
         return draw(
             position.to_json(),
             viewer=position.viewer,
@@ -530,7 +531,7 @@ def require_seat_to_move(position: Position) -> None:
         )
 
 
-def load(source: str | os.PathLike[str] | IO) -> Position:
+def load(source: str | os.PathLike[str] | IO[Any]) -> Position:
     """Read one position from a file, as JSON or in its compact form.
 
     Parameters

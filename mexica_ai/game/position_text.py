@@ -1,4 +1,4 @@
-"""Positions and turns as text: which form a text has, and what it holds; nothing is checked against the rules."""
+"""Positions and turns as text: their forms are recognised and read, and not checked against the rules."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def check_no_record(data: object, path: str) -> None:
         raise _record_given(path, "the record of a game")
 
 
-def _record_given(path, what):
+def _record_given(path: str, what: str) -> NotationError:
     return NotationError(
         f"{path}: given {what}; expected a position. `mexica-ai show RECORD --turn N --json` prints those of a record",
         reason="RECORD_GIVEN",
@@ -87,7 +87,7 @@ def _record_given(path, what):
     )
 
 
-def _check_first_line(line, path):
+def _check_first_line(line: str, path: str) -> None:
     """Raise the error for a text of several lines whose first one is a record or a position."""
     try:
         data = {} if compact.split_header(line) else parse_json(line, path)

@@ -1,16 +1,16 @@
-"""What seats may agree on in a position, and whether an engine agrees."""
+"""Proposals: actions that seats may agree on, and an engine's answer to them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Opinion
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 
 
@@ -29,7 +29,7 @@ class Verdict:
     agrees: bool
     opinions: list[Opinion]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the answer as a JSON object whose keys are the attributes' names."""
         return asdict(self)
 

@@ -8,6 +8,7 @@ from mexica_ai.game.compact import split_header
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import MexicaAIError, NotationError, PositionError
 from mexica_ai.io.figures import EPSILON, MAX_TIME_S, are_scores, are_shares, is_count
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_shape, check_version, choice, parse_json, quote
 
 VERSION = 1
@@ -63,7 +64,7 @@ _SHAPE = {
 }
 
 
-def replay(record: dict[str, Any] | str | bytes, *, path: str = "$") -> Position:
+def replay(record: JsonObject | str | bytes, *, path: str = "$") -> Position:
     """Replay a record, check its outcome against the rules, and return the position at its end.
 
     Parameters
@@ -82,17 +83,17 @@ def replay(record: dict[str, Any] | str | bytes, *, path: str = "$") -> Position
     IllegalActionError
         If a turn is not legal. This and the other errors of a turn carry `turn_index` and `action_index`.
     """
-    record, position = _read(record, path)
-    _play(position, record["turns"], path)
-    _check_outcome(record, position, path)
+    data, position = _read(record, path)
+    _play(position, data["turns"], path)
+    _check_outcome(data, position, path)
     return position
 
 
-def position_at(record: dict[str, Any] | str | bytes, turns: int, *, path: str = "$") -> Position:
+def position_at(record: JsonObject | str | bytes, turns: int, *, path: str = "$") -> Position:
     """Return the position of a record after a number of turns; 0 is its start.
 
-    Random events count as turns, as they do in the record. What comes later in the record is not checked, so
-    the positions before a bad turn can be had, too.
+    Random events count as turns, as they do in the record. Later turns are not checked, so the positions before a
+    bad turn can be had, too.
 
     Parameters
     ----------
@@ -106,11 +107,11 @@ def position_at(record: dict[str, Any] | str | bytes, turns: int, *, path: str =
     Raises
     ------
     NotationError, UnknownGameError, PositionError, IllegalActionError
-        As `replay`, of the start and the turns played; NotationError, reason OUT_OF_RANGE, if the record does
-        not have so many turns.
+        As `replay`, of the start and the turns played; NotationError, reason OUT_OF_RANGE, if the record
+        has fewer turns.
     """
-    record, position = _read(record, path)
-    played = record["turns"]
+    data, position = _read(record, path)
+    played = data["turns"]
     if type(turns) is not int or not 0 <= turns <= len(played):
         raise NotationError(
             f"{path}.turns: given turn {quote(turns)}; expected 0 to {len(played)}, the turns of the record",
@@ -121,14 +122,13 @@ def position_at(record: dict[str, Any] | str | bytes, turns: int, *, path: str =
     return position
 
 
-def _read(record, path):
+def _read(record: JsonObject | str | bytes, path: str) -> tuple[JsonObject, Position]:
     """Return the object of a record, its form checked, and its first position."""
-    if isinstance(record, (str, bytes)):
-        record = parse_record(record, path)
-    return record, _parse_start(record, path)
+    data: JsonObject = parse_record(record, path) if isinstance(record, (str, bytes)) else record
+    return data, _parse_start(data, path)
 
 
-def _play(position, turns, path):
+def _play(position: Position, turns: list[list[str]], path: str) -> None:
     """Push the turns of a record; errors carry their place in it."""
     for turn_index, turn in enumerate(turns):
         try:
@@ -154,7 +154,7 @@ def parse_record(text: str | bytes, path: str = "$") -> Any:
         raise
 
 
-def _position_given(path):
+def _position_given(path: str) -> NotationError:
     return NotationError(
         f'{path}: given a position; expected the record of a game, with "start" and "turns"',
         reason="POSITION_GIVEN",
@@ -162,7 +162,7 @@ def _position_given(path):
     )
 
 
-def make_record(position: Position, **details: Any) -> dict[str, Any]:
+def make_record(position: Position, **details: Any) -> JsonObject:
     """Return the record of the game that was played with a position: its start, its history, its outcome.
 
     Parameters
@@ -210,7 +210,7 @@ def make_record(position: Position, **details: Any) -> dict[str, Any]:
     return record
 
 
-def check_record(record: object, path: str = "$") -> None:
+def check_record(record: Any, path: str = "$") -> None:
     """Raise NotationError if this does not have the form of a record. Does not replay it."""
     if isinstance(record, dict) and "to_move" in record and "turns" not in record:
         raise _position_given(path)
@@ -218,7 +218,7 @@ def check_record(record: object, path: str = "$") -> None:
     check_version(record, VERSION, path)
 
 
-def _parse_start(record, path):
+def _parse_start(record: JsonObject, path: str) -> Position:
     """Check the record's form and return its first position."""
     check_record(record, path)
     position = Position.from_json(record["start"], path=f"{path}.start")
@@ -247,7 +247,7 @@ def _parse_start(record, path):
     return position
 
 
-def check_evaluations(evaluations: list[dict[str, Any]], turns: list[list[str]], players: int, path: str) -> None:
+def check_evaluations(evaluations: list[JsonObject], turns: list[list[str]], players: int, path: str) -> None:
     """Raise NotationError if evaluations do not belong to the turns of a game; each has the shape `EVALUATION`."""
     last = -1
     for number, entry in enumerate(evaluations):
@@ -266,8 +266,8 @@ def check_evaluations(evaluations: list[dict[str, Any]], turns: list[list[str]],
         raise NotationError(f"{where}: {problem}", reason="EVALUATIONS_MISMATCH", path=where)
 
 
-def are_figures(entry: dict[str, Any], players: int) -> bool:
-    """Return whether the figures of an evaluation, as in a record, can be those of so many seats."""
+def are_figures(entry: JsonObject, players: int) -> bool:
+    """Return whether the figures of an evaluation, as in a record, can be those of this number of seats."""
     shares = [entry[key] for key in ("before", "after", "choice_value")]
     scores = [entry[key] for key in ("expected_scores_before", "expected_scores_after", "scores")]
     return (
@@ -279,7 +279,7 @@ def are_figures(entry: dict[str, Any], players: int) -> bool:
     )
 
 
-def _located(error, path, turn_index):
+def _located(error: MexicaAIError, path: str, turn_index: int) -> MexicaAIError:
     """Return the error of a turn with its place in the record."""
     where = error.path.replace("turn", path, 1) if error.path.startswith("turn") else path
     message = str(error).removeprefix(f"{error.path}: ")
@@ -288,16 +288,17 @@ def _located(error, path, turn_index):
     return located
 
 
-def termination_of(record: dict[str, Any]) -> str:
+def termination_of(record: JsonObject) -> str:
     """Return how the game of a record ended: its `termination`, or what its other keys say.
 
     A record without `termination`, `scores` and `winners` is that of an unfinished game.
     """
     is_bare = "scores" not in record and "winners" not in record
-    return record.get("termination", "unfinished" if is_bare else "finished")
+    termination: str = record.get("termination", "unfinished" if is_bare else "finished")
+    return termination
 
 
-def _check_outcome(record, position, path):
+def _check_outcome(record: JsonObject, position: Position, path: str) -> None:
     termination = termination_of(record)
     for key, only in (("forfeit", "forfeit"), ("adjudication", "adjudicated")):
         if (termination == only) != (key in record):
@@ -352,7 +353,7 @@ def _check_outcome(record, position, path):
         )
 
 
-def _check_equal(given, expected, path, reason):
+def _check_equal(given: list[Any] | None, expected: list[Any] | None, path: str, reason: str) -> None:
     if given != expected:
         raise PositionError(
             f"{path}: given {_list(given)}; expected {_list(expected)} from the replayed game",
@@ -361,5 +362,5 @@ def _check_equal(given, expected, path, reason):
         )
 
 
-def _list(values):
+def _list(values: list[Any] | None) -> str:
     return "null" if values is None else f"[{', '.join(map(quote, values))}]"

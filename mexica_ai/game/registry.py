@@ -98,8 +98,10 @@ def _rules(name: str) -> Rules:
     return get(name).rules
 
 
-def _spec(name: str) -> WeightsSpec | None:
-    return get(name).learning.weights
+def _spec(name: str) -> WeightsSpec:
+    spec = get(name).learning.weights
+    assert spec is not None
+    return spec
 
 
 # Tables of functions do not leave the process: another one has those of the same name.
@@ -182,6 +184,5 @@ def _package(point: EntryPoint) -> str:
         metadata = point.dist.metadata if point.dist else None
     except OSError:  # later versions of importlib.metadata raise a FileNotFoundError
         metadata = None
-    if not metadata or metadata.get("Name") is None:
-        return f"of {quote(point.value)}"
-    return f"{metadata.get('Name')} {metadata.get('Version', '(no version)')}"
+    name, version = (metadata[key] if metadata and key in metadata else "" for key in ("Name", "Version"))
+    return f"{name} {version or '(no version)'}" if name else f"of {quote(point.value)}"

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 
-SEATS = 4  # every observation has room for so many seats
+from mexica_ai.io.json_types import JsonObject
+
+SEATS = 4  # for which every observation has room
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Field:
         return prod(self.shape)
 
 
-# What every observation begins with.
+# The first fields of every observation.
 HEAD = (
     Field("players", (), "number of seats", 4),
     Field("to_move", (SEATS,), "1 for the seat to move; all 0 if a random event is due or the game is over"),
@@ -111,7 +112,7 @@ class Schema:
             for field, at in zip(self.fields, self.offsets.values(), strict=True)
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Return the schema as a JSON object, for files of data."""
         fields = [
             {"name": field.name, "shape": list(field.shape), "scale": field.scale, "help": field.help}

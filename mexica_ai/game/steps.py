@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mexica_ai.game import registry
 from mexica_ai.game.position_text import split_turn
+from mexica_ai.io.json_types import JsonObject
 
 if TYPE_CHECKING:
     from mexica_ai.game.position import Position
@@ -43,8 +44,8 @@ class Step:
     scored : list of float
         Points that it brought each seat.
     cost : dict
-        What the seat to move has spent, by key of the JSON form, such as ``{"action_points": 3}``. Without what the
-        end of a turn sets anew.
+        What the seat to move has spent, by key of the JSON form, such as ``{"action_points": 3}``. Excludes
+        resources that reset at the end of the turn.
     changes : list of Change
         All that is different after it.
     is_turn_over : bool
@@ -125,9 +126,7 @@ def play_steps(position: Position, turn: str | list[str]) -> list[Step]:
     return steps
 
 
-def spent(
-    before: dict[str, Any], after: dict[str, Any], seat: int, keys: Sequence[str], is_over: bool
-) -> dict[str, int]:
+def spent(before: JsonObject, after: JsonObject, seat: int, keys: Sequence[str], is_over: bool) -> dict[str, int]:
     """Return what an action cost a seat, from the JSON form of the positions before and after it.
 
     Parameters
@@ -135,7 +134,7 @@ def spent(
     keys : sequence of str
         Of what is spent, those of `Reasons.spends`.
     is_over : bool
-        Whether the turn has ended with it: that sets anew what a turn may spend.
+        Whether the turn has ended with it, which resets the resources of a turn.
     """
     cost = {}
     for key in keys:
@@ -148,14 +147,14 @@ def spent(
     return cost
 
 
-def changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
+def changes(before: JsonObject, after: JsonObject) -> list[Change]:
     """Return the differences between two positions of a game in their JSON form, in the order of its keys."""
     found: list[Change] = []
     _compare("", before, after, found)
     return found
 
 
-def _compare(path, before, after, found):
+def _compare(path: str, before: Any, after: Any, found: list[Change]) -> None:
     if before == after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
@@ -167,7 +166,7 @@ def _compare(path, before, after, found):
         found.append(Change(path, before, after))
 
 
-def _compare_lists(path, before, after, found):
+def _compare_lists(path: str, before: list[Any], after: list[Any], found: list[Change]) -> None:
     is_numbered = all(isinstance(entry, dict) and "at" not in entry for entry in before + after)
     if is_numbered or (len(before) == len(after) and all(isinstance(entry, int) for entry in before + after)):
         for index in range(max(len(before), len(after))):

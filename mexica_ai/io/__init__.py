@@ -1,1 +1,1 @@
-"""What comes in and goes out: errors, strict JSON, numbers, files, texts for a terminal."""
+"""Input and output: errors, strict JSON, numbers, files, texts for a terminal."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
-from cext.core.search.turn_search import MAX_TIME_S
+from cext.core.search.turn_search import MAX_TIME_S as MAX_TIME_S
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.strict import quote
 
@@ -35,7 +36,7 @@ def resolve_seed(seed: int | None) -> int:
     return seed
 
 
-def is_time(value: object) -> bool:
+def is_time(value: Any) -> bool:
     """Return whether a value is a number of seconds above 0 and at most `MAX_TIME_S`."""
     return type(value) in (int, float) and 0 < value <= MAX_TIME_S
 
@@ -46,13 +47,13 @@ def is_count(number: float) -> bool:
 
 
 def are_shares(values: Sequence[float], players: int) -> bool:
-    """Return whether these can be the shares of the win of so many seats."""
+    """Return whether these can be the shares of the win of this number of seats."""
     fits = len(values) == players and all(-EPSILON <= value <= 1 + EPSILON for value in values)
     return fits and abs(sum(values) - 1) < SUM_TOLERANCE
 
 
 def are_scores(values: Sequence[float], players: int) -> bool:
-    """Return whether these can be the scores of so many seats."""
+    """Return whether these can be the scores of this number of seats."""
     return len(values) == players and all(abs(value) <= MAX_SCORE for value in values)
 
 

@@ -39,11 +39,11 @@ def open_text(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         yield file
 
 
-def _words(error):
+def _words(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _unreadable(path, problem):
+def _unreadable(path: str | os.PathLike[str], problem: str) -> NotationError:
     return NotationError(f"cannot read {name_of(path)}: {problem}", reason="UNREADABLE_FILE")
 
 
@@ -123,7 +123,7 @@ def read_lines(
         A line is longer than `MAX_JSON` and not cut, or cannot be read; reason UNREADABLE_FILE.
     """
 
-    def read():
+    def read() -> bytes:
         try:
             return file.readline(MAX_JSON + 1)
         except OSError as error:

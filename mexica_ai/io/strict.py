@@ -13,15 +13,18 @@ import math
 import re
 import sys
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias, cast
 
-from mexica_ai.io.errors import NotationError, Violation
+from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.suggest import did_you_mean
 
 # Enough to correct an input by hand. An input with a million faults must not fill the memory or a log.
 MAX_VIOLATIONS = 100
 
-_TYPE_NAMES = {
+Shape: TypeAlias = object  # see the module
+
+_TYPE_NAMES: dict[object, str] = {
     int: "an integer",
     str: "a string",
     bool: "true or false",
@@ -30,7 +33,7 @@ _TYPE_NAMES = {
 }
 
 
-# What `readable` keeps: more than any position has, and little enough to be drawn at once.
+# Bounds of `readable`: above those of any position, and small enough to draw.
 _MAX_ENTRIES, _MAX_NUMBER = 255, 1_000_000
 
 HEAD = 4096  # bytes of a text that tell what it is
@@ -49,15 +52,15 @@ class Text(NamedTuple):
 class Nullable(NamedTuple):
     """A shape: null, or the other shape."""
 
-    shape: object
+    shape: Shape
 
 
-def choice(*words):
+def choice(*words: str) -> Text:
     """Return the shape of a string that is one of `words`."""
     return Text("|".join(map(re.escape, words)), "one of " + ", ".join(f'"{word}"' for word in words))
 
 
-def quote(value):
+def quote(value: object) -> str:
     """Return `value` as short ASCII text on one line for a message: JSON, or a description if it is long."""
     if isinstance(value, str):
         return json.dumps(value) if len(value) <= 60 else f'{json.dumps(value[:57])[:-1]}..."'
@@ -74,7 +77,7 @@ def quote(value):
     return f"a Python {type(value).__name__}"
 
 
-def problem_of_text(data):
+def problem_of_text(data: bytes) -> str:
     """Return why bytes are no text in UTF-8, by the first `HEAD` of them; empty if nothing speaks against it."""
     head = data[:HEAD]
     if head.startswith(_WIDE_MARKS) or (b"\0" in head and (not any(head[::2]) or not any(head[1::2])) and any(head)):
@@ -82,7 +85,7 @@ def problem_of_text(data):
     return "it is no text; expected text in UTF-8" if b"\0" in head else ""
 
 
-def parse_json(text, path="$"):
+def parse_json(text: str | bytes, path: str = "$") -> Any:
     """Read JSON text, more strictly than `json.loads`.
 
     Parameters
@@ -100,7 +103,7 @@ def parse_json(text, path="$"):
         written again.
     """
 
-    def build_object(pairs):
+    def build_object(pairs: list[tuple[str, Any]]) -> JsonObject:
         result = dict(pairs)
         if len(result) < len(pairs):
             keys = [key for key, _ in pairs]
@@ -112,10 +115,10 @@ def parse_json(text, path="$"):
             )
         return result
 
-    def refuse_constant(name):
+    def refuse_constant(name: str) -> None:
         raise NotationError(f"{path}: {name} is not JSON; expected a finite number", reason="BAD_JSON", path=path)
 
-    def read_float(digits):
+    def read_float(digits: str) -> float:
         value = float(digits)
         if math.isinf(value):
             raise NotationError(
@@ -149,7 +152,7 @@ def parse_json(text, path="$"):
         ) from None
 
 
-def _member(path, key):
+def _member(path: str, key: object) -> str:
     """Return the path of an object's member, or of the object if the key is not an identifier."""
     return f"{path}.{key}" if isinstance(key, str) and re.fullmatch("[A-Za-z_][A-Za-z0-9_]{0,60}", key) else path
 
@@ -157,15 +160,15 @@ def _member(path, key):
 class Findings:
     """Collects the faults of an input, so that one error can report all of them."""
 
-    def __init__(self):
-        self.violations = []
+    def __init__(self) -> None:
+        self.violations: list[Violation] = []
 
-    def add(self, path, reason, message):
+    def add(self, path: str, reason: str, message: str) -> None:
         """Add one violation. Its text is the path and `message`, which says what was given and expected."""
         if len(self.violations) < MAX_VIOLATIONS:
             self.violations.append(Violation(path, reason, f"{path}: {message}"))
 
-    def raise_as(self, error_class):
+    def raise_as(self, error_class: type[MexicaAIError]) -> None:
         """Raise `error_class` with all violations, if there are any; its message is that of the first."""
         if not self.violations:
             return
@@ -173,7 +176,7 @@ class Findings:
         suffix = f" (and {more} more)" if more else ""
         raise error_class(first.message + suffix, reason=first.reason, path=first.path, violations=self.violations)
 
-    def check_range(self, path, value, low, high):
+    def check_range(self, path: str, value: int, low: int, high: int) -> bool:
         """Add a violation and return False if the integer is not in low..high, else return True."""
         if low <= value <= high:
             return True
@@ -181,7 +184,7 @@ class Findings:
         self.add(path, "OUT_OF_RANGE", f"{quote(value)} is out of range; expected {expected}")
         return False
 
-    def check_shape(self, path, value, shape):
+    def check_shape(self, path: str, value: Any, shape: Shape) -> None:
         """Add a violation for every place where `value` does not have `shape` (see the module)."""
         if shape is object or (type(value) is shape and shape is not float):
             return
@@ -212,7 +215,7 @@ class Findings:
         elif type(value) is not shape:
             self._wrong_type(path, value, _TYPE_NAMES[shape])
 
-    def _check_object(self, path, value, shape):
+    def _check_object(self, path: str, value: object, shape: dict[str, Shape]) -> None:
         if not isinstance(value, dict):
             self._wrong_type(path, value, "an object")
             return
@@ -227,18 +230,18 @@ class Findings:
             elif declared == key:
                 self.add(f"{path}.{key}", "MISSING_KEY", f"the key {quote(key)} is missing")
 
-    def _wrong_type(self, path, value, expected):
+    def _wrong_type(self, path: str, value: object, expected: str) -> None:
         self.add(path, "WRONG_TYPE", f"given {quote(value)}; expected {expected}")
 
 
-def check_shape(value, shape, path):
+def check_shape(value: object, shape: Shape, path: str) -> None:
     """Raise NotationError, listing every violation, if `value` does not have `shape`."""
     findings = Findings()
     findings.check_shape(path, value, shape)
     findings.raise_as(NotationError)
 
 
-def check_version(data, version, path):
+def check_version(data: JsonObject, version: int, path: str) -> None:
     """Raise NotationError, reason UNSUPPORTED_VERSION, if an object of the text forms is of another version."""
     if data["version"] != version:
         raise NotationError(
@@ -248,19 +251,19 @@ def check_version(data, version, path):
         )
 
 
-def readable(value, shape):
-    """Return what of `value` can be read as a dict shape; what is missing or wrong becomes 0, "", False, None or [].
+def readable(value: object, shape: dict[str, Any]) -> JsonObject:
+    """Return the readable part of `value` as a dict shape; missing or wrong values become 0, "", False, None or [].
 
     The result has the shape, so that a faulty position can be drawn and mended. Entries of lists that cannot be read
     are left out, and numbers and lengths are bounded.
     """
-    return _read(value, shape)
+    return cast(JsonObject, _read(value, shape))
 
 
 _NOTHING = object()
 
 
-def _read(value, shape):
+def _read(value: Any, shape: Any) -> Any:
     """Return the readable part of a value, `_NOTHING` if there is none."""
     if isinstance(shape, dict):
         return _read_object(value if isinstance(value, dict) else {}, shape)
@@ -282,7 +285,7 @@ def _read(value, shape):
     return value[:_MAX_ENTRIES] if shape is str else value
 
 
-def _read_object(value, shape):
+def _read_object(value: JsonObject, shape: dict[str, Shape]) -> Any:
     found = {}
     for key, declared in shape.items():
         name = key.rstrip("?")
@@ -296,7 +299,7 @@ def _read_object(value, shape):
     return found
 
 
-def _default(shape):
+def _default(shape: Any) -> Any:
     """Return what stands for a missing value: "", the first of several words, or `_NOTHING` for other texts."""
     if isinstance(shape, Text):
         words = ("", shape.pattern.split("|")[0])

@@ -1,8 +1,9 @@
-"""What a terminal can show: its width, colours of the seats, its characters, and lines of progress."""
+"""Output on a terminal: its width, colours of the seats, its characters, and lines of progress."""
 
 from __future__ import annotations
 
 import codecs
+import io
 import itertools
 import os
 import re
@@ -13,7 +14,7 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
-DEFAULT_WIDTH = 80  # of what is no terminal
+DEFAULT_WIDTH = 80  # where there is no terminal
 MIN_WIDTH = 40
 FIRST_LINE_S, LINE_INTERVAL_S = 30.0, 60.0  # of progress off a terminal
 MAX_FOREIGN, MAX_MESSAGE = 200, 4000  # characters of a text of others, and of a message, that are shown
@@ -88,6 +89,7 @@ def plain(text: str) -> str:
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
     return plain(error.object[error.start : error.end]), error.end
 
 
@@ -96,18 +98,19 @@ codecs.register_error(_ERRORS, _replace)
 
 def show_what_it_can(stream: TextIO) -> None:
     """Have a stream write characters that it cannot encode as `plain` does."""
-    stream.reconfigure(errors=_ERRORS)
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors=_ERRORS)
 
 
 def wrap_turn(actions: Sequence[str], columns: int, first: str = "", rest: str = "") -> list[str]:
-    """Return a turn in lines of so many columns, broken between actions only.
+    """Return a turn in lines of at most `columns` characters, broken between actions only.
 
     Parameters
     ----------
     actions : sequence of str
     columns : int
     first, rest : str
-        What the first line and the others begin with.
+        Beginnings of the first line and of the others.
     """
     # They may be those of another program.
     text = "; ".join(shorten(action, MAX_MESSAGE).replace(" ", NO_BREAK) for action in actions)
@@ -136,7 +139,7 @@ def format_duration(seconds: float) -> str:
 
 
 class Pace:
-    """How long work has taken and will still take, from what is done of it."""
+    """Elapsed and remaining time of a task, from the part of it that is done."""
 
     def __init__(self) -> None:
         self._began_s = time.monotonic()

@@ -21,7 +21,6 @@ from cext.core.baselines.uct import UCT
 from cext.core.contract.game import CHANCE, State
 from cext.core.contract.rng import Stream
 from cext.core.learning.batch import Batch
-from cext.core.search.listings import Listings
 from cext.core.search.search import Search
 from cext.core.search.turn_search import TurnSearch
 from mexica_ai import env
@@ -47,7 +46,7 @@ PROGRAMS = ("arena", "cli", "draw", "server", "train", "v1", "web", "__main__")
 PROGRAMS += ("mexica_ai.io.terminal", "mexica_ai.env.openspiel")
 ABSTRACT = (Editor, Engine)
 # Classes that cannot be copied; their errors say what to do instead.
-REFUSED = (ai.SearchRun, ai.Stop, AsyncClient, Beam, Client, Listings, ProcessEngine, Search, Stream, TurnSearch, UCT)
+REFUSED = (ai.SearchRun, ai.Stop, AsyncClient, Beam, Client, ProcessEngine, Search, Stream, TurnSearch, UCT)
 
 
 def public_classes():
@@ -126,7 +125,6 @@ EXAMPLES = {
     "cext.core.baselines.beam.Beam": (lambda: Beam(mexica().state, weights=registry.get("mexica").weights()), None),
     "cext.core.contract.game.Game": (lambda: registry.get("nim").rules, None),
     "cext.core.contract.game.State": (lambda: mexica().state, None),
-    "cext.core.search.listings.Listings": (lambda: Listings(), None),
     "cext.core.contract.rng.Stream": (lambda: Stream(1), None),
     "cext.core.search.search.Search": (lambda: Search(mexica().state, weights=registry.get("mexica").weights()), None),
     "cext.core.search.turn_search.TurnSearch": (lambda: TurnSearch(), None),

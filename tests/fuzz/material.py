@@ -4,10 +4,11 @@ import random
 import string
 
 import numpy as np
-from weighed import categorize, evaluate, weights_of
+from weighed import evaluate, weights_of
 
 import mexica_ai as ai
 from cext.core.contract.game import CHANCE
+from cext.core.learning.priors import policy_of
 from cext.games.mexica import plans
 from mexica_ai.game import registry
 
@@ -73,7 +74,7 @@ def look_at(state):
     if weights:
         registry.get(state.game.name).learning.weights.features(state)
         if state.current_player >= 0:
-            categorize(state, weights)
+            policy_of(state, weights)
     if state.game.name == "mexica" and state.current_player >= 0:
         plans.find(state)
 

@@ -20,9 +20,9 @@ from reference.coatl_matching import (
     temple_points,
 )
 
-from cext.games.coatl.cards import count_met, count_times, is_reached, points_of
 from mexica_ai import Position, new_game
 from mexica_ai.games.coatl import facts
+from test_games.inside.parts import count_met, count_times, is_reached, points_of
 
 SCALE = int(os.environ.get("MEXICA_AI_WALKS", "1"))
 SEED = int(os.environ.get("MEXICA_AI_SEED", "49"))

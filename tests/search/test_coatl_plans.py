@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 import mexica_ai as ai
-from cext.games.coatl.cards import count_times, points_of
 from cext.games.coatl.spec import SPEC
+from test_games.inside.parts import count_times, points_of
 
 COLOURS = "YRKGB"
 FACES = [f"P{number:02}" for number in range(49)]

@@ -2,7 +2,7 @@
 
 import random
 
-from cext.core.search.listings import Listings
+from test_games.inside.parts import Listings
 
 MOST = 128  # actions of a listing
 

@@ -8,7 +8,7 @@ import pytest
 from weighed import Search
 
 import mexica_ai as ai
-from cext.core.search.team import team_is_settled
+from test_games.inside.parts import turn_is_settled
 from test_games.trick.ops import deal
 
 # Twelve actions, and the game lasts for four turns or more.
@@ -58,8 +58,8 @@ def test_the_last_quarter_of_the_iterations_goes_to_the_best_turn(evaluator):
 )
 def test_a_turn_is_settled_when_no_other_can_catch_up_even_if_the_search_becomes_faster(lead, is_settled):
     # 900 iterations in 9 seconds: 100 in the second that is left.
-    assert team_is_settled(500 + lead, 500, 900, 9.0, 1.0) == is_settled
-    assert team_is_settled(5 + lead, 5, 900, 0.9, 0.1) == is_settled
+    assert turn_is_settled(500 + lead, 500, 900, 9.0, 1.0) == is_settled
+    assert turn_is_settled(5 + lead, 5, 900, 0.9, 0.1) == is_settled
 
 
 def replies_by_hand(hand_size, unseen, lead, exploration, iterations, seed):

@@ -1,4 +1,4 @@
-"""What the baselines share."""
+"""Functions that the baselines share."""
 
 from cext.core.contract.game cimport GameOps
 

@@ -1,7 +1,7 @@
 """A game's policy and evaluation, as the core calls them: whatever a game or its weights give, the numbers are usable.
 
-Weights are numbers from files, and games may come from other packages. What is no number, infinite or out of range
-here would be an index, a list without actions or a result without meaning later.
+Weights are numbers from files, and games may come from other packages. NaN, an infinity or a number out of range
+would be an index, a list without actions or a result without meaning later.
 """
 
 from libc.math cimport fabs
@@ -29,7 +29,7 @@ cdef inline void heuristics_policy(const GameOps* ops, const void* weights, void
     cdef int i
     ops.policy(weights, cache, state, actions, n, priors)
     for i in range(n):
-        priors[i] = priors[i] if priors[i] > 0 else 0       # nor what is no number
+        priors[i] = priors[i] if priors[i] > 0 else 0       # NaN, too
         best = priors[i] if priors[i] > best else best
     if LEAST_PRIOR <= best <= MOST_PRIOR:
         return

@@ -1,6 +1,6 @@
 """Many games of one kind, stepped together by compiled calls: an environment for learning. It knows no game.
 
-The main loop is `_advance`: play an action, settle random events, start the game anew if it is over, look at the new
+The main loop is `_advance`: play an action, settle random events, restart the game if it is over, look at the new
 state. Arrays are numpy's and read-only; each call overwrites them.
 """
 
@@ -24,7 +24,7 @@ _KEPT = ("actions", "done", "rewards", "scores", "lengths")  # the arrays that d
 
 
 cdef class Batch:
-    """Games that are stepped together, each started anew when it is over.
+    """Games that are stepped together, each restarted when it is over.
 
     In the shapes, N is the number of games, P that of seats, A is ``game.max_actions`` and S is
     ``game.observation_size``.
@@ -169,7 +169,7 @@ cdef class Batch:
         if observations:
             rows = self.observations = np.zeros((n, self.ops.observation_size), np.float32)
             self.c_observations = &rows[0, 0]
-        # What a caller wrote would go into memory unchecked: `step` trusts the lists of legal actions.
+        # A caller's changes would reach the memory unchecked: `step` trusts the lists of legal actions.
         for array in (self.to_move, self.num_legal, self.legal, self.masks, self.observations, self.actions, self.done,
                       self.rewards, self.scores, self.lengths):
             if array is not None:
@@ -225,7 +225,7 @@ cdef class Batch:
         return self._states + i * self.ops.state_size
 
     cdef void _restart(self, int i) noexcept nogil:
-        """Start a game anew."""
+        """Restart a game."""
         memcpy(self._state(i), self._starts + rng_below(&self._rngs[i], self._num_starts) * self.ops.state_size,
                self.ops.state_size)
         game_settle_chance(self.ops, self._state(i), &self._rngs[i])
@@ -257,7 +257,7 @@ cdef class Batch:
         memset(self.c_scores, 0, self.num_games * self.num_players * sizeof(float))
 
     cdef bint _advance(self, int i, action_t action) noexcept nogil:
-        """Play an action and settle random events; if the game is over, note its outcome, start anew and return 1."""
+        """Play an action and settle random events; if the game is over, note its outcome, restart it and return 1."""
         cdef const GameOps* ops = self.ops
         cdef double numbers[MAX_SEATS]
         cdef int seat
@@ -401,5 +401,5 @@ def _restore(kind, starts, num_games, wanted, states, streams, kept):
 
 
 def _not_alike():
-    """Return the error for what is no description of a batch."""
+    """Return the error for a pickle that does not describe a batch."""
     return SearchError("pickled games: expected those of a batch of this version", reason="INVALID_OPTION")

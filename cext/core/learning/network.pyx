@@ -9,7 +9,7 @@ cdef float MOST_OUTPUT = 1e6    # far beyond what fitted weights give
 
 
 cdef inline float _finite(float output) noexcept nogil:
-    """Return an output within MOST_OUTPUT, 0 for what is no number: weights from a file may be any."""
+    """Return an output within MOST_OUTPUT, 0 for NaN: weights from a file may be any numbers."""
     return max(-MOST_OUTPUT, min(MOST_OUTPUT, output)) if output == output else 0
 
 

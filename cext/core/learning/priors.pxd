@@ -6,15 +6,6 @@ learnt policy reads categories, too (`cext.core.learning.scorer`).
 
 from cext.core.contract.game cimport State
 from cext.core.learning.scorer cimport scorer_find_t
-from cext.core.contract.types cimport action_t
-
-# Writes the category of each of the n legal actions of a state, and its share. Returns the row of the weights to use.
-ctypedef int (*priors_find_t)(const void* weights, const void* state, const action_t* actions, int n,
-                              int* categories, float* shares) noexcept nogil
-
-# A game's categories for Python: (row, actions, categories, shares). Raises TypeError if the state or the weights are
-# of another game.
-cdef object priors_categorize(State owner, object weights, str game, priors_find_t find)
 
 # A game's inputs of a learnt policy for Python, as a tuple of arrays: the summary (float32, `SUMMARY_...` of the game's
 # ``weights.pxd``); and of each action to be scored the action (uint64), the index of its category (int32), its prior

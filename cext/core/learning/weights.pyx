@@ -171,16 +171,13 @@ class WeightsSpec:
         Names of the numbers by which a policy sees a decision, and an action.
     features : callable
         From a compiled state to the network's inputs, float32, shape (seats, inputs).
-    categorize : callable or None
-        From a compiled state and weights to the row of the weights to use, the legal actions, their categories and
-        their shares. It shows where priors come from; a search does without.
     policy_inputs : callable or None
         From a compiled state and weights to what a policy reads: the summary, the actions to be scored, their
         categories, their priors without a policy, and their features.
     """
 
     def __init__(self, game, path, *, own_features, shared_features, estimates, features, categories=(),
-                 prior_rows=0, categorize=None, summary=(), action_features=(), policy_inputs=None):
+                 prior_rows=0, summary=(), action_features=(), policy_inputs=None):
         self.game = game
         self.path = Path(path)
         self.own_features = own_features
@@ -188,7 +185,6 @@ class WeightsSpec:
         self.estimates = estimates
         self.features = features
         self.categories = categories
-        self.categorize = categorize
         self.network = network_shapes(3 * len(self.own_features) + len(self.shared_features))
         self.shapes = dict(self.network)
         if categories:
@@ -250,7 +246,7 @@ class WeightsSpec:
         return self.make(arrays, {"estimate": True})
 
     def _policy_names(self):
-        """Return the names that a file with a policy has, by what they name."""
+        """Return the names of a policy's inputs, as a file has them."""
         return {"summary": list(self.summary), "features": list(self.action_features)}
 
     def load(self, path=None):

@@ -6,14 +6,14 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
-from cext.core.search.atomics cimport (atomic_cas_u32, atomic_load_u32, atomic_store_u32, atomic_store_u64, monotonic_s)
+from cext.core.search.atomics cimport atomic_cas_u32, atomic_load_u32, atomic_store_u64, monotonic_s
+from cext.core.search.budget cimport budget_use_iterations, budget_use_time
 from cext.core.contract.errors import SearchError
 from cext.core.contract.game cimport GameOps, game_settle_chance
-from cext.core.search.halving cimport halving_advance
 from cext.core.contract.heuristics cimport MOST_POINTS
 from cext.core.search.iteration cimport iteration_back_up, iteration_cancel, iteration_descend
 from cext.core.search.threads cimport pthread_join, pthread_t, thread_start
-from cext.core.search.turn_search cimport BY_ITERATIONS, BY_MEMORY, BY_TIME, NEVER_S, RUNNING, UNLIMITED
+from cext.core.search.turn_search cimport BY_ITERATIONS, BY_MEMORY, NEVER_S, RUNNING, UNLIMITED
 from cext.core.contract.types cimport MAX_SEATS, TERMINAL
 
 cdef enum:              # of a descent
@@ -28,7 +28,7 @@ cdef enum:
     WITH_SCORES = 2
 
 
-# What one thread does for a batch.
+# One thread's part of a batch.
 ctypedef struct PartC:
     SearchC* search
     WorkerC* slots
@@ -89,9 +89,9 @@ cdef void _gather_all(PartC* parts, pthread_t* ids, int threads) noexcept nogil:
         pthread_join(ids[t], NULL)
 
 
-def _checked(found, int count, int seats):
+def _checked(answer, int count, int seats):
     """Return the values and scores of an evaluator as float64 [count, seats]; None for scores that it does not give."""
-    values, scores = found if isinstance(found, tuple) else (found, None)
+    values, scores = answer if isinstance(answer, tuple) else (answer, None)
     values = _array(values, "values", count, seats)
     values = np.clip(values, 0.0, 1.0)
     total = values.sum(axis=1, keepdims=True)
@@ -101,13 +101,13 @@ def _checked(found, int count, int seats):
     return np.ascontiguousarray(values), scores
 
 
-def _array(given, name, count, seats):
+def _array(numbers, name, count, seats):
     try:
-        array = np.asarray(given, np.float64)
+        array = np.asarray(numbers, np.float64)
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.ndim != 2 or array.shape[0] != count or array.shape[1] < seats or not np.isfinite(array[:, :seats]).all():
-        raise SearchError(f"evaluator: given {name} of shape {np.shape(given)}; expected finite numbers of shape "
+        raise SearchError(f"evaluator: given {name} of shape {np.shape(numbers)}; expected finite numbers of shape "
                           f"[{count}, at least {seats}]", reason="BAD_EVALUATION")
     return array[:, :seats]
 
@@ -116,7 +116,6 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
                           unsigned long long most, double until_s) except -1:
     cdef const GameOps* ops = search.ops
     cdef uint64_t started = slots[0].iterations, limit = min(<uint64_t>most, search.limits.max_iterations)
-    cdef double now_s
     cdef int t, n
     cdef PartC* parts = <PartC*>calloc(threads, sizeof(PartC))
     cdef pthread_t* ids = <pthread_t*>calloc(threads, sizeof(pthread_t))
@@ -133,9 +132,7 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
                 atomic_cas_u32(&search.limits.stop, RUNNING, BY_ITERATIONS)
                 break
             if search.limits.max_iterations < UNLIMITED:
-                if started >= search.confirm_iterations:
-                    atomic_store_u32(&search.is_confirming, 1)
-                halving_advance(search, <double>started / search.limits.max_iterations)
+                budget_use_iterations(search, started)
             for t in range(threads):
                 parts[t] = PartC(search, slots, t, n, threads, search.gives_scores == NOT_ASKED, &c_rows[0, 0],
                                  outcomes, outcomes + num_slots)
@@ -146,13 +143,7 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int num_slots, int th
             if slots[0].iterations < started:
                 atomic_cas_u32(&search.limits.stop, RUNNING, BY_MEMORY)
             if search.limits.deadline_s < NEVER_S:
-                now_s = monotonic_s()
-                if now_s >= search.confirm_s:
-                    atomic_store_u32(&search.is_confirming, 1)
-                halving_advance(search, (now_s - search.limits.began_s)
-                                / (search.limits.deadline_s - search.limits.began_s))
-                if now_s >= search.limits.deadline_s:
-                    atomic_cas_u32(&search.limits.stop, RUNNING, BY_TIME)
+                budget_use_time(search, monotonic_s())
             if monotonic_s() >= until_s:
                 break
     finally:
@@ -167,8 +158,8 @@ cdef tuple _ask(SearchC* search, object evaluator, object rows):
 
     Its first answer decides, before anything is backed up, whether the margin counts in the search.
     """
-    found = _checked(evaluator(rows), len(rows), search.num_players)
-    cdef bint with_scores = found[1] is not None
+    answer = _checked(evaluator(rows), len(rows), search.num_players)
+    cdef bint with_scores = answer[1] is not None
     if search.gives_scores == NOT_ASKED:
         search.gives_scores = WITH_SCORES if with_scores else WITHOUT_SCORES
         if not with_scores:
@@ -177,7 +168,7 @@ cdef tuple _ask(SearchC* search, object evaluator, object rows):
         raise SearchError(f"evaluator: answered with{'' if with_scores else 'out'} scores, and "
                           f"with{'out' if with_scores else ''} them before; expected one form in a search",
                           reason="BAD_EVALUATION")
-    return found
+    return answer
 
 
 cdef int _finish(SearchC* search, WorkerC* slots, int n, const int* outcomes, const int* viewers, object evaluator,
@@ -189,10 +180,10 @@ cdef int _finish(SearchC* search, WorkerC* slots, int n, const int* outcomes, co
     cdef bint is_first = search.gives_scores == NOT_ASKED
     cdef int s, num_ended = 0
     waiting = [s for s in range(n) if outcomes[s] == WAITING]
-    found = None
+    answer = None
     try:
         if waiting:
-            found = _ask(search, evaluator, rows[:n] if len(waiting) == n else rows[waiting])
+            answer = _ask(search, evaluator, rows[:n] if len(waiting) == n else rows[waiting])
         elif is_first:
             # The game is over at every leaf. Whether the margin counts there must be known all the same.
             search.ops.observe(search.root_state, search.viewer, &c_rows[0, 0])
@@ -203,21 +194,21 @@ cdef int _finish(SearchC* search, WorkerC* slots, int n, const int* outcomes, co
                 num_ended += 1
                 if is_first:
                     _back_up_end(&slots[s])
-            elif outcomes[s] == WAITING and found is None:
+            elif outcomes[s] == WAITING and answer is None:
                 iteration_cancel(&slots[s])
         atomic_store_u64(&slots[0].iterations, slots[0].iterations + num_ended)
-    if found is not None:
-        _back_up_waiting(search, slots, waiting, viewers, found)
+    if answer is not None:
+        _back_up_waiting(search, slots, waiting, viewers, answer)
     return 0
 
 
-cdef int _back_up_waiting(SearchC* search, WorkerC* slots, list waiting, const int* viewers, tuple found) except -1:
-    """Back up the other descents with what the evaluator has found."""
+cdef int _back_up_waiting(SearchC* search, WorkerC* slots, list waiting, const int* viewers, tuple answer) except -1:
+    """Back up the other descents with the evaluator's answer."""
     cdef int s, k, seat, row
     cdef double values[MAX_SEATS]
     cdef double scores[MAX_SEATS]
-    cdef const double[:, ::1] c_values = found[0]
-    cdef const double[:, ::1] c_scores = found[1]
+    cdef const double[:, ::1] c_values = answer[0]
+    cdef const double[:, ::1] c_scores = answer[1]
     for row, s in enumerate(waiting):
         if c_scores is None:
             search.ops.scores(slots[s].state, scores)

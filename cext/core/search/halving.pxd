@@ -1,7 +1,7 @@
 """Sequential halving: which of a few first actions of the turn is best, with the iterations that there are.
 
 The candidates are drawn from the priors. The iterations, or the time, are divided into log2(number of candidates) equal
-phases. In a phase each candidate left gets as many descents as any other; at its end the worse half is dropped.
+phases. In a phase all remaining candidates get equal numbers of descents; at its end the worse half is dropped.
 
 Sources
 * Sequential halving: Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits" (ICML 2013).
@@ -13,8 +13,8 @@ from libc.stdint cimport uint32_t
 from cext.core.search.worker cimport SearchC, WorkerC
 from cext.core.contract.types cimport action_t
 
-# Draws the candidates, as many as the option `halving` says, with the memory of a worker. Returns 0, or -1 if there is
-# no memory for the graph. Without candidates the other functions do nothing.
+# Draws the candidates, at most the number in the option `halving`, with the memory of a worker. Returns 0, or -1 if
+# there is no memory for the graph. Without candidates the other functions do nothing.
 cdef int halving_begin(WorkerC* worker) noexcept nogil
 
 # Drops candidates if a share of the budget, in [0, 1], has reached the next phase.

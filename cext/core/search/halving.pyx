@@ -65,7 +65,7 @@ cdef void halving_advance(SearchC* search, double used) noexcept nogil:
 
 
 cdef double _factor(SearchC* search) noexcept nogil:
-    """Return how much the utility counts in a score. The caller holds the lock, as of the next two functions."""
+    """Return how much the utility counts in a score. The caller holds the lock, also for the next two functions."""
     cdef HalvingC* halving = &search.halving
     cdef uint32_t most = 0
     cdef int i

@@ -1,6 +1,5 @@
 """Listings that a thread keeps; contracts in ``listings.pxd``."""
 
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 
@@ -37,57 +36,3 @@ cdef void listings_keep(ListingsC* listings, uint64_t key, const action_t* actio
     place[1] = <uint64_t>n
     memcpy(place + 2, actions, n * sizeof(action_t))
     memcpy(place + 2 + n, priors, n * sizeof(float))
-
-
-cdef class Listings:
-    """Kept listings for Python, as a thread of a search has them."""
-    cdef ListingsC* _listings
-
-    def __cinit__(self):
-        self._listings = <ListingsC*>malloc(sizeof(ListingsC))
-        if self._listings == NULL:
-            raise MemoryError
-        listings_init(self._listings)
-
-    def __dealloc__(self):
-        free(self._listings)
-
-    def __reduce__(self):
-        raise TypeError("Listings cannot be copied or pickled: they are what one search remembers; make new ones")
-
-    def find(self, uint64_t key):
-        """Return the actions and priors that are kept under a key.
-
-        Parameters
-        ----------
-        key : int
-            0 <= key < 2**64.
-
-        Returns
-        -------
-        tuple of (list of int, list of float) or None
-            None if nothing is kept there (any more).
-        """
-        cdef action_t actions[LISTINGS_MOST]
-        cdef float priors[LISTINGS_MOST]
-        cdef int i, n = listings_find(self._listings, key, actions, priors)
-        return ([actions[i] for i in range(n)], [priors[i] for i in range(n)]) if n > 0 else None
-
-    def keep(self, uint64_t key, list actions not None, list priors not None):
-        """Keep actions and their priors under a key; nothing happens if they are more than `LISTINGS_MOST`.
-
-        Parameters
-        ----------
-        key : int
-            0 <= key < 2**64.
-        actions : list of int
-        priors : list of float
-            As many as actions.
-        """
-        cdef action_t some[LISTINGS_MOST + 1]
-        cdef float theirs[LISTINGS_MOST + 1]
-        cdef int i, n = min(<int>len(actions), LISTINGS_MOST + 1)
-        for i in range(n):
-            some[i] = actions[i]
-            theirs[i] = priors[i]
-        listings_keep(self._listings, key, some, theirs, n)

@@ -34,7 +34,7 @@ OPTIONS = {
     # distribution: with scale 1 the actions are ordered as if drawn from the priors without replacement (Kool, van Hoof
     # and Welling, 2019). 0: none.
     "prior_noise": (0.0, 0.0, 10.0),
-    # What a mean advantage of 1 (in utility) of an action adds to the logarithm of its prior, see `history.pxd`. 0, and
+    # Added to the logarithm of an action's prior for a mean advantage of 1 (in utility), see `history.pxd`. 0, and
     # always in games without priors: no history.
     "history": (30.0, 0.0, 50.0),
     # Visits with advantage 0 that are added to those of an action.

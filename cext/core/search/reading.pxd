@@ -7,7 +7,7 @@ from cext.core.search.worker cimport SearchC
 # The candidates of a result, best first, at least one and at most `count`: dicts as in `TurnSearch.result`.
 cdef list reading_candidates(SearchC* search, int count)
 
-# What the search found about the decisions of its turn, see `Search.decisions`.
+# The visits and utilities of the decisions of its turn, see `Search.decisions`.
 cdef list reading_decisions(SearchC* search, uint32_t least_visits)
 
 # Raises SearchError unless the visits add up, see `Search.check_visits`. `iterations`: of all threads together.

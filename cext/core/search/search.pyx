@@ -332,19 +332,19 @@ cdef class Search(TurnSearch):
         return tree_visits(&self.search, state.data)
 
     def decisions(self, int least_visits):
-        """Return what the search found about the decisions of its turn: data to learn a policy from.
+        """Return the visits and utilities of the decisions of its turn: data to learn a policy from.
 
         Only for a search that has ended.
 
         Parameters
         ----------
         least_visits : int
-            Fewer visits of a node than that tell too little, >= 1.
+            Least number of visits of a node, >= 1.
 
         Returns
         -------
         list of dict
-            For each node of the turn with so many visits and two or more visited actions, the root first: ``actions``
+            For each node of the turn with these visits and at least two visited actions, the root first: ``actions``
             (that lead there from the root), ``utility`` (mean of the mover's, in [0, 1]) and ``edges`` (list of tuple:
             action, visits, mean utility of the mover after it).
 

@@ -16,5 +16,8 @@ cdef int team_start(TeamC* team, WorkerC* workers, int threads) except -1
 # thread also wakes to handle signals, and raises what a handler raises.
 cdef bint team_wait(TeamC* team, double until_s) except? False
 
+# Whether the time left is too short for the second end of a turn to get as many visits as the first.
+cdef bint team_is_settled(double most, double second, double iterations, double spent_s, double left_s) noexcept nogil
+
 # Stops the threads and waits until they have ended.
 cdef int team_join(TeamC* team) except -1

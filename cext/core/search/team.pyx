@@ -1,18 +1,17 @@
 """The native threads of a search; contracts in ``team.pxd``."""
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 
 from cext.core.search.atomics cimport (atomic_add_u32, atomic_add_u64, atomic_cas_u32, atomic_load_u32,
-                                       atomic_store_u32, atomic_store_u64, monotonic_s, semaphore_post,
-                                       semaphore_wait, thread_add_niceness)
+                                       atomic_store_u64, monotonic_s, semaphore_post, semaphore_wait,
+                                       thread_add_niceness)
+from cext.core.search.budget cimport budget_use_iterations, budget_use_time
 from cext.core.search.graph cimport NO_NODE, NodeC
-from cext.core.search.halving cimport halving_advance
 from cext.core.search.iteration cimport iteration_run
 from cext.core.search.threads cimport pthread_join, thread_start
-from cext.core.search.turn_search cimport (BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, NEVER_S, RUNNING, SETTLED,
-                                           SIGNALS_S, UNLIMITED)
+from cext.core.search.turn_search cimport BY_MEMORY, BY_STOP, NEVER_S, RUNNING, SETTLED, SIGNALS_S, UNLIMITED
 from cext.core.search.worker cimport SearchC
 
 import threading
@@ -31,34 +30,24 @@ cdef void* _work(void* argument) noexcept nogil:
     """The body of a native thread: iterate until the search stops."""
     cdef WorkerC* worker = <WorkerC*>argument
     cdef SearchC* search = worker.search
-    cdef uint64_t started
     cdef double now_s
     thread_add_niceness(search.niceness)
     while atomic_load_u32(&search.limits.stop) == RUNNING:
-        if search.limits.max_iterations < UNLIMITED:
-            started = atomic_add_u64(&search.started, 1)
-            if started >= search.limits.max_iterations:
-                atomic_cas_u32(&search.limits.stop, RUNNING, BY_ITERATIONS)
-                break
-            if started >= search.confirm_iterations:
-                _stop_exploring(search)
-            halving_advance(search, <double>started / search.limits.max_iterations)
+        if (search.limits.max_iterations < UNLIMITED
+                and not budget_use_iterations(search, atomic_add_u64(&search.started, 1))):
+            break
         if iteration_run(worker) < 0:
             atomic_cas_u32(&search.limits.stop, RUNNING, BY_MEMORY)
             break
         atomic_store_u64(&worker.iterations, worker.iterations + 1)
         if search.limits.deadline_s < NEVER_S:
             now_s = monotonic_s()
-            if now_s >= search.confirm_s:
-                _stop_exploring(search)
-            halving_advance(search, (now_s - search.limits.began_s)
-                            / (search.limits.deadline_s - search.limits.began_s))
-            if now_s >= search.limits.deadline_s:
-                atomic_cas_u32(&search.limits.stop, RUNNING, BY_TIME)
-            elif (worker.iterations % max(<uint32_t>SETTLED_EVERY, atomic_load_u32(&search.graph.num_ends) // 4) == 0
-                  and search.limits.max_iterations == UNLIMITED
-                  and search.options.early_stop > 0 and search.options.halving < 2
-                  and atomic_load_u32(&search.is_confirming) and _is_settled(search, now_s)):
+            if (budget_use_time(search, now_s)
+                    and worker.iterations % max(<uint32_t>SETTLED_EVERY,
+                                                atomic_load_u32(&search.graph.num_ends) // 4) == 0
+                    and search.limits.max_iterations == UNLIMITED
+                    and search.options.early_stop > 0 and search.options.halving < 2
+                    and atomic_load_u32(&search.is_confirming) and _is_settled(search, now_s)):
                 atomic_cas_u32(&search.limits.stop, RUNNING, SETTLED)
     if atomic_add_u32(&search.workers_running, <uint32_t>-1) == 1:
         search.ended_s = monotonic_s()
@@ -82,18 +71,10 @@ cdef bint _is_settled(SearchC* search, double now_s) noexcept nogil:
                            now_s - search.limits.began_s, search.limits.deadline_s - now_s)
 
 
-cpdef bint team_is_settled(double most, double second, double iterations, double spent_s,
-                           double left_s) noexcept nogil:
-    """Return whether the time left is too short for the second end of a turn to get as many visits as the first."""
+cdef bint team_is_settled(double most, double second, double iterations, double spent_s,
+                          double left_s) noexcept nogil:
     # 1.2: the search may become faster.
     return most > second + 1.2 * iterations * left_s / spent_s
-
-
-cdef inline void _stop_exploring(SearchC* search) noexcept nogil:
-    """Stop exploring in the root's turn."""
-    # Write it only once: every thread reads this cache line.
-    if not atomic_load_u32(&search.is_confirming):
-        atomic_store_u32(&search.is_confirming, 1)
 
 
 # --- for the thread that calls

@@ -1,4 +1,4 @@
-"""What all searches of one turn share: limits, stop reasons, the base class of `Search`, `UCT` and `Beam`."""
+"""Common to all searches of one turn: limits, stop reasons, the base class of `Search`, `UCT` and `Beam`."""
 
 from libc.stdint cimport uint32_t, uint64_t
 

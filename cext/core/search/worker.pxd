@@ -15,8 +15,8 @@ from cext.core.search.turn_search cimport LimitsC
 from cext.core.contract.types cimport action_t
 
 cdef enum:
-    # Most actions of a descent; a deeper one ends there and is evaluated. `reading_check_visits` relies on it that no
-    # descent of usual length ends at an old node.
+    # Most actions of a descent; a deeper one ends there and is evaluated. `reading_check_visits` relies on
+    # the fact that no descent of usual length ends at an old node.
     MAX_PATH = 1024
     NO_EDGE = -1                # in a path: a random event, not a choice
     MAX_HALVING = 256           # most candidates of a sequential halving
@@ -36,10 +36,10 @@ ctypedef struct HalvingC:
     uint32_t phase
     int num_phases              # 0 without candidates
     int num_left                # candidates that are left, the first ones
-    CandidateC candidates[MAX_HALVING]  # as many as the option `halving` has at most
+    CandidateC candidates[MAX_HALVING]  # the maximum of the option `halving`
 
 
-# What all threads share.
+# The data that all threads share.
 ctypedef struct SearchC:
     const GameOps* ops
     const void* weights         # of `policy` and `evaluate`; the Python object owns these three
@@ -69,7 +69,7 @@ ctypedef struct SearchC:
     uint8_t padding_after[CACHE_LINE]
 
 
-# What each thread owns.
+# The data that each thread owns.
 ctypedef struct WorkerC:
     SearchC* search
     bitgen_t rng                # a copy of the stream's

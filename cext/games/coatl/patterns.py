@@ -7,6 +7,7 @@ after each occurrence does so in one pass. The patterns come from ``cards.json``
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -82,16 +83,16 @@ def shortest_path(automaton: Automaton, start: int) -> list[int]:
     """
     # States by the number of occurrences beyond those of the word as it ends now.
     first = (start, -automaton.at_end[start])
-    layers, parents = [[first]], {first: None}
+    layers, seen = [[first]], {first}
     while not any(found + automaton.at_end[state] > 0 for state, found in layers[-1]):
         layers.append([])
         for state, found in layers[-2]:
             for step, count in automaton.steps[state]:
-                if (step, found + count) not in parents:
-                    parents[step, found + count] = (state, found)
+                if (step, found + count) not in seen:
+                    seen.add((step, found + count))
                     layers[-1].append((step, found + count))
     ends = {(state, found) for state, found in layers.pop() if found + automaton.at_end[state] > 0}
-    path = []
+    path: list[dict[tuple[int, int], int]] = []
     for layer in reversed(layers):
         masks = {
             node: sum(
@@ -106,7 +107,7 @@ def shortest_path(automaton: Automaton, start: int) -> list[int]:
     return _walk(automaton, first, list(reversed(path)))
 
 
-def _walk(automaton, node, layers):
+def _walk(automaton: Automaton, node: tuple[int, int], layers: list[dict[tuple[int, int], int]]) -> list[int]:
     """Follow the lowest colour from layer to layer; return the sets of colours."""
     masks = []
     for i, layer in enumerate(layers):
@@ -137,9 +138,9 @@ def compile_requirement(requirement: dict[str, Any]) -> Automaton:
     """
     pattern = _read(requirement)
     states: dict[tuple[int, frozenset[int]], int] = {}
-    todo = []
+    todo: list[tuple[int, frozenset[int]]] = []
 
-    def number(previous, reached):
+    def number(previous: int, reached: Iterable[int]) -> int:
         # What came before matters only to patterns that look at it.
         key = (previous if pattern.not_before is not None else _NOTHING, frozenset(reached))
         if key not in states:
@@ -148,7 +149,8 @@ def compile_requirement(requirement: dict[str, Any]) -> Automaton:
         return states[key]
 
     start, strict_start = number(_NOTHING, ()), number(_ANYTHING, ())
-    steps, at_end = [], []
+    steps: list[list[tuple[int, int]]] = []
+    at_end: list[int] = []
     while todo:
         previous, reached = todo.pop(0)
         steps.append([])
@@ -159,7 +161,7 @@ def compile_requirement(requirement: dict[str, Any]) -> Automaton:
     return Automaton(steps, at_end, start, strict_start)
 
 
-def _step(pattern, previous, reached, color):
+def _step(pattern: _Pattern, previous: int, reached: frozenset[int], color: int) -> tuple[set[int], int]:
     """Return the items reached after a piece, and whether it completes an occurrence.
 
     `reached`: for each occurrence under way, the number of items that it has.
@@ -168,7 +170,7 @@ def _step(pattern, previous, reached, color):
     if end in reached and color != pattern.not_after:
         count, reached = 1, frozenset()  # complete before this piece, which may begin the next one
     begins = pattern.not_before is None or previous not in (pattern.not_before, _ANYTHING)
-    following = set()
+    following: set[int] = set()
     for i in (*reached, *([0] if begins else [])):
         if i < end and pattern.items[i][0] in (color, ANY):
             following.add(i + 1)
@@ -179,13 +181,14 @@ def _step(pattern, previous, reached, color):
     return following, count
 
 
-def _read(requirement):
+def _read(requirement: dict[str, Any]) -> _Pattern:
     """Return a card's requirement as a pattern."""
     if requirement["type"] == "count":
         return _Pattern([(COLORS.index(requirement["color"]), False)], None, None)
     if requirement["type"] != "sequence":
         raise ValueError(f"requirement {requirement['type']!r}: expected count or sequence")
-    items, not_before, not_after = [], None, None
+    items: list[tuple[int, bool]] = []
+    not_before = not_after = None
     elements = requirement["sequence"]
     for i, element in enumerate(elements):
         color = ANY if element["color"] == "any" else COLORS.index(element["color"])

@@ -5,7 +5,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
-from cext.core.learning.priors cimport priors_categorize, priors_find_t, priors_inputs
+from cext.core.learning.priors cimport priors_inputs
 from cext.core.contract.rng cimport rng_below
 from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
 from cext.games.coatl.cards cimport NUM_COLORS, NUM_PAIRS, PAIR_A, PAIR_B
@@ -273,41 +273,10 @@ cdef void _describe_action(const CoatlStateC* state, action_t action, float* out
     out[ACTION_HAND_AFTER] = hand / <float>5
 
 
-cdef int _categorize_anew(const void* weights, const CoatlStateC* state, const action_t* actions, int n,
-                          int* categories, float* shares) noexcept nogil:
-    """Find the categories without a cache; the weights do not matter."""
-    cdef float outlooks[MAX_ACTIONS]
-    return _categorize(state, NULL, actions, n, categories, shares, outlooks)
-
-
 cdef void _look_anew(const void* weights, const CoatlStateC* state, const action_t* actions, int n, float* priors,
                      ScorerInputsC* inputs) noexcept nogil:
     """Find the inputs of a policy without a cache."""
     _look(weights, NULL, state, actions, n, priors, inputs)
-
-
-def categorize(State owner not None, weights not None):
-    """Return the legal actions of a position, with their categories and shares.
-
-    Parameters
-    ----------
-    owner : State
-        Of Coatl.
-    weights : Weights
-        Of Coatl.
-
-    Returns
-    -------
-    tuple of (int, numpy.ndarray, numpy.ndarray, numpy.ndarray)
-        The row of the weights to use; and, each of shape (actions,): the actions (uint64, ascending), the index of
-        their category (int32), and their share of the category's weight (float32, >= 0).
-
-    Raises
-    ------
-    TypeError
-        If the state or the weights are of another game.
-    """
-    return priors_categorize(owner, weights, "coatl", <priors_find_t>_categorize_anew)
 
 
 NUM_ROWS = NUM_GROUPS       # of the weights of the categories

@@ -6,7 +6,7 @@ from libc.stdlib cimport abs
 from libc.string cimport memset
 
 from cext.core.contract.game cimport State
-from cext.core.learning.priors cimport priors_categorize, priors_find_t, priors_inputs
+from cext.core.learning.priors cimport priors_inputs
 from cext.core.contract.rng cimport mix_bits, mix_step, mix_word, rng_below, rng_uniform
 from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
 from cext.games.mexica.board cimport STARTS
@@ -860,42 +860,10 @@ cdef void _describe_action(const MexicaStateC* state, action_t action, const Pri
             return
 
 
-cdef int _categorize_only(const void* weights, const MexicaStateC* state, const action_t* actions, int n,
-                          int* categories, float* shares) noexcept nogil:
-    """Find the categories and shares alone."""
-    cdef PriorsC facts
-    cdef int count[16]                  # by verb
-    return _categorize(weights, NULL, state, actions, n, categories, shares, count, &facts)
-
-
 cdef void _look_anew(const void* weights, const MexicaStateC* state, const action_t* actions, int n, float* priors,
                      ScorerInputsC* inputs) noexcept nogil:
     """Find the inputs of a policy without a cache."""
     _look(weights, NULL, state, actions, n, priors, inputs)
-
-
-def categorize(State owner not None, weights not None):
-    """Return the legal actions of a position, with their categories and shares.
-
-    Parameters
-    ----------
-    owner : State
-        Of Mexica.
-    weights : Weights
-        Of Mexica.
-
-    Returns
-    -------
-    tuple of (int, numpy.ndarray, numpy.ndarray, numpy.ndarray)
-        The row of the weights to use; and, each of shape (actions,): the actions (uint64, ascending), the index of
-        their category (int32), and their share of the category's weight (float32, >= 0).
-
-    Raises
-    ------
-    TypeError
-        If the state or the weights are of another game.
-    """
-    return priors_categorize(owner, weights, "mexica", <priors_find_t>_categorize_only)
 
 
 NUM_ROWS = NUM_GROUPS       # of the weights of the categories

@@ -14,7 +14,6 @@ SPEC = WeightsSpec(
     features=evaluation.features,
     categories=enum_names(weights, "CATEGORY_"),
     prior_rows=policy.NUM_ROWS,
-    categorize=policy.categorize,
     summary=enum_names(weights, "SUMMARY_"),
     action_features=enum_names(weights, "ACTION_"),
     policy_inputs=policy.policy_inputs,

@@ -8,7 +8,7 @@ from libc.stdint cimport uint32_t
 from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
-from cext.core.learning.priors cimport priors_categorize, priors_find_t, priors_inputs
+from cext.core.learning.priors cimport priors_inputs
 from cext.core.contract.rng cimport rng_below
 from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
 from cext.games.tzolkin.evaluation cimport AT_ONCE, BeforeC, evaluation_after, evaluation_look
@@ -198,37 +198,6 @@ cdef void _describe_action(action_t action, float* out) noexcept nogil:
     out[ACTION_NUMBER] = min(action_number(action), 8) / <float>4
     out[ACTION_MONUMENT] = verb == BUILD and action_tile(action) >= NUM_BUILDINGS
     out[ACTION_TILE] = (action_tile(action) + 1) / <float>32
-
-
-cdef int _categorize_only(const void* weights, const TzolkinStateC* state, const action_t* actions, int n,
-                          int* categories, float* shares) noexcept nogil:
-    """Find the categories and shares alone."""
-    cdef float losses[MAX_ACTIONS]
-    return _categorize(weights, state, actions, n, categories, shares, losses)
-
-
-def categorize(State owner not None, weights not None):
-    """Return the legal actions of a position, with their categories and shares.
-
-    Parameters
-    ----------
-    owner : State
-        Of Tzolk'in.
-    weights : Weights
-        Of Tzolk'in.
-
-    Returns
-    -------
-    tuple of (int, numpy.ndarray, numpy.ndarray, numpy.ndarray)
-        The row of the weights to use; and, each of shape (actions,): the actions (uint64, ascending), the index of
-        their category (int32), and their share of the category's weight (float32, >= 0).
-
-    Raises
-    ------
-    TypeError
-        If the state or the weights are of another game.
-    """
-    return priors_categorize(owner, weights, "tzolkin", <priors_find_t>_categorize_only)
 
 
 NUM_ROWS = NUM_GROUPS       # of the weights of the categories

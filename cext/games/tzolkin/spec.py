@@ -17,7 +17,6 @@ SPEC = WeightsSpec(
     features=evaluation.features,
     categories=tuple(f"{kind}_{gap}" for kind in KINDS for gap in GAPS),
     prior_rows=policy.NUM_ROWS,
-    categorize=policy.categorize,
     summary=enum_names(weights, "SUMMARY_"),
     action_features=enum_names(weights, "ACTION_"),
     policy_inputs=policy.policy_inputs,

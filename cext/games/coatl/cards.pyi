@@ -1,0 +1,1 @@
+COLORS: tuple[str, ...]

@@ -1,0 +1,129 @@
+"""Compiled functions that no Python function of the package shows, for tests of their own."""
+
+from libc.stdint cimport uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+
+from cext.core.search.listings cimport LISTINGS_MOST, ListingsC, listings_find, listings_init, listings_keep
+from cext.core.search.team cimport team_is_settled
+from cext.core.contract.types cimport action_t
+from cext.games.coatl.cards cimport (FACES, NUM_COLORS, NUM_FACES, NUM_TEMPLES, card_points, card_reached, card_times,
+                                     neighbors_of, temple_met)
+
+
+def turn_is_settled(double most, double second, double iterations, double spent_s, double left_s):
+    """Return what `team_is_settled` returns."""
+    return bool(team_is_settled(most, second, iterations, spent_s, left_s))
+
+
+cdef class Listings:
+    """Kept listings for Python, as a thread of a search has them."""
+    cdef ListingsC* _listings
+
+    def __cinit__(self):
+        self._listings = <ListingsC*>malloc(sizeof(ListingsC))
+        if self._listings == NULL:
+            raise MemoryError
+        listings_init(self._listings)
+
+    def __dealloc__(self):
+        free(self._listings)
+
+    def find(self, uint64_t key):
+        """Return the actions and priors that are kept under a key.
+
+        Parameters
+        ----------
+        key : int
+            0 <= key < 2**64.
+
+        Returns
+        -------
+        tuple of (list of int, list of float) or None
+            None if nothing is kept there (any more).
+        """
+        cdef action_t actions[LISTINGS_MOST]
+        cdef float priors[LISTINGS_MOST]
+        cdef int i, n = listings_find(self._listings, key, actions, priors)
+        return ([actions[i] for i in range(n)], [priors[i] for i in range(n)]) if n > 0 else None
+
+    def keep(self, uint64_t key, list actions not None, list priors not None):
+        """Keep actions and their priors under a key; nothing happens if they are more than `LISTINGS_MOST`.
+
+        Parameters
+        ----------
+        key : int
+            0 <= key < 2**64.
+        actions : list of int
+        priors : list of float
+            As many as actions.
+        """
+        cdef action_t kept_actions[LISTINGS_MOST + 1]
+        cdef float kept_priors[LISTINGS_MOST + 1]
+        cdef int i, n = min(<int>len(actions), LISTINGS_MOST + 1)
+        for i in range(n):
+            kept_actions[i] = actions[i]
+            kept_priors[i] = priors[i]
+        listings_keep(self._listings, key, kept_actions, kept_priors, n)
+
+
+cdef int _fill_word(uint8_t* word, int face, pieces) except -1:
+    """Write a sequence of colours to an array. Raises ValueError if the face or the word is out of range."""
+    if not 0 <= face < NUM_FACES or len(pieces) > 64 or not all(0 <= color < NUM_COLORS for color in pieces):
+        raise ValueError(f"face {face!r}, pieces {pieces!r}: out of range")
+    for i, color in enumerate(pieces):
+        word[i] = color
+    return 0
+
+
+def count_times(int face, pieces, bint strict_left=False, bint strict_right=False):
+    """Return the number of disjoint occurrences of a face's pattern in a word.
+
+    Parameters
+    ----------
+    face : int
+        0 to 48.
+    pieces : sequence of int
+        At most 64 colours, 0 to 4, from head to tail.
+    strict_left, strict_right : bool
+        Whether the end counts as a neighbour of every colour.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If the face or the pieces are out of range.
+    """
+    cdef uint8_t word[64]
+    _fill_word(word, face, pieces)
+    return card_times(face, word, len(pieces), strict_left, strict_right)
+
+
+def is_reached(int face, pieces, bint strict_left=False, bint strict_right=False):
+    """Return whether a word reaches a face's first level, as the rules compute it; see `count_times`."""
+    cdef uint8_t word[64]
+    _fill_word(word, face, pieces)
+    return (not FACES[face].neighbors & ~neighbors_of(word, len(pieces))
+            and card_reached(face, word, len(pieces), strict_left, strict_right))
+
+
+def count_met(int temple, pieces):
+    """Return how many requirements of temple 0 to 14 a complete Coatl of these colours meets."""
+    cdef uint8_t counts[NUM_COLORS]
+    cdef int color
+    if not 0 <= temple < NUM_TEMPLES or not all(0 <= color < NUM_COLORS for color in pieces):
+        raise ValueError(f"temple {temple!r}, pieces {pieces!r}: out of range")
+    for color in range(NUM_COLORS):
+        counts[color] = 0
+    for color in pieces:
+        counts[color] += 1
+    return temple_met(temple, counts, len(pieces))
+
+
+def points_of(int face, int times):
+    """Return the points of a face (0 to 48) for a number of occurrences (>= 0)."""
+    if not 0 <= face < NUM_FACES or times < 0:
+        raise ValueError(f"face {face!r}, times {times!r}: out of range")
+    return card_points(face, times)
