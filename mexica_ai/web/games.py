@@ -174,7 +174,7 @@ class Game:
     def _last_person(self) -> int:
         return self._looking if self._looking in self.persons else self.persons[0]
 
-    def curtain(self, viewer: int | None, opens: bool = False) -> int | None:
+    def handover(self, viewer: int | None, opens: bool = False) -> int | None:
         """Return the seat whose person must look before anything is shown; None if the game may be shown.
 
         Parameters
@@ -194,10 +194,10 @@ class Game:
         return None if viewer == self._looking else viewer
 
     def require_shown(self, viewer: int | None) -> int | None:
-        """Return `eyes(viewer)`; Refusal if a curtain hides what they see."""
+        """Return `eyes(viewer)`; Refusal while the screen is being handed over."""
         seen = self.eyes(viewer)
-        if self.curtain(seen) is not None:
-            raise Refusal(403, "CURTAIN", "another person looks at the screen; expected the one whose view it is")
+        if self.handover(seen) is not None:
+            raise Refusal(403, "HANDOVER", "the view of a seat that the screen is not with; expected a handover")
         return seen
 
     def shown(self, position: Position, viewer: int | None) -> Position:
@@ -438,14 +438,14 @@ class Game:
         viewer : int or None
             Whose page it is; None: chosen by who is to move.
         opens : bool
-            As for `curtain`.
+            As for `handover`.
         """
         seen = self.eyes(viewer)
-        curtain = self.curtain(seen, opens)
-        key = (seen, curtain is not None)
+        handover = self.handover(seen, opens)
+        key = (seen, handover is not None)
         if key not in self._snapshots:
-            self._snapshots[key] = snapshot_of(self, seen, curtain)
-        is_hidden = curtain is not None
+            self._snapshots[key] = snapshot_of(self, seen, handover)
+        is_hidden = handover is not None
         analysis = self.analysis
         if analysis is not None and (is_hidden or analysis["viewer"] != seen):
             analysis = None

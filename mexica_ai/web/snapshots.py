@@ -34,8 +34,8 @@ _NOTHING: dict[str, Any] = {
 }
 
 
-def snapshot_of(game: Game, viewer: int | None, curtain: int | None) -> dict[str, Any]:
-    """Return what changes only with the version; a curtain hides all that one seat may see and another not."""
+def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> dict[str, Any]:
+    """Return the part of a snapshot that changes only with the version; a handover leaves out all that is hidden."""
     now = game.now
     common = {
         "id": game.id,
@@ -45,7 +45,7 @@ def snapshot_of(game: Game, viewer: int | None, curtain: int | None) -> dict[str
         "created": game.created,
         "seats": [seat.to_json() for seat in game.seats],
         "viewer": viewer,
-        "curtain": curtain,
+        "handover": handover,
         "open": game.is_open,
         "draws": game.draws,
         "scores": now.scores,
@@ -58,7 +58,7 @@ def snapshot_of(game: Game, viewer: int | None, curtain: int | None) -> dict[str
         "can_take_back": game.takeback_limit() is not None,
         "num_turns": len(game.positions) - 1,
     }
-    if curtain is not None:
+    if handover is not None:
         return {**common, "turns": [], **_NOTHING}
     is_mine = game.mover is not None and game.mover in game.persons and viewer in (None, game.mover)
     draft = game.drafted() if is_mine else Draft(game.shown(now, viewer), False, False)

@@ -106,7 +106,7 @@ def test_an_event_between_the_turns_of_two_persons_can_be_taken_back():
                     seats.add((before, game.mover))
                     assert game.takeback_limit() == len(game.positions) - 3
                 continue
-            game.curtain(game.mover, opens=True)
+            game.handover(game.mover, opens=True)
             if game.drafted().is_ended:
                 game.commit(None)
             else:

@@ -199,8 +199,8 @@ class Page {
   // --- a turn
 
   get isMine() {
-    const {waiting, curtain} = this.snap;
-    return this.mode === 'play' && waiting === 'person' && curtain == null && !this.shown && !this.isSending;
+    const {waiting, handover} = this.snap;
+    return this.mode === 'play' && waiting === 'person' && handover == null && !this.shown && !this.isSending;
   }
 
   async put(actions, redo = []) {
@@ -476,7 +476,7 @@ class Page {
 
   key(event) {
     const {key, target} = event;
-    if (event.defaultPrevented || event.altKey || this.dialog || this.snap.curtain != null) return;
+    if (event.defaultPrevented || event.altKey || this.dialog || this.snap.handover != null) return;
     const isText = target.matches('input:not([type=range]), textarea, select');
     const isReview = this.mode === 'review';
     const name = (event.ctrlKey || event.metaKey ? 'Ctrl+' : '') + (key === 'Z' ? 'Shift+Z' : key);
@@ -519,7 +519,7 @@ class Page {
   paint() {
     const host = find('.stage');
     if (!host) {
-      find('.curtain')?.focus();
+      find('.handover')?.focus();
       return;
     }
     const {place, entering} = this;
@@ -557,12 +557,12 @@ function view(page) {
     <span class="grow"></span><a class="link" href="/edit${snap && snap.viewer == null ? query({game: snap.id, at: page.spot.at}) : ''}">Editor</a>
     ${snap ? html`${button('Text', () => page.ask('text'))}${button('Help', () => page.ask('help'))}` : nothing}</header>
   ${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
-    : page.editor ? page.editor.view() : !snap ? home(page) : snap.curtain == null ? table(page) : curtain(page)}
+    : page.editor ? page.editor.view() : !snap ? home(page) : snap.handover == null ? table(page) : handover(page)}
   ${page.dialog ? dialog(page) : nothing}`;
 }
 
-function curtain(page) {
-  const seat = page.snap.curtain;
+function handover(page) {
+  const seat = page.snap.handover;
   const open = async () => {
     page.disconnect();
     page.viewer = seat;
@@ -571,7 +571,7 @@ function curtain(page) {
     page.connect();
   };
   return html`<main class="loading"><h1>${seatMark(seat)} Seat ${seat}</h1>
-    <button class="primary big curtain" @click=${open}>Seat ${seat}, press Enter</button></main>`;
+    <button class="primary big handover" @click=${open}>Seat ${seat}, press Enter</button></main>`;
 }
 
 function table(page) {
