@@ -286,7 +286,7 @@ class Site:
     async def at(self, request: Request) -> JSONResponse:
         """A position of a game in words."""
         game = self._asked(request)
-        viewer = game.require_shown(viewer_of(request))
+        viewer = game.require_view(viewer_of(request))
         position = pictures.position_of(game, turn_in_path(request), viewer, line_of(request), actions_of(request))
         return JSONResponse(
             {
@@ -301,7 +301,7 @@ class Site:
     async def picture(self, request: Request) -> Response:
         """A picture of a position of a game."""
         game = self._asked(request)
-        viewer = game.require_shown(viewer_of(request))
+        viewer = game.require_view(viewer_of(request))
         theme = request.query_params.get("theme", "page")
         if theme not in ("page", "light", "dark"):
             raise Refusal(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
@@ -331,7 +331,7 @@ class Site:
         """A position of a game, as a file."""
         game = self._asked(request)
         number = number_in(request, "at", len(game.positions) - 1)
-        position = game.shown(game.at(number), game.require_shown(viewer_of(request)))
+        position = game.view_of(game.at(number), game.require_view(viewer_of(request)))
         name = f"{game.name}-{game.id[:8]}-{number}"
         match request.query_params.get("format", "json"):
             case "json":
@@ -363,7 +363,7 @@ class Site:
             raise out_of_range("seconds", seconds, f"a number above 0, at most {MAX_SECONDS:g}, or null")
         if not 1 <= candidates <= MAX_CANDIDATES:
             raise out_of_range("candidates", candidates, f"an integer from 1 to {MAX_CANDIDATES}")
-        viewer = game.require_shown(data.get("viewer"))
+        viewer = game.require_view(data.get("viewer"))
         await self._require_service()
         key = self.jobs.analyze(
             game,
@@ -385,7 +385,7 @@ class Site:
         """End an analysis, and return its result."""
         game = self._asked(request)
         await self.jobs.end_analysis(game)
-        viewer = game.eyes(viewer_of(request))
+        viewer = game.viewer_for(viewer_of(request))
         found = game.analysis
         return JSONResponse({"analysis": found if found is not None and found["viewer"] == viewer else None})
 
@@ -409,7 +409,7 @@ class Site:
         """Ask the engine whether it agrees to actions; by default to each that may be proposed."""
         data = await body_of(request, {"id": str, "at": int, "actions?": [str]})
         game = self.find(data["id"])
-        position = game.shown(game.at(data["at"]), game.require_shown(None))
+        position = game.view_of(game.at(data["at"]), game.require_view(None))
         actions = data.get("actions", list(dict.fromkeys(proposals.offered(position))))
         found = Verdict(False, []) if not actions else await self._client.consider_proposal(position, actions)
         return JSONResponse(found.to_json())

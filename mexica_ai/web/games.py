@@ -153,8 +153,8 @@ class Game:
 
     # --- who sees what
 
-    def eyes(self, viewer: int | None) -> int | None:
-        """Return whose view a page gets that asks for one; None: all of the game.
+    def viewer_for(self, viewer: int | None) -> int | None:
+        """Return the seat whose view a page gets that asks for a seat's; None: all of the game.
 
         Raises
         ------
@@ -180,7 +180,7 @@ class Game:
         Parameters
         ----------
         viewer : int or None
-            Of `eyes`.
+            The seat that `viewer_for` returns.
         opens : bool
             Whether this person says to be alone with the screen.
         """
@@ -193,15 +193,15 @@ class Game:
             return mover
         return None if viewer == self._looking else viewer
 
-    def require_shown(self, viewer: int | None) -> int | None:
-        """Return `eyes(viewer)`; Refusal while the screen is being handed over."""
-        seen = self.eyes(viewer)
-        if self.handover(seen) is not None:
+    def require_view(self, viewer: int | None) -> int | None:
+        """Return `viewer_for(viewer)`; Refusal while the screen is being handed over."""
+        seat = self.viewer_for(viewer)
+        if self.handover(seat) is not None:
             raise Refusal(403, "HANDOVER", "the view of a seat that the screen is not with; expected a handover")
-        return seen
+        return seat
 
-    def shown(self, position: Position, viewer: int | None) -> Position:
-        """Return what a viewer of `eyes` sees of a position, without what is hidden from all; a new one."""
+    def view_of(self, position: Position, viewer: int | None) -> Position:
+        """Return a new position: what a viewer (of `viewer_for`) sees, without what is hidden from all."""
         if viewer is not None:
             return position.view(viewer)
         if self.kind.views is not None or position.to_move is None:
@@ -209,7 +209,7 @@ class Game:
         return Position.from_json(self.kind.redact(position.to_json()))
 
     def seen_turns(self, viewer: int | None) -> list[list[str]]:
-        """Return the turns as a viewer of `eyes` has seen them."""
+        """Return the turns as a viewer (of `viewer_for`) has seen them."""
         turns = self.turns
         if viewer is None or self.is_open:
             return turns
@@ -242,7 +242,7 @@ class Game:
         seat = self.mover
         if seat is None or seat not in self.persons:
             raise Refusal(422, "NOT_YOUR_TURN", f"the game waits for: {self.waiting}; expected a person to move")
-        if not self.is_open and self.require_shown(viewer) != seat:
+        if not self.is_open and self.require_view(viewer) != seat:
             raise Refusal(403, "NOT_YOUR_TURN", f"seat {seat} is to move")
         return seat
 
@@ -256,7 +256,7 @@ class Game:
 
     def _play_draft(self, actions: list[str], seat: int) -> Draft:
         # On what the seat sees: so that what an action uncovers is not known before it is played.
-        position = self.shown(self.now, seat if self.session.hides and not self.is_open else None)
+        position = self.view_of(self.now, seat if self.session.hides and not self.is_open else None)
         return play_draft(position, actions, seat)
 
     def drafted(self) -> Draft:
@@ -440,14 +440,14 @@ class Game:
         opens : bool
             As for `handover`.
         """
-        seen = self.eyes(viewer)
-        handover = self.handover(seen, opens)
-        key = (seen, handover is not None)
+        viewer = self.viewer_for(viewer)
+        handover = self.handover(viewer, opens)
+        key = (viewer, handover is not None)
         if key not in self._snapshots:
-            self._snapshots[key] = snapshot_of(self, seen, handover)
+            self._snapshots[key] = snapshot_of(self, viewer, handover)
         is_hidden = handover is not None
         analysis = self.analysis
-        if analysis is not None and (is_hidden or analysis["viewer"] != seen):
+        if analysis is not None and (is_hidden or analysis["viewer"] != viewer):
             analysis = None
         annotation = self.annotation_json(turns=self.is_open and not is_hidden)
         annotation.setdefault("turns", [])

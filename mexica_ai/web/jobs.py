@@ -250,7 +250,7 @@ class Jobs:
         Parameters
         ----------
         viewer : int or None
-            Of `Game.eyes`.
+            The seat that `Game.viewer_for` returns.
         at, line, draft
             As for `Game.position_of`.
         seconds : float or None
@@ -356,7 +356,7 @@ class Jobs:
         data = self._keep_analysis(game, data)
         for stream in list(self._hub.of(game.id)):
             with contextlib.suppress(Refusal):
-                if game.require_shown(stream.viewer) == data["viewer"]:
+                if game.require_view(stream.viewer) == data["viewer"]:
                     stream.put("analysis", self._event(game, **data))
 
     async def end_analysis(self, game: Game) -> None:

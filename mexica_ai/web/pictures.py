@@ -22,7 +22,7 @@ def position_of(game: Game, number: int, viewer: int | None, line: list[list[str
 
     Random events that the line leaves out are drawn, always in the same way.
     """
-    position = game.shown(game.at(number), viewer)
+    position = game.view_of(game.at(number), viewer)
     for turn in line:
         _play_on(game, position, turn, number)
     if draft:
@@ -84,7 +84,7 @@ def picture(
     part : str
         One of the game's parts, several joined by ``+``, or all.
     viewer : int or None
-        Of `Game.eyes`.
+        The seat that `Game.viewer_for` returns.
     with_turn : bool
         Show the position after the turn that was played, with its marks.
     line, actions : list
@@ -97,7 +97,7 @@ def picture(
     if not set(chosen) <= set(parts):
         raise Refusal(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
     if with_turn:
-        base = game.shown(game.at(number), viewer)
+        base = game.view_of(game.at(number), viewer)
         game.at(number + 1)
         marked = _marked(game, number, viewer)
     else:

@@ -61,7 +61,7 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> dict[st
     if handover is not None:
         return {**common, "turns": [], **_NOTHING}
     is_mine = game.mover is not None and game.mover in game.persons and viewer in (None, game.mover)
-    draft = game.drafted() if is_mine else Draft(game.shown(now, viewer), False, False)
+    draft = game.drafted() if is_mine else Draft(game.view_of(now, viewer), False, False)
     position = draft.position
     fields = position.to_json()
     entries = entries_of(game.kind, position, fields) if is_mine and not draft.is_ended else []
@@ -104,7 +104,7 @@ def _turns(game: Game, viewer: int | None) -> list[dict[str, Any]]:
 def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> dict[str, Any]:
     if not is_mine:
         return {**_NOTHING["draft"], "steps": [], "actions": []}
-    start = game.shown(game.now, game.mover if game.session.hides and not game.is_open else None)
+    start = game.view_of(game.now, game.mover if game.session.hides and not game.is_open else None)
     known = game.draft[:-1] if draft.is_ended and len(game.draft) and draft.position.state == start.state else None
     steps = []
     actions = game.draft if known is None else known

@@ -53,7 +53,7 @@ def test_an_expected_line_is_drawn_after_its_candidate(name, is_open):
     for seed in range(4):
         assert to_person(game)
         number = len(game.positions) - 1
-        viewer = game.eyes(None)
+        viewer = game.viewer_for(None)
         seen = pictures.position_of(game, number, viewer, [], [])
         result = ai.best_turn(game.now.view(game.mover), iterations=2000, seed=seed, candidates=4)
         for candidate in result.candidates:
