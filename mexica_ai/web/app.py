@@ -32,14 +32,14 @@ from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, quote
 from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.web import boards, editor, pictures, starts
-from mexica_ai.web.answers import ERROR_ANSWERS, download, tagged
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub, Stream
 from mexica_ai.web.games import MAX_GAMES, MAX_TURNS, Game
 from mexica_ai.web.guard import MAX_RECORD
 from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, Jobs
 from mexica_ai.web.journal import Folder
 from mexica_ai.web.requests import actions_of, body_of, line_of, number_in, out_of_range, turn_in_path, viewer_of
+from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
 from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS
 from mexica_ai.web.turn_entry import learn_samples
 
@@ -123,20 +123,20 @@ class Site:
     # --- games
 
     def find(self, ident: str) -> Game:
-        """Return a game; Refusal if there is none."""
+        """Return a game; ApiError if there is none."""
         if ident not in self._games:
-            raise Refusal(404, "NO_GAME", f"no game {quote(ident)}")
+            raise ApiError(404, "NO_GAME", f"no game {quote(ident)}")
         game = self._games[ident]
         if game is None:
             try:
                 entries = self._folder.read(ident)
                 if not entries:
                     del self._games[ident]
-                    raise Refusal(404, "NO_GAME", f"no game {quote(ident)}")
+                    raise ApiError(404, "NO_GAME", f"no game {quote(ident)}")
                 game = starts.restore(ident, entries)
             except NotationError as error:
                 _logger.warning("%s", error)
-                raise Refusal(422, error.reason, f"the game cannot be read: {error}") from None
+                raise ApiError(422, error.reason, f"the game cannot be read: {error}") from None
             game.journal = self._folder.journal(ident)
             self._games[ident] = game
             self.jobs.go_on(game)
@@ -189,9 +189,9 @@ class Site:
         for ident in reversed(list(self._games)):
             try:
                 found.append(self.find(ident).summary())
-            except Refusal as refusal:
-                if refusal.status != 404:  # else its file is gone
-                    found.append({"id": ident, "error": str(refusal)})
+            except ApiError as error:
+                if error.status != 404:  # else its file is gone
+                    found.append({"id": ident, "error": str(error)})
             await asyncio.sleep(0)  # each may be read from disk
         return JSONResponse({"games": found})
 
@@ -199,7 +199,7 @@ class Site:
         """Begin a game."""
         data = await body_of(request)
         if len(self._games) >= MAX_GAMES:
-            raise Refusal(429, "TOO_MANY_GAMES", f"there are {MAX_GAMES} games; expected to delete one first")
+            raise ApiError(429, "TOO_MANY_GAMES", f"there are {MAX_GAMES} games; expected to delete one first")
         if isinstance(data, dict) and isinstance(data.get("from"), str):
             self.find(data["from"])  # not in the thread: a game that comes from disk goes on
         make = functools.partial(
@@ -274,7 +274,7 @@ class Site:
     @staticmethod
     def _event(game: Game, event: Any) -> None:
         if game.waiting != "event":
-            raise Refusal(422, "NO_CHANCE", "no random event is due; expected one")
+            raise ApiError(422, "NO_CHANCE", "no random event is due; expected one")
         if event is True:
             game.draw()
         else:
@@ -304,7 +304,7 @@ class Site:
         viewer = game.require_view(viewer_of(request))
         theme = request.query_params.get("theme", "page")
         if theme not in ("page", "light", "dark"):
-            raise Refusal(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
+            raise ApiError(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
         number, part = turn_in_path(request), request.path_params["part"]
         line, actions = line_of(request), actions_of(request)
         with_turn = request.query_params.get("turn") == "1"
@@ -319,7 +319,7 @@ class Site:
         if len(self._pictures) > _PICTURES_KEPT:
             del self._pictures[next(iter(self._pictures))]
         name = f"{game.name}-{number}.svg"
-        return tagged(request, svg, "image/svg+xml", name if theme != "page" else None)
+        return cacheable(request, svg, "image/svg+xml", name if theme != "page" else None)
 
     async def record(self, request: Request) -> Response:
         """The record of a game, as a file."""
@@ -339,7 +339,7 @@ class Site:
             case "compact":
                 return download(position.to_compact() + "\n", f"{name}.txt", "text/plain")
             case other:
-                raise Refusal(400, "BAD_FORMAT", f"format: given {quote(other)}; expected json or compact")
+                raise ApiError(400, "BAD_FORMAT", f"format: given {quote(other)}; expected json or compact")
 
     async def shares(self, request: Request) -> Response:
         """The course of an annotated game as a picture."""
@@ -347,11 +347,11 @@ class Site:
         game.require_open()
         theme = request.query_params.get("theme", "page")
         if theme not in ("page", "light", "dark"):
-            raise Refusal(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
+            raise ApiError(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
         found = [one for _, one in sorted(game.evaluations.items())]
         turns = graph_turns(game.session.record(), found) if found else []
         svg = draw_shares(turns, players=game.now.players, theme=theme)
-        return tagged(request, svg, "image/svg+xml", f"{game.name}-shares.svg" if theme != "page" else None)
+        return cacheable(request, svg, "image/svg+xml", f"{game.name}-shares.svg" if theme != "page" else None)
 
     # --- jobs
 
@@ -449,7 +449,7 @@ def make_app(site: Site) -> Starlette:
     return Starlette(
         routes=site.routes,
         middleware=[Middleware(GZipMiddleware, minimum_size=500, compresslevel=5)],
-        exception_handlers=ERROR_ANSWERS,
+        exception_handlers=EXCEPTION_HANDLERS,
     )
 
 

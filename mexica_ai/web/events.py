@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
 
 MAX_STREAMS = 8
 MAX_EVENTS = 64
@@ -72,9 +72,9 @@ class Hub:
 
     @contextlib.contextmanager
     def open(self, stream: Stream) -> Iterator[None]:
-        """Have a stream among all; Refusal if there are too many. With the last one of a game `when_left` is called."""
+        """Have a stream among all; ApiError if there are too many. With the last one of a game `when_left` is called."""
         if len(self._streams) >= MAX_STREAMS:
-            raise Refusal(429, "TOO_MANY_STREAMS", f"there are {MAX_STREAMS} pages already; expected fewer")
+            raise ApiError(429, "TOO_MANY_STREAMS", f"there are {MAX_STREAMS} pages already; expected fewer")
         self._streams.append(stream)
         try:
             if stream.game:

@@ -17,7 +17,7 @@ from mexica_ai.game.contract import Game as Kind
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import IllegalActionError
 from mexica_ai.session import Session
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
 from mexica_ai.web.journal import Journal
 from mexica_ai.web.seats import Seat
 from mexica_ai.web.snapshots import evaluation_json, snapshot_of
@@ -158,17 +158,17 @@ class Game:
 
         Raises
         ------
-        Refusal
+        ApiError
             It is not the view of a person.
         """
         if viewer is not None and not 0 <= viewer < self.now.players:
-            raise Refusal(404, "NO_SEAT", f"viewer: no seat {viewer}; expected 0 to {self.now.players - 1}")
+            raise ApiError(404, "NO_SEAT", f"viewer: no seat {viewer}; expected 0 to {self.now.players - 1}")
         if self.is_open:
             return viewer if self.session.hides else None
         if viewer is None:
             return self.mover if self.mover in self.persons else self._last_person()
         if viewer not in self.persons:
-            raise Refusal(403, "NOT_A_PERSON", f"viewer: seat {viewer} is an engine's; its hand is hidden")
+            raise ApiError(403, "NOT_A_PERSON", f"viewer: seat {viewer} is an engine's; its hand is hidden")
         return viewer
 
     def _last_person(self) -> int:
@@ -194,10 +194,10 @@ class Game:
         return None if viewer == self._looking else viewer
 
     def require_view(self, viewer: int | None) -> int | None:
-        """Return `viewer_for(viewer)`; Refusal while the screen is being handed over."""
+        """Return `viewer_for(viewer)`; ApiError while the screen is being handed over."""
         seat = self.viewer_for(viewer)
         if self.handover(seat) is not None:
-            raise Refusal(403, "HANDOVER", "the view of a seat that the screen is not with; expected a handover")
+            raise ApiError(403, "HANDOVER", "the view of a seat that the screen is not with; expected a handover")
         return seat
 
     def view_of(self, position: Position, viewer: int | None) -> Position:
@@ -224,7 +224,7 @@ class Game:
     def check_version(self, version: int, viewer: int | None) -> None:
         """Refuse a command of a page that has not seen the newest version."""
         if version != self.version:
-            raise Refusal(
+            raise ApiError(
                 409,
                 "STALE",
                 f"version: given {version}; the game is at {self.version}",
@@ -238,12 +238,12 @@ class Game:
         self._snapshots.clear()
 
     def _person_to_move(self, viewer: int | None) -> int:
-        """Return the person to move; Refusal if it is not this one's turn."""
+        """Return the person to move; ApiError if it is not this one's turn."""
         seat = self.mover
         if seat is None or seat not in self.persons:
-            raise Refusal(422, "NOT_YOUR_TURN", f"the game waits for: {self.waiting}; expected a person to move")
+            raise ApiError(422, "NOT_YOUR_TURN", f"the game waits for: {self.waiting}; expected a person to move")
         if not self.is_open and self.require_view(viewer) != seat:
-            raise Refusal(403, "NOT_YOUR_TURN", f"seat {seat} is to move")
+            raise ApiError(403, "NOT_YOUR_TURN", f"seat {seat} is to move")
         return seat
 
     def set_draft(self, actions: list[str], viewer: int | None) -> None:
@@ -291,7 +291,7 @@ class Game:
     def push(self, turn: list[str]) -> None:
         """Play a whole turn of the seat to move, or the random event that is due."""
         if len(self.positions) > MAX_TURNS:
-            raise Refusal(422, "TOO_MANY_TURNS", f"the game has {MAX_TURNS} turns; expected fewer")
+            raise ApiError(422, "TOO_MANY_TURNS", f"the game has {MAX_TURNS} turns; expected fewer")
         self.session.push(turn)
         self._keep_last()
 
@@ -347,7 +347,7 @@ class Game:
         """Go back to before the last turn of a person."""
         limit = self.takeback_limit()
         if limit is None:
-            raise Refusal(422, "NOTHING_TO_TAKE_BACK", "there is no turn of a person that can be taken back")
+            raise ApiError(422, "NOTHING_TO_TAKE_BACK", "there is no turn of a person that can be taken back")
         self._write({"back": limit})
         self.go_back(limit)
         self.changed()
@@ -377,7 +377,7 @@ class Game:
     def make_person(self, seat: int) -> None:
         """Give the seat of an engine to a person."""
         if not 0 <= seat < len(self.seats) or seat in self.persons:
-            raise Refusal(422, "NO_ENGINE", f"seat: no engine plays seat {seat}")
+            raise ApiError(422, "NO_ENGINE", f"seat: no engine plays seat {seat}")
         self._write({"person": seat})
         self.seat_person(seat)
         self.thinking = None
@@ -426,7 +426,7 @@ class Game:
     def require_open(self) -> None:
         """Refuse what would show hidden hands."""
         if not self.is_open:
-            raise Refusal(403, "HIDDEN", "hands are hidden until the game is over")
+            raise ApiError(403, "HIDDEN", "hands are hidden until the game is over")
 
     # --- snapshots
 
@@ -462,7 +462,7 @@ class Game:
     # --- positions
 
     def at(self, number: int) -> Position:
-        """Return the position before a turn; Refusal if there is none."""
+        """Return the position before a turn; ApiError if there is none."""
         if not 0 <= number < len(self.positions):
-            raise Refusal(404, "NO_TURN", f"no turn {number}; expected 0 to {len(self.positions) - 1}")
+            raise ApiError(404, "NO_TURN", f"no turn {number}; expected 0 to {len(self.positions) - 1}")
         return self.positions[number]

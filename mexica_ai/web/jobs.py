@@ -25,7 +25,7 @@ from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.web import pictures
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import NUM_KEPT, Game
 from mexica_ai.web.seats import Seat
@@ -88,7 +88,7 @@ class Jobs:
         for stream in list(self._hub.of(game.id)):
             try:
                 snapshot = game.snapshot(stream.viewer)
-            except Refusal:  # its viewer is no person any more
+            except ApiError:  # its viewer is no person any more
                 stream.close()
                 continue
             stream.put("state", self._event(game, snapshot=snapshot))
@@ -131,7 +131,7 @@ class Jobs:
                 turn = await self._turn(game, seat)
                 game.push(turn)
                 self._draw(game)
-            except (MexicaAIError, OSError, Refusal) as error:
+            except (MexicaAIError, OSError, ApiError) as error:
                 _logger.warning("seat %d of game %s: %s", seat, game.id, error)
                 self._tell_thinking(game, seat, "failed", str(error))
                 return
@@ -217,7 +217,7 @@ class Jobs:
         """Let the engine that thinks play the best that it has found."""
         stop = self._stops.get(game.id)
         if stop is None:
-            raise Refusal(422, "NOT_THINKING", "no engine thinks; expected one that does")
+            raise ApiError(422, "NOT_THINKING", "no engine thinks; expected one that does")
         with contextlib.suppress(MexicaAIError):
             await stop()
         task = self._turns.get(game.id)
@@ -263,7 +263,7 @@ class Jobs:
         is_guess = viewer is not None and position.to_move not in (None, viewer)
         if is_guess:
             if not everybody:
-                raise Refusal(
+                raise ApiError(
                     403,
                     "HIDDEN",
                     f"seat {position.to_move} is to move, whose hand is hidden; `everybody`: search with a guess",
@@ -277,7 +277,7 @@ class Jobs:
         if running is not None:
             running[1].cancel()
         elif len(self._analyses) >= MAX_ANALYSES:
-            raise Refusal(429, "TOO_MANY_ANALYSES", f"{MAX_ANALYSES} analyses run already; expected to end one")
+            raise ApiError(429, "TOO_MANY_ANALYSES", f"{MAX_ANALYSES} analyses run already; expected to end one")
         name = self._name("analysis")
         task = self._start(self._analyze(game, viewer, key, at, seen, position, seconds, candidates, name, is_guess))
         self._analyses[game.id] = (name, task)
@@ -355,7 +355,7 @@ class Jobs:
     def _tell_analysis(self, game: Game, data: dict[str, Any]) -> None:
         data = self._keep_analysis(game, data)
         for stream in list(self._hub.of(game.id)):
-            with contextlib.suppress(Refusal):
+            with contextlib.suppress(ApiError):
                 if game.require_view(stream.viewer) == data["viewer"]:
                     stream.put("analysis", self._event(game, **data))
 
@@ -383,7 +383,7 @@ class Jobs:
         if game.id in self._annotations:
             self._annotations.pop(game.id).cancel()
         elif len(self._annotations) >= MAX_ANNOTATIONS:
-            raise Refusal(429, "TOO_MANY_ANNOTATIONS", f"{MAX_ANNOTATIONS} games are being annotated; expected fewer")
+            raise ApiError(429, "TOO_MANY_ANNOTATIONS", f"{MAX_ANNOTATIONS} games are being annotated; expected fewer")
         game.start_annotation(seconds)
         task = self._start(self._annotate(game, seconds))
         self._annotations[game.id] = task

@@ -55,7 +55,7 @@ class WebConfig:
     tls_certificate, tls_key : str, optional
         PEM files.
     origin : str, optional
-        Where browsers see the page, if something stands between.
+        Where browsers see the page behind a proxy.
     opens : bool
         Whether to open a browser.
     """

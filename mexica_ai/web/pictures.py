@@ -10,7 +10,7 @@ from mexica_ai.game.steps import play_steps
 from mexica_ai.io.errors import MexicaAIError, PositionError
 from mexica_ai.io.strict import quote
 from mexica_ai.web import boards
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
 from mexica_ai.web.turn_entry import UNCOVERS
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def picture(
     parts = list(boards.parts_of(game.kind))
     chosen = parts if part == "all" else part.split("+")
     if not set(chosen) <= set(parts):
-        raise Refusal(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
+        raise ApiError(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
     if with_turn:
         base = game.view_of(game.at(number), viewer)
         game.at(number + 1)

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import check_shape, parse_json, quote
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
 
 _NUMBER = re.compile(r"\d{1,6}", re.ASCII)
 
@@ -34,7 +34,7 @@ def number_in(request: Request, name: str, default: int | None) -> int | None:
     if text in (None, ""):
         return default
     if not _NUMBER.fullmatch(text):
-        raise Refusal(400, "BAD_NUMBER", f"{name}: given {quote(text)}; expected a number from 0")
+        raise ApiError(400, "BAD_NUMBER", f"{name}: given {quote(text)}; expected a number from 0")
     return int(text)
 
 
@@ -42,7 +42,7 @@ def turn_in_path(request: Request) -> int:
     """Return the number of the turn in the path; a converter of the route would take any number of digits."""
     text = request.path_params["number"]
     if not _NUMBER.fullmatch(text):
-        raise Refusal(404, "NO_TURN", f"no turn {quote(text)}; expected a number from 0")
+        raise ApiError(404, "NO_TURN", f"no turn {quote(text)}; expected a number from 0")
     return int(text)
 
 

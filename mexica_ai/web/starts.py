@@ -16,7 +16,7 @@ from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.strict import Nullable, check_options, check_shape, choice
 from mexica_ai.session import Session
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
 from mexica_ai.web.games import MAX_TURNS, Game
 from mexica_ai.web.journal import Folder
 from mexica_ai.web.seats import DEFAULT_LEVEL, DEFAULT_SECONDS, Seat, bad_value
@@ -99,7 +99,7 @@ def create(
         start = _Start(_dealt(data))
     position = start.position
     if len(position.history) > MAX_TURNS:
-        raise Refusal(422, "TOO_MANY_TURNS", f"given {len(position.history)} turns; expected {MAX_TURNS} at most")
+        raise ApiError(422, "TOO_MANY_TURNS", f"given {len(position.history)} turns; expected {MAX_TURNS} at most")
     seats = _seats(data.get("seats"), position, start.is_review, names, path)
     has_engines = any(seat.kind == "engine" for seat in seats)
     is_shared = data.get("open")

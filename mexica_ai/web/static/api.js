@@ -7,7 +7,7 @@ export {html, nothing, render, svg};
 const policy = globalThis.trustedTypes?.createPolicy('board', {createHTML: text => text}) ?? {createHTML: text => text};
 
 /** An answer that is not what was asked for: `status` (0: none came), `reason`, `violations`, `snapshot`. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   constructor(status, body) {
     super(body?.message || `The server answers ${status}.`);
     Object.assign(this, {violations: [], ...body, status});
@@ -19,11 +19,11 @@ export async function request(method, path, body = {}) {
   const init = method === 'GET' ? {}
     : {method, headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
   const answer = await fetch(path, init).catch(() => {
-    throw new Refusal(0, {message: 'The server does not answer.'});
+    throw new ApiError(0, {message: 'The server does not answer.'});
   });
   const isJson = answer.headers.get('Content-Type')?.includes('json');
   const data = await (isJson ? answer.json() : answer.text());
-  if (!answer.ok) throw new Refusal(answer.status, isJson ? data : null);
+  if (!answer.ok) throw new ApiError(answer.status, isJson ? data : null);
   return data;
 }
 
