@@ -92,8 +92,8 @@ class Site:
             if name.endswith(".jsonl"):
                 learn_samples(json.loads(text.splitlines()[0]))
         self._pictures: dict[Any, str] = {}
-        self.hub.when_left = self.jobs.drop_analysis
-        self.hub.when_joined = self._joined
+        self.hub.on_leave = self.jobs.drop_analysis
+        self.hub.on_join = self._joined
         self.routes = [
             Route("/", self.page),
             Route("/edit", self.page),

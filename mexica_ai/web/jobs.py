@@ -211,7 +211,7 @@ class Jobs:
             "state": state,
             "message": message,
         }
-        self._hub.tell(game.id, "thinking", self._event(game, **game.thinking))
+        self._hub.broadcast(game.id, "thinking", self._event(game, **game.thinking))
 
     async def stop_thinking(self, game: Game) -> None:
         """Let the engine that thinks play the best that it has found."""
@@ -423,7 +423,7 @@ class Jobs:
         data = game.annotation_json(turns=False)
         if turn is not None and game.is_open:
             data["turn"] = turn
-        self._hub.tell(game.id, "annotation", self._event(game, **data))
+        self._hub.broadcast(game.id, "annotation", self._event(game, **data))
 
     async def end_annotation(self, game: Game) -> None:
         """Stop the annotation of a game; it can go on later."""
