@@ -24,6 +24,7 @@ from starlette.types import Receive, Scope, Send
 
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.report import graph_turns
+from mexica_ai.draw.palette import style_sheet
 from mexica_ai.draw.shares import draw_shares
 from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.game import proposals, registry
@@ -98,6 +99,7 @@ class Site:
             Route("/", self.page),
             Route("/edit", self.page),
             Route("/g/{game}", self.page),
+            Route("/static/palette.css", self.palette),
             Mount("/static", StaticFiles(packages=[("mexica_ai.web", "static")])),
             Route("/api/info", self.info),
             Route("/api/games", self.list_games, methods=["GET"]),
@@ -158,6 +160,10 @@ class Site:
         """The shell page."""
         shell = resources.files("mexica_ai.web") / "static" / "index.html"
         return Response(shell.read_bytes(), media_type="text/html; charset=utf-8")
+
+    async def palette(self, request: Request) -> Response:
+        """The colours of pictures, and of the page around them."""
+        return cacheable(request, style_sheet(), "text/css")
 
     async def info(self, request: Request) -> JSONResponse:
         """Games, options, levels, engines and caps."""

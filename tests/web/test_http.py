@@ -8,6 +8,7 @@ import pytest
 from pages import PERSON, Process, engine
 
 import mexica_ai as ai
+from mexica_ai.draw import palette
 from mexica_ai.game import registry
 
 PERSONS = [PERSON, PERSON]
@@ -26,6 +27,12 @@ def draft(page, snapshot, *actions, status=200, **more):
 
 
 # --- what is offered
+
+
+def test_the_page_has_the_colours_of_pictures(page):
+    answer = page.client.get("/static/palette.css")
+    assert answer.text == palette.style_sheet()
+    assert answer.headers["content-type"] == "text/css; charset=utf-8"
 
 
 def test_the_page_knows_what_there_is(page):
