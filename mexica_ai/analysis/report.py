@@ -139,7 +139,7 @@ def graph_turns(record: dict[str, Any], evaluations: Sequence[TurnEvaluation]) -
         last = order[one.turn_index]
         before = None if is_next else one.before
         label = TURN_SEPARATOR.join(one.turn)
-        turns.append(shares.Turn(one.turn_index + 1, one.seat, one.after, one.loss, label, before))
+        turns.append(shares.Turn(one.turn_index + 1, one.seat, one.after, one.loss, label, mark_of(one.loss), before))
     return turns
 
 
