@@ -8,13 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mexica_ai.game.observations import schema
 from mexica_ai.game.schema import SEATS
 from mexica_ai.io.errors import NotationError, SearchError
 
 # From observations [N, size] to shares of the win [N, seats or more], or a tuple of them and the final scores.
-Evaluator = Callable[[np.ndarray], Any]
+Evaluator = Callable[[npt.NDArray[np.float32]], Any]
 GAME_KEY, SCHEMA_KEY = "mexica_ai_game", "mexica_ai_schema"  # of the file's metadata
 
 
@@ -79,7 +80,7 @@ class OnnxEvaluator:
         if self._size != layout.size:
             raise self._bad(f"takes {self._size} numbers; expected {layout.size}, those of {game}")
 
-    def __call__(self, observations: np.ndarray) -> Any:
+    def __call__(self, observations: npt.NDArray[np.float32]) -> Any:
         """Return the shares of the win, or a tuple of them and the final scores.
 
         Raises
@@ -94,5 +95,5 @@ class OnnxEvaluator:
             raise SearchError(f"{self.path}: cannot be run: {message}", reason="BAD_EVALUATION") from None
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _bad(self, message):
+    def _bad(self, message: str) -> NotationError:
         return NotationError(f"{self.path}: {message}", reason="BAD_EVALUATOR")

@@ -7,7 +7,7 @@ what the search visits first, and do not search to the ends of their turns (`who
 overlooks good turns, but does not lose on purpose. Only the highest level uses `history`: a short search has
 too few visits to learn the values of single actions.
 
-The errors may differ from game to game; the iterations do not, so that the service knows what a level costs
+The errors may differ from game to game; the iterations do not, so that the service knows the cost of a level
 before it reads a position.
 
 benchmarks/STRENGTH.md says how far apart the levels are.

@@ -1,6 +1,6 @@
 """The search from Python: `best_turn` waits for the result, `analyze` yields intermediate results.
 
-Both build `SearchSettings` and run a `SearchRun`, as everything does that searches. A run translates between positions
+Both build `SearchSettings` and run a `SearchRun`, like every search of the package. A run translates between positions
 and the compiled search (`cext.core.search.search`), which works in native threads.
 """
 
@@ -165,10 +165,12 @@ class SearchRun:
         late_s: float | None = None,
     ) -> None:
         require_seat_to_move(position)
+        assert position.to_move is not None
+        self._seat = position.to_move
         self.position = position
         self.settings = settings
         limits = settings.level_limits
-        self._limits = {"time_s": limits.time_s, "iterations": limits.iterations}
+        self._limits: dict[str, Any] = {"time_s": limits.time_s, "iterations": limits.iterations}
         if late_s is not None:
             self._limits["late_s"] = late_s
         with out_of_memory():
@@ -185,7 +187,7 @@ class SearchRun:
     def result(self) -> Result:
         """Search to the end, and return the result."""
         self.search.run(**self._limits)
-        return self._found()
+        return self._result()
 
     def results(self, interval_s: float = DEFAULT_INTERVAL_S) -> Iterator[Result]:
         """Search, and yield the result so far every `interval_s` seconds; the last one has a stop reason.
@@ -208,12 +210,12 @@ class SearchRun:
             has_ended = False
             try:
                 while not (has_ended := self.search.wait(interval_s)):
-                    yield self._found()
+                    yield self._result()
             finally:
                 if not has_ended:  # the caller has closed the iterator, or there was an error
                     self.stop()
                     self.join()
-            yield self._found()
+            yield self._result()
 
     def stop(self) -> None:
         """End the search, with the best turn found so far; from any thread. One that has not begun ends at once."""
@@ -223,11 +225,11 @@ class SearchRun:
         """Wait for the threads that still run after the result (`late_s`)."""
         self.search.join()
 
-    def _found(self) -> Result:
+    def _result(self) -> Result:
         level, candidates = self.settings.level, self.settings.candidates
         found = self.search.result(candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES))
         result = _to_result(self.position.game, found, self.search.weights)
-        return levels.choose(level, self.position.game, result, self.position.to_move, candidates)
+        return levels.choose(level, self.position.game, result, self._seat, candidates)
 
 
 def weights_for(
@@ -268,7 +270,7 @@ def _to_result(game: str, found: dict[str, Any], weights: Weights | None) -> Res
     """Return the compiled search's result with its actions as text."""
     format_action = registry.get(game).text.format_action
 
-    def format_turn(actions):
+    def format_turn(actions: list[int]) -> list[str]:
         return [format_action(action) for action in actions]
 
     candidates = [
