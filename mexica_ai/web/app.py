@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import importlib.metadata
 import json
 import logging
 from collections.abc import AsyncIterator, Mapping
@@ -35,9 +34,8 @@ from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.web import boards, editor, pictures, starts
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub, Stream
-from mexica_ai.web.games import MAX_GAMES, MAX_TURNS, Game
-from mexica_ai.web.guard import MAX_RECORD
-from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, Jobs
+from mexica_ai.web.games import MAX_GAMES, Game
+from mexica_ai.web.jobs import Jobs
 from mexica_ai.web.journal import Folder
 from mexica_ai.web.requests import actions_of, body_of, line_of, number_in, out_of_range, turn_in_path, viewer_of
 from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
@@ -169,23 +167,14 @@ class Site:
         """Games, options, levels, engines and caps."""
         return JSONResponse(
             {
-                "version": importlib.metadata.version("mexica-ai"),
                 "games": [
                     _game_info(name, [key for key, text in self._examples.items() if _game_of(text) == name])
                     for name in registry.names()
                 ],
-                "levels": [{"level": level, "title": str(level)} for level in levels.LEVELS],
+                "levels": list(levels.LEVELS),
                 "levels_default": DEFAULT_LEVEL,
                 "engines": list(self.jobs.engines),
-                "caps": {
-                    "seconds": MAX_SECONDS,
-                    "candidates": MAX_CANDIDATES,
-                    "games": MAX_GAMES,
-                    "turns": MAX_TURNS,
-                    "body": MAX_RECORD,
-                    "analyses": MAX_ANALYSES,
-                    "annotations": MAX_ANNOTATIONS,
-                },
+                "caps": {"seconds": MAX_SECONDS, "candidates": MAX_CANDIDATES},
             }
         )
 
@@ -290,19 +279,11 @@ class Site:
     # --- looking at it
 
     async def at(self, request: Request) -> JSONResponse:
-        """A position of a game in words."""
+        """A position of a game as text."""
         game = self._asked(request)
         viewer = game.require_view(viewer_of(request))
         position = pictures.position_of(game, turn_in_path(request), viewer, line_of(request), actions_of(request))
-        return JSONResponse(
-            {
-                "text": str(position),
-                "targets": game.kind.picture.describe_targets(position.to_json()),
-                "scores": position.scores,
-                "to_move": position.to_move,
-                "compact": position.to_compact(),
-            }
-        )
+        return JSONResponse({"text": str(position)})
 
     async def picture(self, request: Request) -> Response:
         """A picture of a position of a game."""
@@ -429,7 +410,7 @@ class Site:
         snapshot = game.snapshot(viewer) if game is not None else None
         stream = Stream(ident, viewer)
         if game is not None:
-            stream.put("state", {"game": ident, "id": ident, "version": game.version, "snapshot": snapshot})
+            stream.put("state", {"game": ident, "version": game.version, "snapshot": snapshot})
         return _Events(self.hub, stream)
 
 
@@ -469,7 +450,6 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
         "name": name,
         "title": entry.title,
         "players": list(range(2, entry.rules.max_players + 1)),
-        "has_views": entry.views is not None,
         "parts": list(boards.parts_of(entry)),
         "options": [
             {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": option.default}
@@ -486,7 +466,6 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
             for tool in entry.picture.tools
         ],
         "grid": entry.picture.grid,
-        "editor": entry.editor is not None,
         "proposals": entry.proposals and {"label": entry.proposals.label, "question": entry.proposals.question},
         "examples": [{"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples],
     }

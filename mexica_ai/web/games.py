@@ -144,11 +144,9 @@ class Game:
             "id": self.id,
             "game": self.name,
             "created": self.created,
-            "players": self.now.players,
             "seats": [seat.to_json() for seat in self.seats],
             "turns": len(self.positions) - 1,
             "is_over": self.session.is_over,
-            "scores": self.now.scores,
         }
 
     # --- who sees what

@@ -95,7 +95,7 @@ class Jobs:
 
     @staticmethod
     def _event(game: Game, **data: Any) -> dict[str, Any]:
-        return {"game": game.id, "id": game.id, "version": game.version, **data}
+        return {"game": game.id, "version": game.version, **data}
 
     # --- turns of engines
 
@@ -207,7 +207,6 @@ class Jobs:
         game.thinking = {
             "seat": seat,
             "since": time.time() if game.thinking is None else game.thinking["since"],
-            "seconds": game.seats[seat].seconds,
             "state": state,
             "message": message,
         }
@@ -509,7 +508,6 @@ def _analysis(key: str, at: int, viewer: int | None, position: Position, result:
                 "turn": candidate.turn,
                 "text": TURN_SEPARATOR.join(candidate.turn),
                 "visits": candidate.visits,
-                "prior": round(candidate.prior, 3),
                 "value": [round(share, 3) for share in candidate.value],
                 "expected_scores": [round(score, 1) for score in candidate.expected_scores],
                 "line": candidate.line[:MAX_LINE],

@@ -22,7 +22,6 @@ _NOTHING: dict[str, Any] = {
         "end": None,
         "is_ended": False,
         "left": "",
-        "undo_limit": 0,
         "warning": "",
     },
     "entries": [],
@@ -47,12 +46,10 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> dict[st
         "viewer": viewer,
         "handover": handover,
         "open": game.is_open,
-        "draws": game.draws,
         "scores": now.scores,
         "to_move": game.mover,
         "is_over": game.session.is_over,
         "resigned": game.session.resigned,
-        "is_chance": now.is_chance and not game.session.is_over,
         "winners": _winners(game),
         "waiting": game.waiting,
         "can_take_back": game.takeback_limit() is not None,
@@ -118,12 +115,10 @@ def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> 
         steps.append(
             {
                 "action": step.action,
-                "cost": step.cost,
                 "text": ", ".join([cost] * bool(cost) + points),
-                "points": step.scored,
             }
         )
-    steps += [{"action": action, "cost": {}, "text": "", "points": []} for action in game.draft[len(steps) :]]
+    steps += [{"action": action, "text": ""} for action in game.draft[len(steps) :]]
     end = None if draft.is_ended else game.ending()
     fields = position.to_json()
     spends = () if draft.is_ended else game.kind.reasons.spends
@@ -135,7 +130,6 @@ def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> 
         "end": end,
         "is_ended": draft.is_ended,
         "left": cost_text({key: value for key, value in left.items() if value}),
-        "undo_limit": 0,
         "warning": "What this uncovers cannot be hidden again: there is no undo after it." if draft.reveals else "",
     }
 
@@ -171,10 +165,7 @@ def evaluation_json(one: TurnEvaluation) -> dict[str, Any]:
         "seat": one.seat,
         "loss": one.loss,
         "mark": mark_of(one.loss),
-        "before": one.before,
-        "after": one.after,
         "choice": one.choice,
         "choice_text": TURN_SEPARATOR.join(one.choice),
-        "choice_value": one.choice_value,
         "is_choice": one.choice == one.turn,
     }

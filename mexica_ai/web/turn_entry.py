@@ -94,7 +94,7 @@ def entries_of(kind: Game, position: Position, fields: dict[str, Any]) -> list[d
                 costs[entry.tool] = _cost(kind, position, fields, action)
             cost = costs[entry.tool]
         _keep_sample(samples, entry.tool, action)
-        found.append({"action": action, "tool": entry.tool, "targets": list(entry.targets), "cost": cost, "label": ""})
+        found.append({"action": action, "tool": entry.tool, "targets": list(entry.targets), "cost": cost})
     return found
 
 

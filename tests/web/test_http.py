@@ -39,7 +39,7 @@ def test_the_page_knows_what_there_is(page):
     info = page.call("GET", "/api/info")
     assert [game["name"] for game in info["games"]] == list(registry.names())
     assert info["engines"] == ["first"]
-    assert [level["level"] for level in info["levels"]] == list(range(1, 11))
+    assert info["levels"] == list(range(1, 11))
     for game in info["games"]:
         parts = registry.get(game["name"])
         assert game["parts"] == list(parts.picture.parts)
@@ -86,7 +86,7 @@ def test_a_turn_is_entered_action_by_action(page):
     now = page.play(seat1, seat1["entries"][-1]["action"])
     assert now["draft"] == {
         "actions": [], "steps": [], "can_end": True, "end": "end", "is_ended": False, "left": "6 AP",
-        "undo_limit": 0, "warning": "",
+        "warning": "",
     }  # fmt: skip
     canal = next(entry for entry in now["entries"] if entry["tool"] == "canal")
     assert canal["cost"] == "1 AP"
@@ -95,9 +95,7 @@ def test_a_turn_is_entered_action_by_action(page):
     )
     dug = draft(page, now, canal["action"])
     assert dug["draft"]["left"] == "5 AP"
-    assert dug["draft"]["steps"] == [
-        {"action": canal["action"], "cost": {"action_points": 1}, "text": "1 AP", "points": [0, 0]}
-    ]
+    assert dug["draft"]["steps"] == [{"action": canal["action"], "text": "1 AP"}]
     assert dug["targets"][canal["targets"][0]].startswith("canal")
     undone = draft(page, dug)
     assert undone["draft"]["actions"] == []
@@ -354,9 +352,8 @@ def test_events_are_drawn_or_entered(page):
     now = page.new("coatl", seats=PERSONS, seed=3, open=True, draws=False)
     while now["waiting"] != "event":
         last = turn_of(now)
-        assert not now["is_chance"]
         now = page.play(now, *last)
-    assert now["is_chance"]
+    assert now["waiting"] == "event"
     page.command(now, 422, actions=["end"])
     drawn = page.command(now, event=True)
     assert drawn["turns"][-1]["seat"] is None
@@ -420,8 +417,8 @@ def test_pictures_have_tags(page):
     line = json.dumps([[action]])
     after = page.client.get(path, params={"line": line})
     assert after.status_code == 200
-    words = page.call("GET", f"/api/games/{now['id']}/at/1", params={"line": line})
-    assert words["to_move"] == 0
+    played, after = (page.call("GET", f"/api/games/{now['id']}/at/1", params={"line": each}) for each in (None, line))
+    assert played["text"] != after["text"]
     file = page.client.get(path, params={"theme": "dark"})
     assert "attachment" in file.headers["content-disposition"]
     for wrong, status in (

@@ -228,8 +228,8 @@ class Page {
 
   undo(number = 1) {
     return this.inOrder(() => {
-      const {actions, undo_limit: limit} = this.snap.draft;
-      const left = Math.max(actions.length - number, limit);
+      const {actions} = this.snap.draft;
+      const left = Math.max(actions.length - number, 0);
       return left < actions.length && this.put(actions.slice(0, left), [...actions.slice(left), ...this.redo]);
     });
   }
@@ -614,7 +614,7 @@ function status(page) {
 function turnBar(page) {
   const {snap: {draft, turns, entries, can_take_back: canTakeBack}, shown, chip, isMine} = page;
   const steps = shown ? (turns[shown.index]?.actions ?? []).slice(0, shown.count).map(action => ({action})) : draft.steps;
-  const canUndo = isMine && draft.actions.length > draft.undo_limit;
+  const canUndo = isMine && draft.actions.length > 0;
   return html`<section class="turnbar" aria-label="Turn"><div class="status">${status(page)}</div>
     <ol class="chips" aria-label="Actions of this turn">${steps.map(({action, text}, index) => html`<li>${button(html`
         <span class="badge">${index + 1}</span> ${action} <small>${text}</small>`,

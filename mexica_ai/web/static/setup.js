@@ -7,7 +7,7 @@ const preset = (info, seat) => form.seats[seat] ?? {who: seat ? `level:${info.le
 /** A row of a form for each seat. */
 export function seatRows(page, players) {
   const {info} = page;
-  const who = [['person', 'Person'], ...info.levels.map(({level, title}) => [`level:${level}`, `Level ${title}`]),
+  const who = [['person', 'Person'], ...info.levels.map(level => [`level:${level}`, `Level ${level}`]),
     ...info.engines.map(name => [`name:${name}`, name])];
   return html`<fieldset><legend>Seats</legend>${Array.from({length: players}, (_, seat) => {
     const now = preset(info, seat);
