@@ -1,0 +1,3 @@
+from cext.core.contract.game import State
+
+def deal_for(owner: State, viewer: int, action: int) -> bool: ...

@@ -1,0 +1,3 @@
+from cext.core.contract.game import State
+
+def has_world(owner: State) -> bool: ...

@@ -1,0 +1,1 @@
+ISLAND: tuple[str, ...]
