@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cext.core.learning.weights import Weights
 from cext.core.search.search import Search
+from cext.core.search.turn_search import TurnSearch
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.limits import (
     DEFAULT_BATCH,
@@ -32,6 +33,7 @@ from mexica_ai.io.figures import MAX_TIME_S, is_time
 from mexica_ai.io.strict import quote
 
 if TYPE_CHECKING:
+    from cext.core.search.turn_search import SearchResult
     from mexica_ai.analysis.evaluators import Evaluator
 
 
@@ -140,7 +142,7 @@ class SearchRun:
         Not changed.
     settings : SearchSettings
     search_class : callable
-        Makes the compiled search; with the interface of `cext.core.search.turn_search.TurnSearch`.
+        Makes the compiled search.
     late_s : float, optional
         The result comes at most this many seconds after the time limit, even if threads without a processor still run;
         then `join` waits for them. By default it comes when they have ended. Only with `Search`.
@@ -161,7 +163,7 @@ class SearchRun:
         position: Position,
         settings: SearchSettings,
         *,
-        search_class: Callable[..., Any] = Search,
+        search_class: Callable[..., TurnSearch] = Search,
         late_s: float | None = None,
     ) -> None:
         require_seat_to_move(position)
@@ -174,7 +176,7 @@ class SearchRun:
         if late_s is not None:
             self._limits["late_s"] = late_s
         with out_of_memory():
-            self.search = search_class(
+            self.search: TurnSearch = search_class(
                 position.state,
                 weights=weights_for(position.game, settings.weights),
                 **settings.arguments(position.game),
@@ -266,7 +268,7 @@ def weights_for(
     return weights
 
 
-def _to_result(game: str, found: dict[str, Any], weights: Weights | None) -> Result:
+def _to_result(game: str, found: SearchResult, weights: Weights | None) -> Result:
     """Return the compiled search's result with its actions as text."""
     format_action = registry.get(game).text.format_action
 
@@ -288,8 +290,11 @@ def _to_result(game: str, found: dict[str, Any], weights: Weights | None) -> Res
     return Result(
         candidates=candidates,  # there is always one
         weights=None if weights is None else weights.version,
-        **{
-            key: found[key]
-            for key in ("iterations", "nodes", "distinct_turns", "seconds", "stop_reason", "seed", "threads")
-        },
+        iterations=found["iterations"],
+        nodes=found["nodes"],
+        distinct_turns=found["distinct_turns"],
+        seconds=found["seconds"],
+        stop_reason=found["stop_reason"],
+        seed=found["seed"],
+        threads=found["threads"],
     )
