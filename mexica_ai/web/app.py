@@ -37,9 +37,9 @@ from mexica_ai.web.events import Hub, Stream
 from mexica_ai.web.games import MAX_GAMES, Game
 from mexica_ai.web.jobs import Jobs
 from mexica_ai.web.journal import Folder
-from mexica_ai.web.requests import actions_of, body_of, line_of, number_in, out_of_range, turn_in_path, viewer_of
+from mexica_ai.web.requests import actions_of, body_of, line_of, number_of, theme_of, turn_of, viewer_of
 from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
-from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS
+from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS, bad_value
 from mexica_ai.web.turn_entry import learn_samples
 
 MAX_CANDIDATES = 20
@@ -72,7 +72,7 @@ _COMMANDS = ("takeback", "event", "stop", "retry", "resign", "person")
 
 
 class Site:
-    """The routes and what they share.
+    """The routes of the page, and their games, jobs and streams.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Site:
         for name, text in self._examples.items():
             if name.endswith(".jsonl"):
                 learn_samples(json.loads(text.splitlines()[0]))
-        self._pictures: dict[Any, str] = {}
+        self._pictures: dict[str, str] = {}
         self.hub.on_leave = self.jobs.drop_analysis
         self.hub.on_join = self._joined
         self.routes = [
@@ -145,11 +145,11 @@ class Site:
     def _joined(self, ident: str) -> None:
         self.jobs.go_on(self.find(ident))
 
-    def _asked(self, request: Request) -> Game:
+    def _game_of(self, request: Request) -> Game:
         return self.find(request.path_params["game"])
 
-    def _answer(self, game: Game, viewer: int | None, status: int = 200) -> JSONResponse:
-        """Answer a command: go on, tell the pages, return the new snapshot."""
+    def _respond(self, game: Game, viewer: int | None, status: int = 200) -> JSONResponse:
+        """Finish a command: let engines go on, send the new state to all pages, return the new snapshot."""
         self.jobs.go_on(game)
         self.jobs.tell_state(game)
         return JSONResponse(game.snapshot(viewer), status)
@@ -164,11 +164,11 @@ class Site:
         return cacheable(request, style_sheet(), "text/css")
 
     async def info(self, request: Request) -> JSONResponse:
-        """Games, options, levels, engines and caps."""
+        """Games, options, levels, engines and limits."""
         return JSONResponse(
             {
                 "games": [
-                    _game_info(name, [key for key, text in self._examples.items() if _game_of(text) == name])
+                    _game_info(name, [key for key, text in self._examples.items() if _game_name(text) == name])
                     for name in registry.names()
                 ],
                 "levels": list(levels.LEVELS),
@@ -180,15 +180,15 @@ class Site:
 
     async def list_games(self, request: Request) -> JSONResponse:
         """All games, the newest first."""
-        found = []
+        games = []
         for ident in reversed(list(self._games)):
             try:
-                found.append(self.find(ident).summary())
+                games.append(self.find(ident).summary())
             except ApiError as error:
                 if error.status != 404:  # else its file is gone
-                    found.append({"id": ident, "error": str(error)})
+                    games.append({"id": ident, "error": str(error)})
             await asyncio.sleep(0)  # each may be read from disk
-        return JSONResponse({"games": found})
+        return JSONResponse({"games": games})
 
     async def new_game(self, request: Request) -> JSONResponse:
         """Begin a game."""
@@ -203,11 +203,11 @@ class Site:
         game = await asyncio.to_thread(make)
         starts.begin_journal(game, self._folder)
         self._games[game.id] = game
-        return self._answer(game, None, 201)
+        return self._respond(game, None, 201)
 
     async def snapshot(self, request: Request) -> JSONResponse:
-        """All that a page shows of a game."""
-        game = self._asked(request)
+        """The state of a game, as a page shows it."""
+        game = self._game_of(request)
         opens = request.query_params.get("open") == "1"
         before = game.version
         answer = JSONResponse(game.snapshot(viewer_of(request), opens))
@@ -216,7 +216,7 @@ class Site:
 
     async def remove(self, request: Request) -> Response:
         """Delete a game."""
-        game = self._asked(request)
+        game = self._game_of(request)
         await self.jobs.forget(game)
         self._folder.remove(game.id)
         del self._games[game.id]
@@ -227,17 +227,17 @@ class Site:
 
     async def draft(self, request: Request) -> JSONResponse:
         """Replace the turn being entered."""
-        game, data = self._asked(request), await body_of(request, _DRAFT)
+        game, data = self._game_of(request), await body_of(request, _DRAFT)
         viewer = data.get("viewer")
         if data["version"] == game.version - 1 and data["actions"] == game.draft:
             return JSONResponse(game.snapshot(viewer))  # the answer to the same request was lost
         game.check_version(data["version"], viewer)
         game.set_draft(data["actions"], viewer)
-        return self._answer(game, viewer)
+        return self._respond(game, viewer)
 
     async def turn(self, request: Request) -> JSONResponse:
         """Play, take back, draw, stop, resign."""
-        game, data = self._asked(request), await body_of(request)
+        game, data = self._game_of(request), await body_of(request)
         event = data.pop("event", None) if isinstance(data, dict) else None
         check_shape(data, _TURN, "request")
         viewer = data.get("viewer")
@@ -264,7 +264,7 @@ class Site:
                 game.resign(viewer)
             case _:
                 game.commit(viewer, data.get("actions"))
-        return self._answer(game, viewer)
+        return self._respond(game, viewer)
 
     @staticmethod
     def _event(game: Game, event: Any) -> None:
@@ -276,23 +276,21 @@ class Site:
             check_shape(event, [str], "request.event")
             game.push(event)
 
-    # --- looking at it
+    # --- positions, pictures, files
 
     async def at(self, request: Request) -> JSONResponse:
         """A position of a game as text."""
-        game = self._asked(request)
+        game = self._game_of(request)
         viewer = game.require_view(viewer_of(request))
-        position = pictures.position_of(game, turn_in_path(request), viewer, line_of(request), actions_of(request))
+        position = pictures.position_of(game, turn_of(request), viewer, line_of(request), actions_of(request))
         return JSONResponse({"text": str(position)})
 
     async def picture(self, request: Request) -> Response:
         """A picture of a position of a game."""
-        game = self._asked(request)
+        game = self._game_of(request)
         viewer = game.require_view(viewer_of(request))
-        theme = request.query_params.get("theme", "page")
-        if theme not in ("page", "light", "dark"):
-            raise ApiError(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
-        number, part = turn_in_path(request), request.path_params["part"]
+        theme = theme_of(request)
+        number, part = turn_of(request), request.path_params["part"]
         line, actions = line_of(request), actions_of(request)
         with_turn = request.query_params.get("turn") == "1"
         turns = game.turns[: number + with_turn]
@@ -310,14 +308,16 @@ class Site:
 
     async def record(self, request: Request) -> Response:
         """The record of a game, as a file."""
-        game = self._asked(request)
+        game = self._game_of(request)
         game.require_open()
         return download(json.dumps(game.record()) + "\n", f"{game.name}-{game.id[:8]}.jsonl")
 
     async def position(self, request: Request) -> Response:
         """A position of a game, as a file."""
-        game = self._asked(request)
-        number = number_in(request, "at", len(game.positions) - 1)
+        game = self._game_of(request)
+        number = number_of(request, "at")
+        if number is None:
+            number = len(game.positions) - 1
         position = game.view_of(game.at(number), game.require_view(viewer_of(request)))
         name = f"{game.name}-{game.id[:8]}-{number}"
         match request.query_params.get("format", "json"):
@@ -329,14 +329,12 @@ class Site:
                 raise ApiError(400, "BAD_FORMAT", f"format: given {quote(other)}; expected json or compact")
 
     async def shares(self, request: Request) -> Response:
-        """The course of an annotated game as a picture."""
-        game = self._asked(request)
+        """The picture of an annotated game: shares of the win and losses."""
+        game = self._game_of(request)
         game.require_open()
-        theme = request.query_params.get("theme", "page")
-        if theme not in ("page", "light", "dark"):
-            raise ApiError(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
-        found = [one for _, one in sorted(game.evaluations.items())]
-        turns = graph_turns(game.session.record(), found) if found else []
+        theme = theme_of(request)
+        evaluations = [one for _, one in sorted(game.evaluations.items())]
+        turns = graph_turns(game.session.record(), evaluations) if evaluations else []
         svg = draw_shares(turns, players=game.now.players, theme=theme)
         return cacheable(request, svg, "image/svg+xml", f"{game.name}-shares.svg" if theme != "page" else None)
 
@@ -344,12 +342,12 @@ class Site:
 
     async def analyze(self, request: Request) -> JSONResponse:
         """Start an analysis."""
-        game, data = self._asked(request), await body_of(request, _ANALYSIS)
+        game, data = self._game_of(request), await body_of(request, _ANALYSIS)
         seconds, candidates = data.get("seconds"), data.get("candidates", 10)
         if seconds is not None and not 0 < seconds <= MAX_SECONDS:
-            raise out_of_range("seconds", seconds, f"a number above 0, at most {MAX_SECONDS:g}, or null")
+            raise bad_value("request.seconds", seconds, f"a number above 0, at most {MAX_SECONDS:g}, or null")
         if not 1 <= candidates <= MAX_CANDIDATES:
-            raise out_of_range("candidates", candidates, f"an integer from 1 to {MAX_CANDIDATES}")
+            raise bad_value("request.candidates", candidates, f"an integer from 1 to {MAX_CANDIDATES}")
         viewer = game.require_view(data.get("viewer"))
         await self._require_service()
         key = self.jobs.analyze(
@@ -370,36 +368,36 @@ class Site:
 
     async def end_analysis(self, request: Request) -> JSONResponse:
         """End an analysis, and return its result."""
-        game = self._asked(request)
+        game = self._game_of(request)
         await self.jobs.end_analysis(game)
         viewer = game.viewer_for(viewer_of(request))
-        found = game.analysis
-        return JSONResponse({"analysis": found if found is not None and found["viewer"] == viewer else None})
+        analysis = game.analysis
+        return JSONResponse({"analysis": analysis if analysis and analysis["viewer"] == viewer else None})
 
     async def annotate(self, request: Request) -> JSONResponse:
         """Start an annotation, or go on with it."""
-        game, data = self._asked(request), await body_of(request, {"seconds": float})
+        game, data = self._game_of(request), await body_of(request, {"seconds": float})
         game.require_open()
         if not 0 < data["seconds"] <= MAX_SECONDS:
-            raise out_of_range("seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
+            raise bad_value("request.seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
         await self._require_service()
         self.jobs.annotate(game, float(data["seconds"]))
         return JSONResponse(game.annotation_json(), 202)
 
     async def end_annotation(self, request: Request) -> JSONResponse:
         """Stop an annotation."""
-        game = self._asked(request)
+        game = self._game_of(request)
         await self.jobs.end_annotation(game)
         return JSONResponse(game.annotation_json(turns=game.is_open))
 
     async def proposal(self, request: Request) -> JSONResponse:
-        """Ask the engine whether it agrees to actions; by default to each that may be proposed."""
+        """Ask the engine whether it agrees to actions; by default to all that may be proposed."""
         data = await body_of(request, {"id": str, "at": int, "actions?": [str]})
         game = self.find(data["id"])
         position = game.view_of(game.at(data["at"]), game.require_view(None))
         actions = data.get("actions", list(dict.fromkeys(proposals.offered(position))))
-        found = Verdict(False, []) if not actions else await self._client.consider_proposal(position, actions)
-        return JSONResponse(found.to_json())
+        verdict = Verdict(False, []) if not actions else await self._client.consider_proposal(position, actions)
+        return JSONResponse(verdict.to_json())
 
     # --- events
 
@@ -415,10 +413,10 @@ class Site:
 
 
 class _Events(EventSourceResponse):
-    """The events of a stream, which is open while they are sent: not before, and however that ends."""
+    """The response with the events of a stream. The stream is open exactly while they are sent."""
 
     def __init__(self, hub: Hub, stream: Stream) -> None:
-        super().__init__(self._tell(stream), sep="\n")
+        super().__init__(self._send_events(stream), sep="\n")
         self._hub, self._stream = hub, stream
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -426,7 +424,7 @@ class _Events(EventSourceResponse):
             await super().__call__(scope, receive, send)
 
     @staticmethod
-    async def _tell(stream: Stream) -> AsyncIterator[ServerSentEvent]:
+    async def _send_events(stream: Stream) -> AsyncIterator[ServerSentEvent]:
         async for event, data in stream.events():
             yield ServerSentEvent(json.dumps(data, separators=(",", ":")), event=event)
 
@@ -440,7 +438,7 @@ def make_app(site: Site) -> Starlette:
     )
 
 
-# --- what a game offers
+# --- games and examples
 
 
 def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
@@ -472,7 +470,7 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
 
 
 def _read_examples() -> dict[str, str]:
-    """Return the texts of the examples that come with the package, or lie in its checkout."""
+    """Return the texts of the examples in the package, or in its checkout."""
     folder = Path(str(resources.files("mexica_ai.web"))) / "examples"
     if not folder.is_dir():
         folder = Path(str(resources.files("mexica_ai"))).parent / "examples"
@@ -480,7 +478,7 @@ def _read_examples() -> dict[str, str]:
 
 
 @functools.cache
-def _game_of(text: str) -> str:
+def _game_name(text: str) -> str:
     try:
         return str(json.loads(text)["game"])
     except ValueError:  # several records, one in each line

@@ -1,4 +1,4 @@
-"""How games of the page begin: new ones, from records and positions, and those on disk."""
+"""Create games of the page (new, from a record, from a position), and restore them from disk."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mexica_ai.analysis.annotate import TurnEvaluation, recorded_evaluations, replay_played
+from mexica_ai.analysis.annotate import TurnEvaluation, check_played, recorded_evaluations, replay_played
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import position_data
 from mexica_ai.game.records import EVALUATION, check_evaluations, parse_record
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_options, check_shape, choice
 from mexica_ai.session import Session
 from mexica_ai.web.errors import ApiError
@@ -54,7 +55,7 @@ _SOURCES = ("game", "record", "position", "text", "example", "from")
 def create(
     data: Any, *, names: list[str], examples: dict[str, str], find: Callable[[str], Game], path: str = "request"
 ) -> Game:
-    """Make the game that a request describes.
+    """Create the game of a request.
 
     Parameters
     ----------
@@ -116,17 +117,19 @@ def create(
 
 @dataclass(frozen=True)
 class _Start:
-    """Where a game begins, with the turns that led there.
+    """The first position of a game, with the turns that led there.
 
     Parameters
     ----------
     position : Position
     is_review : bool
-        Whether it is a game that was played elsewhere.
+        Whether the game was played elsewhere.
     resigned : int or None
         The seat that gave up.
     evaluations : sequence of TurnEvaluation
-        Of its turns, each searched for so many `seconds`.
+        Of its turns.
+    seconds : float or None
+        Time of the searches of the evaluations.
     """
 
     position: Position
@@ -146,7 +149,7 @@ def _from_game(source: Game, number: int | None) -> _Start:
     return _Start(position)
 
 
-def _from_record(record: dict[str, Any], number: int | None, path: str) -> _Start:
+def _from_record(record: JsonObject, number: int | None, path: str) -> _Start:
     """Begin at a turn of a record, by default at its end."""
     position, resigned = replay_played(record), None
     if number is not None and not 0 <= number <= len(record["turns"]):
@@ -161,8 +164,8 @@ def _from_record(record: dict[str, Any], number: int | None, path: str) -> _Star
     return _Start(position, True, resigned, evaluations, record.get("evaluations", {}).get("time_s"))
 
 
-def _dealt(data: dict[str, Any]) -> Position:
-    """Deal the new game that a request describes."""
+def _dealt(data: JsonObject) -> Position:
+    """Deal the new game of a request."""
     options = data.get("options", {})
     # Not left to `new_game`, which has parameters of its own.
     check_options(data["game"], options, [option.name for option in registry.get(data["game"]).starts.options])
@@ -174,7 +177,10 @@ def _make(position: Position, seats: list[Seat], **options: Any) -> Game:
     return Game(Session(position, engines), seats, **options)
 
 
-def _seats(given, position, is_review, names, path):
+def _seats(
+    given: list[JsonObject] | None, position: Position, is_review: bool, names: list[str], path: str
+) -> list[Seat]:
+    """Return the seats of a request; by default persons in a review, else a person to move against engines."""
     if given is None:
         mover = position.to_move if position.to_move is not None else 0
         return [
@@ -187,7 +193,7 @@ def _seats(given, position, is_review, names, path):
 
 
 def looks_like_record(text: str) -> bool:
-    """Return whether a text is a record, or several of them, and no position."""
+    """Return whether a text is one record or several."""
     try:
         position_data(text)
     except MexicaAIError as error:
@@ -195,7 +201,7 @@ def looks_like_record(text: str) -> bool:
     return False
 
 
-def _one_record(given: Any, number: int) -> dict[str, Any]:
+def _one_record(given: object, number: int) -> JsonObject:
     """Return one record: an object, its text, or one of the lines of a text."""
     if isinstance(given, str):
         lines = [line for line in given.splitlines() if line.strip()]
@@ -206,17 +212,18 @@ def _one_record(given: Any, number: int) -> dict[str, Any]:
                 raise
         if not 1 <= number <= len(lines):
             raise bad_value("request.number", number, f"1 to {len(lines)}, the records of the text")
-        given = parse_record(lines[number - 1])
+        return _checked(parse_record(lines[number - 1]))
     return _checked(given)
 
 
-def _checked(record: Any) -> dict[str, Any]:
-    replay_played(record)
-    return record
+def _checked(record: Any) -> JsonObject:
+    check_played(record)
+    checked: JsonObject = record
+    return checked
 
 
 def begin_journal(game: Game, folder: Folder) -> None:
-    """Write the file of a new game."""
+    """Write the journal of a new game."""
     head = {
         "journal": 1,
         "created": game.created,
@@ -225,7 +232,7 @@ def begin_journal(game: Game, folder: Folder) -> None:
         "open": game.is_shared,
         "draws": game.draws,
     }
-    rest: list[dict[str, Any]] = [{"turn": turn} for turn in game.turns]
+    rest: list[JsonObject] = [{"turn": turn} for turn in game.turns]
     if game.session.resigned is not None:
         rest.append({"resigned": game.session.resigned})
     if game.evaluations:
@@ -234,13 +241,13 @@ def begin_journal(game: Game, folder: Folder) -> None:
     game.journal = folder.begin(game.id, [head, *rest])
 
 
-def restore(ident: str, entries: list[dict[str, Any]]) -> Game:
-    """Return a game from the entries of its file.
+def restore(ident: str, entries: list[JsonObject]) -> Game:
+    """Return the game of the entries of a journal.
 
     Raises
     ------
     NotationError
-        They are not those of a game; reason BAD_JOURNAL.
+        They are not the entries of a game; reason BAD_JOURNAL.
     """
     head, *rest = entries
     try:
@@ -265,7 +272,7 @@ def restore(ident: str, entries: list[dict[str, Any]]) -> Game:
     return game
 
 
-def _replay_entry(game: Game, entry: dict[str, Any]) -> None:
+def _replay_entry(game: Game, entry: JsonObject) -> None:
     match entry:
         case {"turn": turn}:
             game.session.push(turn)
