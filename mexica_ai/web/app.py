@@ -151,7 +151,7 @@ class Site:
     def _respond(self, game: Game, viewer: int | None, status: int = 200) -> JSONResponse:
         """Finish a command: let engines go on, send the new state to all pages, return the new snapshot."""
         self.jobs.go_on(game)
-        self.jobs.tell_state(game)
+        self.jobs.send_state(game)
         return JSONResponse(game.snapshot(viewer), status)
 
     async def page(self, request: Request) -> Response:

@@ -1,14 +1,12 @@
-"""A game that is being played on the page: the turn being entered, versions, and who may see what.
+"""A game of the page: its turns, the turn being entered, versions, and the views of its seats.
 
-What a turn can be made of is in `turn_entry`; what pages show of the game, in `snapshots` and `pictures`.
+`turn_entry` has the legal entries of a turn; `snapshots` and `pictures` show the game.
 """
 
 from __future__ import annotations
 
 import datetime
 import secrets
-from collections import OrderedDict
-from typing import Any
 
 from mexica_ai import __version__
 from mexica_ai.analysis.annotate import TurnEvaluation, with_evaluations
@@ -16,6 +14,7 @@ from mexica_ai.game import registry
 from mexica_ai.game.contract import Game as Kind
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import IllegalActionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.session import Session
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.journal import Journal
@@ -25,7 +24,6 @@ from mexica_ai.web.turn_entry import Draft, ending_of, play_draft
 
 MAX_TURNS = 2000
 MAX_GAMES = 100
-NUM_KEPT = 50  # results of analyses that a game keeps
 
 
 class Game:
@@ -49,7 +47,7 @@ class Game:
     evaluations : dict of int to TurnEvaluation
         By index of the turn.
     thinking, analysis, annotation : dict or None
-        What the jobs tell the pages.
+        The state of its jobs, as pages show it.
     """
 
     def __init__(
@@ -70,23 +68,19 @@ class Game:
         self.draft: list[str] = []
         self.journal: Journal | None = None
         self.evaluations: dict[int, TurnEvaluation] = {}
-        self.annotation: dict[str, Any] = {"state": "none", "seconds": None, "message": ""}
-        self.thinking: dict[str, Any] | None = None
-        self.analysis: dict[str, Any] | None = None
-        self.analyses: OrderedDict[str, dict[str, Any]] = OrderedDict()
-        self._looking: int | None = None  # the person who was shown the game last
+        self.annotation: JsonObject = {"state": "none", "seconds": None, "message": ""}
+        self.thinking: JsonObject | None = None
+        self.analysis: JsonObject | None = None
+        self._screen_of: int | None = None  # the person with the screen
         self._drafted: Draft | None = None
-        self._snapshots: dict[tuple[int | None, bool], dict[str, Any]] = {}
+        self._snapshots: dict[tuple[int | None, bool], JsonObject] = {}
         self._seen: dict[int, list[list[str]]] = {}
         position = session.position.start
         self.positions = [Position(position.game, position.state)]  # before each turn, and after the last one
+        position = position.copy()
         for turn in session.position.history:
-            self._follow(turn)
-
-    def _follow(self, turn: list[str]) -> None:
-        position = self.positions[-1].copy()
-        position.push(turn)
-        self.positions.append(Position(position.game, position.state))
+            position.push(turn)
+            self.positions.append(Position(position.game, position.state))
 
     # --- what is known of it
 
@@ -127,19 +121,15 @@ class Game:
 
     @property
     def waiting(self) -> str:
-        """What the game waits for: person, engine, event or over."""
+        """The next to act: person, engine, event or over."""
         if self.session.is_over:
             return "over"
         if self.now.is_chance:
             return "event"
         return "person" if self.now.to_move in self.persons else "engine"
 
-    def title(self, seat: int) -> str:
-        """Return who plays a seat."""
-        return self.seats[seat].name
-
-    def summary(self) -> dict[str, Any]:
-        """Return what a list of games says."""
+    def summary(self) -> JsonObject:
+        """Return the entry of the game in a list of games."""
         return {
             "id": self.id,
             "game": self.name,
@@ -149,7 +139,7 @@ class Game:
             "is_over": self.session.is_over,
         }
 
-    # --- who sees what
+    # --- views
 
     def viewer_for(self, viewer: int | None) -> int | None:
         """Return the seat whose view a page gets that asks for a seat's; None: all of the game.
@@ -170,26 +160,26 @@ class Game:
         return viewer
 
     def _last_person(self) -> int:
-        return self._looking if self._looking in self.persons else self.persons[0]
+        return self._screen_of if self._screen_of in self.persons else self.persons[0]
 
     def handover(self, viewer: int | None, opens: bool = False) -> int | None:
-        """Return the seat whose person must look before anything is shown; None if the game may be shown.
+        """Return the seat whose person must take over the screen before the game is shown; None if it may be shown.
 
         Parameters
         ----------
         viewer : int or None
             The seat that `viewer_for` returns.
         opens : bool
-            Whether this person says to be alone with the screen.
+            Whether this person has taken over the screen.
         """
         if self.is_open or len(self.persons) < 2:
             return None
         if opens:
-            self._looking = viewer
+            self._screen_of = viewer
         mover = self.mover
-        if mover in self.persons and mover != self._looking:
+        if mover in self.persons and mover != self._screen_of:
             return mover
-        return None if viewer == self._looking else viewer
+        return None if viewer == self._screen_of else viewer
 
     def require_view(self, viewer: int | None) -> int | None:
         """Return `viewer_for(viewer)`; ApiError while the screen is being handed over."""
@@ -220,7 +210,7 @@ class Game:
     # --- changes
 
     def check_version(self, version: int, viewer: int | None) -> None:
-        """Refuse a command of a page that has not seen the newest version."""
+        """Raise an ApiError, reason STALE, for a command of a page without the newest version."""
         if version != self.version:
             raise ApiError(
                 409,
@@ -230,13 +220,13 @@ class Game:
             )
 
     def changed(self) -> None:
-        """Note a change."""
+        """Begin a new version."""
         self.version += 1
         self._drafted = None
         self._snapshots.clear()
 
     def _person_to_move(self, viewer: int | None) -> int:
-        """Return the person to move; ApiError if it is not this one's turn."""
+        """Return the person to move; ApiError if it is not the viewer."""
         seat = self.mover
         if seat is None or seat not in self.persons:
             raise ApiError(422, "NOT_YOUR_TURN", f"the game waits for: {self.waiting}; expected a person to move")
@@ -253,7 +243,7 @@ class Game:
         self._drafted = drafted
 
     def _play_draft(self, actions: list[str], seat: int) -> Draft:
-        # On what the seat sees: so that what an action uncovers is not known before it is played.
+        # In the view of the seat: an action must not reveal hidden cards before it is played.
         position = self.view_of(self.now, seat if self.session.hides and not self.is_open else None)
         return play_draft(position, actions, seat)
 
@@ -267,14 +257,14 @@ class Game:
         return self._drafted
 
     def ending(self) -> str | None:
-        """Return the action that ends the turn being entered and does nothing else, None if there is none."""
+        """Return the action that only ends the turn being entered, None if there is none."""
         draft = self.drafted()
         if draft.is_ended or self.mover not in self.persons:
             return None
         return ending_of(self.kind, draft)
 
     def commit(self, viewer: int | None, actions: list[str] | None = None) -> None:
-        """Play the turn being entered, or the actions that are given, for the person to move."""
+        """Play the turn being entered, or `actions`, for the person to move."""
         seat = self._person_to_move(viewer)
         if actions is not None:
             self._drafted = self._play_draft(actions, seat)
@@ -310,14 +300,14 @@ class Game:
         self.thinking = None
         self.changed()
 
-    def _write(self, *entries: dict[str, Any]) -> None:
+    def _write(self, *entries: JsonObject) -> None:
         if self.journal is not None:
             self.journal.append(*entries)
 
     def takeback_limit(self) -> int | None:
-        """Return the number of turns that are left after the last turn of a person is taken back; None if it stays.
+        """Return the number of turns left after the last turn of a person is taken back; None if it cannot be.
 
-        What a person has uncovered within a turn cannot be hidden again.
+        A turn in which a person has uncovered something stays.
         """
         if self.session.resigned is not None:
             return len(self.positions) - 1
@@ -330,7 +320,7 @@ class Game:
         return None
 
     def _uncovers(self, index: int) -> bool:
-        """Whether a turn is a random event within the turn of a person of a game with hidden hands."""
+        """Return whether a turn is a random event within the turn of a person, in a game with hidden hands."""
         if self.is_open_from_start or not self.positions[index].is_chance or index == 0:
             return False
         before, after = self.positions[index - 1].to_move, self.positions[index + 1].to_move
@@ -342,7 +332,7 @@ class Game:
         return self.is_shared or not self.session.hides
 
     def take_back(self) -> None:
-        """Go back to before the last turn of a person."""
+        """Take back the last turn of a person, with all turns after it."""
         limit = self.takeback_limit()
         if limit is None:
             raise ApiError(422, "NOTHING_TO_TAKE_BACK", "there is no turn of a person that can be taken back")
@@ -351,7 +341,7 @@ class Game:
         self.changed()
 
     def go_back(self, limit: int) -> None:
-        """Drop the turns from an index on, or the end by resigning."""
+        """Drop the turns from an index on, or a resignation."""
         if self.session.resigned is not None:
             self.session.undo()
         else:
@@ -365,7 +355,7 @@ class Game:
             del seen[limit:]
 
     def resign(self, viewer: int | None) -> None:
-        """Let the person to move give up."""
+        """Resign for the person to move."""
         seat = self._person_to_move(viewer)
         self._write({"resigned": seat})
         self.session.resign()
@@ -382,19 +372,19 @@ class Game:
         self.changed()
 
     def seat_person(self, seat: int) -> None:
-        """Put a person in the place of an engine."""
+        """Seat a person in place of an engine."""
         self.seats[seat] = Seat()
         self.session.engines = {other: engine for other, engine in self.session.engines.items() if other != seat}
 
     # --- annotation
 
     def evaluate(self, evaluation: TurnEvaluation) -> None:
-        """Keep the evaluation of a turn."""
+        """Store the evaluation of a turn."""
         self._write({"evaluation": evaluation.to_json()})
         self.evaluations[evaluation.turn_index] = evaluation
 
     def start_annotation(self, seconds: float) -> None:
-        """Drop evaluations with another time."""
+        """Set the time of each search; evaluations with another time are dropped."""
         if self.annotation["seconds"] not in (None, seconds):
             self.evaluations.clear()
         self._write({"annotation": seconds})
@@ -404,7 +394,7 @@ class Game:
         """Return the indices of the turns that are no random events."""
         return [index for index, position in enumerate(self.positions[:-1]) if not position.is_chance]
 
-    def annotation_json(self, *, turns: bool = True) -> dict[str, Any]:
+    def annotation_json(self, *, turns: bool = True) -> JsonObject:
         """Return the state of the annotation, with the turns that are done."""
         data = {**self.annotation, "done": len(self.evaluations), "of": len(self.seat_turns())}
         if turns:
@@ -413,28 +403,28 @@ class Game:
 
     # --- records
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """Return the record, with evaluations if there are any."""
         record = self.session.record()
         if not self.evaluations:
             return record
-        found = [one for _, one in sorted(self.evaluations.items())]
-        return with_evaluations(record, found, time_s=self.annotation["seconds"], build=__version__)
+        evaluations = [one for _, one in sorted(self.evaluations.items())]
+        return with_evaluations(record, evaluations, time_s=self.annotation["seconds"], build=__version__)
 
     def require_open(self) -> None:
-        """Refuse what would show hidden hands."""
+        """Raise an ApiError, reason HIDDEN, while hands are hidden."""
         if not self.is_open:
             raise ApiError(403, "HIDDEN", "hands are hidden until the game is over")
 
     # --- snapshots
 
-    def snapshot(self, viewer: int | None, opens: bool = False) -> dict[str, Any]:
-        """Return all that a page shows of the game.
+    def snapshot(self, viewer: int | None, opens: bool = False) -> JsonObject:
+        """Return the state of the game, as a page shows it.
 
         Parameters
         ----------
         viewer : int or None
-            Whose page it is; None: chosen by who is to move.
+            The seat of the page; None: the person to move.
         opens : bool
             As for `handover`.
         """

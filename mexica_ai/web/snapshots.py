@@ -1,20 +1,21 @@
-"""What a page shows of a game, as JSON."""
+"""The state of a game as JSON for its pages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mexica_ai.analysis.annotate import TurnEvaluation, mark_of
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.steps import play_steps
 from mexica_ai.io.errors import PositionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.web.turn_entry import Draft, blocked_tools, cost_text, entries_of
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
 
-_NOTHING: dict[str, Any] = {
+_EMPTY: JsonObject = {
     "draft": {
         "actions": [],
         "steps": [],
@@ -33,7 +34,7 @@ _NOTHING: dict[str, Any] = {
 }
 
 
-def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> dict[str, Any]:
+def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObject:
     """Return the part of a snapshot that changes only with the version; a handover leaves out all that is hidden."""
     now = game.now
     common = {
@@ -56,7 +57,7 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> dict[st
         "num_turns": len(game.positions) - 1,
     }
     if handover is not None:
-        return {**common, "turns": [], **_NOTHING}
+        return {**common, "turns": [], **_EMPTY}
     is_mine = game.mover is not None and game.mover in game.persons and viewer in (None, game.mover)
     draft = game.drafted() if is_mine else Draft(game.view_of(now, viewer), False, False)
     position = draft.position
@@ -81,7 +82,7 @@ def _winners(game: Game) -> list[int]:
     return game.now.winners
 
 
-def _turns(game: Game, viewer: int | None) -> list[dict[str, Any]]:
+def _turns(game: Game, viewer: int | None) -> list[JsonObject]:
     turns = []
     for index, actions in enumerate(game.seen_turns(viewer)):
         before, after = game.positions[index], game.positions[index + 1]
@@ -98,9 +99,9 @@ def _turns(game: Game, viewer: int | None) -> list[dict[str, Any]]:
     return turns
 
 
-def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> dict[str, Any]:
+def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> JsonObject:
     if not is_mine:
-        return {**_NOTHING["draft"], "steps": [], "actions": []}
+        return {**_EMPTY["draft"], "steps": [], "actions": []}
     start = game.view_of(game.now, game.mover if game.session.hides and not game.is_open else None)
     known = game.draft[:-1] if draft.is_ended and len(game.draft) and draft.position.state == start.state else None
     steps = []
@@ -130,12 +131,12 @@ def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> 
         "end": end,
         "is_ended": draft.is_ended,
         "left": cost_text({key: value for key, value in left.items() if value}),
-        "warning": "What this uncovers cannot be hidden again: there is no undo after it." if draft.reveals else "",
+        "warning": "This reveals something hidden, so it cannot be undone." if draft.reveals else "",
     }
 
 
-def _points(game: Game) -> list[dict[str, Any]]:
-    """Return for each seat what it has scored by which kind of action."""
+def _points(game: Game) -> list[JsonObject]:
+    """Return the points of each seat by kind of action."""
     labels = {tool.name: tool.label for tool in game.kind.picture.tools}
     parts: list[dict[str, float]] = [{} for _ in range(game.now.players)]
     for seat, points in enumerate(game.positions[0].scores):
@@ -158,8 +159,8 @@ def _points(game: Game) -> list[dict[str, Any]]:
     return [{"seat": seat, "parts": [list(part) for part in own.items()]} for seat, own in enumerate(parts)]
 
 
-def evaluation_json(one: TurnEvaluation) -> dict[str, Any]:
-    """Return an evaluation as pages show it."""
+def evaluation_json(one: TurnEvaluation) -> JsonObject:
+    """Return an evaluation in the form of pages."""
     return {
         "turn_index": one.turn_index,
         "seat": one.seat,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mexica_ai.analysis.annotate import TurnEvaluation, check_played, recorded_evaluations, replay_played
+from mexica_ai.analysis.annotate import TurnEvaluation, recorded_evaluations, replay_played
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import position_data
@@ -201,25 +201,20 @@ def looks_like_record(text: str) -> bool:
     return False
 
 
-def _one_record(given: object, number: int) -> JsonObject:
-    """Return one record: an object, its text, or one of the lines of a text."""
-    if isinstance(given, str):
-        lines = [line for line in given.splitlines() if line.strip()]
-        try:
-            return _checked(parse_record(given))
-        except NotationError:
-            if len(lines) < 2:
-                raise
+def _one_record(given: str | JsonObject, number: int) -> JsonObject:
+    """Return one record, not checked: an object, its text, or one of the lines of a text."""
+    if not isinstance(given, str):
+        return given
+    lines = [line for line in given.splitlines() if line.strip()]
+    try:
+        record: JsonObject = parse_record(given)
+    except NotationError:
+        if len(lines) < 2:
+            raise
         if not 1 <= number <= len(lines):
-            raise bad_value("request.number", number, f"1 to {len(lines)}, the records of the text")
-        return _checked(parse_record(lines[number - 1]))
-    return _checked(given)
-
-
-def _checked(record: Any) -> JsonObject:
-    check_played(record)
-    checked: JsonObject = record
-    return checked
+            raise bad_value("request.number", number, f"1 to {len(lines)}, the records of the text") from None
+        record = parse_record(lines[number - 1])
+    return record
 
 
 def begin_journal(game: Game, folder: Folder) -> None:

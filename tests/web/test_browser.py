@@ -191,7 +191,7 @@ def test_a_blind_draw_says_that_it_cannot_be_undone(visit, site):
     page.locator(".menu button").first.click()
     page.get_by_role("button", name="End turn").click()
     one.target("deck").and_(page.locator(".can")).click()
-    page.locator(".prompt", has_text="cannot be hidden again").wait_for()
+    page.locator(".prompt", has_text="cannot be undone").wait_for()
     page.get_by_role("button", name="End turn").click()
     page.get_by_text("draw deck").first.wait_for()
     one.until("document.querySelector('.chips').children.length === 0")

@@ -124,10 +124,10 @@ def test_the_engines_of_a_game_are_closed_with_it():
     game, other = new(game="nim"), new(game="nim")
     engines = [Engine(), Engine(), Engine()]
     jobs = Jobs(None, Hub(), {})
-    jobs._made.update(zip([(game.id, 0), (other.id, 0), (game.id, 1)], engines, strict=True))
+    jobs._engines.update(zip([(game.id, 0), (other.id, 0), (game.id, 1)], engines, strict=True))
     asyncio.run(jobs.forget(game))
     assert [engine.closed for engine in engines] == [1, 0, 1]
-    assert list(jobs._made) == [(other.id, 0)]
+    assert list(jobs._engines) == [(other.id, 0)]
 
 
 def test_the_page_knows_the_actions_of_the_examples_from_the_start(tmp_path, monkeypatch):
