@@ -320,13 +320,7 @@ class Site:
             number = len(game.positions) - 1
         position = game.view_of(game.at(number), game.require_view(viewer_of(request)))
         name = f"{game.name}-{game.id[:8]}-{number}"
-        match request.query_params.get("format", "json"):
-            case "json":
-                return download(json.dumps(position.to_json()) + "\n", f"{name}.json")
-            case "compact":
-                return download(position.to_compact() + "\n", f"{name}.txt", "text/plain")
-            case other:
-                raise ApiError(400, "BAD_FORMAT", f"format: given {quote(other)}; expected json or compact")
+        return download(json.dumps(position.to_json()) + "\n", f"{name}.json")
 
     async def shares(self, request: Request) -> Response:
         """The picture of an annotated game: shares of the win and losses."""

@@ -16,12 +16,11 @@ from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import position_data
 from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.io.strict import Nullable, check_shape, quote
+from mexica_ai.io.strict import check_shape, quote
 from mexica_ai.web import boards
 from mexica_ai.web.requests import body_of
 
 _PATH = "$"  # of a position, in faults
-_MAX_PARTS = 8
 _WIDTH, _MAX_TEXT = 100, 20_000  # characters: of a line of a position's text, and of text that is broken into lines
 
 
@@ -31,29 +30,21 @@ def draw(data: JsonObject) -> JsonObject:
     Parameters
     ----------
     data : dict
-        ``position``: an object, or text in the JSON or the compact form; optionally ``parts`` of the picture, and the
-        ``viewer``.
+        ``position``: an object, or text in the JSON or the compact form.
 
     Returns
     -------
     dict
         ``given``: the JSON form as it was read, None if the text cannot be read; its ``text``; ``position``: the
-        canonical form, None if it is faulty; ``parts``, ``palette`` and the labels of ``targets``: empty without a
+        canonical form, None if it is faulty; ``picture``, ``palette`` and the labels of ``targets``: empty without a
         known game; ``faults``; and ``compact``, if there are none.
     """
-    check_shape(data, {"position": object, "parts?": [str], "viewer?": Nullable(int)}, _PATH)
+    check_shape(data, {"position": object}, _PATH)
     try:
         given = _read(data["position"])
     except MexicaAIError as error:
-        return {
-            "given": None,
-            "position": None,
-            "parts": {},
-            "palette": None,
-            "targets": {},
-            "faults": _faults(None, error),
-        }
-    return {**_describe(given, data), **_check(given)}
+        return {**_describe(None), "position": None, "faults": _faults(None, error)}
+    return {**_describe(given), **_check(given)}
 
 
 def validate(data: JsonObject) -> JsonObject:
@@ -66,15 +57,15 @@ def validate(data: JsonObject) -> JsonObject:
 
 
 def edit(data: JsonObject) -> JsonObject:
-    """Return a position after a command of its palette: ``given``, ``parts``, ``palette``, ``targets``.
+    """Return a position after a command of its palette: ``given``, ``picture``, ``palette``, ``targets``.
 
     Instead of ``position`` and ``command`` there may be a ``game`` and the number of ``players``: a new game.
     """
     if "game" in data:
-        check_shape(data, {"game": str, "players?": int, "parts?": [str]}, _PATH)
+        check_shape(data, {"game": str, "players?": int}, _PATH)
         given = new_game(data["game"], players=data.get("players", 2)).to_json()
     else:
-        check_shape(data, {"position": object, "command": dict, "parts?": [str]}, _PATH)
+        check_shape(data, {"position": object, "command": dict}, _PATH)
         before = _read(data["position"])
         editor = registry.get(_game_name(before)).editor
         if editor is None:
@@ -84,7 +75,7 @@ def edit(data: JsonObject) -> JsonObject:
                 path="command",
             )
         given = editor.edit(before, data["command"])
-    return _describe(given, data)
+    return _describe(given)
 
 
 def pretty(value: Any, indent: str = "") -> str:
@@ -118,17 +109,14 @@ def _game_name(given: Any) -> str:
     return registry.get(game).name
 
 
-def _describe(given: Any, data: JsonObject) -> JsonObject:
-    """Return a position, its text, the requested parts of its picture, and its palette."""
-    answer: JsonObject = {"given": given, "text": pretty(given), "parts": {}, "palette": None, "targets": {}}
+def _describe(given: Any) -> JsonObject:
+    """Return a position, its text, its picture and its palette."""
+    answer: JsonObject = {"given": given, "text": pretty(given), "picture": None, "palette": None, "targets": {}}
     try:
         game = registry.get(_game_name(given))
     except MexicaAIError:
         return answer
-    options: dict[str, Any] = {"theme": "page", "targets": True, "viewer": data.get("viewer")}
-    for part in data.get("parts", ["all"])[:_MAX_PARTS]:
-        chosen = boards.parts_of(game) if part == "all" else [part]
-        answer["parts"][part] = boards.draw(game, given, parts=chosen, **options)
+    answer["picture"] = boards.draw(game, given, theme="page", targets=True, viewer=None)
     if (editor := game.editor) is not None:
         answer["palette"] = editor.palette(given)
         answer["targets"] = game.picture.describe_targets(editor.drawable(given))

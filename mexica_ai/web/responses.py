@@ -28,9 +28,11 @@ def cacheable(request: Request, content: str, media_type: str, name: str | None 
     return Response(data, media_type=media_type, headers=headers)
 
 
-def download(text: str, name: str, media_type: str = "application/json") -> Response:
-    """Return a file that a browser saves."""
-    return Response(text, media_type=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+def download(text: str, name: str) -> Response:
+    """Return a JSON file that a browser saves."""
+    return Response(
+        text, media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
 
 
 def error_response(error: ApiError) -> JSONResponse:

@@ -34,10 +34,11 @@ _NEW = {
     "seed?": Nullable(int),
     "options?": dict,
     "seats?": Nullable([_SEAT]),
+    "position?": object,
+    "text?": str,
     "example?": str,
     "from?": str,
     "at?": Nullable(int),
-    "number?": int,
     "open?": Nullable(bool),
     "draws?": bool,
 }
@@ -49,7 +50,7 @@ _HEAD = {
     "open": bool,
     "draws": bool,
 }
-_SOURCES = ("game", "record", "position", "text", "example", "from")
+_SOURCES = ("game", "position", "text", "example", "from")
 
 
 def create(
@@ -68,34 +69,25 @@ def create(
     find : callable
         Returns the game with an id.
     """
-    check_shape(data, dict, path)
-    record, given, text = data.pop("record", None), data.pop("position", None), data.pop("text", None)
     check_shape(data, _NEW, path)
-    sources = [key for key in _SOURCES if key in data] + [
-        key for key, value in (("record", record), ("position", given), ("text", text)) if value is not None
-    ]
+    sources = [key for key in _SOURCES if key in data]
     if len(sources) != 1:
         raise NotationError(
             f"{path}: given {', '.join(sources) or 'none'}; expected one of {', '.join(_SOURCES)}",
             reason="BAD_REQUEST",
             path=path,
         )
+    text = data.get("text")
     if "example" in data:
         if data["example"] not in examples:
             raise bad_value(f"{path}.example", data["example"], f"one of {', '.join(examples)}")
         text = examples[data["example"]]
-    if text is not None:
-        check_shape(text, str, f"{path}.text")
-        if looks_like_record(text):
-            record = text
-        else:
-            given = text
     if "from" in data:
         start = _from_game(find(data["from"]), data.get("at"))
-    elif record is not None:
-        start = _from_record(_one_record(record, data.get("number", 1)), data.get("at"), path)
-    elif given is not None:
-        start = _Start(Position.from_json(position_data(given) if isinstance(given, str) else given))
+    elif text is not None:
+        start = _from_record(text) if looks_like_record(text) else _Start(Position.from_text(text))
+    elif "position" in data:
+        start = _Start(Position.from_json(data["position"]))
     else:
         start = _Start(_dealt(data))
     position = start.position
@@ -149,19 +141,19 @@ def _from_game(source: Game, number: int | None) -> _Start:
     return _Start(position)
 
 
-def _from_record(record: JsonObject, number: int | None, path: str) -> _Start:
-    """Begin at a turn of a record, by default at its end."""
-    position, resigned = replay_played(record), None
-    if number is not None and not 0 <= number <= len(record["turns"]):
-        raise bad_value(f"{path}.at", number, f"0 to {len(record['turns'])}")
-    if number is not None and number < len(record["turns"]):
-        position = Position.from_json(record["start"])
-        for turn in record["turns"][:number]:
-            position.push(turn)
-    else:
-        resigned = record.get("forfeit", {}).get("seat")
-    evaluations = [one for one in recorded_evaluations(record) if one.turn_index < len(position.history)]
-    return _Start(position, True, resigned, evaluations, record.get("evaluations", {}).get("time_s"))
+def _from_record(text: str) -> _Start:
+    """Begin at the end of a record, the first one if the text has several."""
+    try:
+        record: JsonObject = parse_record(text)
+    except NotationError:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) < 2:
+            raise
+        record = parse_record(lines[0])
+    position = replay_played(record)
+    resigned = record.get("forfeit", {}).get("seat")
+    time_s = record.get("evaluations", {}).get("time_s")
+    return _Start(position, True, resigned, recorded_evaluations(record), time_s)
 
 
 def _dealt(data: JsonObject) -> Position:
@@ -199,22 +191,6 @@ def looks_like_record(text: str) -> bool:
     except MexicaAIError as error:
         return error.reason == "RECORD_GIVEN"
     return False
-
-
-def _one_record(given: str | JsonObject, number: int) -> JsonObject:
-    """Return one record, not checked: an object, its text, or one of the lines of a text."""
-    if not isinstance(given, str):
-        return given
-    lines = [line for line in given.splitlines() if line.strip()]
-    try:
-        record: JsonObject = parse_record(given)
-    except NotationError:
-        if len(lines) < 2:
-            raise
-        if not 1 <= number <= len(lines):
-            raise bad_value("request.number", number, f"1 to {len(lines)}, the records of the text") from None
-        record = parse_record(lines[number - 1])
-    return record
 
 
 def begin_journal(game: Game, folder: Folder) -> None:

@@ -348,8 +348,9 @@ def test_an_expected_line_follows_its_candidate(visit, example, name):
 
 
 def test_review_with_its_graph_and_the_jump_to_the_worst_turn(visit, site):
-    record = (ROOT / "examples" / "mexica_game.jsonl").read_text(encoding="utf-8")
-    game = site.call("POST", "/api/games", {"text": record, "at": 16}, 201)
+    record = json.loads((ROOT / "examples" / "mexica_game.jsonl").read_text(encoding="utf-8"))
+    part = {key: record[key] for key in ("game", "version", "start")} | {"turns": record["turns"][:16]}
+    game = site.call("POST", "/api/games", {"text": json.dumps(part)}, 201)
     one = visit()
     page = one.game(game, "review")
     page.get_by_role("button", name="Annotate").click()

@@ -66,7 +66,7 @@ export class Editor {
       this.future = [];
     }
     Object.assign(this, {given: answer.given, palette: answer.palette, words: answer.targets});
-    if (answer.parts.all) this.picture = parsePicture(answer.parts.all);
+    if (answer.picture) this.picture = parsePicture(answer.picture);
     for (const one of this.palette?.brushes ?? []) {
       one.icon = Object.assign(parsePicture(one.icon), {ariaHidden: 'true'});
     }
@@ -109,7 +109,7 @@ export class Editor {
   type(text) {
     this.text = text;
     this.rest('/api/draw', () => ({position: text}), answer =>
-      (answer.parts.all ? this.take(answer) : this.judge(answer)));
+      (answer.picture ? this.take(answer) : this.judge(answer)));
     this.page.render();
   }
 
