@@ -117,8 +117,8 @@ def with_evaluations(
         The version of the program that searched.
     """
     settings = {"time_s": time_s, "iterations": iterations, "seed": seed}
-    found = {one.turn_index: one for one in [*recorded_evaluations(record), *evaluations]}
-    turns = [one.to_json() for _, one in sorted(found.items())]
+    by_turn = {one.turn_index: one for one in [*recorded_evaluations(record), *evaluations]}
+    turns = [one.to_json() for _, one in sorted(by_turn.items())]
     return record | {"evaluations": ({"build": build} if build else {}) | settings | {"turns": turns}}
 
 
@@ -192,10 +192,10 @@ def evaluate_record(
     def search_position(position: Position) -> Result:
         if stop.is_set():
             raise _Stopped
-        found = search(position, settings, stop)
-        if found.stop_reason == "stopped":
+        result = search(position, settings, stop)
+        if result.stop_reason == "stopped":
             raise _Stopped
-        return found
+        return result
 
     return _evaluate(Position.from_json(data["start"]), played, asked, search_position)
 
@@ -277,14 +277,14 @@ def _evaluate(
     for index, turn in enumerate(played[: max(asked, default=-1) + 1]):
         following = position.copy()
         following.push(turn)
-        found: Result | None = None
+        after: Result | None = None
         if index in asked and not position.is_chance:
             try:
-                evaluation, found = _evaluate_turn(index, turn, position, following, known, search_position)
+                evaluation, after = _evaluate_turn(index, turn, position, following, known, search_position)
             except _Stopped:
                 return
             yield evaluation
-        position, known = following, None if following.is_chance else found
+        position, known = following, None if following.is_chance else after
 
 
 def _evaluate_turn(
@@ -312,7 +312,7 @@ def _evaluate_turn(
     if before is None:
         before = search_position(position)
         done.append(before)
-    after, scores_after, found = value_of(following)
+    after, scores_after, result_after = value_of(following)
     chosen = _after(position, before.turn)
     is_choice = chosen == following
     loss = 0.0
@@ -337,7 +337,7 @@ def _evaluate_turn(
         iterations=sum(result.iterations for result in done),
         seconds=sum(result.seconds for result in done),
     )
-    return evaluation, found
+    return evaluation, result_after
 
 
 def _after_events(position: Position, seed: int) -> Position:

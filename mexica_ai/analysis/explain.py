@@ -105,10 +105,10 @@ def _sentence(step: Step, point: Forecast | None, last: Forecast | None, seat: i
         if points
     ]
     for path, old, new in step.changes:
-        found = _FIELD_OF_SEAT.fullmatch(path)
-        if found and found[2] != "score" and found[2] not in step.cost and type(old) is type(new) is int:
-            owner = "" if int(found[1]) == seat else f"seat {found[1]}'s "
-            facts.append(f"{owner}{found[2].replace('_', ' ')} {old} to {new}")
+        match = _FIELD_OF_SEAT.fullmatch(path)
+        if match and match[2] != "score" and match[2] not in step.cost and type(old) is type(new) is int:
+            owner = "" if int(match[1]) == seat else f"seat {match[1]}'s "
+            facts.append(f"{owner}{match[2].replace('_', ' ')} {old} to {new}")
     facts += registry.get(step.position.game).reasons.describe_effects(before, step.position.to_json(), seat)
     nothing = "ends the turn" if step.is_turn_over else "changes no count at once"
     text = f"{step.action}: {', '.join(facts) or nothing}"

@@ -229,8 +229,8 @@ class SearchRun:
 
     def _result(self) -> Result:
         level, candidates = self.settings.level, self.settings.candidates
-        found = self.search.result(candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES))
-        result = _to_result(self.position.game, found, self.search.weights)
+        num_listed = candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES)
+        result = _to_result(self.position.game, self.search.result(num_listed), self.search.weights)
         return levels.choose(level, self.position.game, result, self._seat, candidates)
 
 
@@ -268,7 +268,7 @@ def weights_for(
     return weights
 
 
-def _to_result(game: str, found: SearchResult, weights: Weights | None) -> Result:
+def _to_result(game: str, data: SearchResult, weights: Weights | None) -> Result:
     """Return the compiled search's result with its actions as text."""
     format_action = registry.get(game).text.format_action
 
@@ -285,16 +285,16 @@ def _to_result(game: str, found: SearchResult, weights: Weights | None) -> Resul
             line=[format_turn(turn) for turn in candidate["line"]],
             forecast=[Forecast(**point) for point in candidate.get("forecast", ())],
         )
-        for candidate in found["candidates"]
+        for candidate in data["candidates"]
     ]
     return Result(
         candidates=candidates,  # there is always one
         weights=None if weights is None else weights.version,
-        iterations=found["iterations"],
-        nodes=found["nodes"],
-        distinct_turns=found["distinct_turns"],
-        seconds=found["seconds"],
-        stop_reason=found["stop_reason"],
-        seed=found["seed"],
-        threads=found["threads"],
+        iterations=data["iterations"],
+        nodes=data["nodes"],
+        distinct_turns=data["distinct_turns"],
+        seconds=data["seconds"],
+        stop_reason=data["stop_reason"],
+        seed=data["seed"],
+        threads=data["threads"],
     )

@@ -156,8 +156,8 @@ class Engine(ABC):
         require_seat_to_move(position)
         options = self.spec.options
         if limits is None:
-            given = {**self._defaults, **options}
-            fields = {field: given[key] for key, field in LIMIT_KEYS.items() if key in given}
+            keys = {**self._defaults, **options}
+            fields = {field: keys[key] for key, field in LIMIT_KEYS.items() if key in keys}
             if "time_s" not in fields and "iterations" not in fields:
                 fields["time_s"] = DEFAULT_TIME_S
             limits = Limits(**fields)

@@ -6,7 +6,7 @@ from typing import Any
 
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
 
-RETRY_S = 5.0  # when to try again, if nobody says
+RETRY_S = 5.0  # default time until the next try
 
 
 class ApiError(Exception):

@@ -252,7 +252,7 @@ class Game:
         if self._drafted is None:
             seat = self.mover
             if seat is None or seat not in self.persons:
-                return Draft(self.now, False, False)
+                return Draft(self.now)
             self._drafted = self._play_draft(self.draft, seat)
         return self._drafted
 

@@ -41,11 +41,11 @@ WAIT_S = 3600.0  # longest wait for a slot
 MAX_LINE = 3  # most turns of an expected line
 
 STOP_WORDS = {
-    "time": "the time is over",
-    "iterations": "the iterations are done",
-    "memory": "the memory is full",
+    "time": "time limit reached",
+    "iterations": "iteration limit reached",
+    "memory": "memory full",
     "stopped": "stopped",
-    "forced": "there is only one turn",
+    "forced": "only one legal turn",
     "solved": "solved: the outcome is certain",
     "settled": "settled: the runner-up cannot catch up",
 }

@@ -64,7 +64,7 @@ async def _handle_disconnect(request: Request, error: Exception) -> Response:
 
 
 async def _handle_other(request: Request, error: Exception) -> Response:
-    return error_response(ApiError(500, "INTERNAL", "an error of the page's process; its log says more"))
+    return error_response(ApiError(500, "INTERNAL", "internal error; the log of `mexica-ai web` has details"))
 
 
 async def _handle_disk_error(request: Request, error: Exception) -> Response:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from mexica_ai.analysis.annotate import TurnEvaluation, mark_of
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
-from mexica_ai.game.steps import play_steps
-from mexica_ai.io.errors import PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.web.turn_entry import Draft, blocked_tools, cost_text, entries_of
 
@@ -59,7 +57,7 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObj
     if handover is not None:
         return {**common, "turns": [], **_EMPTY}
     is_mine = game.mover is not None and game.mover in game.persons and viewer in (None, game.mover)
-    draft = game.drafted() if is_mine else Draft(game.view_of(now, viewer), False, False)
+    draft = game.drafted() if is_mine else Draft(game.view_of(now, viewer))
     position = draft.position
     fields = position.to_json()
     entries = entries_of(game.kind, position, fields) if is_mine and not draft.is_ended else []
@@ -101,32 +99,15 @@ def _turns(game: Game, viewer: int | None) -> list[JsonObject]:
 
 def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> JsonObject:
     if not is_mine:
-        return {**_EMPTY["draft"], "steps": [], "actions": []}
-    start = game.view_of(game.now, game.mover if game.session.hides and not game.is_open else None)
-    known = game.draft[:-1] if draft.is_ended and len(game.draft) and draft.position.state == start.state else None
-    steps = []
-    actions = game.draft if known is None else known
-    try:
-        played = play_steps(start, actions) if actions else []
-    except PositionError:
-        played = play_steps(start, actions[:-1]) if actions[:-1] else []
-    for step in played:
-        cost = cost_text(step.cost)
-        points = [f"seat {seat} scores {points:g}" for seat, points in enumerate(step.scored) if points]
-        steps.append(
-            {
-                "action": step.action,
-                "text": ", ".join([cost] * bool(cost) + points),
-            }
-        )
-    steps += [{"action": action, "text": ""} for action in game.draft[len(steps) :]]
+        empty: JsonObject = _EMPTY["draft"]
+        return empty
     end = None if draft.is_ended else game.ending()
     fields = position.to_json()
     spends = () if draft.is_ended else game.kind.reasons.spends
     left = {key: fields[key] for key in spends if isinstance(fields.get(key), int)}
     return {
         "actions": list(game.draft),
-        "steps": steps,
+        "steps": [{"action": action, "text": text} for action, text in zip(game.draft, draft.effects, strict=True)],
         "can_end": draft.is_ended or end is not None,
         "end": end,
         "is_ended": draft.is_ended,

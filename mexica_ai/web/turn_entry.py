@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mexica_ai.game import registry
@@ -30,16 +31,21 @@ class Draft:
         Whether they end the turn.
     reveals : bool
         Whether its last action uncovers something hidden.
+    effects : sequence of str
+        The costs and points of each action.
     """
 
     position: Position
-    is_ended: bool
-    reveals: bool
+    is_ended: bool = False
+    reveals: bool = False
+    effects: Sequence[str] = ()
 
 
 def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
     """Return the turn that a seat enters; `position`, its view before the first action, is changed."""
-    started = position.state.turn
+    started, spends = position.state.turn, registry.get(position.game).reasons.spends
+    before, scores = position.to_json(), position.scores
+    effects: list[str] = []
     for index, action in enumerate(actions):
         if index and position.state.turn != started:
             raise IllegalActionError(
@@ -51,12 +57,18 @@ def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
             position.push_action(action)
         except MexicaAIError as error:
             if error.reason in UNCOVERS and index == len(actions) - 1:
-                return Draft(position, True, True)
+                return Draft(position, True, True, [*effects, ""])
             error.action_index = index
             raise
+        after = position.to_json()
+        cost = cost_text(spent(before, after, seat, spends, position.state.turn != started))
+        scored = [new - old for new, old in zip(position.scores, scores, strict=True)]
+        points = [f"seat {other} scores {points:g}" for other, points in enumerate(scored) if points]
+        effects.append(", ".join([cost] * bool(cost) + points))
+        before, scores = after, position.scores
     is_ended = bool(actions) and (position.is_over or position.state.turn != started)
-    goes_on = position.is_chance and position.to_json().get("to_move") == seat
-    return Draft(position, is_ended, is_ended and goes_on)
+    goes_on = position.is_chance and before.get("to_move") == seat
+    return Draft(position, is_ended, is_ended and goes_on, effects)
 
 
 def ending_of(kind: Game, draft: Draft) -> str | None:

@@ -348,7 +348,7 @@ def test_an_expected_line_follows_its_candidate(visit, example, name):
 
 
 def test_review_with_its_graph_and_the_jump_to_the_worst_turn(visit, site):
-    record = json.loads((ROOT / "examples" / "mexica_game.jsonl").read_text(encoding="utf-8"))
+    record = json.loads((ROOT / "examples" / "mexica_game.jsonl").read_text(encoding="utf-8").splitlines()[0])
     part = {key: record[key] for key in ("game", "version", "start")} | {"turns": record["turns"][:16]}
     game = site.call("POST", "/api/games", {"text": json.dumps(part)}, 201)
     one = visit()
