@@ -4,18 +4,41 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import document, element, path, text
 
-if TYPE_CHECKING:
-    from mexica_ai.analysis.results import Result
-
 WIDTH = 860
 MOST = 5  # candidates whose growth is drawn
 _CHARACTERS, _LONG = 58, 100  # of a turn in a row, beside bars and below a plot
+
+
+class Candidate(Protocol):
+    """The part of a `mexica_ai.analysis.results.Candidate` that is drawn."""
+
+    @property
+    def turn(self) -> list[str]: ...
+    @property
+    def visits(self) -> int: ...
+    @property
+    def value(self) -> list[float]: ...
+    @property
+    def expected_scores(self) -> list[float]: ...
+
+
+class Result(Protocol):
+    """The part of a `mexica_ai.analysis.results.Result` that is drawn."""
+
+    @property
+    def candidates(self) -> Sequence[Candidate]: ...
+    @property
+    def turn(self) -> list[str]: ...
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
 
 
 def draw_candidates(result: Result, *, theme: str = "light") -> str:
@@ -23,7 +46,7 @@ def draw_candidates(result: Result, *, theme: str = "light") -> str:
 
     Parameters
     ----------
-    result : Result
+    result : mexica_ai.analysis.results.Result
     theme : str
         light, dark or page.
     """
@@ -64,7 +87,7 @@ def draw_growth(results: Sequence[Result], seat: int, *, theme: str = "light") -
 
     Parameters
     ----------
-    results : sequence of Result
+    results : sequence of mexica_ai.analysis.results.Result
         The results of an analysis, in their order.
     seat : int
         The seat to move.
