@@ -412,7 +412,7 @@ def test_a_new_game_from_the_form(visit, site):
     page.get_by_role("dialog").get_by_role("button", name="Resign").click()
     page.get_by_role("heading", name="Seat 1 wins").wait_for()
     one.check_accessible()
-    page.get_by_role("button", name="Again with the seats moved").click()
+    page.get_by_role("button", name="Play again, seats rotated").click()
     page.get_by_text("Seat 1").first.wait_for()
     one.until("document.querySelectorAll('.journal li').length < 3")
 
@@ -493,7 +493,7 @@ def test_a_stale_command_brings_the_newest_state(visit, example, site):
     site.play(game, "end")
     page.get_by_label("Type an action or a turn").fill("token")
     page.keyboard.press("Enter")
-    page.locator(".prompt", has_text="The game has changed meanwhile.").wait_for()
+    page.locator(".prompt", has_text="The game has changed in the meantime.").wait_for()
     page.get_by_text("Seat 1").first.wait_for()
     one.wrong.clear()  # the refused request, and the streams that were cut
 
@@ -542,7 +542,7 @@ def test_letters_can_be_turned_off(visit, example):
     one = visit()
     page = one.game(example(MEXICA, [PERSON] * 3))
     page.keyboard.press("?")
-    page.get_by_label("letters as keys").uncheck()
+    page.get_by_label("keys for tools").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("m")
     assert page.locator(".tools [aria-pressed=true]").count() == 0
