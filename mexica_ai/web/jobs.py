@@ -46,7 +46,6 @@ STOP_WORDS = {
     "memory": "memory full",
     "stopped": "stopped",
     "forced": "only one legal turn",
-    "solved": "solved: the outcome is certain",
     "settled": "settled: the runner-up cannot catch up",
 }
 
