@@ -1,4 +1,4 @@
-"""Evaluation of a played game: what each turn was worth, and what the engine would have played."""
+"""Evaluation of a played game: the loss of each turn, and the engine's choice in its place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, DEFAULT_TIME_S, Limits
-from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.results import Candidate, Result
 from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
@@ -20,10 +20,10 @@ NUM_CANDIDATES = 100  # candidates of each search; the played turn is looked up 
 DUBIOUS, BLUNDER = 0.05, 0.15  # least losses of turns marked ? and ??
 NOTE = (
     "before: the mover's expected share of the win if it plays the engine's turn; after: that of the position after "
-    "its turn, by the next search. A search is hopeful about its own choice, so the two differ even for the engine's "
-    "turn. The loss is no such difference: it compares the turn with the engine's by one measure."
+    "its turn, by the next search. A search overestimates its own choice, so the two differ even for the engine's "
+    "turn. The loss is not their difference: it compares the turn with the engine's by the same measure."
 )
-MIN_VISIT_SHARE = 0.02  # of the choice's visits: with fewer, a candidate's value is not compared with it
+MIN_VISIT_SHARE = 0.02  # of the choice's visits; the value of a candidate with fewer is too uncertain to compare
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def with_evaluations(
     seed: int | None = None,
     build: str | None = None,
 ) -> dict[str, Any]:
-    """Return a copy of a record with evaluations of its turns; those that it had of other turns stay.
+    """Return a copy of a record with evaluations of its turns added; those of other turns stay.
 
     Parameters
     ----------
@@ -114,11 +114,11 @@ def with_evaluations(
     time_s, iterations, seed
         Limits and seed of each search, if they are known.
     build : str, optional
-        The version that searched.
+        The version of the program that searched.
     """
     settings = {"time_s": time_s, "iterations": iterations, "seed": seed}
-    found = {one.turn_index: one for one in [*recorded_evaluations(record), *evaluations]}
-    turns = [one.to_json() for _, one in sorted(found.items())]
+    by_turn = {one.turn_index: one for one in [*recorded_evaluations(record), *evaluations]}
+    turns = [one.to_json() for _, one in sorted(by_turn.items())]
     return record | {"evaluations": ({"build": build} if build else {}) | settings | {"turns": turns}}
 
 
@@ -165,7 +165,7 @@ def evaluate_record(
         Indices, from 0, of the turns to evaluate, in any order; all by default. Random events among them are
         skipped.
     search : callable, optional
-        Searches in place of a `SearchRun`: called with a position, the settings, and what stops the search.
+        Replaces `SearchRun`: called with a position, the settings and a `Stop`, it returns the result.
 
     Yields
     ------
@@ -182,10 +182,9 @@ def evaluate_record(
     if time_s is None and iterations is None:
         time_s = DEFAULT_TIME_S
     settings = SearchSettings(Limits(time_s, iterations, memory_mb, threads), seed, NUM_CANDIDATES)
-    if isinstance(record, (str, bytes)):
-        record = parse_record(record)
-    check_played(record)
-    played = [list(turn) for turn in record["turns"]]
+    data: dict[str, Any] = parse_record(record) if isinstance(record, (str, bytes)) else record
+    check_played(data)
+    played = [list(turn) for turn in data["turns"]]
     asked = _checked_indices(range(len(played)) if turns is None else turns, len(played))
 
     stop, search = stop or Stop(), search or _search
@@ -193,12 +192,12 @@ def evaluate_record(
     def search_position(position: Position) -> Result:
         if stop.is_set():
             raise _Stopped
-        found = search(position, settings, stop)
-        if found.stop_reason == "stopped":
+        result = search(position, settings, stop)
+        if result.stop_reason == "stopped":
             raise _Stopped
-        return found
+        return result
 
-    return _evaluate(Position.from_json(record["start"]), played, asked, search_position)
+    return _evaluate(Position.from_json(data["start"]), played, asked, search_position)
 
 
 def _search(position: Position, settings: SearchSettings, stop: Stop) -> Result:
@@ -258,8 +257,8 @@ def seat_turns(record: dict[str, Any]) -> list[int]:
     return played
 
 
-def _checked_indices(turns, number):
-    indices = set()
+def _checked_indices(turns: Iterable[object], number: int) -> set[int]:
+    indices: set[int] = set()
     for index in turns:
         if type(index) is not int or not 0 <= index < number:
             raise NotationError(
@@ -271,26 +270,35 @@ def _checked_indices(turns, number):
     return indices
 
 
-def _evaluate(position, played, asked, search_position):
-    known = None  # result of a search of the position, if the turn before already ran one
+def _evaluate(
+    position: Position, played: list[list[str]], asked: set[int], search_position: Callable[[Position], Result]
+) -> Iterator[TurnEvaluation]:
+    known: Result | None = None  # result of a search of the position, if the turn before already ran one
     for index, turn in enumerate(played[: max(asked, default=-1) + 1]):
         following = position.copy()
         following.push(turn)
-        found = None
+        after: Result | None = None
         if index in asked and not position.is_chance:
             try:
-                evaluation, found = _evaluate_turn(index, turn, position, following, known, search_position)
+                evaluation, after = _evaluate_turn(index, turn, position, following, known, search_position)
             except _Stopped:
                 return
             yield evaluation
-        position, known = following, None if following.is_chance else found
+        position, known = following, None if following.is_chance else after
 
 
-def _evaluate_turn(index, turn, position, following, known, search_position):
+def _evaluate_turn(
+    index: int,
+    turn: list[str],
+    position: Position,
+    following: Position,
+    known: Result | None,
+    search_position: Callable[[Position], Result],
+) -> tuple[TurnEvaluation, Result | None]:
     """Return the evaluation of a turn, and the result of the search of the position after it, if any."""
-    done = []
+    done: list[Result] = []
 
-    def value_of(other):
+    def value_of(other: Position) -> tuple[list[float], list[float], Result | None]:
         """Return the expected shares of the win and final scores of a position, and the result, if any."""
         other = _after_events(other, index)
         if other.is_over:
@@ -299,11 +307,12 @@ def _evaluate_turn(index, turn, position, following, known, search_position):
         return done[-1].value, done[-1].expected_scores, done[-1]
 
     seat = position.to_move
+    assert seat is not None
     before = known
     if before is None:
         before = search_position(position)
         done.append(before)
-    after, scores_after, found = value_of(following)
+    after, scores_after, result_after = value_of(following)
     chosen = _after(position, before.turn)
     is_choice = chosen == following
     loss = 0.0
@@ -328,10 +337,10 @@ def _evaluate_turn(index, turn, position, following, known, search_position):
         iterations=sum(result.iterations for result in done),
         seconds=sum(result.seconds for result in done),
     )
-    return evaluation, found
+    return evaluation, result_after
 
 
-def _after_events(position, seed):
+def _after_events(position: Position, seed: int) -> Position:
     """Return the position after the random events that are due, if any."""
     position = position.copy()
     while position.is_chance:
@@ -339,7 +348,7 @@ def _after_events(position, seed):
     return position
 
 
-def _candidate(position, result, following):
+def _candidate(position: Position, result: Result, following: Position) -> Candidate | None:
     """Return the candidate that leads to a position, if it has enough visits to be compared."""
     most = max(candidate.visits for candidate in result.candidates)
     for candidate in result.candidates:
@@ -350,7 +359,7 @@ def _candidate(position, result, following):
     return None
 
 
-def _after(position, turn):
+def _after(position: Position, turn: list[str]) -> Position:
     position = position.copy()
     position.push(turn)
     return position

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mexica_ai.game.observations import schema
 from mexica_ai.game.schema import SEATS
 from mexica_ai.io.errors import NotationError, SearchError
 
 # From observations [N, size] to shares of the win [N, seats or more], or a tuple of them and the final scores.
-Evaluator = Callable[[np.ndarray], Any]
+Evaluator = Callable[[npt.NDArray[np.float32]], Any]
 GAME_KEY, SCHEMA_KEY = "mexica_ai_game", "mexica_ai_schema"  # of the file's metadata
 
 
@@ -73,13 +74,13 @@ class OnnxEvaluator:
     def check(self, game: str) -> None:
         """Raise NotationError, reason BAD_EVALUATOR, if the network is not for a game's observations."""
         layout = schema(game)
-        given = self._metadata.get(GAME_KEY, game), self._metadata.get(SCHEMA_KEY, str(layout.version))
-        if given != (game, str(layout.version)):
-            raise self._bad(f"is for {given[0]}, version {given[1]}; expected {game}, version {layout.version}")
+        made_for = self._metadata.get(GAME_KEY, game), self._metadata.get(SCHEMA_KEY, str(layout.version))
+        if made_for != (game, str(layout.version)):
+            raise self._bad(f"is for {made_for[0]}, version {made_for[1]}; expected {game}, version {layout.version}")
         if self._size != layout.size:
             raise self._bad(f"takes {self._size} numbers; expected {layout.size}, those of {game}")
 
-    def __call__(self, observations: np.ndarray) -> Any:
+    def __call__(self, observations: npt.NDArray[np.float32]) -> Any:
         """Return the shares of the win, or a tuple of them and the final scores.
 
         Raises
@@ -88,11 +89,11 @@ class OnnxEvaluator:
             The network cannot be run on them; reason BAD_EVALUATION.
         """
         try:
-            found = self._session.run(self._outputs, {self._input: observations})
+            outputs = self._session.run(self._outputs, {self._input: observations})
         except Exception as error:  # onnxruntime's exceptions have no base of their own
             message = str(error).strip().splitlines()[0]
             raise SearchError(f"{self.path}: cannot be run: {message}", reason="BAD_EVALUATION") from None
-        return found[0] if len(found) == 1 else tuple(found)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def _bad(self, message):
+    def _bad(self, message: str) -> NotationError:
         return NotationError(f"{self.path}: {message}", reason="BAD_EVALUATOR")

@@ -1,4 +1,4 @@
-"""Why a turn, in sentences: facts of the rules and of the search, nothing else."""
+"""An explanation of a turn in sentences, from facts of the rules and of the search alone."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from mexica_ai.game.position import Position
 from mexica_ai.game.steps import Step, play_steps
 
 if TYPE_CHECKING:
-    from mexica_ai.analysis.results import Forecast, Result
+    from mexica_ai.analysis.results import Candidate, Forecast, Result
 
-MIN_VISITS = 20  # a forecast of fewer iterations is not told
-_OWN = re.compile(r"seats\[(\d)\]\.(\w+)")
+MIN_VISITS = 20  # least visits of a forecast that is mentioned
+_FIELD_OF_SEAT = re.compile(r"seats\[(\d)\]\.(\w+)")
 
 
 @dataclass(frozen=True)
 class ExplainedStep:
-    """One action of a turn, and what the search expects after it.
+    """One action of a turn, and the forecast after it.
 
     Attributes
     ----------
     step : Step
-        What changes at once.
+        The action and its immediate effects.
     forecast : Forecast or None
-        None if the search went there too seldom, or in another order.
+        None if the search visited it too seldom, or reached it in another order.
     sentence : str
-        Both in words.
+        Both as text.
     """
 
     step: Step
@@ -38,7 +38,7 @@ class ExplainedStep:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What speaks for the best turn of a result.
+    """The explanation of the best turn of a result.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Explanation:
     reply : list of str or None
         The turn that the search expects next, of whichever seat is then to move.
     sentences : list of str
-        All of it in words.
+        All of it as text.
     """
 
     steps: list[ExplainedStep]
@@ -85,7 +85,7 @@ def explain(position: Position, result: Result) -> Explanation:
         last, before = point or last, step.position.to_json()
     sentences = [each.sentence for each in steps]
     gives_away = None
-    if len(result.candidates) > 1 and best.value and result.candidates[1].value:  # not every engine tells values
+    if len(result.candidates) > 1 and best.value and result.candidates[1].value:  # not every engine reports values
         other = result.candidates[1]
         gives_away = best.value[seat] - other.value[seat]
         sentences.append(_runner_up(best, other, seat, gives_away))
@@ -105,10 +105,10 @@ def _sentence(step: Step, point: Forecast | None, last: Forecast | None, seat: i
         if points
     ]
     for path, old, new in step.changes:
-        found = _OWN.fullmatch(path)
-        if found and found[2] != "score" and found[2] not in step.cost and type(old) is type(new) is int:
-            owner = "" if int(found[1]) == seat else f"seat {found[1]}'s "
-            facts.append(f"{owner}{found[2].replace('_', ' ')} {old} to {new}")
+        match = _FIELD_OF_SEAT.fullmatch(path)
+        if match and match[2] != "score" and match[2] not in step.cost and type(old) is type(new) is int:
+            owner = "" if int(match[1]) == seat else f"seat {match[1]}'s "
+            facts.append(f"{owner}{match[2].replace('_', ' ')} {old} to {new}")
     facts += registry.get(step.position.game).reasons.describe_effects(before, step.position.to_json(), seat)
     nothing = "ends the turn" if step.is_turn_over else "changes no count at once"
     text = f"{step.action}: {', '.join(facts) or nothing}"
@@ -121,7 +121,7 @@ def _sentence(step: Step, point: Forecast | None, last: Forecast | None, seat: i
     return text + "."
 
 
-def _runner_up(best, other, seat, gives_away):
+def _runner_up(best: Candidate, other: Candidate, seat: int, gives_away: float) -> str:
     turn = "; ".join(other.turn)
     shares = f"{100 * other.value[seat]:.1f} against {100 * best.value[seat]:.1f} % of the win"
     visits = f"{other.visits:,} iterations against {best.visits:,}"

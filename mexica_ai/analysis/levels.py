@@ -7,7 +7,7 @@ what the search visits first, and do not search to the ends of their turns (`who
 overlooks good turns, but does not lose on purpose. Only the highest level uses `history`: a short search has
 too few visits to learn the values of single actions.
 
-The errors may differ from game to game; the iterations do not, so that the service knows what a level costs
+The errors may differ from game to game; the iterations do not, so that the service knows the cost of a level
 before it reads a position.
 
 benchmarks/STRENGTH.md says how far apart the levels are.
@@ -44,7 +44,7 @@ class Level:
     deviation : float
         Standard deviation of the error on a candidate's expected share of the win, which is in [0, 1].
     prior_noise : float
-        Scale of the error on the logarithm of the priors of its own actions; 0 for none.
+        Scale of the error on the logarithm of the priors of the level's actions; 0 for none.
     """
 
     iterations: int | None
@@ -119,15 +119,15 @@ def choose(level: int, game: str, result: Result, seat: int, candidates: int) ->
         How many candidates the returned result lists at most.
     """
     deviation = of(level, game).deviation
-    found = list(result.candidates)
-    if deviation > 0 and len(found) > 1:
+    ranked = list(result.candidates)
+    if deviation > 0 and len(ranked) > 1:
         random_ = random.Random(f"level {level}, seed {result.seed}")
-        best = found[0].value[seat]
-        most = max(candidate.visits for candidate in found)
-        choices = [found[0], *(c for c in found[1:MAX_CHOICES] if c.visits >= MIN_VISIT_SHARE * most)]
+        best = ranked[0].value[seat]
+        most = max(candidate.visits for candidate in ranked)
+        choices = [ranked[0], *(c for c in ranked[1:MAX_CHOICES] if c.visits >= MIN_VISIT_SHARE * most)]
         # A share above that of the most visited candidate is unreliable, too.
         shares = [min(candidate.value[seat], best) for candidate in choices]
         noisy = [share + random_.gauss(0, deviation) for share in shares]
         near = [i for i, share in enumerate(shares) if share >= best - MAX_DEVIATIONS * deviation]
-        found.insert(0, found.pop(max(near, key=noisy.__getitem__)))
-    return replace(result, candidates=found[:candidates])
+        ranked.insert(0, ranked.pop(max(near, key=noisy.__getitem__)))
+    return replace(result, candidates=ranked[:candidates])

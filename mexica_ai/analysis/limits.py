@@ -10,8 +10,9 @@ import contextlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
-from cext.core.search.turn_search import DEFAULT_MEMORY_MB, MAX_MEMORY_MB, MAX_THREADS
+from cext.core.search import turn_search
 from mexica_ai.analysis.margin import Margin
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S, is_time
@@ -19,17 +20,20 @@ from mexica_ai.io.strict import quote
 
 DEFAULT_TIME_S = 1.0  # of a search with neither a time nor a number of iterations
 DEFAULT_THREADS = 1
-DEFAULT_CANDIDATES = 5  # a result lists at most
+DEFAULT_MEMORY_MB: int = turn_search.DEFAULT_MEMORY_MB
+MAX_MEMORY_MB: int = turn_search.MAX_MEMORY_MB
+MAX_THREADS: int = turn_search.MAX_THREADS
+DEFAULT_CANDIDATES = 5  # most candidates of a result
 DEFAULT_INTERVAL_S = 0.5  # between two results of an analysis
 MAX_CANDIDATES = 10_000
 DEFAULT_BATCH, MAX_BATCH = 16, 4096  # leaves that an evaluator gets at a time
-# Of turns in a game with a clock.
-LEAST_TIME_S = 0.001  # of a search; there is a turn to answer even after less
-CLOCK_MARGIN_S = 0.005  # for late answers, at least
-CLOCK_TURNS = 20  # among which the remaining time is divided
-LATE_TURNS = 200  # whose late answers the clock must pay, more than any game has,
-LATE_SHARE = 1 / 3  # but not with more than this share of the bank
-INCREMENT_SHARE = 0.5  # the rest is kept for answers that are later than any before
+# In a game with a clock:
+LEAST_TIME_S = 0.001  # of a search; even a shorter one has a turn to answer
+CLOCK_MARGIN_S = 0.005  # least margin for a late answer
+CLOCK_TURNS = 20  # the remaining time is divided by this
+LATE_TURNS = 200  # late answers that the clock must last for: more turns than any game has
+LATE_SHARE = 1 / 3  # of the bank, at most, is kept for them
+INCREMENT_SHARE = 0.5  # of the increment is searched; the rest is kept for answers later than any before
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,8 @@ class Limits:
         time_s = self.time_s
         if time_s is not None and not is_time(time_s):
             self._refuse("time_s", f"a number of seconds above 0, at most {MAX_TIME_S}")
-        self._check_integer("iterations", MAX_INT64, optional=True)
+        if self.iterations is not None:
+            self._check_integer("iterations", MAX_INT64)
         self._check_integer("memory_mb", MAX_MEMORY_MB)
         self._check_integer("threads", MAX_THREADS)
         if time_s is None and self.iterations is None and not self.unlimited:
@@ -76,14 +81,12 @@ class Limits:
                 path="limits",
             )
 
-    def _check_integer(self, name, highest, optional=False):
+    def _check_integer(self, name: str, highest: int) -> None:
         value = getattr(self, name)
-        if optional and value is None:
-            return
         if type(value) is not int or not 1 <= value <= highest:
             self._refuse(name, f"an integer from 1 to {highest}")
 
-    def _refuse(self, name, expected):
+    def _refuse(self, name: str, expected: str) -> NoReturn:
         raise SearchError(
             f"limits.{name}: given {quote(getattr(self, name))}; expected {expected}",
             reason="INVALID_LIMITS",
@@ -92,7 +95,7 @@ class Limits:
 
 
 def clock_margin() -> Margin:
-    """Return a margin for `time_from_clock`, which knows no late answers yet."""
+    """Return a margin for `time_from_clock`, without any late answers yet."""
     return Margin(CLOCK_MARGIN_S, most_s=math.inf, recent_s=math.inf)  # turns may take minutes
 
 
@@ -101,10 +104,9 @@ def time_from_clock(
 ) -> float:
     """Return the seconds to search for one turn of a game with a clock; 0 if there is only time to answer.
 
-    A twentieth of the remaining time, plus half of the increment, at most half of the remaining time. What late
-    answers take comes off first: the mean lateness of the increment, and of the remaining time the margin for this
-    answer, and, if the increment does not pay for late answers, the lateness of 200 turns, at most a third of the
-    bank.
+    A twentieth of the remaining time, plus half of the increment, at most half of the remaining time. Lateness is
+    subtracted first: the mean lateness from the increment; from the remaining time the margin for this answer and, if
+    the increment is shorter than the mean lateness, the lateness of 200 turns, at most a third of the bank.
 
     Parameters
     ----------
@@ -125,7 +127,7 @@ def time_from_clock(
 
 @contextlib.contextmanager
 def out_of_memory() -> Iterator[None]:
-    """Turn a MemoryError from within into the SearchError that searches raise, reason OUT_OF_MEMORY."""
+    """Turn a MemoryError inside the context into a SearchError, reason OUT_OF_MEMORY."""
     try:
         yield
     except MemoryError:

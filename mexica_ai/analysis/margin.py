@@ -43,7 +43,7 @@ class Margin:
         self._recent: deque[tuple[float, float]] = deque(maxlen=NUM_RECENT)  # time, lateness
 
     def note(self, late_s: float) -> None:
-        """Record by how many seconds an answer was ready after the end of its search's time; may be negative."""
+        """Record the lateness of an answer: from the end of its search's time until it was ready; may be negative."""
         self._recent.append((self._clock(), late_s))
 
     def of(self, remaining_s: float) -> float:

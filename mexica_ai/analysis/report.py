@@ -1,7 +1,7 @@
 """The report of an annotated game: one HTML file with the win shares, the worst turns as boards, and all turns.
 
-`report` is the main function. The file needs nothing from elsewhere; without its short script only sorting and
-the marks of the turn that was clicked are missing.
+`report` is the main function. The file is self-contained. Its short script sorts the table, and highlights the turn
+that was clicked.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def report(record: dict[str, Any], evaluations: Sequence[TurnEvaluation], *, wor
         How many of the turns that lost most are drawn: the turn played and the engine's side by side.
     """
     losing = sorted((one for one in evaluations if one.loss > 0), key=lambda one: -one.loss)[:worst]
-    positions = _positions(record, {one.turn_index for one in losing})
-    title = f"{record['game'].capitalize()}: review of a game"
     shown = {one.turn_index for one in losing}
+    positions = _positions(record, shown)
+    title = f"{record['game'].capitalize()}: review of a game"
     parts = [
         f"<h1>{escape(title)}</h1>",
         _summary(record, evaluations),
@@ -92,25 +92,26 @@ def report(record: dict[str, Any], evaluations: Sequence[TurnEvaluation], *, wor
     )
 
 
-def _positions(record, indices):
+def _positions(record: dict[str, Any], indices: set[int]) -> dict[int, Position]:
     """Return the positions before the turns with these indices."""
-    position, found = Position.from_json(record["start"]), {}
+    position = Position.from_json(record["start"])
+    positions: dict[int, Position] = {}
     for index, turn in enumerate(record["turns"]):
         if index in indices:
-            found[index] = position.copy()
+            positions[index] = position.copy()
         position.push(turn)
-    return found
+    return positions
 
 
-def _seat(seat):
+def _seat(seat: int) -> str:
     return f'<span class="seat s{seat}">{SEAT_MARKS[seat]} seat {seat}</span>'
 
 
-def _turn(turn):
+def _turn(turn: list[str]) -> str:
     return escape(TURN_SEPARATOR.join(turn))
 
 
-def _summary(record, evaluations):
+def _summary(record: dict[str, Any], evaluations: Sequence[TurnEvaluation]) -> str:
     rows = []
     players, engines = record["start"]["players"], record.get("engines")
     for seat in range(players):
@@ -133,17 +134,18 @@ def _summary(record, evaluations):
 def graph_turns(record: dict[str, Any], evaluations: Sequence[TurnEvaluation]) -> list[shares.Turn]:
     """Return the turns of the graph of a game: its lines have gaps where a turn of a seat was not evaluated."""
     order = {index: number for number, index in enumerate(seat_turns(record))}
-    turns, last = [], -2
+    turns: list[shares.Turn] = []
+    last = -2
     for one in evaluations:
         is_next = order[one.turn_index] == last + 1
         last = order[one.turn_index]
         before = None if is_next else one.before
         label = TURN_SEPARATOR.join(one.turn)
-        turns.append(shares.Turn(one.turn_index + 1, one.seat, one.after, one.loss, label, before))
+        turns.append(shares.Turn(one.turn_index + 1, one.seat, one.after, one.loss, label, mark_of(one.loss), before))
     return turns
 
 
-def _boards(one, position):
+def _boards(one: TurnEvaluation, position: Position) -> str:
     number, seat = one.turn_index + 1, one.seat
     return (
         f'<section class=turn id="boards-{number}"><h3>Turn {number}, {_seat(seat)}: lost {one.loss:.3f} '
@@ -155,7 +157,7 @@ def _boards(one, position):
     )
 
 
-def _board(position, turn):
+def _board(position: Position, turn: list[str]) -> str:
     """Return the picture of the position after a turn, or its text where the game has no picture."""
     try:
         return position.svg(turn=turn, theme="page")
@@ -165,7 +167,7 @@ def _board(position, turn):
         return f"<pre>{escape(str(after).rstrip())}</pre>"
 
 
-def _table(evaluations, shown):
+def _table(evaluations: Sequence[TurnEvaluation], shown: set[int]) -> str:
     rows = []
     for one in evaluations:
         number, seat = one.turn_index + 1, one.seat
@@ -184,5 +186,5 @@ def _table(evaluations, shown):
     )
 
 
-def _numbers(values, form=".1f"):
+def _numbers(values: list[float], form: str = ".1f") -> str:
     return " ".join(format(value, form) for value in values)

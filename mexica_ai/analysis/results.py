@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mexica_ai.io.figures import MAX_TIME_S, are_scores, are_shares, is_count, is_word
+
+if TYPE_CHECKING:
+    from mexica_ai.game.position import Position
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What the search expects at a point of a turn; lists have one entry per seat.
+    """The expectation of the search at a point of a turn; lists have one entry per seat.
 
     Parameters
     ----------
     visits : int
         Iterations that passed through it.
     value : list of float
-        Mean share of the win of each seat, over all that was tried from there.
+        Mean share of the win of each seat, over the iterations from there.
     expected_scores : list of float
         Mean final score of each seat.
     """
@@ -113,7 +116,7 @@ class Result:
         """Estimated final score of each seat after `turn`, in the game's points."""
         return self.candidates[0].expected_scores
 
-    def svg(self, position: Any, **options: Any) -> str:
+    def svg(self, position: Position, **options: Any) -> str:
         """Return a picture of the position with `turn` marked, as SVG.
 
         Parameters
@@ -130,18 +133,18 @@ class Result:
 
         return draw_candidates(self)
 
+    def _repr_html_(self) -> str:
+        """For notebooks that show no SVG by itself."""
+        return self._repr_svg_()
+
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON object whose keys are the attributes' names."""
         best = {"turn": self.turn, "value": self.value, "expected_scores": self.expected_scores}
         return best | asdict(self)
 
-    def _repr_html_(self) -> str:
-        """For notebooks that show no SVG by itself."""
-        return self._repr_svg_()
-
 
 def sound(result: Result, players: int | None = None) -> Result:
-    """Return the result of another program without the figures and words that cannot be.
+    """Return the result of another program without its impossible figures and words.
 
     Counts outside 0 to 2^63 - 1 become 0, shares of the win that are not within 0 to 1 and together 1, and scores
     that are not finite or above 1,000,000,000, become empty lists, and words that cannot be printed are left out.
@@ -158,7 +161,7 @@ def sound(result: Result, players: int | None = None) -> Result:
     def count(number: int) -> int:
         return number if is_count(number) else 0
 
-    def figures(point: Any) -> dict[str, Any]:
+    def figures(point: Forecast | Candidate) -> dict[str, Any]:
         return {
             "visits": count(point.visits),
             "value": point.value if are_shares(point.value, players) else [],

@@ -1,6 +1,6 @@
 """The search from Python: `best_turn` waits for the result, `analyze` yields intermediate results.
 
-Both build `SearchSettings` and run a `SearchRun`, as everything does that searches. A run translates between positions
+Both build `SearchSettings` and run a `SearchRun`, like every search of the package. A run translates between positions
 and the compiled search (`cext.core.search.search`), which works in native threads.
 """
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cext.core.learning.weights import Weights
 from cext.core.search.search import Search
+from cext.core.search.turn_search import TurnSearch
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.limits import (
     DEFAULT_BATCH,
@@ -32,6 +33,7 @@ from mexica_ai.io.figures import MAX_TIME_S, is_time
 from mexica_ai.io.strict import quote
 
 if TYPE_CHECKING:
+    from cext.core.search.turn_search import SearchResult
     from mexica_ai.analysis.evaluators import Evaluator
 
 
@@ -140,7 +142,7 @@ class SearchRun:
         Not changed.
     settings : SearchSettings
     search_class : callable
-        Makes the compiled search; with the interface of `cext.core.search.turn_search.TurnSearch`.
+        Makes the compiled search.
     late_s : float, optional
         The result comes at most this many seconds after the time limit, even if threads without a processor still run;
         then `join` waits for them. By default it comes when they have ended. Only with `Search`.
@@ -161,18 +163,20 @@ class SearchRun:
         position: Position,
         settings: SearchSettings,
         *,
-        search_class: Callable[..., Any] = Search,
+        search_class: Callable[..., TurnSearch] = Search,
         late_s: float | None = None,
     ) -> None:
         require_seat_to_move(position)
+        assert position.to_move is not None
+        self._seat = position.to_move
         self.position = position
         self.settings = settings
         limits = settings.level_limits
-        self._limits = {"time_s": limits.time_s, "iterations": limits.iterations}
+        self._limits: dict[str, Any] = {"time_s": limits.time_s, "iterations": limits.iterations}
         if late_s is not None:
             self._limits["late_s"] = late_s
         with out_of_memory():
-            self.search = search_class(
+            self.search: TurnSearch = search_class(
                 position.state,
                 weights=weights_for(position.game, settings.weights),
                 **settings.arguments(position.game),
@@ -185,7 +189,7 @@ class SearchRun:
     def result(self) -> Result:
         """Search to the end, and return the result."""
         self.search.run(**self._limits)
-        return self._found()
+        return self._result()
 
     def results(self, interval_s: float = DEFAULT_INTERVAL_S) -> Iterator[Result]:
         """Search, and yield the result so far every `interval_s` seconds; the last one has a stop reason.
@@ -208,12 +212,12 @@ class SearchRun:
             has_ended = False
             try:
                 while not (has_ended := self.search.wait(interval_s)):
-                    yield self._found()
+                    yield self._result()
             finally:
                 if not has_ended:  # the caller has closed the iterator, or there was an error
                     self.stop()
                     self.join()
-            yield self._found()
+            yield self._result()
 
     def stop(self) -> None:
         """End the search, with the best turn found so far; from any thread. One that has not begun ends at once."""
@@ -223,11 +227,11 @@ class SearchRun:
         """Wait for the threads that still run after the result (`late_s`)."""
         self.search.join()
 
-    def _found(self) -> Result:
+    def _result(self) -> Result:
         level, candidates = self.settings.level, self.settings.candidates
-        found = self.search.result(candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES))
-        result = _to_result(self.position.game, found, self.search.weights)
-        return levels.choose(level, self.position.game, result, self.position.to_move, candidates)
+        num_listed = candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES)
+        result = _to_result(self.position.game, self.search.result(num_listed), self.search.weights)
+        return levels.choose(level, self.position.game, result, self._seat, candidates)
 
 
 def weights_for(
@@ -264,11 +268,11 @@ def weights_for(
     return weights
 
 
-def _to_result(game: str, found: dict[str, Any], weights: Weights | None) -> Result:
+def _to_result(game: str, data: SearchResult, weights: Weights | None) -> Result:
     """Return the compiled search's result with its actions as text."""
     format_action = registry.get(game).text.format_action
 
-    def format_turn(actions):
+    def format_turn(actions: list[int]) -> list[str]:
         return [format_action(action) for action in actions]
 
     candidates = [
@@ -281,13 +285,16 @@ def _to_result(game: str, found: dict[str, Any], weights: Weights | None) -> Res
             line=[format_turn(turn) for turn in candidate["line"]],
             forecast=[Forecast(**point) for point in candidate.get("forecast", ())],
         )
-        for candidate in found["candidates"]
+        for candidate in data["candidates"]
     ]
     return Result(
         candidates=candidates,  # there is always one
         weights=None if weights is None else weights.version,
-        **{
-            key: found[key]
-            for key in ("iterations", "nodes", "distinct_turns", "seconds", "stop_reason", "seed", "threads")
-        },
+        iterations=data["iterations"],
+        nodes=data["nodes"],
+        distinct_turns=data["distinct_turns"],
+        seconds=data["seconds"],
+        stop_reason=data["stop_reason"],
+        seed=data["seed"],
+        threads=data["threads"],
     )

@@ -1,4 +1,4 @@
-"""How to search: one value that says it all, whatever runs the search."""
+"""The settings of a search in one value, whatever runs it."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ class SearchSettings:
         return levels.limits_of(self.level, self.limits)
 
     def arguments(self, game: str) -> dict[str, Any]:
-        """Return what a compiled search of a game takes besides its state and weights."""
-        found: dict[str, Any] = {
+        """Return the arguments of a compiled search of a game, without state and weights."""
+        arguments: dict[str, Any] = {
             "threads": self.limits.threads,
             "memory_mb": self.limits.memory_mb,
             "seed": self.seed,
@@ -99,5 +99,5 @@ class SearchSettings:
             **self.options,
         }
         if self.evaluator is not None:
-            found |= {"evaluator": self.evaluator, "batch_size": self.batch_size}
-        return found
+            arguments |= {"evaluator": self.evaluator, "batch_size": self.batch_size}
+        return arguments

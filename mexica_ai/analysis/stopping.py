@@ -1,4 +1,4 @@
-"""What ends a search, or a call to a server, at once and from any thread."""
+"""An event that ends a search, or a call to a server, at once and from any thread."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from cext.core.search.search import Search
 from mexica_ai.analysis.limits import out_of_memory
 from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.settings import SearchSettings
@@ -41,9 +42,11 @@ def search_tree(position: Position, settings: SearchSettings, *, visits: int = 1
     """
     run = SearchRun(position, settings)
     run.result()
-    found = run.search.tree(visits)
+    search = run.search
+    assert isinstance(search, Search)
+    found = search.tree(visits)
     if not found:
-        root = run.search.tree(1)[0]["visits"]
+        root = search.tree(1)[0]["visits"]
         raise SearchError(
             f"visits: given {visits}; expected at most {root}, those of the root",
             reason="INVALID_LIMITS",
@@ -52,10 +55,11 @@ def search_tree(position: Position, settings: SearchSettings, *, visits: int = 1
     format_action = registry.get(position.game).text.format_action
     nodes = []
     for number, node in enumerate(found):
-        for edge in node["edges"]:
-            if edge["action"] is not None:
-                edge["action"] = format_action(edge["action"])
-        nodes.append({"id": number, **node})
+        edges = [
+            edge | {"action": None if edge["action"] is None else format_action(edge["action"])}
+            for edge in node["edges"]
+        ]
+        nodes.append({"id": number, **node, "edges": edges})
     return nodes
 
 

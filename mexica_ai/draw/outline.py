@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterable
 
 from mexica_ai.draw.svg import number
 
 Square = tuple[int, int]  # column, row
+Point = tuple[float, float]
 
 
 def outline(squares: Iterable[Square], size: float, x: float, y: float, grow: float, radius: float) -> str:
@@ -46,18 +48,19 @@ def _loops(squares: set[Square]) -> list[list[Square]]:
     loops = []
     while edges:
         first = min(edges)
-        loop, here, way = [], first, None
+        loop: list[Square] = []
+        here, step = first, (0, 0)
         while True:
             ends = edges[here]
             # Where two squares touch at a corner, turn right: that stays with the same square.
-            end = min(ends, key=lambda end: _turn(way, here, end))
+            end = min(ends, key=functools.partial(_turn, step, here))
             ends.remove(end)
             if not ends:
                 del edges[here]
-            step = (end[0] - here[0], end[1] - here[1])
-            if step != way:
+            last, step = step, _direction(here, end)
+            if step != last:
                 loop.append(here)
-            here, way = end, step
+            here = end
             if here == first and (here not in edges or len(loop) > 1):
                 break
         if _direction(loop[-1], loop[0]) == _direction(loop[0], loop[1]):
@@ -66,19 +69,18 @@ def _loops(squares: set[Square]) -> list[list[Square]]:
     return loops
 
 
-def _direction(start, end):
-    return tuple((b > a) - (b < a) for a, b in zip(start, end, strict=True))
+def _direction(start: Point, end: Point) -> tuple[int, int]:
+    return (end[0] > start[0]) - (end[0] < start[0]), (end[1] > start[1]) - (end[1] < start[1])
 
 
-def _turn(way, here, end):
-    if way is None:
-        return 0
-    step = (end[0] - here[0], end[1] - here[1])
-    return -(way[0] * step[1] - way[1] * step[0])  # -1 for a turn to the right
+def _turn(way: tuple[int, int], here: Square, end: Square) -> int:
+    """Return -1 for a turn to the right, 1 for one to the left, 0 without a way so far."""
+    step = _direction(here, end)
+    return way[1] * step[0] - way[0] * step[1]
 
 
-def _rounded(corners, grow, radius):
-    steps = []
+def _rounded(corners: list[Point], grow: float, radius: float) -> str:
+    steps: list[str] = []
     for index, (x, y) in enumerate(corners):
         before, after = corners[index - 1], corners[(index + 1) % len(corners)]
         (ax, ay), (bx, by) = _direction(before, (x, y)), _direction((x, y), after)

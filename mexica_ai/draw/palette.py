@@ -67,15 +67,11 @@ COLORS: dict[str, tuple[str, str]] = {
 
 def style_sheet() -> str:
     """Return CSS that colours pictures of the theme ``page``: light, or dark where the reader prefers that."""
-
-    def colors(index):
-        return " ".join(f"--{name}: {both[index]};" for name, both in COLORS.items())
-
+    colors = [f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in COLORS.items()]
     rules = [f".fill-{name} {{ fill: var(--{name}); }} .stroke-{name} {{ stroke: var(--{name}); }}" for name in COLORS]
     return "\n".join(
         [
-            f":root {{ {colors(0)} }}",
-            f"@media (prefers-color-scheme: dark) {{ :root {{ {colors(1)} }} }}",
+            f":root {{ color-scheme: light dark; {' '.join(colors)} }}",
             ".fill-none:not([fill]) { fill: none; }",  # stripes have a pattern of their own
             *rules,
         ]

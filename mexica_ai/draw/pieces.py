@@ -8,7 +8,7 @@ from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.svg import element, group, path, text
 
 NEUTRAL = "neutral"
-_SIDES = {0: (3, -90), 2: (4, 45), 3: (4, 0), NEUTRAL: (6, 30)}
+_SIDES: dict[int | str, tuple[int, int]] = {0: (3, -90), 2: (4, 45), 3: (4, 0), NEUTRAL: (6, 30)}
 
 
 def seat_shape(seat: int | str, x: float, y: float, radius: float, **attributes: object) -> str:

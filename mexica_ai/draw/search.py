@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import Protocol
 
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
@@ -15,7 +15,33 @@ MOST = 5  # candidates whose growth is drawn
 _CHARACTERS, _LONG = 58, 100  # of a turn in a row, beside bars and below a plot
 
 
-def draw_candidates(result: Any, *, theme: str = "light") -> str:
+class Candidate(Protocol):
+    """The part of a `mexica_ai.analysis.results.Candidate` that is drawn."""
+
+    @property
+    def turn(self) -> list[str]: ...
+    @property
+    def visits(self) -> int: ...
+    @property
+    def value(self) -> list[float]: ...
+    @property
+    def expected_scores(self) -> list[float]: ...
+
+
+class Result(Protocol):
+    """The part of a `mexica_ai.analysis.results.Result` that is drawn."""
+
+    @property
+    def candidates(self) -> Sequence[Candidate]: ...
+    @property
+    def turn(self) -> list[str]: ...
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+
+
+def draw_candidates(result: Result, *, theme: str = "light") -> str:
     """Return a picture of the candidates: visits, shares of the win and expected scores.
 
     Parameters
@@ -56,13 +82,13 @@ def draw_candidates(result: Any, *, theme: str = "light") -> str:
     return document(WIDTH, height, "".join(parts), "Candidates: " + "; ".join(result.turn))
 
 
-def draw_growth(results: Sequence[Any], seat: int, *, theme: str = "light") -> str:
+def draw_growth(results: Sequence[Result], seat: int, *, theme: str = "light") -> str:
     """Return a picture of visits and of the mover's share of the win of the first candidates over time.
 
     Parameters
     ----------
     results : sequence of mexica_ai.analysis.results.Result
-        Those that an analysis has yielded, in their order.
+        The results of an analysis, in their order.
     seat : int
         The seat to move.
     theme : str
@@ -103,8 +129,8 @@ def draw_growth(results: Sequence[Any], seat: int, *, theme: str = "light") -> s
             parts.append(element("circle", cx=x, cy=y, r=4.0 if index == 0 else 3.0, **paint(_LINES[index])))
             if label == "visits":  # all begin with none
                 points.insert(0, (52.0, top + 180))
-            line = paint(None, _LINES[index], 2.6 if index == 0 else 1.8)
-            parts.append(element("path", d=path(points, closed=False), stroke_linejoin="round", **line))
+            style = paint(None, _LINES[index], 2.6 if index == 0 else 1.8)
+            parts.append(element("path", d=path(points, closed=False), stroke_linejoin="round", **style))
     y = 464.0
     for index, lines in enumerate(shown):
         parts.append(element("path", d=f"M52 {y - 4:g}h22", **paint(None, _LINES[index], 3.0)))
@@ -114,7 +140,7 @@ def draw_growth(results: Sequence[Any], seat: int, *, theme: str = "light") -> s
     return document(WIDTH, height, "".join(parts), title)
 
 
-def _lines(turn, characters):
+def _lines(turn: str, characters: int) -> list[str]:
     """Return a turn in lines, broken between actions."""
     return textwrap.wrap(turn.replace(" ", "\N{NO-BREAK SPACE}").replace(";\N{NO-BREAK SPACE}", "; "), characters)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mexica_ai.draw.palette import Paint
@@ -12,12 +12,11 @@ from mexica_ai.draw.svg import document, element, escape, group, path, text
 
 WIDTH, HEIGHT, LOSSES = 860, 260, 90
 LEFT, TOP, RIGHT = 52, 56, 24
-DUBIOUS, BLUNDER = 0.05, 0.15  # least losses of turns marked ? and ??
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn of a game that has been valued.
+    """A turn of a game that has been evaluated.
 
     Attributes
     ----------
@@ -29,7 +28,9 @@ class Turn:
     loss : float
         Share of the win that it gave away.
     label : str
-        What was played.
+        Its actions.
+    mark : str
+        ?, ?? or nothing.
     before : sequence of float, optional
         Expected share of the win of each seat before it, where the lines begin anew; None: they come from the turn
         before in the list.
@@ -40,6 +41,7 @@ class Turn:
     after: Sequence[float]
     loss: float
     label: str = ""
+    mark: str = ""
     before: Sequence[float] | None = None
 
 
@@ -55,7 +57,7 @@ def draw_shares(turns: Sequence[Turn], *, players: int, theme: str = "light", ti
     theme : str
         light, dark or page.
     title : str
-        What the picture shows.
+        The heading.
     link : str
         Where a click on a turn leads, with ``{}`` for its number. Default: nowhere.
     """
@@ -64,10 +66,10 @@ def draw_shares(turns: Sequence[Turn], *, players: int, theme: str = "light", ti
     first = min((turn.number for turn in turns), default=1) - 1
     step = (WIDTH - LEFT - RIGHT) / max(last - first, 1)
 
-    def x(number):
+    def x(number: float) -> float:
         return LEFT + (number - first) * step
 
-    def y(share):
+    def y(share: float) -> float:
         return TOP + (1 - share) * HEIGHT
 
     height = TOP + HEIGHT + LOSSES + 80
@@ -105,8 +107,8 @@ def draw_shares(turns: Sequence[Turn], *, players: int, theme: str = "light", ti
     return document(WIDTH, height, "".join(parts), title or "Expected share of the win, by turn")
 
 
-def _loss(paint, turn, middle, base, tall, wide, step):
-    """Return the bar of what a turn gave away, its mark, and the area around it that says more."""
+def _loss(paint: Paint, turn: Turn, middle: float, base: float, tall: float, wide: float, step: float) -> str:
+    """Return the bar of a turn's loss, its mark, and the area around it with a hint."""
     bar = element(
         "rect",
         x=middle - wide / 2,
@@ -115,9 +117,8 @@ def _loss(paint, turn, middle, base, tall, wide, step):
         height=max(tall, 1.0),
         **paint(f"seat{turn.seat}"),
     )
-    mark = "??" if turn.loss >= BLUNDER else "?" if turn.loss >= DUBIOUS else ""
-    if mark:
-        bar += text(middle, base + tall + 13, mark, 12, text_anchor="middle", font_weight="bold", **paint("ink"))
+    if turn.mark:
+        bar += text(middle, base + tall + 13, turn.mark, 12, text_anchor="middle", font_weight="bold", **paint("ink"))
         bar += seat_mark(paint, turn.seat, middle, base + tall + 22, 4)
     words = f"turn {turn.number}, seat {turn.seat}: {turn.label}, gives away {100 * turn.loss:.1f} %"
     place = {"x": middle - step / 2, "y": float(TOP), "width": step, "height": float(HEIGHT + LOSSES)}
@@ -126,16 +127,18 @@ def _loss(paint, turn, middle, base, tall, wide, step):
     return group([hint, bar, area], class_="turn", data_target=f"turn:{turn.number}")
 
 
-def _apart(heights):
-    """Return heights of marks, moved down so far that none covers another."""
+def _apart(heights: dict[int, float]) -> dict[int, float]:
+    """Return the heights of marks by seat, moved down where one would cover another."""
     found, last = {}, -math.inf
     for seat, height in sorted(heights.items(), key=lambda item: item[1]):
         last = found[seat] = max(height, last + 13)
     return found
 
 
-def _curve(paint, seat, turns, x, y):
-    runs = []
+def _curve(
+    paint: Paint, seat: int, turns: Sequence[Turn], x: Callable[[float], float], y: Callable[[float], float]
+) -> str:
+    runs: list[list[tuple[float, float]]] = []
     for turn in turns:
         if turn.before is not None:
             runs.append([(x(turn.number - 1), y(turn.before[seat]))])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Self
 
 from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S, DEFAULT_TIME_S, Limits, out_of_memory
 from mexica_ai.analysis.results import Result
@@ -129,7 +129,7 @@ class Engine(ABC):
         """Release the resources of the engine (a process, a connection). May be called twice."""
         return None
 
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
@@ -156,8 +156,8 @@ class Engine(ABC):
         require_seat_to_move(position)
         options = self.spec.options
         if limits is None:
-            given = {**self._defaults, **options}
-            fields = {field: given[key] for key, field in LIMIT_KEYS.items() if key in given}
+            keys = {**self._defaults, **options}
+            fields = {field: keys[key] for key, field in LIMIT_KEYS.items() if key in keys}
             if "time_s" not in fields and "iterations" not in fields:
                 fields["time_s"] = DEFAULT_TIME_S
             limits = Limits(**fields)
@@ -170,15 +170,15 @@ class Engine(ABC):
 
 
 def name_turn(turn: list[str]) -> str:
-    """Return a turn that an external engine answered, for a message."""
+    """Return the turn of an external engine as text for a message."""
     return f"the turn '{shorten('; '.join(turn))}'"
 
 
 def find_fault(position: Position, turn: list[str]) -> MexicaAIError | None:
-    """Return the error of a turn that an external engine answered, or None if the turn is legal."""
+    """Return the error of a turn of an external engine, or None if the turn is legal."""
     try:
         position.copy().push(turn)
     except MexicaAIError as error:
-        # The turn is legal, but the position does not know what is drawn, or shown, after it.
+        # With these the turn is legal; it is followed by a draw that the position does not know.
         return error if error.reason not in ("UPCOMING_UNKNOWN", "NOT_UNCOVERED") else None
     return None

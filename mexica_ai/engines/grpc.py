@@ -17,7 +17,7 @@ from mexica_ai.rpc.client import Client
 if TYPE_CHECKING:
     from mexica_ai.engines.specs import EngineSpec
 
-NO_DEADLINE_S = float(MAX_TIME_S)  # of a call that may take as long as it likes
+NO_DEADLINE_S = float(MAX_TIME_S)  # timeout of a call that has no deadline
 
 
 class GrpcEngine(Engine):
@@ -25,7 +25,7 @@ class GrpcEngine(Engine):
 
     The key `weights` is no file: it names one of the server's sets of weights.
 
-    The server caps the limits. A search that is stopped has no best so far to give: SearchError with reason
+    The server caps the limits. A search that is stopped returns no turn: it raises SearchError with reason
     CANCELLED. Without a time the call has no deadline: the server's own limit holds, and `stop` ends it.
 
     Raises
@@ -37,6 +37,7 @@ class GrpcEngine(Engine):
 
     def __init__(self, spec: EngineSpec, defaults: Mapping[str, Any] | None = None) -> None:
         super().__init__(spec, defaults)
+        assert spec.target is not None
         self._client = Client(spec.target)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Making an engine of a spec; the module of its kind is imported only then."""
+"""Make the engine of a spec; the module of its kind is imported only then."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
             f"the engine {spec.kind} needs {error.name}, which is not installed: pip install 'mexica-ai[client]'",
             reason="MISSING_PACKAGE",
         ) from None
-    return getattr(module, class_name)(spec, defaults)
+    engine: Engine = getattr(module, class_name)(spec, defaults)
+    return engine
 
 
 def weights_id(spec: EngineSpec, game: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -34,12 +35,12 @@ class _WeightedEngine(Engine):
 
     def __init__(self, spec: EngineSpec, defaults: Mapping[str, Any] | None = None) -> None:
         super().__init__(spec, defaults)
-        given = spec.options.get("weights", self._defaults.get("weights"))
-        # Read now, so that a bad file is an error before the first game.
+        given: Weights | str | os.PathLike[str] | None = spec.options.get("weights", self._defaults.get("weights"))
         self._path = None if isinstance(given, Weights) else given
-        self._weights = given if self._path is None else load_weights_file(given)
+        # Read now, so that a bad file is an error before the first game.
+        self._weights = given if self._path is None else load_weights_file(self._path)
 
-    def _weights_for(self, game):
+    def _weights_for(self, game: str) -> Weights | None:
         return weights_for(game, self._weights, path=self._path)
 
     def weights_id(self, game: str) -> str | None:
@@ -65,7 +66,7 @@ class MctsEngine(_WeightedEngine):
             self._evaluator = OnnxEvaluator(file)
         self._batch_size = spec.options.get("batch", DEFAULT_BATCH)
 
-    def _run(self, position, limits, seed, candidates):
+    def _run(self, position: Position, limits: Limits, seed: int, candidates: int) -> SearchRun:
         if self._evaluator is not None:
             self._evaluator.check(position.game)
         settings = SearchSettings(

@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Candidate, Result, sound
@@ -56,8 +56,14 @@ _CANDIDATE_SHAPE = {
 }
 
 
+class _Pipes(NamedTuple):
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+
+
 def name_games(games: list[str]) -> str:
-    """Return the games that a program says it plays, for a message."""
+    """Return the games of a program as text for a message."""
     return shorten(", ".join(games)) or "nothing"
 
 
@@ -84,8 +90,8 @@ class ProcessEngine(Engine):
         Let the kernel kill the program (on Linux; not its children) as soon as the thread that makes this
         engine ends, for whatever reason. Use it in a thread that outlives the engine unless it is killed.
     log : callable, optional
-        Called with ``>`` and each line that the program is told, ``<`` and each that it says, ``!`` and each on
-        its stderr, and ``#`` and what happens to it.
+        Called with a sign and a text: ``>`` and each line sent to the program, ``<`` and each line it answers, ``!``
+        and its output on stderr, ``#`` and each event such as its start.
 
     Raises
     ------
@@ -98,7 +104,7 @@ class ProcessEngine(Engine):
 
     def __init__(
         self,
-        spec,
+        spec: EngineSpec,
         defaults: Mapping[str, Any] | None = None,
         *,
         dies_with_thread: bool = False,
@@ -110,7 +116,7 @@ class ProcessEngine(Engine):
         self._end_by_s: float | None = None  # monotonic time at which it is killed, once its input is closed
         self._command = split_command(spec)
         self._margin_s: float = spec.options.get("margin", DEFAULT_MARGIN_S)
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._last_id = 0
         self.clock: dict[str, float] | None = None  # sent with each request, if not None
         self.games: list[str] = []
@@ -131,7 +137,7 @@ class ProcessEngine(Engine):
         if self._process is not None and self._end_by_s is None:
             self._end_by_s = time.monotonic() + EXIT_TIMEOUT_S
             self._log("#", "end of input")
-            self._process.stdin.close()
+            _pipes(self._process).stdin.close()
 
     def close(self) -> None:
         """End the program: close its input, and kill it if it does not exit in time."""
@@ -143,7 +149,7 @@ class ProcessEngine(Engine):
             self._start()
         self.require(position.game)
         self._last_id += 1
-        request = {
+        request: dict[str, Any] = {
             "id": self._last_id,
             "position": position.to_json(),
             "limits": {"time_s": limits.time_s, "iterations": limits.iterations},
@@ -155,8 +161,8 @@ class ProcessEngine(Engine):
         time_s = math.inf if limits.time_s is None else limits.time_s
         if self.clock is not None:
             time_s = self.clock["remaining_s"]  # the program decides how much of it this turn takes
-        what = "its time" if self.clock is None else "what is left on its clock"
-        allowed = f"{time_s + self._margin_s:g} s ({what}, {time_s:g} s, and the margin, {self._margin_s:g} s)"
+        name = "its time" if self.clock is None else "the time left on its clock"
+        allowed = f"{time_s + self._margin_s:g} s ({name}, {time_s:g} s, and the margin, {self._margin_s:g} s)"
         answer = self._exchange(request, time_s + self._margin_s, stop, f"did not answer within {allowed}")
         seconds = time.monotonic() - started
         if answer.get("id") != self._last_id:
@@ -191,7 +197,7 @@ class ProcessEngine(Engine):
         except (OSError, ValueError) as error:
             raise self._error(f"cannot be started: {error}", "ENGINE_START") from None
         self._log("#", f"started as process {process.pid}: {self.spec.target}")
-        for pipe in (process.stdin, process.stdout, process.stderr):
+        for pipe in _pipes(process):
             os.set_blocking(pipe.fileno(), False)
         self._process = process
         late = f"did not answer the greeting within {HELLO_TIMEOUT_S:g} s"
@@ -206,7 +212,7 @@ class ProcessEngine(Engine):
             )
         self.games = [game for game in games if isinstance(game, str)]
 
-    def _exchange(self, request: dict, timeout_s: float, stop: Stop, late: str) -> dict:
+    def _exchange(self, request: dict[str, Any], timeout_s: float, stop: Stop, late: str) -> dict[str, Any]:
         """Send one request and return the answer; if that fails or is interrupted, end the process.
 
         `late` is what the error says if there is no answer within `timeout_s`.
@@ -218,16 +224,17 @@ class ProcessEngine(Engine):
             self._end(0)
             raise
 
-    def _exchange_lines(self, outgoing: bytes, timeout_s: float, stop: Stop, late: str) -> dict:
-        process = self._process
+    def _exchange_lines(self, outgoing: bytes, timeout_s: float, stop: Stop, late: str) -> dict[str, Any]:
+        assert self._process is not None
+        stdin, stdout, stderr = _pipes(self._process)
         began = time.monotonic()
         deadline = began + timeout_s
         is_stopped = False
         with _woken_by(stop) as woken, selectors.DefaultSelector() as selector:
             selector.register(woken, selectors.EVENT_READ)
-            selector.register(process.stdin, selectors.EVENT_WRITE)
-            selector.register(process.stdout, selectors.EVENT_READ)
-            selector.register(process.stderr, selectors.EVENT_READ)
+            selector.register(stdin, selectors.EVENT_WRITE)
+            selector.register(stdout, selectors.EVENT_READ)
+            selector.register(stderr, selectors.EVENT_READ)
             while True:
                 now = time.monotonic()
                 if now >= deadline:
@@ -240,14 +247,14 @@ class ProcessEngine(Engine):
                             f"did not answer within {self._margin_s:g} s (the margin) after it was stopped, "
                             f"{now - began:.1f} s after the request"
                         )
-                    if process.stdin not in selector.get_map():
-                        selector.register(process.stdin, selectors.EVENT_WRITE)
+                    if stdin not in selector.get_map():
+                        selector.register(stdin, selectors.EVENT_WRITE)
                     outgoing += b'{"stop": 1}\n'
                     self._log(">", '{"stop": 1}')
                 for key, _ in selector.select(min(deadline - now, LONGEST_WAIT_S)):
                     if key.fileobj is woken:
                         selector.unregister(woken)  # it is stopped, see above
-                    elif key.fileobj is process.stdin:
+                    elif key.fileobj is stdin:
                         try:
                             outgoing = outgoing[os.write(key.fd, outgoing) :]
                         except BlockingIOError:
@@ -255,26 +262,26 @@ class ProcessEngine(Engine):
                         except BrokenPipeError:
                             outgoing = b""  # it has exited or closed its input: wait for its output to end
                         if not outgoing:
-                            selector.unregister(process.stdin)
-                    elif key.fileobj is process.stderr:
-                        if not self._read_stderr():
-                            selector.unregister(process.stderr)
+                            selector.unregister(stdin)
+                    elif key.fileobj is stderr:
+                        if not self._read_stderr(stderr):
+                            selector.unregister(stderr)
                     else:
-                        line = self._read_line()
+                        line = self._read_line(stdout)
                         if line is not None:
                             return self._parse(line)
 
     def _output_so_far(self) -> str:
-        """Return what to say about the output of a program that has not answered in time."""
+        """Return the end of a message about a program that has not answered in time: its output so far."""
         if self._buffer:
             self._log("<", self._buffer.decode(errors="replace"))
             return f"; it has sent {len(self._buffer)} bytes without a newline at the end"
         # One that has answered the greeting flushes its output.
         return "" if self._has_answered else "; no output at all: does it flush its output after every line?"
 
-    def _read_line(self) -> bytes | None:
+    def _read_line(self, stdout: IO[bytes]) -> bytes | None:
         """Read what is available on stdout; return the first complete line, or None if there is none yet."""
-        chunk = os.read(self._process.stdout.fileno(), 65536)
+        chunk = os.read(stdout.fileno(), 65536)
         if not chunk:
             how = self._end(EXIT_TIMEOUT_S)
             raise self._error(f"closed its output and {how}", "ENGINE_DIED")
@@ -295,17 +302,17 @@ class ProcessEngine(Engine):
         self._buffer = b""
         return line
 
-    def _read_stderr(self) -> bool:
+    def _read_stderr(self, stderr: IO[bytes]) -> bool:
         """Read what is available on stderr and keep the last lines; return whether it is still open."""
         try:
-            chunk = os.read(self._process.stderr.fileno(), 65536)
+            chunk = os.read(stderr.fileno(), 65536)
         except BlockingIOError:
             return True
         self._log("!", chunk.decode(errors="replace"))
         self._stderr.extend(line for line in chunk.decode(errors="replace").splitlines() if line.strip())
         return bool(chunk)
 
-    def _parse(self, line: bytes) -> dict:
+    def _parse(self, line: bytes) -> dict[str, Any]:
         problem = "expected a JSON object"
         try:
             answer = json.loads(line.decode("utf-8-sig"))
@@ -333,7 +340,8 @@ class ProcessEngine(Engine):
         process = self._process
         if process is None:
             return ""
-        process.stdin.close()
+        pipes = _pipes(process)
+        pipes.stdin.close()
         deadline = time.monotonic() + timeout_s
         try:
             while not (has_exited := _has_exited(process)) and time.monotonic() < deadline:
@@ -343,10 +351,10 @@ class ProcessEngine(Engine):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             status = process.wait()
-            self._read_stderr()
+            self._read_stderr(pipes.stderr)
             self._process = None
-            process.stdout.close()
-            process.stderr.close()
+            pipes.stdout.close()
+            pipes.stderr.close()
         if not has_exited:
             how = "did not end by itself"
         elif status < 0:
@@ -386,7 +394,14 @@ def _prepare_to_die_with(parent: int) -> Callable[[], None] | None:
     return prepare
 
 
-def _has_exited(process: subprocess.Popen) -> bool:
+def _pipes(process: subprocess.Popen[bytes]) -> _Pipes:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    return _Pipes(process.stdin, process.stdout, process.stderr)
+
+
+def _has_exited(process: subprocess.Popen[bytes]) -> bool:
     """Return whether the process has ended, without reaping it."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
@@ -394,18 +409,20 @@ def _has_exited(process: subprocess.Popen) -> bool:
 def _result(turn: list[str], info: object, num_candidates: int, seconds: float, stop_reason: str, seed: int) -> Result:
     """Return a program's answer as a result; fields of `info` with a wrong shape or range are ignored."""
 
+    fields: dict[str, Any] = info if isinstance(info, dict) else {}
+
     def field(key: str, shape: object, default: Any) -> Any:
         try:
-            check_shape(info[key], shape, key)
-        except (KeyError, TypeError, NotationError):
+            check_shape(fields[key], shape, key)
+        except (KeyError, NotationError):
             return default
         fits = is_count if shape is int else is_word if shape is str else None
-        return info[key] if fits is None or fits(info[key]) else default
+        return fields[key] if fits is None or fits(fields[key]) else default
 
     value = field("value", [float], [])
     expected_scores = field("expected_scores", [float], [])
     iterations = field("iterations", int, 0)
-    candidates = [Candidate(**fields) for fields in field("candidates", [_CANDIDATE_SHAPE], [])]
+    candidates = [Candidate(**data) for data in field("candidates", [_CANDIDATE_SHAPE], [])]
     if not candidates or candidates[0].turn != turn:
         candidates = [Candidate(turn, iterations, value, expected_scores, 1.0, [])]
     return Result(

@@ -44,7 +44,7 @@ class EngineSpec:
         return ",".join([head, *(f"{key}={_quoted(_text(value))}" for key, value in self.options.items())])
 
 
-# Parsers of values. Their ValueError says what is expected. The command line uses them, too.
+# Parsers of values, of the command line, too. Their ValueError names the expected form.
 
 
 _PLAIN = r"(?:\d+(?:\.\d*)?|\.\d+)"
@@ -93,7 +93,7 @@ def _number(low: float, high: float) -> Callable[[str], float]:
 
 
 def _hint(text: str, *, is_time: bool = False, is_whole: bool = False) -> str:
-    """Return what to write instead of a number in a form that is not read; empty if it is no such number."""
+    """Return advice on a number in a foreign notation, such as 1,000 or 2k; empty for other text."""
     groups = r"\d{1,3}([,_' ]\d{3})+" if is_whole else r"\d{1,3}([_' ]\d{3})+"
     if re.fullmatch(groups, text, re.ASCII):
         return f"; write {re.sub('[^0-9]', '', text)}, without separators"
@@ -107,22 +107,13 @@ def _hint(text: str, *, is_time: bool = False, is_whole: bool = False) -> str:
     return f"; write {match[1]}, without a unit" if match else ""
 
 
-def _label(text: str) -> str:
-    if not text or not text.isprintable():
-        raise ValueError("a label of printable characters")
-    return text
+def _printable(expected: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if not text or not text.isprintable():
+            raise ValueError(expected)
+        return text
 
-
-def _weights(text: str) -> str:
-    if not text or not text.isprintable():
-        raise ValueError("a file, or for grpc the name of weights of the server")
-    return text
-
-
-def _file(text: str) -> str:
-    if not text or not text.isprintable():
-        raise ValueError("a file")
-    return text
+    return parse
 
 
 KEYS: dict[str, Callable[[str], Any]] = {
@@ -134,9 +125,9 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "width": whole_number(1, 100_000),
     "level": whole_number(1, levels.HIGHEST),
     "seed": whole_number(0),
-    "name": _label,
-    "weights": _weights,
-    "evaluator": _file,
+    "name": _printable("a label of printable characters"),
+    "weights": _printable("a file, or for grpc the name of weights of the server"),
+    "evaluator": _printable("a file"),
     "batch": whole_number(1, MAX_BATCH),
     # Options of the search, see docs/search.md.
     **{name: _number(low, high) for name, (_, low, high) in SEARCH_OPTIONS.items()},
@@ -150,7 +141,7 @@ _ADDRESS = "HOST:PORT"
 
 @dataclass(frozen=True)
 class EngineKind:
-    """A kind of engine: the path of its class, the keys it takes, and what its target is ("" for none).
+    """A kind of engine: the path of its class, the keys it takes, and the name of its target ("" for none).
 
     `random` and `greedy` answer at once, so they ignore the limits; they take these keys like every engine.
     """
@@ -216,7 +207,7 @@ def parse_spec(text: str) -> EngineSpec:
     def error(problem: str, reason: str = "BAD_ENGINE_SPEC") -> NotationError:
         return NotationError(f"engine spec {text!r}: {problem}", reason=reason, path="engine")
 
-    head = re.match(r"[^:,]*", text)[0]
+    head = re.split("[:,]", text, maxsplit=1)[0]
     kind = KINDS.get(head)
     if kind is None:
         known = f"{', '.join(KINDS)}{did_you_mean(head, KINDS)}"
@@ -229,7 +220,7 @@ def parse_spec(text: str) -> EngineSpec:
         target, at = _scan_value(text, at + 1, error)
     if kind.target and not (target or "").strip():
         raise error(f"{head} needs {kind.target} as its target, {head}:TARGET")
-    if kind.target == _ADDRESS:
+    if kind.target == _ADDRESS and target is not None:
         try:
             targets.parse(target)
         except ValueError as expected:
@@ -262,7 +253,7 @@ def parse_spec(text: str) -> EngineSpec:
 def _scan_value(text: str, at: int, error: Callable[[str], NotationError]) -> tuple[str, int]:
     """Read the value at index `at`, quoted or up to the next comma; return it and the index after it."""
     if text[at : at + 1] not in ('"', "'"):
-        value = re.compile(r"[^,]*").match(text, at)[0]
+        value = text[at:].partition(",")[0]
         return value, at + len(value)
     pattern = r'"((?:[^"\\]|\\.)*)"' if text[at] == '"' else r"'([^']*)'"
     match = re.compile(pattern, re.DOTALL).match(text, at)

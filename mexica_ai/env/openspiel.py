@@ -4,9 +4,9 @@
     import mexica_ai.env.openspiel
     game = pyspiel.load_game("mexica_ai(game=mexica,players=3)")
 
-The import registers the game. An action is an index into the list of legal actions of the state. What is random,
-the deal and the random events, is a chance node with `CHANCE_OUTCOMES` equally likely outcomes. Each is a seed: a state
-follows from its history alone.
+The import registers the game. An action is an index into the list of legal actions of the state. The deal and each
+random event are a chance node with `CHANCE_OUTCOMES` equally likely outcomes. Each is a seed, so a
+state follows from its history.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ GAME_TYPE = pyspiel.GameType(
 )
 
 
-class SpielGame(pyspiel.Game):
+class SpielGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
     """A game of `mexica_ai.game.registry` with a number of seats, by the parameters ``game`` and ``players``."""
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
@@ -69,12 +69,12 @@ class SpielGame(pyspiel.Game):
         """Return the state before the deal."""
         return SpielState(self)
 
-    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> SpielObserver:
-        """Return what writes the observations."""
+    def make_py_observer(self, iig_obs_type: object = None, params: object = None) -> SpielObserver:
+        """Return the observer of the game."""
         return SpielObserver(self)
 
 
-class SpielState(pyspiel.State):
+class SpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
     """A state of the game, or none before the deal."""
 
     def __init__(self, game: SpielGame) -> None:
@@ -89,14 +89,22 @@ class SpielState(pyspiel.State):
         """A copy of the position, everything that is hidden included; None before the deal."""
         return None if self.state is None else Position(self._name, self.state.copy())
 
+    @property
+    def _dealt(self) -> State:
+        assert self.state is not None
+        return self.state
+
     def current_player(self) -> int:
-        """Return the seat to move, or what OpenSpiel calls chance and the end."""
-        if self.state is None or self.state.current_player == CHANCE:
-            return pyspiel.PlayerId.CHANCE
-        return pyspiel.PlayerId.TERMINAL if self.state.is_terminal else self.state.current_player
+        """Return the seat to move, or OpenSpiel's player for chance or for the end."""
+        player: int = pyspiel.PlayerId.CHANCE
+        if self.state is not None and self.state.is_terminal:
+            player = pyspiel.PlayerId.TERMINAL
+        elif self.state is not None and self.state.current_player != CHANCE:
+            player = self.state.current_player
+        return player
 
     def _legal_actions(self, player: int) -> list[int]:
-        return list(range(len(self.state.legal_actions())))
+        return list(range(len(self._dealt.legal_actions())))
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Return the seeds, all equally likely."""
@@ -114,7 +122,7 @@ class SpielState(pyspiel.State):
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
             return f"seed {action}"
-        return registry.get(self._name).text.format_action(self.state.legal_actions()[action])
+        return registry.get(self._name).text.format_action(self._dealt.legal_actions()[action])
 
     def is_terminal(self) -> bool:
         """Return whether the game is over."""
@@ -122,14 +130,15 @@ class SpielState(pyspiel.State):
 
     def returns(self) -> list[float]:
         """Return each seat's share of the win; 0 before the end."""
-        return self.state.returns() if self.is_terminal() else [0.0] * self._players
+        is_over = self.state is not None and self.state.is_terminal
+        return self._dealt.returns() if is_over else [0.0] * self._players
 
     def __str__(self) -> str:
         return "before the deal" if self.state is None else str(self.position)
 
 
 class SpielObserver:
-    """Writes what a seat sees: the fields of the game's schema by name, and all of them as one tensor."""
+    """The observation of a seat: the fields of the game's schema by name, and all of them as one tensor."""
 
     def __init__(self, game: SpielGame) -> None:
         self.tensor = np.zeros(game.schema.size, np.float32)
@@ -140,8 +149,9 @@ class SpielObserver:
         self.tensor[:] = 0 if state.state is None else observation(state.state, player)
 
     def string_from(self, state: SpielState, player: int) -> str:
-        """Return what a seat sees as text: the board of its view."""
-        return "before the deal" if state.state is None else str(state.position.view(player))
+        """Return the view of a seat as a board of text."""
+        position = state.position
+        return "before the deal" if position is None else str(position.view(player))
 
 
 pyspiel.register_game(GAME_TYPE, SpielGame)

@@ -8,11 +8,12 @@ import warnings
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
-from cext.core.contract.game import CHANCE
+from cext.core.contract.game import CHANCE, State
 from cext.core.learning.tensor import observation
 from mexica_ai.game import registry
 from mexica_ai.game.observations import BOUND, schema
@@ -22,7 +23,7 @@ from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.strict import quote
 
 
-class GameEnv(AECEnv):
+class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ignore[misc]  # pettingzoo has no types
     """One game. Agents are the seats, an action is an index into the list of legal actions of the state.
 
     An observation is a dictionary: ``observation`` (float32, see `mexica_ai.env.schema`) and ``action_mask`` (int8,
@@ -37,7 +38,7 @@ class GameEnv(AECEnv):
     ) -> None:
         super().__init__()
         self.schema = schema(game)
-        if render_mode not in (None, *self.metadata["render_modes"]):
+        if render_mode not in (None, "ansi"):
             raise SearchError(
                 f'render_mode: given {quote(render_mode)}; expected "ansi", or None',
                 reason="INVALID_OPTION",
@@ -50,7 +51,7 @@ class GameEnv(AECEnv):
         self._rng = np.random.default_rng(resolve_seed(seed))
         self._state = self._deal({})
         self.possible_agents = [f"seat_{seat}" for seat in range(self._state.num_players)]
-        self.agents = []
+        self.agents: list[str] = []
         self._observation_spaces = {
             agent: spaces.Dict(
                 {
@@ -122,7 +123,7 @@ class GameEnv(AECEnv):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self.agent_selection = self.agents[self._state.current_player]
 
     def step(self, action: int | None) -> None:
@@ -138,18 +139,16 @@ class GameEnv(AECEnv):
             self._was_dead_step(action)
             return
         try:
-            action = operator.index(action)
+            index = -1 if action is None else operator.index(action)
         except TypeError:
-            is_index = False
-        else:
-            is_index = 0 <= action < len(self._legal)
-        if not is_index:
+            index = -1
+        if not 0 <= index < len(self._legal):
             raise IllegalActionError(
                 f"action: given {quote(action)}; expected an index from 0 to {len(self._legal) - 1}"
             )
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        self._state.apply(self._legal[action])
+        self._state.apply(self._legal[index])
         self._settle()
         if self._state.is_terminal:
             for name, share in zip(self.possible_agents, self._state.returns(), strict=True):
@@ -159,8 +158,8 @@ class GameEnv(AECEnv):
             self.agent_selection = self.possible_agents[self._state.current_player]
         self._accumulate_rewards()
 
-    def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """Return what an agent sees."""
+    def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
+        """Return the observation of an agent."""
         seat = self.possible_agents.index(agent)
         mask = np.zeros(self._max_actions, np.int8)
         if seat == self._state.current_player:
@@ -174,11 +173,11 @@ class GameEnv(AECEnv):
     def close(self) -> None:
         """Do nothing: nothing is open."""
 
-    def _deal(self, options):
+    def _deal(self, options: dict[str, Any]) -> State:
         seed = int(self._rng.integers(2**63))
         return new_game(self._game, players=self._players, seed=seed, **(self._options | options)).state
 
-    def _settle(self):
+    def _settle(self) -> None:
         """Draw random events until a seat is to move or the game is over, and list the legal actions."""
         while self._state.current_player == CHANCE:
             self._state.resolve_chance(int(self._rng.integers(2**63)))

@@ -67,7 +67,7 @@ def vector(
     masks : bool
         Whether to keep masks over the lists.
     observations : bool
-        Whether to keep what each seat to move sees.
+        Whether to keep the observation of each seat to move.
     starts : int or sequence of Position
         How many new games are dealt beforehand, 1 to 2**20, or positions to begin from. A game that is over starts
         anew from one of them, drawn uniformly. Positions are full ones, all with as many seats.
@@ -98,7 +98,7 @@ def vector(
 
 
 def _checked(starts: Any, game: str, players: int | None, options: dict[str, Any]) -> list[Position]:
-    """Return positions to begin from, or refuse them."""
+    """Return the positions to begin from; SearchError if one does not fit."""
     if not isinstance(starts, Sequence):
         raise _refused("starts", starts, f"1 to {MAX_STARTS}, or positions")
     if options:

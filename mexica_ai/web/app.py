@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import importlib.metadata
 import json
 import logging
 from collections.abc import AsyncIterator, Mapping
@@ -24,6 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.report import graph_turns
+from mexica_ai.draw.palette import style_sheet
 from mexica_ai.draw.shares import draw_shares
 from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.game import proposals, registry
@@ -32,15 +32,14 @@ from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, quote
 from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.web import boards, editor, pictures, starts
-from mexica_ai.web.answers import ERROR_ANSWERS, download, tagged
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub, Stream
-from mexica_ai.web.games import MAX_GAMES, MAX_TURNS, Game
-from mexica_ai.web.guard import MAX_RECORD
-from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, Jobs
+from mexica_ai.web.games import MAX_GAMES, Game
+from mexica_ai.web.jobs import Jobs
 from mexica_ai.web.journal import Folder
-from mexica_ai.web.requests import actions_of, body_of, line_of, number_in, out_of_range, turn_in_path, viewer_of
-from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS
+from mexica_ai.web.requests import actions_of, body_of, line_of, number_of, theme_of, turn_of, viewer_of
+from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
+from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS, bad_value
 from mexica_ai.web.turn_entry import learn_samples
 
 MAX_CANDIDATES = 20
@@ -73,7 +72,7 @@ _COMMANDS = ("takeback", "event", "stop", "retry", "resign", "person")
 
 
 class Site:
-    """The routes and what they share.
+    """The routes of the page, and their games, jobs and streams.
 
     Parameters
     ----------
@@ -91,13 +90,14 @@ class Site:
         for name, text in self._examples.items():
             if name.endswith(".jsonl"):
                 learn_samples(json.loads(text.splitlines()[0]))
-        self._pictures: dict[Any, str] = {}
-        self.hub.when_left = self.jobs.drop_analysis
-        self.hub.when_joined = self._joined
+        self._pictures: dict[str, str] = {}
+        self.hub.on_leave = self.jobs.drop_analysis
+        self.hub.on_join = self._joined
         self.routes = [
             Route("/", self.page),
             Route("/edit", self.page),
             Route("/g/{game}", self.page),
+            Route("/static/palette.css", self.palette),
             Mount("/static", StaticFiles(packages=[("mexica_ai.web", "static")])),
             Route("/api/info", self.info),
             Route("/api/games", self.list_games, methods=["GET"]),
@@ -123,20 +123,20 @@ class Site:
     # --- games
 
     def find(self, ident: str) -> Game:
-        """Return a game; Refusal if there is none."""
+        """Return a game; ApiError if there is none."""
         if ident not in self._games:
-            raise Refusal(404, "NO_GAME", f"no game {quote(ident)}")
+            raise ApiError(404, "NO_GAME", f"no game {quote(ident)}")
         game = self._games[ident]
         if game is None:
             try:
                 entries = self._folder.read(ident)
                 if not entries:
                     del self._games[ident]
-                    raise Refusal(404, "NO_GAME", f"no game {quote(ident)}")
+                    raise ApiError(404, "NO_GAME", f"no game {quote(ident)}")
                 game = starts.restore(ident, entries)
             except NotationError as error:
                 _logger.warning("%s", error)
-                raise Refusal(422, error.reason, f"the game cannot be read: {error}") from None
+                raise ApiError(422, error.reason, f"the game cannot be read: {error}") from None
             game.journal = self._folder.journal(ident)
             self._games[ident] = game
             self.jobs.go_on(game)
@@ -145,13 +145,13 @@ class Site:
     def _joined(self, ident: str) -> None:
         self.jobs.go_on(self.find(ident))
 
-    def _asked(self, request: Request) -> Game:
+    def _game_of(self, request: Request) -> Game:
         return self.find(request.path_params["game"])
 
-    def _answer(self, game: Game, viewer: int | None, status: int = 200) -> JSONResponse:
-        """Answer a command: go on, tell the pages, return the new snapshot."""
+    def _respond(self, game: Game, viewer: int | None, status: int = 200) -> JSONResponse:
+        """Finish a command: let engines go on, send the new state to all pages, return the new snapshot."""
         self.jobs.go_on(game)
-        self.jobs.tell_state(game)
+        self.jobs.send_state(game)
         return JSONResponse(game.snapshot(viewer), status)
 
     async def page(self, request: Request) -> Response:
@@ -159,47 +159,42 @@ class Site:
         shell = resources.files("mexica_ai.web") / "static" / "index.html"
         return Response(shell.read_bytes(), media_type="text/html; charset=utf-8")
 
+    async def palette(self, request: Request) -> Response:
+        """The colours of pictures, and of the page around them."""
+        return cacheable(request, style_sheet(), "text/css")
+
     async def info(self, request: Request) -> JSONResponse:
-        """Games, options, levels, engines and caps."""
+        """Games, options, levels, engines and limits."""
         return JSONResponse(
             {
-                "version": importlib.metadata.version("mexica-ai"),
                 "games": [
-                    _game_info(name, [key for key, text in self._examples.items() if _game_of(text) == name])
+                    _game_info(name, [key for key, text in self._examples.items() if _game_name(text) == name])
                     for name in registry.names()
                 ],
-                "levels": [{"level": level, "title": str(level)} for level in levels.LEVELS],
+                "levels": list(levels.LEVELS),
                 "levels_default": DEFAULT_LEVEL,
                 "engines": list(self.jobs.engines),
-                "caps": {
-                    "seconds": MAX_SECONDS,
-                    "candidates": MAX_CANDIDATES,
-                    "games": MAX_GAMES,
-                    "turns": MAX_TURNS,
-                    "body": MAX_RECORD,
-                    "analyses": MAX_ANALYSES,
-                    "annotations": MAX_ANNOTATIONS,
-                },
+                "caps": {"seconds": MAX_SECONDS, "candidates": MAX_CANDIDATES},
             }
         )
 
     async def list_games(self, request: Request) -> JSONResponse:
         """All games, the newest first."""
-        found = []
+        games = []
         for ident in reversed(list(self._games)):
             try:
-                found.append(self.find(ident).summary())
-            except Refusal as refusal:
-                if refusal.status != 404:  # else its file is gone
-                    found.append({"id": ident, "error": str(refusal)})
+                games.append(self.find(ident).summary())
+            except ApiError as error:
+                if error.status != 404:  # else its file is gone
+                    games.append({"id": ident, "error": str(error)})
             await asyncio.sleep(0)  # each may be read from disk
-        return JSONResponse({"games": found})
+        return JSONResponse({"games": games})
 
     async def new_game(self, request: Request) -> JSONResponse:
         """Begin a game."""
         data = await body_of(request)
         if len(self._games) >= MAX_GAMES:
-            raise Refusal(429, "TOO_MANY_GAMES", f"there are {MAX_GAMES} games; expected to delete one first")
+            raise ApiError(429, "TOO_MANY_GAMES", f"there are {MAX_GAMES} games; expected to delete one first")
         if isinstance(data, dict) and isinstance(data.get("from"), str):
             self.find(data["from"])  # not in the thread: a game that comes from disk goes on
         make = functools.partial(
@@ -208,11 +203,11 @@ class Site:
         game = await asyncio.to_thread(make)
         starts.begin_journal(game, self._folder)
         self._games[game.id] = game
-        return self._answer(game, None, 201)
+        return self._respond(game, None, 201)
 
     async def snapshot(self, request: Request) -> JSONResponse:
-        """All that a page shows of a game."""
-        game = self._asked(request)
+        """The state of a game, as a page shows it."""
+        game = self._game_of(request)
         opens = request.query_params.get("open") == "1"
         before = game.version
         answer = JSONResponse(game.snapshot(viewer_of(request), opens))
@@ -221,7 +216,7 @@ class Site:
 
     async def remove(self, request: Request) -> Response:
         """Delete a game."""
-        game = self._asked(request)
+        game = self._game_of(request)
         await self.jobs.forget(game)
         self._folder.remove(game.id)
         del self._games[game.id]
@@ -232,17 +227,17 @@ class Site:
 
     async def draft(self, request: Request) -> JSONResponse:
         """Replace the turn being entered."""
-        game, data = self._asked(request), await body_of(request, _DRAFT)
+        game, data = self._game_of(request), await body_of(request, _DRAFT)
         viewer = data.get("viewer")
         if data["version"] == game.version - 1 and data["actions"] == game.draft:
             return JSONResponse(game.snapshot(viewer))  # the answer to the same request was lost
         game.check_version(data["version"], viewer)
         game.set_draft(data["actions"], viewer)
-        return self._answer(game, viewer)
+        return self._respond(game, viewer)
 
     async def turn(self, request: Request) -> JSONResponse:
         """Play, take back, draw, stop, resign."""
-        game, data = self._asked(request), await body_of(request)
+        game, data = self._game_of(request), await body_of(request)
         event = data.pop("event", None) if isinstance(data, dict) else None
         check_shape(data, _TURN, "request")
         viewer = data.get("viewer")
@@ -269,43 +264,33 @@ class Site:
                 game.resign(viewer)
             case _:
                 game.commit(viewer, data.get("actions"))
-        return self._answer(game, viewer)
+        return self._respond(game, viewer)
 
     @staticmethod
     def _event(game: Game, event: Any) -> None:
         if game.waiting != "event":
-            raise Refusal(422, "NO_CHANCE", "no random event is due; expected one")
+            raise ApiError(422, "NO_CHANCE", "no random event is due; expected one")
         if event is True:
             game.draw()
         else:
             check_shape(event, [str], "request.event")
             game.push(event)
 
-    # --- looking at it
+    # --- positions, pictures, files
 
     async def at(self, request: Request) -> JSONResponse:
-        """A position of a game in words."""
-        game = self._asked(request)
-        viewer = game.require_shown(viewer_of(request))
-        position = pictures.position_of(game, turn_in_path(request), viewer, line_of(request), actions_of(request))
-        return JSONResponse(
-            {
-                "text": str(position),
-                "targets": game.kind.picture.describe_targets(position.to_json()),
-                "scores": position.scores,
-                "to_move": position.to_move,
-                "compact": position.to_compact(),
-            }
-        )
+        """A position of a game as text."""
+        game = self._game_of(request)
+        viewer = game.require_view(viewer_of(request))
+        position = pictures.position_of(game, turn_of(request), viewer, line_of(request), actions_of(request))
+        return JSONResponse({"text": str(position)})
 
     async def picture(self, request: Request) -> Response:
         """A picture of a position of a game."""
-        game = self._asked(request)
-        viewer = game.require_shown(viewer_of(request))
-        theme = request.query_params.get("theme", "page")
-        if theme not in ("page", "light", "dark"):
-            raise Refusal(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
-        number, part = turn_in_path(request), request.path_params["part"]
+        game = self._game_of(request)
+        viewer = game.require_view(viewer_of(request))
+        theme = theme_of(request)
+        number, part = turn_of(request), request.path_params["part"]
         line, actions = line_of(request), actions_of(request)
         with_turn = request.query_params.get("turn") == "1"
         turns = game.turns[: number + with_turn]
@@ -319,51 +304,45 @@ class Site:
         if len(self._pictures) > _PICTURES_KEPT:
             del self._pictures[next(iter(self._pictures))]
         name = f"{game.name}-{number}.svg"
-        return tagged(request, svg, "image/svg+xml", name if theme != "page" else None)
+        return cacheable(request, svg, "image/svg+xml", name if theme != "page" else None)
 
     async def record(self, request: Request) -> Response:
         """The record of a game, as a file."""
-        game = self._asked(request)
+        game = self._game_of(request)
         game.require_open()
         return download(json.dumps(game.record()) + "\n", f"{game.name}-{game.id[:8]}.jsonl")
 
     async def position(self, request: Request) -> Response:
         """A position of a game, as a file."""
-        game = self._asked(request)
-        number = number_in(request, "at", len(game.positions) - 1)
-        position = game.shown(game.at(number), game.require_shown(viewer_of(request)))
+        game = self._game_of(request)
+        number = number_of(request, "at")
+        if number is None:
+            number = len(game.positions) - 1
+        position = game.view_of(game.at(number), game.require_view(viewer_of(request)))
         name = f"{game.name}-{game.id[:8]}-{number}"
-        match request.query_params.get("format", "json"):
-            case "json":
-                return download(json.dumps(position.to_json()) + "\n", f"{name}.json")
-            case "compact":
-                return download(position.to_compact() + "\n", f"{name}.txt", "text/plain")
-            case other:
-                raise Refusal(400, "BAD_FORMAT", f"format: given {quote(other)}; expected json or compact")
+        return download(json.dumps(position.to_json()) + "\n", f"{name}.json")
 
     async def shares(self, request: Request) -> Response:
-        """The course of an annotated game as a picture."""
-        game = self._asked(request)
+        """The picture of an annotated game: shares of the win and losses."""
+        game = self._game_of(request)
         game.require_open()
-        theme = request.query_params.get("theme", "page")
-        if theme not in ("page", "light", "dark"):
-            raise Refusal(400, "BAD_THEME", f"theme: given {quote(theme)}; expected page, light or dark")
-        found = [one for _, one in sorted(game.evaluations.items())]
-        turns = graph_turns(game.session.record(), found) if found else []
+        theme = theme_of(request)
+        evaluations = [one for _, one in sorted(game.evaluations.items())]
+        turns = graph_turns(game.session.record(), evaluations) if evaluations else []
         svg = draw_shares(turns, players=game.now.players, theme=theme)
-        return tagged(request, svg, "image/svg+xml", f"{game.name}-shares.svg" if theme != "page" else None)
+        return cacheable(request, svg, "image/svg+xml", f"{game.name}-shares.svg" if theme != "page" else None)
 
     # --- jobs
 
     async def analyze(self, request: Request) -> JSONResponse:
         """Start an analysis."""
-        game, data = self._asked(request), await body_of(request, _ANALYSIS)
+        game, data = self._game_of(request), await body_of(request, _ANALYSIS)
         seconds, candidates = data.get("seconds"), data.get("candidates", 10)
         if seconds is not None and not 0 < seconds <= MAX_SECONDS:
-            raise out_of_range("seconds", seconds, f"a number above 0, at most {MAX_SECONDS:g}, or null")
+            raise bad_value("request.seconds", seconds, f"a number above 0, at most {MAX_SECONDS:g}, or null")
         if not 1 <= candidates <= MAX_CANDIDATES:
-            raise out_of_range("candidates", candidates, f"an integer from 1 to {MAX_CANDIDATES}")
-        viewer = game.require_shown(data.get("viewer"))
+            raise bad_value("request.candidates", candidates, f"an integer from 1 to {MAX_CANDIDATES}")
+        viewer = game.require_view(data.get("viewer"))
         await self._require_service()
         key = self.jobs.analyze(
             game,
@@ -383,36 +362,36 @@ class Site:
 
     async def end_analysis(self, request: Request) -> JSONResponse:
         """End an analysis, and return its result."""
-        game = self._asked(request)
+        game = self._game_of(request)
         await self.jobs.end_analysis(game)
-        viewer = game.eyes(viewer_of(request))
-        found = game.analysis
-        return JSONResponse({"analysis": found if found is not None and found["viewer"] == viewer else None})
+        viewer = game.viewer_for(viewer_of(request))
+        analysis = game.analysis
+        return JSONResponse({"analysis": analysis if analysis and analysis["viewer"] == viewer else None})
 
     async def annotate(self, request: Request) -> JSONResponse:
         """Start an annotation, or go on with it."""
-        game, data = self._asked(request), await body_of(request, {"seconds": float})
+        game, data = self._game_of(request), await body_of(request, {"seconds": float})
         game.require_open()
         if not 0 < data["seconds"] <= MAX_SECONDS:
-            raise out_of_range("seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
+            raise bad_value("request.seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
         await self._require_service()
         self.jobs.annotate(game, float(data["seconds"]))
         return JSONResponse(game.annotation_json(), 202)
 
     async def end_annotation(self, request: Request) -> JSONResponse:
         """Stop an annotation."""
-        game = self._asked(request)
+        game = self._game_of(request)
         await self.jobs.end_annotation(game)
         return JSONResponse(game.annotation_json(turns=game.is_open))
 
     async def proposal(self, request: Request) -> JSONResponse:
-        """Ask the engine whether it agrees to actions; by default to each that may be proposed."""
+        """Ask the engine whether it agrees to actions; by default to all that may be proposed."""
         data = await body_of(request, {"id": str, "at": int, "actions?": [str]})
         game = self.find(data["id"])
-        position = game.shown(game.at(data["at"]), game.require_shown(None))
+        position = game.view_of(game.at(data["at"]), game.require_view(None))
         actions = data.get("actions", list(dict.fromkeys(proposals.offered(position))))
-        found = Verdict(False, []) if not actions else await self._client.consider_proposal(position, actions)
-        return JSONResponse(found.to_json())
+        verdict = Verdict(False, []) if not actions else await self._client.consider_proposal(position, actions)
+        return JSONResponse(verdict.to_json())
 
     # --- events
 
@@ -423,15 +402,15 @@ class Site:
         snapshot = game.snapshot(viewer) if game is not None else None
         stream = Stream(ident, viewer)
         if game is not None:
-            stream.put("state", {"game": ident, "id": ident, "version": game.version, "snapshot": snapshot})
+            stream.put("state", {"game": ident, "version": game.version, "snapshot": snapshot})
         return _Events(self.hub, stream)
 
 
 class _Events(EventSourceResponse):
-    """The events of a stream, which is open while they are sent: not before, and however that ends."""
+    """The response with the events of a stream. The stream is open exactly while they are sent."""
 
     def __init__(self, hub: Hub, stream: Stream) -> None:
-        super().__init__(self._tell(stream), sep="\n")
+        super().__init__(self._send_events(stream), sep="\n")
         self._hub, self._stream = hub, stream
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -439,7 +418,7 @@ class _Events(EventSourceResponse):
             await super().__call__(scope, receive, send)
 
     @staticmethod
-    async def _tell(stream: Stream) -> AsyncIterator[ServerSentEvent]:
+    async def _send_events(stream: Stream) -> AsyncIterator[ServerSentEvent]:
         async for event, data in stream.events():
             yield ServerSentEvent(json.dumps(data, separators=(",", ":")), event=event)
 
@@ -449,11 +428,11 @@ def make_app(site: Site) -> Starlette:
     return Starlette(
         routes=site.routes,
         middleware=[Middleware(GZipMiddleware, minimum_size=500, compresslevel=5)],
-        exception_handlers=ERROR_ANSWERS,
+        exception_handlers=EXCEPTION_HANDLERS,
     )
 
 
-# --- what a game offers
+# --- games and examples
 
 
 def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
@@ -463,7 +442,6 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
         "name": name,
         "title": entry.title,
         "players": list(range(2, entry.rules.max_players + 1)),
-        "has_views": entry.views is not None,
         "parts": list(boards.parts_of(entry)),
         "options": [
             {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": option.default}
@@ -480,14 +458,13 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
             for tool in entry.picture.tools
         ],
         "grid": entry.picture.grid,
-        "editor": entry.editor is not None,
         "proposals": entry.proposals and {"label": entry.proposals.label, "question": entry.proposals.question},
         "examples": [{"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples],
     }
 
 
 def _read_examples() -> dict[str, str]:
-    """Return the texts of the examples that come with the package, or lie in its checkout."""
+    """Return the texts of the examples in the package, or in its checkout."""
     folder = Path(str(resources.files("mexica_ai.web"))) / "examples"
     if not folder.is_dir():
         folder = Path(str(resources.files("mexica_ai"))).parent / "examples"
@@ -495,7 +472,7 @@ def _read_examples() -> dict[str, str]:
 
 
 @functools.cache
-def _game_of(text: str) -> str:
+def _game_name(text: str) -> str:
     try:
         return str(json.loads(text)["game"])
     except ValueError:  # several records, one in each line

@@ -9,6 +9,7 @@ from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.svg import document, element, text
 from mexica_ai.game.contract import Game
 from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.io.json_types import JsonObject
 
 _SIZE, _LINE, _MARGIN = 15, 22, 16  # of the text board, in pixels
 
@@ -20,13 +21,13 @@ def parts_of(game: Game) -> tuple[str, ...]:
 
 def draw(
     game: Game,
-    fields: dict[str, Any],
+    fields: JsonObject,
     *,
-    turn: Sequence[tuple[str, dict[str, Any]]] = (),
+    turn: Sequence[tuple[str, JsonObject]] = (),
     theme: str = "page",
     **options: Any,
 ) -> str:
-    """Return a picture of a position; see `Picture.draw`. A text board shows nothing of a faulty position."""
+    """Return a picture of a position; see `Picture.draw`. The text board of a faulty position is empty."""
     if game.picture.draw is not None:
         return game.picture.draw(fields, turn=turn, theme=theme, **options)
     try:

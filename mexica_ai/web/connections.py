@@ -1,7 +1,7 @@
-"""The connections of the page: how many there may be, and how long a request may take to arrive.
+"""Limits on the connections of the page: their number, and the time until a request has arrived.
 
-uvicorn waits for a request for ever, and accepts connections until the process has no file descriptors left. So they
-are accepted here; uvicorn answers the requests of those that are made.
+uvicorn waits for a request for ever, and accepts connections until the process has no file descriptors left. So this
+module accepts them, and uvicorn only answers their requests.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MAX_CONNECTIONS = 200
 REQUEST_S = 30.0  # for a request with its body, and for the handshake of TLS
-PAUSE_S = 0.1  # after one that could not be accepted
-REPORT_S = 60.0  # between two reports of that
+PAUSE_S = 0.1  # after a failure to accept a connection
+REPORT_S = 60.0  # between two reports of such failures
 
 _logger = logging.getLogger("mexica_ai.web")
 
 
 class Connections:
-    """All connections of a server. If there are too many, the oldest of those that no answer is sent to is closed.
+    """All connections of a server. If there are too many, the oldest one that waits for a request is closed.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ class Connections:
         self.open: dict[Connection, None] = {}  # the oldest first
 
     async def accept(self, listener: socket.socket) -> None:
-        """Accept connections until cancelled; then close those that no answer is sent to.
+        """Accept connections until cancelled; then close those that wait for a request.
 
         Parameters
         ----------
         listener : socket
-            It does not block.
+            Non-blocking.
         """
         loop = asyncio.get_running_loop()
         next_report_s = loop.time()
@@ -66,7 +66,7 @@ class Connections:
                 pass
 
     def _make_room(self) -> bool:
-        """Close the oldest connection that no answer is sent to; return whether there is one."""
+        """Close the oldest connection that waits for a request; return whether there is one."""
         oldest = next((one for one in self.open if one.is_waiting), None)
         if oldest is not None:
             oldest.drop()
@@ -88,10 +88,10 @@ class Connection(H11Protocol):
     def join(self, accepted: socket.socket) -> None:
         """Take over a socket that was accepted."""
         tls = self.config.ssl
-        made = self.loop.connect_accepted_socket(
+        connecting = self.loop.connect_accepted_socket(
             lambda: self, accepted, ssl=tls, ssl_handshake_timeout=REQUEST_S if tls else None
         )
-        self._joining = self.loop.create_task(made)
+        self._joining = self.loop.create_task(connecting)
         self._joining.add_done_callback(functools.partial(self._joined, accepted))
 
     def _joined(self, accepted: socket.socket, task: asyncio.Task[object]) -> None:
@@ -101,7 +101,7 @@ class Connection(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether no answer is sent: a request is not there as a whole, or the connection is being closed."""
+        """Whether the connection waits for (the rest of) a request, or is being closed."""
         return self._limit is not None or self.transport.is_closing()
 
     def drop(self) -> None:
@@ -129,6 +129,6 @@ class Connection(H11Protocol):
         self._set_limit(self.conn.their_state in (h11.IDLE, h11.SEND_BODY))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note the end."""
+        """Remove the connection."""
         self._forget()
         super().connection_lost(exc)

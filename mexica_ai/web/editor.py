@@ -1,12 +1,12 @@
-"""Routes of the editor: they draw and check positions that need not be valid, and apply edits. They keep nothing."""
+"""Routes of the editor, without state: they draw and check positions that need not be valid, and apply edits."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -15,66 +15,59 @@ from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import position_data
 from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
-from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
+from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.strict import check_shape, quote
 from mexica_ai.web import boards
+from mexica_ai.web.requests import body_of
 
 _PATH = "$"  # of a position, in faults
-_MAX_PARTS = 8
-_WIDTH, _MAX_TEXT = 100, 20_000  # of the text of a position: its lines, and what is laid out at all
+_WIDTH, _MAX_TEXT = 100, 20_000  # characters: of a line of a position's text, and of text that is broken into lines
 
 
-def draw(data: dict[str, Any]) -> dict[str, Any]:
+def draw(data: JsonObject) -> JsonObject:
     """Return the picture of a position as far as it can be read, its palette, and its faults.
 
     Parameters
     ----------
     data : dict
-        ``position``, an object, or text in the JSON or the compact form; perhaps ``parts`` of the picture, and the
-        ``viewer``.
+        ``position``: an object, or text in the JSON or the compact form.
 
     Returns
     -------
     dict
-        ``given``, the JSON form as it was read, None if the text cannot be read, and its ``text``; ``position``, the
-        canonical form, None if it is faulty; ``parts``, ``palette`` and the words for ``targets``, empty without a
+        ``given``: the JSON form as it was read, None if the text cannot be read; its ``text``; ``position``: the
+        canonical form, None if it is faulty; ``picture``, ``palette`` and the labels of ``targets``: empty without a
         known game; ``faults``; and ``compact``, if there are none.
     """
-    check_shape(data, {"position": object, "parts?": [str], "viewer?": Nullable(int)}, _PATH)
+    check_shape(data, {"position": object}, _PATH)
     try:
         given = _read(data["position"])
     except MexicaAIError as error:
-        return {
-            "given": None,
-            "position": None,
-            "parts": {},
-            "palette": None,
-            "targets": {},
-            "faults": _faults(None, error),
-        }
-    return {**_shown(given, data), **_checked(given)}
+        return {**_describe(None), "position": None, "faults": _faults(None, error)}
+    return {**_describe(given), **_check(given)}
 
 
-def validate(data: dict[str, Any]) -> dict[str, Any]:
+def validate(data: JsonObject) -> JsonObject:
     """Return the ``faults`` of a position, and if it has none its canonical form ``position`` and ``compact``."""
     check_shape(data, {"position": object}, _PATH)
     try:
-        return _checked(_read(data["position"]))
+        return _check(_read(data["position"]))
     except MexicaAIError as error:
         return {"position": None, "faults": _faults(None, error)}
 
 
-def edit(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a position after a command of its palette: ``given``, ``parts``, ``palette``, ``targets``.
+def edit(data: JsonObject) -> JsonObject:
+    """Return a position after a command of its palette: ``given``, ``picture``, ``palette``, ``targets``.
 
     Instead of ``position`` and ``command`` there may be a ``game`` and the number of ``players``: a new game.
     """
     if "game" in data:
-        check_shape(data, {"game": str, "players?": int, "parts?": [str]}, _PATH)
+        check_shape(data, {"game": str, "players?": int}, _PATH)
         given = new_game(data["game"], players=data.get("players", 2)).to_json()
     else:
-        check_shape(data, {"position": object, "command": dict, "parts?": [str]}, _PATH)
+        check_shape(data, {"position": object, "command": dict}, _PATH)
         before = _read(data["position"])
-        editor = registry.get(_game(before)).editor
+        editor = registry.get(_game_name(before)).editor
         if editor is None:
             raise NotationError(
                 f"command: {before['game']} is edited as JSON; expected a game with a palette",
@@ -82,11 +75,11 @@ def edit(data: dict[str, Any]) -> dict[str, Any]:
                 path="command",
             )
         given = editor.edit(before, data["command"])
-    return _shown(given, data)
+    return _describe(given)
 
 
 def pretty(value: Any, indent: str = "") -> str:
-    """Return JSON as text that a person can read: what fits, or is far too long or deep, stands on one line."""
+    """Return JSON as readable text. A value that fits, or is far too long or deep, stands on one line."""
     line = json.dumps(value)
     is_huge = len(line) > _MAX_TEXT or len(indent) > _WIDTH
     if len(line) + len(indent) <= _WIDTH or is_huge or not isinstance(value, (dict, list)):
@@ -101,13 +94,13 @@ def pretty(value: Any, indent: str = "") -> str:
     return f"{start}\n" + ",\n".join(entries) + f"\n{indent}{end}"
 
 
-def _read(given):
-    """Return a position as JSON that is an object or a text."""
+def _read(given: Any) -> Any:
+    """Return the JSON form of a position that is given as JSON or as text."""
     return position_data(given, _PATH) if isinstance(given, str) else given
 
 
-def _game(given):
-    """Return the name of a position's game; raise an error if there is none."""
+def _game_name(given: Any) -> str:
+    """Return the name of a position's game; NotationError if there is none."""
     game = given.get("game") if isinstance(given, dict) else None
     if not isinstance(game, str):
         raise NotationError(
@@ -116,23 +109,22 @@ def _game(given):
     return registry.get(game).name
 
 
-def _shown(given, data):
-    """Return a position, its text, the parts of its picture that are asked for, and its palette."""
-    shown = {"given": given, "text": pretty(given), "parts": {}, "palette": None, "targets": {}}
+def _describe(given: Any) -> JsonObject:
+    """Return a position, its text, its picture and its palette."""
+    answer: JsonObject = {"given": given, "text": pretty(given), "picture": None, "palette": None, "targets": {}}
     try:
-        game = registry.get(_game(given))
+        game = registry.get(_game_name(given))
     except MexicaAIError:
-        return shown
-    options: dict[str, Any] = {"theme": "page", "targets": True, "viewer": data.get("viewer")}
-    for part in data.get("parts", ["all"])[:_MAX_PARTS]:
-        shown["parts"][part] = boards.draw(game, given, **({} if part == "all" else {"parts": [part]}), **options)
+        return answer
+    answer["picture"] = boards.draw(game, given, theme="page", targets=True, viewer=None)
     if (editor := game.editor) is not None:
-        shown["palette"] = editor.palette(given)
-        shown["targets"] = game.picture.describe_targets(editor.drawable(given))
-    return shown
+        answer["palette"] = editor.palette(given)
+        answer["targets"] = game.picture.describe_targets(editor.drawable(given))
+    return answer
 
 
-def _checked(given):
+def _check(given: Any) -> JsonObject:
+    """Return the canonical forms of a position, or its faults."""
     try:
         position = Position.from_json(given, path=_PATH)
     except MexicaAIError as error:
@@ -140,29 +132,28 @@ def _checked(given):
     return {"position": position.to_json(), "compact": position.to_compact(), "faults": []}
 
 
-def _faults(given, error):
-    """Return each fault with its path and the places that it concerns."""
-    found = error.violations or [Violation(error.path or _PATH, error.reason, str(error))]
+def _faults(given: Any, error: MexicaAIError) -> list[JsonObject]:
+    """Return each fault with its path, its targets in the picture and its controls."""
+    violations = error.violations or [Violation(error.path or _PATH, error.reason, str(error))]
     try:
-        editor = registry.get(_game(given)).editor
+        editor = registry.get(_game_name(given)).editor
     except MexicaAIError:
         editor = None
     places = (
-        editor.places(given, [fault.path for fault in found])
+        editor.places(given, [violation.path for violation in violations])
         if editor
-        else [{"targets": [], "controls": []}] * len(found)
+        else [{"targets": [], "controls": []}] * len(violations)
     )
-    return [{**fault._asdict(), **place} for fault, place in zip(found, places, strict=True)]
+    return [{**violation._asdict(), **place} for violation, place in zip(violations, places, strict=True)]
 
 
-def _route(path: str, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Route:
-    """Return the route that answers a JSON object; drawing and checking do not hold up the streams of others."""
+def _route(path: str, answer: Callable[[JsonObject], JsonObject]) -> Route:
+    """Return the route of a function from JSON to JSON, which runs in a thread: streams of events go on meanwhile."""
 
     async def endpoint(request: Request) -> JSONResponse:
-        data = parse_json(await request.body(), _PATH)
-        check_shape(data, dict, _PATH)
+        data = await body_of(request, dict, path=_PATH)
         try:
-            return JSONResponse(await run_in_threadpool(answer, data))
+            return JSONResponse(await asyncio.to_thread(answer, data))
         except RecursionError:
             raise NotationError(f"{_PATH}: the JSON is nested too deeply", reason="BAD_JSON", path=_PATH) from None
 

@@ -1,4 +1,4 @@
-"""What a request is refused with."""
+"""The error of a request to the page."""
 
 from __future__ import annotations
 
@@ -6,48 +6,46 @@ from typing import Any
 
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
 
-AWAY = ("UNAVAILABLE", "SHUTTING_DOWN", "DEADLINE_EXCEEDED")  # reasons of a server that does not answer
-RETRY_S = 5.0  # when to ask such a server again, if it does not say
+RETRY_S = 5.0  # default time until the next try
 
 
-class Refusal(Exception):  # noqa: N818, it is an answer
-    """An answer that is no success.
+class ApiError(Exception):
+    """A request that has failed.
 
     Parameters
     ----------
     status : int
-        Of HTTP.
+        The HTTP status.
     reason : str
         In capitals, for programs.
     message : str
         For persons.
-    **more
-        Other keys of the answer.
+    retry_after_s : float, optional
+        When to try again; by default after 5 s for the statuses 429 and 503.
+    **fields
+        Further keys of the body.
     """
 
-    def __init__(self, status: int, reason: str, message: str, **more: Any) -> None:
+    def __init__(
+        self, status: int, reason: str, message: str, *, retry_after_s: float | None = None, **fields: Any
+    ) -> None:
         super().__init__(message)
-        self.status, self.reason, self.more = status, reason, more
+        self.status, self.reason, self.fields = status, reason, fields
+        self.retry_after_s = RETRY_S if retry_after_s is None and status in (429, 503) else retry_after_s
 
     def to_json(self) -> dict[str, Any]:
-        """Return the body of the answer."""
-        return {"reason": self.reason, "message": str(self), "violations": [], **self.more}
+        """Return the body of the response."""
+        return {"reason": self.reason, "message": str(self), "violations": [], **self.fields}
 
 
-def refusal_of(error: MexicaAIError) -> tuple[int, dict[str, Any], dict[str, str]]:
-    """Return the status, the body and the headers that tell of an error of the package."""
-    status = 422
-    headers = {}
+def api_error(error: MexicaAIError) -> ApiError:
+    """Return an error of the package as one of a request."""
+    status, retry_after_s = 422, None
     if isinstance(error, SearchError) and not error.reason.startswith(("INVALID_", "NO_")):
-        status = 503
-        headers["Retry-After"] = str(max(1, round(error.retry_after_s or RETRY_S)))
+        status, retry_after_s = 503, error.retry_after_s or RETRY_S
     elif isinstance(error, NotationError) and error.path.startswith("request"):
         status = 400
-    body = {
-        "reason": error.reason,
-        "message": str(error),
-        "violations": [violation._asdict() for violation in error.violations],
-    }
+    fields: dict[str, Any] = {"violations": [violation._asdict() for violation in error.violations]}
     if error.action_index is not None:
-        body["action_index"] = error.action_index
-    return status, body, headers
+        fields["action_index"] = error.action_index
+    return ApiError(status, error.reason, str(error), retry_after_s=retry_after_s, **fields)

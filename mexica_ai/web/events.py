@@ -1,4 +1,4 @@
-"""The streams of events to the pages: what each page is still to be told, in bounded queues."""
+"""The streams of events to the pages, each with a bounded queue."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
 
 MAX_STREAMS = 8
 MAX_EVENTS = 64
 
 
 class Stream:
-    """One page. Of the analysis it is told only the newest; of all else up to `MAX_EVENTS` may wait.
+    """The events of one page. Only the newest of an analysis waits; of other events up to `MAX_EVENTS` do.
 
     Parameters
     ----------
     game : str
         The id of its game; empty for a page without one.
     viewer : int or None
-        Whose page it is.
+        The seat that looks at the page.
     """
 
     def __init__(self, game: str, viewer: int | None) -> None:
@@ -33,7 +33,7 @@ class Stream:
         self._is_closed = False
 
     def put(self, event: str, data: dict[str, Any]) -> None:
-        """Tell the page of an event; one that has too many waiting is sent to load everything anew."""
+        """Send an event; a stream with too many waiting is closed, and its page loads everything anew."""
         if event == "analysis":
             self._analysis = data
         elif len(self._events) < MAX_EVENTS:
@@ -43,7 +43,7 @@ class Stream:
         self._news.set()
 
     def close(self) -> None:
-        """End the stream after what is waiting."""
+        """End the stream after the events that wait."""
         self._is_closed = True
         self._news.set()
 
@@ -63,27 +63,33 @@ class Stream:
 
 
 class Hub:
-    """All streams."""
+    """All streams.
+
+    Attributes
+    ----------
+    on_join, on_leave : callable
+        Called with the id of a game when a stream of it is added, and when its last one is removed.
+    """
 
     def __init__(self) -> None:
         self._streams: list[Stream] = []
-        self.when_left: Callable[[str], None] = lambda game: None
-        self.when_joined: Callable[[str], None] = lambda game: None
+        self.on_leave: Callable[[str], None] = lambda game: None
+        self.on_join: Callable[[str], None] = lambda game: None
 
     @contextlib.contextmanager
     def open(self, stream: Stream) -> Iterator[None]:
-        """Have a stream among all; Refusal if there are too many. With the last one of a game `when_left` is called."""
+        """Add a stream while the context lasts; ApiError if there are too many."""
         if len(self._streams) >= MAX_STREAMS:
-            raise Refusal(429, "TOO_MANY_STREAMS", f"there are {MAX_STREAMS} pages already; expected fewer")
+            raise ApiError(429, "TOO_MANY_STREAMS", f"there are {MAX_STREAMS} pages already; expected fewer")
         self._streams.append(stream)
         try:
             if stream.game:
-                self.when_joined(stream.game)
+                self.on_join(stream.game)
             yield
         finally:
             self._streams.remove(stream)
             if stream.game and not self.is_watched(stream.game):
-                self.when_left(stream.game)
+                self.on_leave(stream.game)
 
     def is_watched(self, game: str) -> bool:
         """Return whether a page shows a game."""
@@ -93,13 +99,13 @@ class Hub:
         """Yield the streams of a game."""
         return (stream for stream in self._streams if stream.game == game)
 
-    def tell(self, game: str, event: str, data: dict[str, Any]) -> None:
-        """Tell all pages of a game of an event that all may see."""
+    def broadcast(self, game: str, event: str, data: dict[str, Any]) -> None:
+        """Send an event that all may see to all pages of a game."""
         for stream in list(self.of(game)):
             stream.put(event, data)
 
     def close(self) -> None:
-        """Say good-bye to all pages."""
+        """Send `bye` to all pages, and close their streams."""
         for stream in list(self._streams):
             stream.put("bye", {})
             stream.close()

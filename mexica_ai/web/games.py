@@ -1,14 +1,12 @@
-"""A game that is being played on the page: the turn being entered, versions, and who may see what.
+"""A game of the page: its turns, the turn being entered, versions, and the views of its seats.
 
-What a turn can be made of is in `turn_entry`; what pages show of the game, in `snapshots` and `pictures`.
+`turn_entry` has the legal entries of a turn; `snapshots` and `pictures` show the game.
 """
 
 from __future__ import annotations
 
 import datetime
 import secrets
-from collections import OrderedDict
-from typing import Any
 
 from mexica_ai import __version__
 from mexica_ai.analysis.annotate import TurnEvaluation, with_evaluations
@@ -16,8 +14,9 @@ from mexica_ai.game import registry
 from mexica_ai.game.contract import Game as Kind
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import IllegalActionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.session import Session
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
 from mexica_ai.web.journal import Journal
 from mexica_ai.web.seats import Seat
 from mexica_ai.web.snapshots import evaluation_json, snapshot_of
@@ -25,7 +24,6 @@ from mexica_ai.web.turn_entry import Draft, ending_of, play_draft
 
 MAX_TURNS = 2000
 MAX_GAMES = 100
-NUM_KEPT = 50  # results of analyses that a game keeps
 
 
 class Game:
@@ -49,7 +47,7 @@ class Game:
     evaluations : dict of int to TurnEvaluation
         By index of the turn.
     thinking, analysis, annotation : dict or None
-        What the jobs tell the pages.
+        The state of its jobs, as pages show it.
     """
 
     def __init__(
@@ -70,23 +68,19 @@ class Game:
         self.draft: list[str] = []
         self.journal: Journal | None = None
         self.evaluations: dict[int, TurnEvaluation] = {}
-        self.annotation: dict[str, Any] = {"state": "none", "seconds": None, "message": ""}
-        self.thinking: dict[str, Any] | None = None
-        self.analysis: dict[str, Any] | None = None
-        self.analyses: OrderedDict[str, dict[str, Any]] = OrderedDict()
-        self._looking: int | None = None  # the person who was shown the game last
+        self.annotation: JsonObject = {"state": "none", "seconds": None, "message": ""}
+        self.thinking: JsonObject | None = None
+        self.analysis: JsonObject | None = None
+        self._screen_of: int | None = None  # the person with the screen
         self._drafted: Draft | None = None
-        self._snapshots: dict[tuple[int | None, bool], dict[str, Any]] = {}
+        self._snapshots: dict[tuple[int | None, bool], JsonObject] = {}
         self._seen: dict[int, list[list[str]]] = {}
         position = session.position.start
         self.positions = [Position(position.game, position.state)]  # before each turn, and after the last one
+        position = position.copy()
         for turn in session.position.history:
-            self._follow(turn)
-
-    def _follow(self, turn: list[str]) -> None:
-        position = self.positions[-1].copy()
-        position.push(turn)
-        self.positions.append(Position(position.game, position.state))
+            position.push(turn)
+            self.positions.append(Position(position.game, position.state))
 
     # --- what is known of it
 
@@ -127,81 +121,75 @@ class Game:
 
     @property
     def waiting(self) -> str:
-        """What the game waits for: person, engine, event or over."""
+        """The next to act: person, engine, event or over."""
         if self.session.is_over:
             return "over"
         if self.now.is_chance:
             return "event"
         return "person" if self.now.to_move in self.persons else "engine"
 
-    def title(self, seat: int) -> str:
-        """Return who plays a seat."""
-        return self.seats[seat].name
-
-    def summary(self) -> dict[str, Any]:
-        """Return what a list of games says."""
+    def summary(self) -> JsonObject:
+        """Return the entry of the game in a list of games."""
         return {
             "id": self.id,
             "game": self.name,
             "created": self.created,
-            "players": self.now.players,
             "seats": [seat.to_json() for seat in self.seats],
             "turns": len(self.positions) - 1,
             "is_over": self.session.is_over,
-            "scores": self.now.scores,
         }
 
-    # --- who sees what
+    # --- views
 
-    def eyes(self, viewer: int | None) -> int | None:
-        """Return whose view a page gets that asks for one; None: all of the game.
+    def viewer_for(self, viewer: int | None) -> int | None:
+        """Return the seat whose view a page gets that asks for a seat's; None: all of the game.
 
         Raises
         ------
-        Refusal
+        ApiError
             It is not the view of a person.
         """
         if viewer is not None and not 0 <= viewer < self.now.players:
-            raise Refusal(404, "NO_SEAT", f"viewer: no seat {viewer}; expected 0 to {self.now.players - 1}")
+            raise ApiError(404, "NO_SEAT", f"viewer: no seat {viewer}; expected 0 to {self.now.players - 1}")
         if self.is_open:
             return viewer if self.session.hides else None
         if viewer is None:
             return self.mover if self.mover in self.persons else self._last_person()
         if viewer not in self.persons:
-            raise Refusal(403, "NOT_A_PERSON", f"viewer: seat {viewer} is an engine's; its hand is hidden")
+            raise ApiError(403, "NOT_A_PERSON", f"viewer: seat {viewer} is an engine's; its hand is hidden")
         return viewer
 
     def _last_person(self) -> int:
-        return self._looking if self._looking in self.persons else self.persons[0]
+        return self._screen_of if self._screen_of in self.persons else self.persons[0]
 
-    def curtain(self, viewer: int | None, opens: bool = False) -> int | None:
-        """Return the seat whose person must look before anything is shown; None if the game may be shown.
+    def handover(self, viewer: int | None, opens: bool = False) -> int | None:
+        """Return the seat whose person must take over the screen before the game is shown; None if it may be shown.
 
         Parameters
         ----------
         viewer : int or None
-            Of `eyes`.
+            The seat that `viewer_for` returns.
         opens : bool
-            Whether this person says to be alone with the screen.
+            Whether this person has taken over the screen.
         """
         if self.is_open or len(self.persons) < 2:
             return None
         if opens:
-            self._looking = viewer
+            self._screen_of = viewer
         mover = self.mover
-        if mover in self.persons and mover != self._looking:
+        if mover in self.persons and mover != self._screen_of:
             return mover
-        return None if viewer == self._looking else viewer
+        return None if viewer == self._screen_of else viewer
 
-    def require_shown(self, viewer: int | None) -> int | None:
-        """Return `eyes(viewer)`; Refusal if a curtain hides what they see."""
-        seen = self.eyes(viewer)
-        if self.curtain(seen) is not None:
-            raise Refusal(403, "CURTAIN", "another person looks at the screen; expected the one whose view it is")
-        return seen
+    def require_view(self, viewer: int | None) -> int | None:
+        """Return `viewer_for(viewer)`; ApiError while the screen is being handed over."""
+        seat = self.viewer_for(viewer)
+        if self.handover(seat) is not None:
+            raise ApiError(403, "HANDOVER", "the view of a seat that the screen is not with; expected a handover")
+        return seat
 
-    def shown(self, position: Position, viewer: int | None) -> Position:
-        """Return what a viewer of `eyes` sees of a position, without what is hidden from all; a new one."""
+    def view_of(self, position: Position, viewer: int | None) -> Position:
+        """Return a new position: what a viewer (of `viewer_for`) sees, without what is hidden from all."""
         if viewer is not None:
             return position.view(viewer)
         if self.kind.views is not None or position.to_move is None:
@@ -209,7 +197,7 @@ class Game:
         return Position.from_json(self.kind.redact(position.to_json()))
 
     def seen_turns(self, viewer: int | None) -> list[list[str]]:
-        """Return the turns as a viewer of `eyes` has seen them."""
+        """Return the turns as a viewer (of `viewer_for`) has seen them."""
         turns = self.turns
         if viewer is None or self.is_open:
             return turns
@@ -222,9 +210,9 @@ class Game:
     # --- changes
 
     def check_version(self, version: int, viewer: int | None) -> None:
-        """Refuse a command of a page that has not seen the newest version."""
+        """Raise an ApiError, reason STALE, for a command of a page without the newest version."""
         if version != self.version:
-            raise Refusal(
+            raise ApiError(
                 409,
                 "STALE",
                 f"version: given {version}; the game is at {self.version}",
@@ -232,18 +220,18 @@ class Game:
             )
 
     def changed(self) -> None:
-        """Note a change."""
+        """Begin a new version."""
         self.version += 1
         self._drafted = None
         self._snapshots.clear()
 
     def _person_to_move(self, viewer: int | None) -> int:
-        """Return the person to move; Refusal if it is not this one's turn."""
+        """Return the person to move; ApiError if it is not the viewer."""
         seat = self.mover
         if seat is None or seat not in self.persons:
-            raise Refusal(422, "NOT_YOUR_TURN", f"the game waits for: {self.waiting}; expected a person to move")
-        if not self.is_open and self.require_shown(viewer) != seat:
-            raise Refusal(403, "NOT_YOUR_TURN", f"seat {seat} is to move")
+            raise ApiError(422, "NOT_YOUR_TURN", f"the game waits for: {self.waiting}; expected a person to move")
+        if not self.is_open and self.require_view(viewer) != seat:
+            raise ApiError(403, "NOT_YOUR_TURN", f"seat {seat} is to move")
         return seat
 
     def set_draft(self, actions: list[str], viewer: int | None) -> None:
@@ -255,8 +243,8 @@ class Game:
         self._drafted = drafted
 
     def _play_draft(self, actions: list[str], seat: int) -> Draft:
-        # On what the seat sees: so that what an action uncovers is not known before it is played.
-        position = self.shown(self.now, seat if self.session.hides and not self.is_open else None)
+        # In the view of the seat: an action must not reveal hidden cards before it is played.
+        position = self.view_of(self.now, seat if self.session.hides and not self.is_open else None)
         return play_draft(position, actions, seat)
 
     def drafted(self) -> Draft:
@@ -264,19 +252,19 @@ class Game:
         if self._drafted is None:
             seat = self.mover
             if seat is None or seat not in self.persons:
-                return Draft(self.now, False, False)
+                return Draft(self.now)
             self._drafted = self._play_draft(self.draft, seat)
         return self._drafted
 
     def ending(self) -> str | None:
-        """Return the action that ends the turn being entered and does nothing else, None if there is none."""
+        """Return the action that only ends the turn being entered, None if there is none."""
         draft = self.drafted()
         if draft.is_ended or self.mover not in self.persons:
             return None
         return ending_of(self.kind, draft)
 
     def commit(self, viewer: int | None, actions: list[str] | None = None) -> None:
-        """Play the turn being entered, or the actions that are given, for the person to move."""
+        """Play the turn being entered, or `actions`, for the person to move."""
         seat = self._person_to_move(viewer)
         if actions is not None:
             self._drafted = self._play_draft(actions, seat)
@@ -291,7 +279,7 @@ class Game:
     def push(self, turn: list[str]) -> None:
         """Play a whole turn of the seat to move, or the random event that is due."""
         if len(self.positions) > MAX_TURNS:
-            raise Refusal(422, "TOO_MANY_TURNS", f"the game has {MAX_TURNS} turns; expected fewer")
+            raise ApiError(422, "TOO_MANY_TURNS", f"the game has {MAX_TURNS} turns; expected fewer")
         self.session.push(turn)
         self._keep_last()
 
@@ -312,14 +300,14 @@ class Game:
         self.thinking = None
         self.changed()
 
-    def _write(self, *entries: dict[str, Any]) -> None:
+    def _write(self, *entries: JsonObject) -> None:
         if self.journal is not None:
             self.journal.append(*entries)
 
     def takeback_limit(self) -> int | None:
-        """Return the number of turns that are left after the last turn of a person is taken back; None if it stays.
+        """Return the number of turns left after the last turn of a person is taken back; None if it cannot be.
 
-        What a person has uncovered within a turn cannot be hidden again.
+        A turn in which a person has uncovered something stays.
         """
         if self.session.resigned is not None:
             return len(self.positions) - 1
@@ -332,7 +320,7 @@ class Game:
         return None
 
     def _uncovers(self, index: int) -> bool:
-        """Whether a turn is a random event within the turn of a person of a game with hidden hands."""
+        """Return whether a turn is a random event within the turn of a person, in a game with hidden hands."""
         if self.is_open_from_start or not self.positions[index].is_chance or index == 0:
             return False
         before, after = self.positions[index - 1].to_move, self.positions[index + 1].to_move
@@ -344,16 +332,16 @@ class Game:
         return self.is_shared or not self.session.hides
 
     def take_back(self) -> None:
-        """Go back to before the last turn of a person."""
+        """Take back the last turn of a person, with all turns after it."""
         limit = self.takeback_limit()
         if limit is None:
-            raise Refusal(422, "NOTHING_TO_TAKE_BACK", "there is no turn of a person that can be taken back")
+            raise ApiError(422, "NOTHING_TO_TAKE_BACK", "there is no turn of a person that can be taken back")
         self._write({"back": limit})
         self.go_back(limit)
         self.changed()
 
     def go_back(self, limit: int) -> None:
-        """Drop the turns from an index on, or the end by resigning."""
+        """Drop the turns from an index on, or a resignation."""
         if self.session.resigned is not None:
             self.session.undo()
         else:
@@ -367,7 +355,7 @@ class Game:
             del seen[limit:]
 
     def resign(self, viewer: int | None) -> None:
-        """Let the person to move give up."""
+        """Resign for the person to move."""
         seat = self._person_to_move(viewer)
         self._write({"resigned": seat})
         self.session.resign()
@@ -377,26 +365,26 @@ class Game:
     def make_person(self, seat: int) -> None:
         """Give the seat of an engine to a person."""
         if not 0 <= seat < len(self.seats) or seat in self.persons:
-            raise Refusal(422, "NO_ENGINE", f"seat: no engine plays seat {seat}")
+            raise ApiError(422, "NO_ENGINE", f"seat: no engine plays seat {seat}")
         self._write({"person": seat})
         self.seat_person(seat)
         self.thinking = None
         self.changed()
 
     def seat_person(self, seat: int) -> None:
-        """Put a person in the place of an engine."""
+        """Seat a person in place of an engine."""
         self.seats[seat] = Seat()
         self.session.engines = {other: engine for other, engine in self.session.engines.items() if other != seat}
 
     # --- annotation
 
     def evaluate(self, evaluation: TurnEvaluation) -> None:
-        """Keep the evaluation of a turn."""
+        """Store the evaluation of a turn."""
         self._write({"evaluation": evaluation.to_json()})
         self.evaluations[evaluation.turn_index] = evaluation
 
     def start_annotation(self, seconds: float) -> None:
-        """Drop evaluations with another time."""
+        """Set the time of each search; evaluations with another time are dropped."""
         if self.annotation["seconds"] not in (None, seconds):
             self.evaluations.clear()
         self._write({"annotation": seconds})
@@ -406,7 +394,7 @@ class Game:
         """Return the indices of the turns that are no random events."""
         return [index for index, position in enumerate(self.positions[:-1]) if not position.is_chance]
 
-    def annotation_json(self, *, turns: bool = True) -> dict[str, Any]:
+    def annotation_json(self, *, turns: bool = True) -> JsonObject:
         """Return the state of the annotation, with the turns that are done."""
         data = {**self.annotation, "done": len(self.evaluations), "of": len(self.seat_turns())}
         if turns:
@@ -415,39 +403,39 @@ class Game:
 
     # --- records
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """Return the record, with evaluations if there are any."""
         record = self.session.record()
         if not self.evaluations:
             return record
-        found = [one for _, one in sorted(self.evaluations.items())]
-        return with_evaluations(record, found, time_s=self.annotation["seconds"], build=__version__)
+        evaluations = [one for _, one in sorted(self.evaluations.items())]
+        return with_evaluations(record, evaluations, time_s=self.annotation["seconds"], build=__version__)
 
     def require_open(self) -> None:
-        """Refuse what would show hidden hands."""
+        """Raise an ApiError, reason HIDDEN, while hands are hidden."""
         if not self.is_open:
-            raise Refusal(403, "HIDDEN", "hands are hidden until the game is over")
+            raise ApiError(403, "HIDDEN", "hands are hidden until the game is over")
 
     # --- snapshots
 
-    def snapshot(self, viewer: int | None, opens: bool = False) -> dict[str, Any]:
-        """Return all that a page shows of the game.
+    def snapshot(self, viewer: int | None, opens: bool = False) -> JsonObject:
+        """Return the state of the game, as a page shows it.
 
         Parameters
         ----------
         viewer : int or None
-            Whose page it is; None: chosen by who is to move.
+            The seat of the page; None: the person to move.
         opens : bool
-            As for `curtain`.
+            As for `handover`.
         """
-        seen = self.eyes(viewer)
-        curtain = self.curtain(seen, opens)
-        key = (seen, curtain is not None)
+        viewer = self.viewer_for(viewer)
+        handover = self.handover(viewer, opens)
+        key = (viewer, handover is not None)
         if key not in self._snapshots:
-            self._snapshots[key] = snapshot_of(self, seen, curtain)
-        is_hidden = curtain is not None
+            self._snapshots[key] = snapshot_of(self, viewer, handover)
+        is_hidden = handover is not None
         analysis = self.analysis
-        if analysis is not None and (is_hidden or analysis["viewer"] != seen):
+        if analysis is not None and (is_hidden or analysis["viewer"] != viewer):
             analysis = None
         annotation = self.annotation_json(turns=self.is_open and not is_hidden)
         annotation.setdefault("turns", [])
@@ -462,7 +450,7 @@ class Game:
     # --- positions
 
     def at(self, number: int) -> Position:
-        """Return the position before a turn; Refusal if there is none."""
+        """Return the position before a turn; ApiError if there is none."""
         if not 0 <= number < len(self.positions):
-            raise Refusal(404, "NO_TURN", f"no turn {number}; expected 0 to {len(self.positions) - 1}")
+            raise ApiError(404, "NO_TURN", f"no turn {number}; expected 0 to {len(self.positions) - 1}")
         return self.positions[number]

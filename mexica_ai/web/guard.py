@@ -1,8 +1,8 @@
-"""Who may ask for what: the session, the address that was called, the origin of the page, the size of the request.
+"""The guard before the page: it checks the session, the host, the origin and the size of each request.
 
-A local server is open to every page that the browser of its user shows. So a request must name the address in its
-``Host`` (else another name could be bound to it), must not come from a page of another origin, and must have the cookie
-of the session, which only who knows the token of the URL is given.
+Every page in the browser of its user can reach a local server. So a request must name the server's address in its
+``Host`` (against DNS rebinding), must not come from a page of another origin, and must have the cookie of the session,
+which a browser gets in exchange for the token of the URL.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
+from mexica_ai.web.responses import error_response
 
 MAX_BODY = 1 << 16
 MAX_RECORD = 1 << 20
@@ -38,7 +39,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class Guard:
-    """Lets through what a page of this server asks for, and puts the headers of security on all answers.
+    """ASGI middleware: passes on the requests of this server's own page, and adds security headers to all responses.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class Guard:
     is_tls : bool
         Whether browsers speak TLS with this process.
     origin : str, optional
-        Where browsers see the page, such as ``https://play.example.org``, if something stands between.
+        Where browsers see the page behind a proxy, such as ``https://play.example.org``.
     """
 
     def __init__(self, app: ASGIApp, *, port: int, is_tls: bool = False, origin: str | None = None) -> None:
@@ -78,64 +79,68 @@ class Guard:
                 headers.setdefault("Cache-Control", "no-store" if scope["path"].startswith("/api") else "no-cache")
             await send(message)
 
-        answer = self._refuse(scope)
-        if answer is None:
-            limited = _Limited(receive, _most(scope["path"]))
-            await self._app(scope, limited, send_guarded)
+        try:
+            response = self._check(scope)
+        except ApiError as error:
+            response = error_response(error)
+        if response is None:
+            await self._app(scope, _LimitedReceive(receive, _max_body(scope["path"])), send_guarded)
         else:
-            await answer(scope, receive, send_guarded)
+            await response(scope, receive, send_guarded)
 
-    def _refuse(self, scope: Scope) -> Response | None:
-        """Return the answer to a request that is not let through."""
+    def _check(self, scope: Scope) -> Response | None:
+        """Return the response to a request with the token, None to one that may pass; else raise an `ApiError`."""
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
         hosts = self._hosts(scope)
         if headers.get("host", "").lower() not in hosts or len(headers.getlist("host")) != 1:
-            return _no(421, "WRONG_HOST", "the Host is not the address of this server")
+            raise ApiError(421, "WRONG_HOST", "the Host is not the address of this server")
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in self._origins(hosts):
-            return _no(403, "WRONG_ORIGIN", "the request comes from a page of another origin")
+            raise ApiError(403, "WRONG_ORIGIN", "the request comes from a page of another origin")
         is_page = method in ("GET", "HEAD") and not path.startswith(("/api", "/static"))
         site = headers.get("sec-fetch-site", "none")
         if not is_page and site not in ("none", "same-origin"):
-            return _no(403, "WRONG_SITE", "the request comes from a page of another site")
+            raise ApiError(403, "WRONG_SITE", "the request comes from a page of another site")
         if is_page and path == "/" and b"token=" in scope["query_string"]:
             return self._exchange(scope)
         if not self._has_session(headers):
-            return _no(401, "NO_SESSION", "open the URL that `mexica-ai web` printed")
+            raise ApiError(401, "NO_SESSION", "open the URL that `mexica-ai web` printed")
         if method in _CHANGES:
             if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-                return _no(415, "WRONG_CONTENT_TYPE", "expected the Content-Type application/json")
+                raise ApiError(415, "WRONG_CONTENT_TYPE", "expected the Content-Type application/json")
             length = headers.get("content-length", "0")
-            if not length.isdecimal() or int(length) > _most(path):
-                return _no(413, "TOO_LARGE", f"the body has more than {_most(path)} bytes")
+            if not length.isdecimal() or int(length) > _max_body(path):
+                raise ApiError(413, "TOO_LARGE", f"the body has more than {_max_body(path)} bytes")
         elif method not in ("GET", "HEAD"):
-            return _no(405, "WRONG_METHOD", "expected GET, POST, PUT or DELETE")
+            raise ApiError(405, "WRONG_METHOD", "expected GET, POST, PUT or DELETE")
         return None
 
     def _exchange(self, scope: Scope) -> Response:
-        """Give the cookie of the session for the token, and send the browser to the page without it."""
+        """Return the redirect to the page, with the cookie of the session in exchange for the token."""
         query = parse_qs(scope["query_string"].decode("latin-1"))
-        given = query.pop("token", [""])[0]
-        if not hmac.compare_digest(given.encode(), self.token.encode()):
-            return _no(401, "WRONG_TOKEN", "open the URL that `mexica-ai web` printed; this one is of another process")
+        token = query.pop("token", [""])[0]
+        if not hmac.compare_digest(token.encode(), self.token.encode()):
+            raise ApiError(
+                401, "WRONG_TOKEN", "the token is of another process; open the URL that `mexica-ai web` printed"
+            )
         rest = urlencode(query, doseq=True)
-        answer = RedirectResponse("/" + (f"?{rest}" if rest else ""), 303)
+        response = RedirectResponse("/" + (f"?{rest}" if rest else ""), 303)
         # With Strict Chromium sends no cookie after the redirect from the file that opens the browser.
-        answer.set_cookie(self._cookie, self._session, httponly=True, samesite="lax", secure=self._is_secure)
-        return answer
+        response.set_cookie(self._cookie, self._session, httponly=True, samesite="lax", secure=self._is_secure)
+        return response
 
     def _has_session(self, headers: Headers) -> bool:
-        found = False
+        is_valid = False
         for line in headers.getlist("cookie"):
             try:
                 cookie = SimpleCookie(line).get(self._cookie)
             except CookieError:
                 continue
-            found |= cookie is not None and hmac.compare_digest(cookie.value.encode(), self._session.encode())
-        return found
+            is_valid |= cookie is not None and hmac.compare_digest(cookie.value.encode(), self._session.encode())
+        return is_valid
 
     def _hosts(self, scope: Scope) -> set[str]:
-        """Return what a Host may be: the address that the connection came to, or localhost."""
+        """Return the allowed values of Host: the address that the connection came to, and localhost."""
         address = (scope.get("server") or ("127.0.0.1", 0))[0]
         names = [f"[{address}]" if ":" in address else address, "localhost"]
         hosts = {f"{name}:{self._port}" for name in names}
@@ -146,28 +151,24 @@ class Guard:
         return hosts
 
     def _origins(self, hosts: set[str]) -> set[str]:
-        own = {f"{self._scheme}://{host}" for host in hosts}
-        return own if self._origin is None else own | {self._origin.lower()}
+        origins = {f"{self._scheme}://{host}" for host in hosts}
+        return origins if self._origin is None else origins | {self._origin.lower()}
 
 
-class _Limited:
-    """Receives a body of limited size; more of it is refused."""
+class _LimitedReceive:
+    """An ASGI `receive` that raises an `ApiError` when a body is too large."""
 
-    def __init__(self, receive: Receive, most: int) -> None:
-        self._receive, self._most, self._size = receive, most, 0
+    def __init__(self, receive: Receive, max_size: int) -> None:
+        self._receive, self._max_size, self._size = receive, max_size, 0
 
     async def __call__(self) -> Message:
         message = await self._receive()
         if message["type"] == "http.request":
             self._size += len(message.get("body", b""))
-            if self._size > self._most:
-                raise Refusal(413, "TOO_LARGE", f"the body has more than {self._most} bytes")
+            if self._size > self._max_size:
+                raise ApiError(413, "TOO_LARGE", f"the body has more than {self._max_size} bytes")
         return message
 
 
-def _most(path: str) -> int:
+def _max_body(path: str) -> int:
     return MAX_RECORD if path in LARGE else MAX_BODY
-
-
-def _no(status: int, reason: str, message: str) -> Response:
-    return JSONResponse({"reason": reason, "message": message, "violations": []}, status)

@@ -66,7 +66,7 @@ class Folder:
     Parameters
     ----------
     path : path
-        Made if it is missing.
+        Created if missing.
 
     Raises
     ------
@@ -81,26 +81,27 @@ class Folder:
             self._lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise NotationError(
-                f"--games: cannot use {path}: {error.strerror}; expected a folder of yours", reason="BAD_USAGE"
+                f"--games: cannot use {path}: {error.strerror}; expected one that you can write",
+                reason="BAD_USAGE",
             ) from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._lock)
             raise NotationError(
-                f"--games: another `mexica-ai web` uses {path}; expected a folder of its own", reason="IN_USE"
+                f"--games: another `mexica-ai web` uses {path}; expected another folder", reason="IN_USE"
             ) from None
 
     def ids(self) -> list[str]:
         """Return the ids of the games, the newest first; their files become private."""
-        found = []
+        games = []
         for entry in os.scandir(self.path):
             with contextlib.suppress(OSError):
                 if _NAME.fullmatch(entry.name) and stat.S_ISREG((status := entry.stat()).st_mode):
-                    found.append((status.st_mtime_ns, entry.name.removesuffix(".jsonl")))
+                    games.append((status.st_mtime_ns, entry.name.removesuffix(".jsonl")))
                     if status.st_mode & ~_MODE & 0o777:
                         os.chmod(entry.path, _MODE)
-        return [ident for _, ident in sorted(found, reverse=True)]
+        return [ident for _, ident in sorted(games, reverse=True)]
 
     def read(self, game: str) -> list[dict[str, Any]]:
         """Return the entries of a game, without a torn last line, which is cut off; empty if nothing is left.
@@ -108,7 +109,7 @@ class Folder:
         Raises
         ------
         NotationError
-            The file cannot be read, or a whole line is not what this module writes; reason BAD_JOURNAL.
+            The file cannot be read, or a whole line is not an entry; reason BAD_JOURNAL.
         """
         path = self._file(game)
         try:
@@ -149,9 +150,9 @@ class Folder:
 
     @contextlib.contextmanager
     def private(self) -> Iterator[Path]:
-        """Give a folder that only this user can enter, empty at first and removed at the end.
+        """Give an empty folder that only this user can enter, removed at the end.
 
-        It is always the same: what a process that was killed has left there goes with the next one.
+        Its path is always the same, so the next process removes files that a killed one has left.
         """
         path = self.path / ".private"
         shutil.rmtree(path, ignore_errors=True)
@@ -162,7 +163,7 @@ class Folder:
             shutil.rmtree(path, ignore_errors=True)
 
     def close(self) -> None:
-        """Let others use the folder."""
+        """Release the folder for other processes."""
         os.close(self._lock)
 
     def _file(self, game: str) -> Path:

@@ -30,20 +30,20 @@ from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS
 from mexica_ai.web.journal import Folder
 from mexica_ai.web.seats import MAX_SECONDS
 
-END_S = 2.0  # that streams and requests get when the process ends
-SWITCH_INTERVAL_S = 0.001  # how long a thread may keep the GIL while others want it
+END_S = 2.0  # for streams and requests when the process ends
+SWITCH_INTERVAL_S = 0.001  # longest time that a thread keeps the GIL while others wait for it
 
 
 @dataclass(frozen=True)
 class WebConfig:
-    """What the command line says.
+    """The options of `mexica-ai web`.
 
     Parameters
     ----------
     games : path
-        The folder of the games.
+        The folder of games.
     host, port
-        Where browsers connect; port 0: any that is free.
+        Where browsers connect; port 0: any free port.
     server : str, optional
         Address of an engine service; None: one is started in this process.
     connection : mapping
@@ -51,11 +51,11 @@ class WebConfig:
     engines : mapping of str to EngineSpec
         The named engines.
     threads : int
-        Of one search of the service in this process.
+        Threads of one search of the service in this process.
     tls_certificate, tls_key : str, optional
         PEM files.
     origin : str, optional
-        Where browsers see the page, if something stands between.
+        Where browsers see the page behind a proxy.
     opens : bool
         Whether to open a browser.
     """

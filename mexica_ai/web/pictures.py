@@ -1,16 +1,18 @@
-"""Positions of a game as its viewers see them, also after turns that were not played, and their pictures."""
+"""Positions of a game in the view of a seat, also in side lines, and their pictures."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mexica_ai.game.position import Position
 from mexica_ai.game.steps import play_steps
 from mexica_ai.io.errors import MexicaAIError, PositionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 from mexica_ai.web import boards
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
 from mexica_ai.web.turn_entry import UNCOVERS
 
 if TYPE_CHECKING:
@@ -18,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def position_of(game: Game, number: int, viewer: int | None, line: list[list[str]], draft: list[str]) -> Position:
-    """Return what a viewer sees before a turn, after more turns and the beginning of another one.
+    """Return the position before a turn, after the turns of a side line and the actions of a draft, in a seat's view.
 
-    Random events that the line leaves out are drawn, always in the same way.
+    Random events that the line leaves out are drawn with a fixed seed.
     """
-    position = game.shown(game.at(number), viewer)
+    position = game.view_of(game.at(number), viewer)
     for turn in line:
         _play_on(game, position, turn, number)
     if draft:
@@ -32,9 +34,9 @@ def position_of(game: Game, number: int, viewer: int | None, line: list[list[str
 
 
 def playable(game: Game, position: Position, number: int, turns: list[list[str]]) -> list[list[str]]:
-    """Return the first of some turns, up to one that is not legal after `position_of`.
+    """Return the turns up to the first that is not legal after `position_of`.
 
-    A search does not see the hands of others: what it expects of them may be known to be impossible.
+    A search does not see the hands of others, so the viewer may know that its expected turns are impossible.
     """
     position = position.copy()
     for index, turn in enumerate(turns):
@@ -71,8 +73,8 @@ def picture(
     viewer: int | None,
     *,
     with_turn: bool = False,
-    line: list[list[str]] = (),
-    actions: list[str] = (),
+    line: Sequence[list[str]] = (),
+    actions: Sequence[str] = (),
     theme: str = "page",
 ) -> str:
     """Return a picture of the position before a turn.
@@ -80,53 +82,53 @@ def picture(
     Parameters
     ----------
     number : int
-        Of the turn.
+        Index of the turn.
     part : str
         One of the game's parts, several joined by ``+``, or all.
     viewer : int or None
-        Of `Game.eyes`.
+        The seat that `Game.viewer_for` returns.
     with_turn : bool
         Show the position after the turn that was played, with its marks.
     line, actions : list
-        Turns from there, and actions that are marked.
+        Turns of a side line from there, and actions that are marked.
     theme : str
         page, light or dark.
     """
     parts = list(boards.parts_of(game.kind))
     chosen = parts if part == "all" else part.split("+")
     if not set(chosen) <= set(parts):
-        raise Refusal(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
+        raise ApiError(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
     if with_turn:
-        base = game.shown(game.at(number), viewer)
+        base = game.view_of(game.at(number), viewer)
         game.at(number + 1)
-        marked = _marked(game, number, viewer)
+        steps = _played_steps(game, number, viewer)
     else:
         base = position_of(game, number, viewer, list(line), [])
         if actions:
             _settle(base, 0)
-        marked = _marks_of(base, list(actions))
+        steps = _draft_steps(base, list(actions))
     return boards.draw(
         game.kind,
         base.to_json(),
         viewer=base.viewer,
-        turn=marked,
+        turn=steps,
         theme=theme,
         targets=theme == "page",
         parts=chosen,
     )
 
 
-def _marked(game: Game, number: int, viewer: int | None) -> list[tuple[str, dict[str, Any]]]:
+def _played_steps(game: Game, number: int, viewer: int | None) -> list[tuple[str, JsonObject]]:
     position = game.positions[number].copy()
-    marked = []
+    steps = []
     for action, seen in zip(game.turns[number], game.seen_turns(viewer)[number], strict=True):
         position.push_action(action)
         after = position if viewer is None else position.view(viewer)
-        marked.append((seen, after.to_json()))
-    return marked
+        steps.append((seen, after.to_json()))
+    return steps
 
 
-def _marks_of(base: Position, actions: list[str]) -> list[tuple[str, dict[str, Any]]]:
+def _draft_steps(base: Position, actions: list[str]) -> list[tuple[str, JsonObject]]:
     if not actions:
         return []
     try:

@@ -1,4 +1,4 @@
-"""Who plays the seats of a game of the page: persons, levels of the server, and named engines."""
+"""Players of the page: persons, levels of the server, and named engines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_LEVEL, DEFAULT_SECONDS = 5, 1.0
 
 @dataclass(frozen=True)
 class Seat:
-    """Who plays a seat: a person, a level of the server, or a named engine.
+    """The player of a seat: a person, a level of the server, or a named engine.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ class Seat:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the player."""
         if self.kind == "person":
             return "person"
         return self.engine or f"level {self.level}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as pages and journals have it."""
+        """Return the seat in the form of pages and journals."""
         if self.kind == "person":
             return {"kind": "person", "title": "person"}
         which = {"name": self.engine} if self.engine else {"level": self.level}
@@ -67,5 +67,5 @@ class Seat:
 
 
 def bad_value(path: str, given: object, expected: str) -> NotationError:
-    """Return the error of a value that cannot be."""
+    """Return the error of a value out of range."""
     return NotationError(f"{path}: given {quote(given)}; expected {expected}", reason="OUT_OF_RANGE", path=path)

@@ -1,20 +1,19 @@
-"""What a page shows of a game, as JSON."""
+"""The state of a game as JSON for its pages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mexica_ai.analysis.annotate import TurnEvaluation, mark_of
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
-from mexica_ai.game.steps import play_steps
-from mexica_ai.io.errors import PositionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.web.turn_entry import Draft, blocked_tools, cost_text, entries_of
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
 
-_NOTHING: dict[str, Any] = {
+_EMPTY: JsonObject = {
     "draft": {
         "actions": [],
         "steps": [],
@@ -22,7 +21,6 @@ _NOTHING: dict[str, Any] = {
         "end": None,
         "is_ended": False,
         "left": "",
-        "undo_limit": 0,
         "warning": "",
     },
     "entries": [],
@@ -34,8 +32,8 @@ _NOTHING: dict[str, Any] = {
 }
 
 
-def snapshot_of(game: Game, viewer: int | None, curtain: int | None) -> dict[str, Any]:
-    """Return what changes only with the version; a curtain hides all that one seat may see and another not."""
+def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObject:
+    """Return the part of a snapshot that changes only with the version; a handover leaves out all that is hidden."""
     now = game.now
     common = {
         "id": game.id,
@@ -45,23 +43,21 @@ def snapshot_of(game: Game, viewer: int | None, curtain: int | None) -> dict[str
         "created": game.created,
         "seats": [seat.to_json() for seat in game.seats],
         "viewer": viewer,
-        "curtain": curtain,
+        "handover": handover,
         "open": game.is_open,
-        "draws": game.draws,
         "scores": now.scores,
         "to_move": game.mover,
         "is_over": game.session.is_over,
         "resigned": game.session.resigned,
-        "is_chance": now.is_chance and not game.session.is_over,
         "winners": _winners(game),
         "waiting": game.waiting,
         "can_take_back": game.takeback_limit() is not None,
         "num_turns": len(game.positions) - 1,
     }
-    if curtain is not None:
-        return {**common, "turns": [], **_NOTHING}
+    if handover is not None:
+        return {**common, "turns": [], **_EMPTY}
     is_mine = game.mover is not None and game.mover in game.persons and viewer in (None, game.mover)
-    draft = game.drafted() if is_mine else Draft(game.shown(now, viewer), False, False)
+    draft = game.drafted() if is_mine else Draft(game.view_of(now, viewer))
     position = draft.position
     fields = position.to_json()
     entries = entries_of(game.kind, position, fields) if is_mine and not draft.is_ended else []
@@ -84,7 +80,7 @@ def _winners(game: Game) -> list[int]:
     return game.now.winners
 
 
-def _turns(game: Game, viewer: int | None) -> list[dict[str, Any]]:
+def _turns(game: Game, viewer: int | None) -> list[JsonObject]:
     turns = []
     for index, actions in enumerate(game.seen_turns(viewer)):
         before, after = game.positions[index], game.positions[index + 1]
@@ -101,47 +97,27 @@ def _turns(game: Game, viewer: int | None) -> list[dict[str, Any]]:
     return turns
 
 
-def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> dict[str, Any]:
+def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> JsonObject:
     if not is_mine:
-        return {**_NOTHING["draft"], "steps": [], "actions": []}
-    start = game.shown(game.now, game.mover if game.session.hides and not game.is_open else None)
-    known = game.draft[:-1] if draft.is_ended and len(game.draft) and draft.position.state == start.state else None
-    steps = []
-    actions = game.draft if known is None else known
-    try:
-        played = play_steps(start, actions) if actions else []
-    except PositionError:
-        played = play_steps(start, actions[:-1]) if actions[:-1] else []
-    for step in played:
-        cost = cost_text(step.cost)
-        points = [f"seat {seat} scores {points:g}" for seat, points in enumerate(step.scored) if points]
-        steps.append(
-            {
-                "action": step.action,
-                "cost": step.cost,
-                "text": ", ".join([cost] * bool(cost) + points),
-                "points": step.scored,
-            }
-        )
-    steps += [{"action": action, "cost": {}, "text": "", "points": []} for action in game.draft[len(steps) :]]
+        empty: JsonObject = _EMPTY["draft"]
+        return empty
     end = None if draft.is_ended else game.ending()
     fields = position.to_json()
     spends = () if draft.is_ended else game.kind.reasons.spends
     left = {key: fields[key] for key in spends if isinstance(fields.get(key), int)}
     return {
         "actions": list(game.draft),
-        "steps": steps,
+        "steps": [{"action": action, "text": text} for action, text in zip(game.draft, draft.effects, strict=True)],
         "can_end": draft.is_ended or end is not None,
         "end": end,
         "is_ended": draft.is_ended,
         "left": cost_text({key: value for key, value in left.items() if value}),
-        "undo_limit": 0,
-        "warning": "What this uncovers cannot be hidden again: there is no undo after it." if draft.reveals else "",
+        "warning": "This reveals something hidden, so it cannot be undone." if draft.reveals else "",
     }
 
 
-def _points(game: Game) -> list[dict[str, Any]]:
-    """Return for each seat what it has scored by which kind of action."""
+def _points(game: Game) -> list[JsonObject]:
+    """Return the points of each seat by kind of action."""
     labels = {tool.name: tool.label for tool in game.kind.picture.tools}
     parts: list[dict[str, float]] = [{} for _ in range(game.now.players)]
     for seat, points in enumerate(game.positions[0].scores):
@@ -164,17 +140,14 @@ def _points(game: Game) -> list[dict[str, Any]]:
     return [{"seat": seat, "parts": [list(part) for part in own.items()]} for seat, own in enumerate(parts)]
 
 
-def evaluation_json(one: TurnEvaluation) -> dict[str, Any]:
-    """Return an evaluation as pages show it."""
+def evaluation_json(one: TurnEvaluation) -> JsonObject:
+    """Return an evaluation in the form of pages."""
     return {
         "turn_index": one.turn_index,
         "seat": one.seat,
         "loss": one.loss,
         "mark": mark_of(one.loss),
-        "before": one.before,
-        "after": one.after,
         "choice": one.choice,
         "choice_text": TURN_SEPARATOR.join(one.choice),
-        "choice_value": one.choice_value,
         "is_choice": one.choice == one.turn,
     }

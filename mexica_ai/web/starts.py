@@ -1,4 +1,4 @@
-"""How games of the page begin: new ones, from records and positions, and those on disk."""
+"""Create games of the page (new, from a record, from a position), and restore them from disk."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from mexica_ai.game.position_text import position_data
 from mexica_ai.game.records import EVALUATION, check_evaluations, parse_record
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_options, check_shape, choice
 from mexica_ai.session import Session
-from mexica_ai.web.errors import Refusal
+from mexica_ai.web.errors import ApiError
 from mexica_ai.web.games import MAX_TURNS, Game
 from mexica_ai.web.journal import Folder
 from mexica_ai.web.seats import DEFAULT_LEVEL, DEFAULT_SECONDS, Seat, bad_value
@@ -33,10 +34,11 @@ _NEW = {
     "seed?": Nullable(int),
     "options?": dict,
     "seats?": Nullable([_SEAT]),
+    "position?": object,
+    "text?": str,
     "example?": str,
     "from?": str,
     "at?": Nullable(int),
-    "number?": int,
     "open?": Nullable(bool),
     "draws?": bool,
 }
@@ -48,13 +50,13 @@ _HEAD = {
     "open": bool,
     "draws": bool,
 }
-_SOURCES = ("game", "record", "position", "text", "example", "from")
+_SOURCES = ("game", "position", "text", "example", "from")
 
 
 def create(
     data: Any, *, names: list[str], examples: dict[str, str], find: Callable[[str], Game], path: str = "request"
 ) -> Game:
-    """Make the game that a request describes.
+    """Create the game of a request.
 
     Parameters
     ----------
@@ -67,39 +69,30 @@ def create(
     find : callable
         Returns the game with an id.
     """
-    check_shape(data, dict, path)
-    record, given, text = data.pop("record", None), data.pop("position", None), data.pop("text", None)
     check_shape(data, _NEW, path)
-    sources = [key for key in _SOURCES if key in data] + [
-        key for key, value in (("record", record), ("position", given), ("text", text)) if value is not None
-    ]
+    sources = [key for key in _SOURCES if key in data]
     if len(sources) != 1:
         raise NotationError(
             f"{path}: given {', '.join(sources) or 'none'}; expected one of {', '.join(_SOURCES)}",
             reason="BAD_REQUEST",
             path=path,
         )
+    text = data.get("text")
     if "example" in data:
         if data["example"] not in examples:
             raise bad_value(f"{path}.example", data["example"], f"one of {', '.join(examples)}")
         text = examples[data["example"]]
-    if text is not None:
-        check_shape(text, str, f"{path}.text")
-        if looks_like_record(text):
-            record = text
-        else:
-            given = text
     if "from" in data:
         start = _from_game(find(data["from"]), data.get("at"))
-    elif record is not None:
-        start = _from_record(_one_record(record, data.get("number", 1)), data.get("at"), path)
-    elif given is not None:
-        start = _Start(Position.from_json(position_data(given) if isinstance(given, str) else given))
+    elif text is not None:
+        start = _from_record(text) if looks_like_record(text) else _Start(Position.from_text(text))
+    elif "position" in data:
+        start = _Start(Position.from_json(data["position"]))
     else:
         start = _Start(_dealt(data))
     position = start.position
     if len(position.history) > MAX_TURNS:
-        raise Refusal(422, "TOO_MANY_TURNS", f"given {len(position.history)} turns; expected {MAX_TURNS} at most")
+        raise ApiError(422, "TOO_MANY_TURNS", f"given {len(position.history)} turns; expected {MAX_TURNS} at most")
     seats = _seats(data.get("seats"), position, start.is_review, names, path)
     has_engines = any(seat.kind == "engine" for seat in seats)
     is_shared = data.get("open")
@@ -116,17 +109,19 @@ def create(
 
 @dataclass(frozen=True)
 class _Start:
-    """Where a game begins, with the turns that led there.
+    """The first position of a game, with the turns that led there.
 
     Parameters
     ----------
     position : Position
     is_review : bool
-        Whether it is a game that was played elsewhere.
+        Whether the game was played elsewhere.
     resigned : int or None
         The seat that gave up.
     evaluations : sequence of TurnEvaluation
-        Of its turns, each searched for so many `seconds`.
+        Of its turns.
+    seconds : float or None
+        Time of the searches of the evaluations.
     """
 
     position: Position
@@ -146,23 +141,23 @@ def _from_game(source: Game, number: int | None) -> _Start:
     return _Start(position)
 
 
-def _from_record(record: dict[str, Any], number: int | None, path: str) -> _Start:
-    """Begin at a turn of a record, by default at its end."""
-    position, resigned = replay_played(record), None
-    if number is not None and not 0 <= number <= len(record["turns"]):
-        raise bad_value(f"{path}.at", number, f"0 to {len(record['turns'])}")
-    if number is not None and number < len(record["turns"]):
-        position = Position.from_json(record["start"])
-        for turn in record["turns"][:number]:
-            position.push(turn)
-    else:
-        resigned = record.get("forfeit", {}).get("seat")
-    evaluations = [one for one in recorded_evaluations(record) if one.turn_index < len(position.history)]
-    return _Start(position, True, resigned, evaluations, record.get("evaluations", {}).get("time_s"))
+def _from_record(text: str) -> _Start:
+    """Begin at the end of a record, the first one if the text has several."""
+    try:
+        record: JsonObject = parse_record(text)
+    except NotationError:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) < 2:
+            raise
+        record = parse_record(lines[0])
+    position = replay_played(record)
+    resigned = record.get("forfeit", {}).get("seat")
+    time_s = record.get("evaluations", {}).get("time_s")
+    return _Start(position, True, resigned, recorded_evaluations(record), time_s)
 
 
-def _dealt(data: dict[str, Any]) -> Position:
-    """Deal the new game that a request describes."""
+def _dealt(data: JsonObject) -> Position:
+    """Deal the new game of a request."""
     options = data.get("options", {})
     # Not left to `new_game`, which has parameters of its own.
     check_options(data["game"], options, [option.name for option in registry.get(data["game"]).starts.options])
@@ -174,7 +169,10 @@ def _make(position: Position, seats: list[Seat], **options: Any) -> Game:
     return Game(Session(position, engines), seats, **options)
 
 
-def _seats(given, position, is_review, names, path):
+def _seats(
+    given: list[JsonObject] | None, position: Position, is_review: bool, names: list[str], path: str
+) -> list[Seat]:
+    """Return the seats of a request; by default persons in a review, else a person to move against engines."""
     if given is None:
         mover = position.to_move if position.to_move is not None else 0
         return [
@@ -187,7 +185,7 @@ def _seats(given, position, is_review, names, path):
 
 
 def looks_like_record(text: str) -> bool:
-    """Return whether a text is a record, or several of them, and no position."""
+    """Return whether a text is one record or several."""
     try:
         position_data(text)
     except MexicaAIError as error:
@@ -195,28 +193,8 @@ def looks_like_record(text: str) -> bool:
     return False
 
 
-def _one_record(given: Any, number: int) -> dict[str, Any]:
-    """Return one record: an object, its text, or one of the lines of a text."""
-    if isinstance(given, str):
-        lines = [line for line in given.splitlines() if line.strip()]
-        try:
-            return _checked(parse_record(given))
-        except NotationError:
-            if len(lines) < 2:
-                raise
-        if not 1 <= number <= len(lines):
-            raise bad_value("request.number", number, f"1 to {len(lines)}, the records of the text")
-        given = parse_record(lines[number - 1])
-    return _checked(given)
-
-
-def _checked(record: Any) -> dict[str, Any]:
-    replay_played(record)
-    return record
-
-
 def begin_journal(game: Game, folder: Folder) -> None:
-    """Write the file of a new game."""
+    """Write the journal of a new game."""
     head = {
         "journal": 1,
         "created": game.created,
@@ -225,7 +203,7 @@ def begin_journal(game: Game, folder: Folder) -> None:
         "open": game.is_shared,
         "draws": game.draws,
     }
-    rest: list[dict[str, Any]] = [{"turn": turn} for turn in game.turns]
+    rest: list[JsonObject] = [{"turn": turn} for turn in game.turns]
     if game.session.resigned is not None:
         rest.append({"resigned": game.session.resigned})
     if game.evaluations:
@@ -234,13 +212,13 @@ def begin_journal(game: Game, folder: Folder) -> None:
     game.journal = folder.begin(game.id, [head, *rest])
 
 
-def restore(ident: str, entries: list[dict[str, Any]]) -> Game:
-    """Return a game from the entries of its file.
+def restore(ident: str, entries: list[JsonObject]) -> Game:
+    """Return the game of the entries of a journal.
 
     Raises
     ------
     NotationError
-        They are not those of a game; reason BAD_JOURNAL.
+        They are not the entries of a game; reason BAD_JOURNAL.
     """
     head, *rest = entries
     try:
@@ -265,7 +243,7 @@ def restore(ident: str, entries: list[dict[str, Any]]) -> Game:
     return game
 
 
-def _replay_entry(game: Game, entry: dict[str, Any]) -> None:
+def _replay_entry(game: Game, entry: JsonObject) -> None:
     match entry:
         case {"turn": turn}:
             game.session.push(turn)

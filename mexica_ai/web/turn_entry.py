@@ -1,21 +1,22 @@
-"""The turn that a person enters: its actions so far, what may come next with tools, targets and costs, and its end."""
+"""The turn that a person enters: its actions so far, the legal entries with tools, targets and costs, and its end."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Game
 from mexica_ai.game.position import Position
 from mexica_ai.game.steps import spent
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, PositionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 
-_ENDS = ("end", "pass")  # tools of actions that end a turn and do nothing else
-UNCOVERS = ("UPCOMING_UNKNOWN", "NOT_UNCOVERED")  # reasons of turns that show what the seat has not seen
-NUM_SAMPLES = 6  # actions of a tool by which the page explains why it has none
-_SAMPLES: dict[str, dict[str, list[str]]] = {}  # actions of each tool that have been legal somewhere, by game
+_ENDS = ("end", "pass")  # tools of actions that only end a turn
+UNCOVERS = ("UPCOMING_UNKNOWN", "NOT_UNCOVERED")  # reasons of errors of actions that uncover something hidden
+NUM_SAMPLES = 6  # of a tool; their errors explain why it has no legal action
+_SAMPLES: dict[str, dict[str, list[str]]] = {}  # actions of each tool that were legal in some position, by game
 
 
 @dataclass(frozen=True)
@@ -29,17 +30,22 @@ class Draft:
     is_ended : bool
         Whether they end the turn.
     reveals : bool
-        Whether its last action would show something that the seat has not seen.
+        Whether its last action uncovers something hidden.
+    effects : sequence of str
+        The costs and points of each action.
     """
 
     position: Position
-    is_ended: bool
-    reveals: bool
+    is_ended: bool = False
+    reveals: bool = False
+    effects: Sequence[str] = ()
 
 
 def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
-    """Return the turn that a seat enters; the position is what it sees before its first action, and is changed."""
-    started = position.state.turn
+    """Return the turn that a seat enters; `position`, its view before the first action, is changed."""
+    started, spends = position.state.turn, registry.get(position.game).reasons.spends
+    before, scores = position.to_json(), position.scores
+    effects: list[str] = []
     for index, action in enumerate(actions):
         if index and position.state.turn != started:
             raise IllegalActionError(
@@ -51,16 +57,22 @@ def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
             position.push_action(action)
         except MexicaAIError as error:
             if error.reason in UNCOVERS and index == len(actions) - 1:
-                return Draft(position, True, True)
+                return Draft(position, True, True, [*effects, ""])
             error.action_index = index
             raise
+        after = position.to_json()
+        cost = cost_text(spent(before, after, seat, spends, position.state.turn != started))
+        scored = [new - old for new, old in zip(position.scores, scores, strict=True)]
+        points = [f"seat {other} scores {points:g}" for other, points in enumerate(scored) if points]
+        effects.append(", ".join([cost] * bool(cost) + points))
+        before, scores = after, position.scores
     is_ended = bool(actions) and (position.is_over or position.state.turn != started)
-    goes_on = position.is_chance and position.to_json().get("to_move") == seat
-    return Draft(position, is_ended, is_ended and goes_on)
+    goes_on = position.is_chance and before.get("to_move") == seat
+    return Draft(position, is_ended, is_ended and goes_on, effects)
 
 
 def ending_of(kind: Game, draft: Draft) -> str | None:
-    """Return the action that ends a turn and does nothing else, None if there is none."""
+    """Return the action that only ends a turn, None if there is none."""
     fields, started = draft.position.to_json(), draft.position.state.turn
     for action in draft.position.legal_actions():
         entry = kind.picture.entry(action, fields)
@@ -78,7 +90,7 @@ def ending_of(kind: Game, draft: Draft) -> str | None:
     return None
 
 
-def entries_of(kind: Game, position: Position, fields: dict[str, Any]) -> list[dict[str, Any]]:
+def entries_of(kind: Game, position: Position, fields: JsonObject) -> list[JsonObject]:
     """Return the legal actions, each with its tool, its targets and its cost."""
     tools = {tool.name: tool for tool in kind.picture.tools}
     costs: dict[str, str] = {}
@@ -94,11 +106,11 @@ def entries_of(kind: Game, position: Position, fields: dict[str, Any]) -> list[d
                 costs[entry.tool] = _cost(kind, position, fields, action)
             cost = costs[entry.tool]
         _keep_sample(samples, entry.tool, action)
-        found.append({"action": action, "tool": entry.tool, "targets": list(entry.targets), "cost": cost, "label": ""})
+        found.append({"action": action, "tool": entry.tool, "targets": list(entry.targets), "cost": cost})
     return found
 
 
-def _cost(kind: Game, position: Position, fields: dict[str, Any], action: str) -> str:
+def _cost(kind: Game, position: Position, fields: JsonObject, action: str) -> str:
     if not kind.reasons.spends:
         return ""
     state = position.state.copy()
@@ -110,15 +122,15 @@ def _cost(kind: Game, position: Position, fields: dict[str, Any], action: str) -
     return cost_text(spent(fields, kind.text.format_position(state), seat, kind.reasons.spends, False))
 
 
-def blocked_tools(kind: Game, position: Position, entries: list[dict[str, Any]]) -> dict[str, str]:
-    """Return why tools have no action: what is true of all samples of it, else nothing."""
+def blocked_tools(kind: Game, position: Position, entries: list[JsonObject]) -> dict[str, str]:
+    """Return why tools have no legal action: the reason of all samples of a tool, empty if they differ."""
     usable = {entry["tool"] for entry in entries}
     blocked = {}
     for tool in kind.picture.tools:
         if tool.name not in usable:
             samples = _samples(kind.name).get(tool.name, [])
             if len(samples) == 1 and " " in samples[0]:
-                samples = []  # what is wrong with it may be its place
+                samples = []  # only its place may be wrong
             reasons = {kind.why_illegal(position.state, action) for action in samples}
             blocked[tool.name] = reasons.pop() if len(reasons) == 1 else ""
     return blocked
@@ -134,7 +146,7 @@ def _keep_sample(samples: dict[str, list[str]], tool: str, action: str) -> None:
         known.append(action)
 
 
-def learn_samples(record: dict[str, Any]) -> None:
+def learn_samples(record: JsonObject) -> None:
     """Learn actions of each tool from a game that was played, so that the page can say why a tool has none."""
     position = Position.from_json(record["start"])
     kind, samples = registry.get(position.game), _samples(position.game)
@@ -146,12 +158,12 @@ def learn_samples(record: dict[str, Any]) -> None:
 
 
 def cost_text(cost: dict[str, int]) -> str:
-    """Return what an action costs in words, such as 3 AP."""
+    """Return the cost of an action as text, such as 3 AP."""
     return ", ".join(f"{amount} {_unit(key, amount)}" for key, amount in cost.items())
 
 
 def _unit(key: str, amount: int) -> str:
-    """Return the short word for what a key counts: AP for action_points, tokens, corn."""
+    """Return the short unit of a key: AP for action_points, tokens, corn."""
     words = key.removesuffix("_left").split("_")
     if words[-1] == "points":
         return "".join(word[0].upper() for word in words)

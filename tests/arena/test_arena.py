@@ -339,7 +339,7 @@ def test_a_clock_bounds_the_whole_game(tmp_path):
 
     late = game_of(make(program("slow", 2, 0.4), "random", clock=(0.3, 0.0), margin_s=0.05))
     assert late["forfeit"]["reason"] == "out of time"
-    assert "what is left on its clock" in late["forfeit"]["detail"]
+    assert "the time left on its clock" in late["forfeit"]["detail"]
     forgiven = game_of(make(program("slow", 2, 0.4), "random", clock=(0.3, 0.0), margin_s=60.0))
     assert forgiven["termination"] == "finished"
 

@@ -258,7 +258,7 @@ def test_a_folder_without_permission_is_named(place, monkeypatch, capsys):
     assert main(["export", "record.json", "--out", "data"]) == 1
     assert capsys.readouterr().err == "mexica-ai: error: --out: cannot write 'data': Permission denied\n"
     assert main(["web", "--games", "mine", "--no-open"]) == 2
-    assert "--games: cannot use mine: Permission denied; expected a folder of yours" in capsys.readouterr().err
+    assert "--games: cannot use mine: Permission denied; expected one that you can write" in capsys.readouterr().err
     monkeypatch.setattr(os, "access", lambda *args: False)
     assert main(["play", "--game", "nim"]) == 2
     assert "no permission; expected a folder of yours, or --record FILE" in capsys.readouterr().err

@@ -226,7 +226,7 @@ def test_text_is_escaped():
     nasty = "<script>&\"'\x00\ud800</script>"
     root = ET.fromstring(svg.document(10, 10, svg.text(0, 0, nasty, 9), nasty))
     assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
-    turn = shares.Turn(1, 0, [0.5, 0.5], 0.2, nasty, [0.5, 0.5])
+    turn = shares.Turn(1, 0, [0.5, 0.5], 0.2, nasty, nasty, [0.5, 0.5])
     check(shares.draw_shares([turn], players=2, title=nasty))
 
 
@@ -312,8 +312,14 @@ def golden_pictures():
     yield "coatl_dark", ai.load(MIDGAMES["coatl"]).svg(viewer=0, theme="dark", targets=True)
     yield "tzolkin_turn", ai.load(MIDGAMES["tzolkin"]).svg(turn="pick palenque 1 1; pick yaxchilan 4 4; end")
     turns = [
-        shares.Turn(n, n % 2, [0.5 + 0.03 * n, 0.5 - 0.03 * n], 0.02 * n, f"turn {n}", before)
-        for n, before in ((1, [0.5, 0.5]), (2, None), (3, None), (6, [0.6, 0.4]), (7, None))
+        shares.Turn(n, n % 2, [0.5 + 0.03 * n, 0.5 - 0.03 * n], 0.02 * n, f"turn {n}", mark, before)
+        for n, mark, before in (
+            (1, "", [0.5, 0.5]),
+            (2, "", None),
+            (3, "?", None),
+            (6, "?", [0.6, 0.4]),
+            (7, "?", None),
+        )
     ]
     yield "shares", shares.draw_shares(turns, players=2)
 

@@ -191,7 +191,7 @@ def test_a_blind_draw_says_that_it_cannot_be_undone(visit, site):
     page.locator(".menu button").first.click()
     page.get_by_role("button", name="End turn").click()
     one.target("deck").and_(page.locator(".can")).click()
-    page.locator(".prompt", has_text="cannot be hidden again").wait_for()
+    page.locator(".prompt", has_text="cannot be undone").wait_for()
     page.get_by_role("button", name="End turn").click()
     page.get_by_text("draw deck").first.wait_for()
     one.until("document.querySelector('.chips').children.length === 0")
@@ -348,8 +348,9 @@ def test_an_expected_line_follows_its_candidate(visit, example, name):
 
 
 def test_review_with_its_graph_and_the_jump_to_the_worst_turn(visit, site):
-    record = (ROOT / "examples" / "mexica_game.jsonl").read_text(encoding="utf-8")
-    game = site.call("POST", "/api/games", {"text": record, "at": 16}, 201)
+    record = json.loads((ROOT / "examples" / "mexica_game.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    part = {key: record[key] for key in ("game", "version", "start")} | {"turns": record["turns"][:16]}
+    game = site.call("POST", "/api/games", {"text": json.dumps(part)}, 201)
     one = visit()
     page = one.game(game, "review")
     page.get_by_role("button", name="Annotate").click()
@@ -411,7 +412,7 @@ def test_a_new_game_from_the_form(visit, site):
     page.get_by_role("dialog").get_by_role("button", name="Resign").click()
     page.get_by_role("heading", name="Seat 1 wins").wait_for()
     one.check_accessible()
-    page.get_by_role("button", name="Again with the seats moved").click()
+    page.get_by_role("button", name="Play again, seats rotated").click()
     page.get_by_text("Seat 1").first.wait_for()
     one.until("document.querySelectorAll('.journal li').length < 3")
 
@@ -492,7 +493,7 @@ def test_a_stale_command_brings_the_newest_state(visit, example, site):
     site.play(game, "end")
     page.get_by_label("Type an action or a turn").fill("token")
     page.keyboard.press("Enter")
-    page.locator(".prompt", has_text="The game has changed meanwhile.").wait_for()
+    page.locator(".prompt", has_text="The game has changed in the meantime.").wait_for()
     page.get_by_text("Seat 1").first.wait_for()
     one.wrong.clear()  # the refused request, and the streams that were cut
 
@@ -541,7 +542,7 @@ def test_letters_can_be_turned_off(visit, example):
     one = visit()
     page = one.game(example(MEXICA, [PERSON] * 3))
     page.keyboard.press("?")
-    page.get_by_label("letters as keys").uncheck()
+    page.get_by_label("keys for tools").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("m")
     assert page.locator(".tools [aria-pressed=true]").count() == 0

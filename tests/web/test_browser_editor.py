@@ -32,7 +32,7 @@ class Editor:
 
     def load(self, name):
         self.paste((EXAMPLES / name).read_text())
-        expect(self.heading).to_have_text("No faults")
+        expect(self.heading).to_have_text("No errors")
         expect(self.play).to_be_enabled()
 
     def target(self, name):
@@ -106,7 +106,7 @@ def test_faults_are_listed_and_lit_and_cannot_be_played(open_editor):
     editor.load("mexica_midgame.json")
     editor.brush("Bridge")
     editor.target("D3").click()
-    expect(editor.heading).to_have_text("1 fault")
+    expect(editor.heading).to_have_text("1 error")
     expect(editor.faults).to_have_text(["bridges[0].at: given D3, which is land; expected a canal space"])
     assert editor.page.locator(".target.faulty").evaluate_all("all => all.map(one => one.dataset.target)") == ["D3"]
     expect(editor.cell("D3")).to_have_attribute("aria-label", re.compile("D3, .*bridge.*expected a canal space"))
@@ -115,11 +115,11 @@ def test_faults_are_listed_and_lit_and_cannot_be_played(open_editor):
     editor.faults.first.hover()
     expect(editor.target("D3")).to_have_class(re.compile("pointed"))
     editor.page.keyboard.press("Control+z")
-    expect(editor.heading).to_have_text("No faults")
+    expect(editor.heading).to_have_text("No errors")
     expect(editor.page.locator(".target.faulty")).to_have_count(0)
     expect(editor.play).to_be_enabled()
     editor.page.keyboard.press("Control+y")
-    expect(editor.heading).to_have_text("1 fault")
+    expect(editor.heading).to_have_text("1 error")
 
 
 def test_what_is_not_possible_is_said(open_editor):
@@ -184,7 +184,7 @@ def test_text_is_kept_in_step_and_may_be_pasted(open_editor):
     expect(editor.faults).to_have_text([re.compile("expected JSON")])
     expect(editor.page.locator(".editor .picture svg")).to_be_visible()
     editor.paste("nim/1 3,5,7 2,0,1,1")
-    expect(editor.heading).to_have_text("No faults")
+    expect(editor.heading).to_have_text("No errors")
     expect(editor.page.locator(".picture title")).to_have_text("Nim, seat 0 to move")
     expect(editor.play).to_be_enabled()
     assert editor.page.locator(".brushes button").count() == 0
@@ -200,7 +200,7 @@ def test_workers_move_on_the_gears(open_editor):
     editor.target("worker:palenque:2").click()
     data = editor.await_position(lambda data: data["gears"]["palenque"] == "10.....ii.")
     assert data["gears"]["uxmal"] == "i.i..i...."
-    expect(editor.heading).to_have_text("No faults")
+    expect(editor.heading).to_have_text("No errors")
     editor.drag("worker:palenque:0", "worker:palenque:5")
     editor.await_position(lambda data: data["gears"]["palenque"] == ".0...1.ii.")
 
@@ -213,7 +213,7 @@ def test_cards_are_put_and_taken_by_menus(open_editor):
     hand.get_by_role("button", name=re.compile("^P43")).click()
     data = editor.await_position(lambda data: "P43" not in data["seats"][0]["hand"])
     assert data["deck"] == 20
-    expect(editor.heading).to_have_text("No faults")
+    expect(editor.heading).to_have_text("No errors")
     option = hand.get_by_role("combobox").locator("option", has_text="P06")
     hand.get_by_role("combobox").select_option(option.get_attribute("value"))
     assert editor.await_position(lambda data: "P06" in data["seats"][0]["hand"])["deck"] == 19

@@ -374,16 +374,9 @@ def test_a_valid_position_is_drawn_with_its_palette(post, game):
         assert answer["faults"] == []
         assert answer["given"] == answer["position"] == json.loads(answer["text"]) == position.to_json()
         assert answer["compact"] == position.to_compact()
-        assert answer["parts"]["all"].startswith("<svg")
-        assert "data-target" in answer["parts"]["all"]
+        assert answer["picture"].startswith("<svg")
+        assert "data-target" in answer["picture"]
         assert (answer["palette"] is None) == (game not in GAMES)
-
-
-def test_the_parts_that_are_asked_for_are_drawn(post):
-    parts = post("/api/draw", {"position": midgame("mexica"), "parts": ["panel", "board"]})["parts"]
-    assert list(parts) == ["panel", "board"]
-    assert "on display" in parts["panel"]
-    assert "on display" not in parts["board"]
 
 
 def test_the_text_of_a_position_has_short_lines_and_is_the_position(post):
@@ -408,7 +401,7 @@ def test_faults_of_a_faulty_position_have_their_places(post):
     drawn = post("/api/draw", {"position": data})
     assert drawn["position"] is None
     assert list(found.values()) == drawn["faults"]
-    assert "data-target" in drawn["parts"]["all"]
+    assert "data-target" in drawn["picture"]
 
 
 @pytest.mark.parametrize(
@@ -430,7 +423,7 @@ def test_text_that_is_no_position_is_a_fault_without_a_picture(post, text, messa
     faults = answer["faults"]
     assert any(message in fault["message"] or message in fault["reason"] for fault in faults), faults
     if "mexica" not in text:
-        assert answer["parts"] == {}
+        assert answer["picture"] is None
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -466,7 +459,7 @@ def test_an_edit_answers_the_position_with_its_picture(post):
         ("/api/edit", {"position": [], "command": {"path": "piles"}}, "WRONG_TYPE"),
         ("/api/edit", {"game": "mexica", "players": 9}, "OUT_OF_RANGE"),
         ("/api/edit", {}, "MISSING_KEY"),
-        ("/api/draw", {"position": {}, "viewer": "0"}, "WRONG_TYPE"),
+        ("/api/draw", {"position": {}, "viewer": "0"}, "UNKNOWN_KEY"),
         ("/api/validate", [], "WRONG_TYPE"),
     ],
 )
@@ -501,7 +494,7 @@ def test_positions_spoiled_anywhere_get_an_answer(post, game):
         text = json.dumps(data)
         answer = post("/api/draw", {"position": text})
         assert answer["faults"] or answer["position"]
-        if not answer["parts"]:
+        if not answer["picture"]:
             assert parts.name != data.get("game") or answer["given"] is None
         elif parts.editor:
             command = {"path": "players", "value": 3}

@@ -97,7 +97,7 @@ def test_a_restored_game_goes_on(folder):
 def test_whole_records_come_back(folder, name):
     path = Path(__file__).parents[2] / f"examples/{name}_game.jsonl"
     text = path.read_text().splitlines()[0]
-    game = new(folder, record=text, seats=None)
+    game = new(folder, text=text, seats=None)
     again = starts.restore(game.id, folder.read(game.id))
     assert state_of(again) == state_of(game)
     assert again.session.record()["turns"] == json.loads(text)["turns"]

@@ -112,14 +112,14 @@ def test_the_turn_of_a_hidden_hand_is_not_analysed(page):
     assert (done["analysis"]["guessed"], done["analysis"]["seat"]) == (True, 1)
 
 
-def test_a_curtain_falls_between_two_persons(page):
+def test_a_handover_comes_between_two_persons(page):
     now = page.new("coatl", seats=[PERSON, PERSON], seed=1)
     path = f"/api/games/{now['id']}"
-    assert now["curtain"] == 0
+    assert now["handover"] == 0
     assert (now["entries"], now["turns"], now["text"], now["compact"]) == ([], [], "", "")
-    assert page.call("GET", f"{path}/at/0/all.svg", status=403)["reason"] == "CURTAIN"
+    assert page.call("GET", f"{path}/at/0/all.svg", status=403)["reason"] == "HANDOVER"
     now = page.game(now, viewer=0, open=1)
-    assert now["curtain"] is None
+    assert now["handover"] is None
     assert now["entries"]
     page.call("GET", f"{path}/at/0/all.svg", params={"viewer": 0})
     page.call("GET", f"{path}/at/0/all.svg", status=403, params={"viewer": 1})
@@ -129,12 +129,12 @@ def test_a_curtain_falls_between_two_persons(page):
         next_ = page.play(now, kept, viewer=0)
         told = next(data for kind, data in events if kind == "state")
     for snapshot in (next_, told["snapshot"], page.game(now, viewer=0), page.game(now, viewer=1)):
-        assert snapshot["curtain"] == 1
+        assert snapshot["handover"] == 1
         assert kept not in json.dumps(snapshot)
     page.command(next_, 403, actions=[kept], viewer=0)  # not its turn
     page.command(next_, 403, actions=[kept], viewer=1)  # and the other has not opened
     now = page.game(now, viewer=1, open=1)
-    assert now["curtain"] is None
+    assert now["handover"] is None
     assert now["turns"][0]["actions"] == ["keep"]
     assert secrets_of(true_game(page, now), 1)
     for text in everything(page, now, 1):

@@ -53,7 +53,7 @@ def test_an_expected_line_is_drawn_after_its_candidate(name, is_open):
     for seed in range(4):
         assert to_person(game)
         number = len(game.positions) - 1
-        viewer = game.eyes(None)
+        viewer = game.viewer_for(None)
         seen = pictures.position_of(game, number, viewer, [], [])
         result = ai.best_turn(game.now.view(game.mover), iterations=2000, seed=seed, candidates=4)
         for candidate in result.candidates:
@@ -106,7 +106,7 @@ def test_an_event_between_the_turns_of_two_persons_can_be_taken_back():
                     seats.add((before, game.mover))
                     assert game.takeback_limit() == len(game.positions) - 3
                 continue
-            game.curtain(game.mover, opens=True)
+            game.handover(game.mover, opens=True)
             if game.drafted().is_ended:
                 game.commit(None)
             else:
@@ -124,10 +124,10 @@ def test_the_engines_of_a_game_are_closed_with_it():
     game, other = new(game="nim"), new(game="nim")
     engines = [Engine(), Engine(), Engine()]
     jobs = Jobs(None, Hub(), {})
-    jobs._made.update(zip([(game.id, 0), (other.id, 0), (game.id, 1)], engines, strict=True))
+    jobs._engines.update(zip([(game.id, 0), (other.id, 0), (game.id, 1)], engines, strict=True))
     asyncio.run(jobs.forget(game))
     assert [engine.closed for engine in engines] == [1, 0, 1]
-    assert list(jobs._made) == [(other.id, 0)]
+    assert list(jobs._engines) == [(other.id, 0)]
 
 
 def test_the_page_knows_the_actions_of_the_examples_from_the_start(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-// What all scripts share: requests, pictures as elements, settings, and small templates.
+// Shared by all scripts: requests, pictures as elements, settings, and small templates.
 import {html, nothing, render, svg} from './vendor/lit-html.js';
 
 export {html, nothing, render, svg};
@@ -6,36 +6,36 @@ export {html, nothing, render, svg};
 // Pictures come from this server; they are parsed, never run.
 const policy = globalThis.trustedTypes?.createPolicy('board', {createHTML: text => text}) ?? {createHTML: text => text};
 
-/** An answer that is not what was asked for: `status` (0: none came), `reason`, `violations`, `snapshot`. */
-export class Refusal extends Error {
+/** A failed request: `status` (0: no response), `reason`, `violations`, `snapshot`. */
+export class ApiError extends Error {
   constructor(status, body) {
     super(body?.message || `The server answers ${status}.`);
     Object.assign(this, {violations: [], ...body, status});
   }
 }
 
-/** Ask the server; return its JSON or text. */
+/** Send a request; return the JSON or text of the response. */
 export async function request(method, path, body = {}) {
   const init = method === 'GET' ? {}
     : {method, headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
   const answer = await fetch(path, init).catch(() => {
-    throw new Refusal(0, {message: 'The server does not answer.'});
+    throw new ApiError(0, {message: 'The server does not answer.'});
   });
   const isJson = answer.headers.get('Content-Type')?.includes('json');
   const data = await (isJson ? answer.json() : answer.text());
-  if (!answer.ok) throw new Refusal(answer.status, isJson ? data : null);
+  if (!answer.ok) throw new ApiError(answer.status, isJson ? data : null);
   return data;
 }
 
-/** The query of a path; what is null or undefined is left out. */
+/** The query of a path, without values that are null or undefined. */
 export const query = values => '?' + new URLSearchParams(Object.entries(values).filter(([, value]) => value != null));
 
-// --- pictures: the newest ones are kept
+// --- pictures, with a cache of the latest
 
 const MOST = 60;
 const pictures = new Map();
 
-/** Return a picture's element, a copy of its own. */
+/** Return a new copy of a picture's element. */
 export async function picture(path) {
   const kept = pictures.get(path) ?? request('GET', path).then(parsePicture);
   pictures.delete(path);
@@ -54,7 +54,7 @@ export function parsePicture(text) {
     new DOMParser().parseFromString(policy.createHTML(text), 'image/svg+xml').documentElement, true);
 }
 
-/** Put the picture of a path into an element, unless another was asked for meanwhile; return whether it did. */
+/** Put the picture of a path into an element, unless a newer request has replaced it; return whether it did. */
 export async function showPicture(host, path) {
   if (host.dataset.path === path) return false;
   host.dataset.path = path;
@@ -66,7 +66,7 @@ export async function showPicture(host, path) {
   return true;
 }
 
-/** Forget all pictures: the game has gone back. */
+/** Clear the cache: the game has gone back. */
 export function forgetPictures() {
   pictures.clear();
   document.querySelectorAll('[data-path]').forEach(host => { host.dataset.path = ''; });
@@ -74,7 +74,7 @@ export function forgetPictures() {
 
 export const isStill = () => !settings.motion || matchMedia('(prefers-reduced-motion: reduce)').matches;
 
-// What has `data-wheel`, `data-angle` and `data-center` turns to where it is now.
+// Elements with `data-wheel`, `data-angle` and `data-center` turn to their new angle.
 function turnWheels(old, root) {
   if (!old || isStill()) return;
   for (const wheel of root.querySelectorAll('[data-wheel]')) {
@@ -85,7 +85,7 @@ function turnWheels(old, root) {
   }
 }
 
-// --- settings: all that the browser keeps
+// --- settings, which the browser stores
 
 const KEY = 'mexica-ai';
 export const settings = {
@@ -105,6 +105,8 @@ export const button = (words, run, {kind, pressed, off, title, label} = {}) => h
   class=${kind ?? nothing} aria-pressed=${pressed ?? nothing} ?disabled=${off} title=${title || nothing}
   aria-label=${label ?? nothing} @click=${run}>${words}</button>`;
 
+export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
 /** A select of [value, words] that shows `value`. */
 export const choice = (label, options, value, run) => html`<select aria-label=${label}
   @change=${event => run(event.target.value)}>${options.map(([one, words]) => html`
@@ -120,7 +122,7 @@ export const seatMark = seat => html`<svg class="mark" viewBox="0 0 20 20" aria-
 
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
 
-/** Say something to those who do not see the page. */
+/** Announce a text to screen readers. */
 export function say(text) {
   document.getElementById('said').textContent = text;
 }

@@ -1,16 +1,15 @@
-// The page: its state, what its buttons do, and the stream that keeps it current. It knows no game.
+// The page: its state, its commands, and the stream that keeps it current. Independent of the game.
 import {
-  button, choice, forgetPictures, html, isStill, keep, nothing, picture, query, render, request, say, seatMark, settings,
-  showPicture,
+  button, choice, forgetPictures, html, isStill, keep, nothing, picture, query, render, request, same, say, seatMark,
+  settings, showPicture,
 } from './api.js';
 import {Board, Entering, menu, placeMenu} from './board.js';
 import {candidatesPanel} from './candidates.js';
 import {annotationPanel, downloads, reviewBar, showGraph} from './review.js';
 import {create, home, readSeats, seatRows, takeSeats} from './setup.js';
 
-const STEP_MS = 350, LEAST_MS = 600;  // for each action of a turn that is shown, and for each turn
+const STEP_MS = 350, LEAST_MS = 600;  // pause for each action of a turn, and for each turn
 const pause = ms => new Promise(done => { setTimeout(done, ms); });
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 const find = selector => document.querySelector(selector);
 
 class Page {
@@ -18,11 +17,11 @@ class Page {
   board = new Board({
     take: (target, how) => this.take(target, how), drag: (target, tool) => this.drag(target, tool), miss: () => this.back(),
   });
-  at = 0;  // the turns before the position that is reviewed
+  at = 0;  // number of turns before the reviewed position
   line = [];  // turns of a side line from there
   redo = [];  // actions that were undone
   mode = 'play';
-  chip = null;  // the action of the turn after which one looks at the board
+  chip = null;  // index of the action after which the board is shown
   tries = 0;
   queue = Promise.resolve();
 
@@ -94,7 +93,7 @@ class Page {
     this.render();
   }
 
-  // Plays turns to the viewer, action by action.
+  // Show turns action by action.
   async show(first) {
     if (this.shown) return;
     const shown = this.shown = {index: first, count: 0};
@@ -133,7 +132,7 @@ class Page {
     });
     on('notice', ({message}) => this.tell(message));
     on('bye', () => {
-      this.tell('The server has ended; the game is on its disk.');
+      this.tell('The server has stopped; the game is saved.');
       this.retry();
     });
   }
@@ -145,7 +144,7 @@ class Page {
     clearTimeout(this.again);
   }
 
-  // Tries again with growing pauses; the banner comes after two seconds.
+  // Reconnect with growing pauses; the banner appears after two seconds.
   retry() {
     this.stream?.close();
     this.stream = null;
@@ -155,7 +154,7 @@ class Page {
     this.again = setTimeout(() => this.connect(), Math.min(400 * 2 ** this.tries, 15000));
   }
 
-  // Asks about this game; null for a refusal, which is told. A stale command brings the newest snapshot.
+  // A request about this game; null after an error, which is shown. A stale command brings the newest snapshot.
   async call(method, path, body) {
     try {
       return await request(method, `/api/games/${this.snap.id}${path}`, body);
@@ -163,7 +162,7 @@ class Page {
       if (error.snapshot) {
         this.apply(error.snapshot);
         if (path === '/draft' && this.isMine && !this.snap.draft.actions.length) await this.put(body.actions);
-        this.tell('The game has changed meanwhile.');
+        this.tell('The game has changed in the meantime.');
       } else this.tell(error.violations?.[0]?.message ?? error.message);
       return null;
     }
@@ -177,7 +176,7 @@ class Page {
     return true;
   }
 
-  // Commands run one after another: each begins where the one before it ended.
+  // Commands run one after another.
   inOrder(run) {
     this.queue = this.queue.then(run, run);
     return this.queue;
@@ -199,8 +198,8 @@ class Page {
   // --- a turn
 
   get isMine() {
-    const {waiting, curtain} = this.snap;
-    return this.mode === 'play' && waiting === 'person' && curtain == null && !this.shown && !this.isSending;
+    const {waiting, handover} = this.snap;
+    return this.mode === 'play' && waiting === 'person' && handover == null && !this.shown && !this.isSending;
   }
 
   async put(actions, redo = []) {
@@ -220,7 +219,7 @@ class Page {
       const {draft, turns, entries} = this.snap;
       if (!entries.some(entry => entry.action === action)) return false;
       const actions = [...draft.actions, action];
-      // The picture comes while the server answers.
+      // Load the picture while the server answers.
       picture(this.path(this.parts, {at: turns.length, actions})).catch(() => null);
       return this.put(actions, this.redo[0] === action ? this.redo.slice(1) : []);
     });
@@ -228,8 +227,8 @@ class Page {
 
   undo(number = 1) {
     return this.inOrder(() => {
-      const {actions, undo_limit: limit} = this.snap.draft;
-      const left = Math.max(actions.length - number, limit);
+      const {actions} = this.snap.draft;
+      const left = Math.max(actions.length - number, 0);
       return left < actions.length && this.put(actions.slice(0, left), [...actions.slice(left), ...this.redo]);
     });
   }
@@ -299,12 +298,12 @@ class Page {
   }
 
   back() {
-    // A menu that is there by itself is put away.
+    // Without a step back, an open menu is closed.
     const isQuiet = !this.entering.back() && this.entering.choices().length > 0;
     this.set({shown: null, isDragged: false, message: '', chip: null, isQuiet});
   }
 
-  // --- what is shown
+  // --- pictures
 
   get parts() {
     return this.game.parts.filter(part => part !== 'panel' && part !== 'steps').join('+');
@@ -316,7 +315,7 @@ class Page {
     })}`;
   }
 
-  /** The position that is shown, for `path`. */
+  /** The shown position, for `path`. */
   get place() {
     const {snap: {turns, draft}, peek, shown, at} = this;
     if (peek) return this.after(peek.line ?? [], peek.actions);
@@ -334,7 +333,7 @@ class Page {
     return {at: at - 1, turn: this.isBefore ? null : 1};
   }
 
-  /** The position that an analysis is of. */
+  /** The position to analyse. */
   get spot() {
     const {snap: {turns, draft}, line, at} = this;
     if (this.mode === 'play') return {at: turns.length, line: [], draft: draft.actions};
@@ -356,7 +355,7 @@ class Page {
     return this.spot.at < this.snap.turns.length || !this.snap.is_over;
   }
 
-  /** Whether another seat's hand is hidden in the position of an analysis, which then guesses it. */
+  /** Whether the seat to move of the position to analyse has a hidden hand, so that the analysis guesses it. */
   get isGuessed() {
     const {viewer, spot, snap} = this;
     return viewer != null && (spot.line.length > 0 || (snap.turns[spot.at]?.seat ?? snap.to_move) !== viewer);
@@ -384,7 +383,7 @@ class Page {
     this.paint();
   }
 
-  /** The position that was analysed with turns from there, and then actions. */
+  /** The analysed position after more turns and actions. */
   after(turns, actions) {
     const {at, line, draft} = this.analysis;
     const [first, ...rest] = [...turns, actions];
@@ -392,7 +391,7 @@ class Page {
     return {at, line: whole.slice(0, -1), actions: whole.at(-1)};
   }
 
-  /** Go into a side line: turns from the position that was analysed. */
+  /** Enter a side line: turns from the analysed position. */
   enterLine(turns) {
     const {at, line, actions} = this.after(turns.slice(0, -1), turns.at(-1));
     this.set({mode: 'review', at, lineAt: at, line: [...line, actions], peek: null, isBefore: false});
@@ -410,7 +409,7 @@ class Page {
     return this.snap.annotation.turns.find(note => note.turn_index === index);
   }
 
-  /** The next or previous turn that gave something away. */
+  /** The next or previous turn with a mark. */
   marked(way) {
     return this.snap.annotation.turns.filter(note => note.mark).map(note => note.turn_index + 1)
       .sort((one, other) => way * (one - other)).find(at => way * (at - this.at) > 0);
@@ -476,7 +475,7 @@ class Page {
 
   key(event) {
     const {key, target} = event;
-    if (event.defaultPrevented || event.altKey || this.dialog || this.snap.curtain != null) return;
+    if (event.defaultPrevented || event.altKey || this.dialog || this.snap.handover != null) return;
     const isText = target.matches('input:not([type=range]), textarea, select');
     const isReview = this.mode === 'review';
     const name = (event.ctrlKey || event.metaKey ? 'Ctrl+' : '') + (key === 'Z' ? 'Shift+Z' : key);
@@ -515,11 +514,11 @@ class Page {
     this.paint();
   }
 
-  // Pictures are no part of the template: each stays until the next one is there.
+  // Pictures are not in the template: each stays until the next one has loaded.
   paint() {
     const host = find('.stage');
     if (!host) {
-      find('.curtain')?.focus();
+      find('.handover')?.focus();
       return;
     }
     const {place, entering} = this;
@@ -557,12 +556,12 @@ function view(page) {
     <span class="grow"></span><a class="link" href="/edit${snap && snap.viewer == null ? query({game: snap.id, at: page.spot.at}) : ''}">Editor</a>
     ${snap ? html`${button('Text', () => page.ask('text'))}${button('Help', () => page.ask('help'))}` : nothing}</header>
   ${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
-    : page.editor ? page.editor.view() : !snap ? home(page) : snap.curtain == null ? table(page) : curtain(page)}
+    : page.editor ? page.editor.view() : !snap ? home(page) : snap.handover == null ? table(page) : handover(page)}
   ${page.dialog ? dialog(page) : nothing}`;
 }
 
-function curtain(page) {
-  const seat = page.snap.curtain;
+function handover(page) {
+  const seat = page.snap.handover;
   const open = async () => {
     page.disconnect();
     page.viewer = seat;
@@ -571,7 +570,7 @@ function curtain(page) {
     page.connect();
   };
   return html`<main class="loading"><h1>${seatMark(seat)} Seat ${seat}</h1>
-    <button class="primary big curtain" @click=${open}>Seat ${seat}, press Enter</button></main>`;
+    <button class="primary big handover" @click=${open}>Seat ${seat}, press Enter</button></main>`;
 }
 
 function table(page) {
@@ -579,7 +578,7 @@ function table(page) {
   const isReview = page.mode === 'review';
   const hasPanel = game.parts.includes('panel');
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
-    ${page.isLost ? html`<p class="banner" role="alert">The connection is lost; trying again. The game is safe.</p>` : nothing}
+    ${page.isLost ? html`<p class="banner" role="alert">The connection is lost; reconnecting. The game is saved.</p>` : nothing}
     <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [turnBar(page), snap.is_over ? nothing : tools(page)]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
         @click=${() => shown && page.set({shown: null})}></div>${menu(page)}</div>
@@ -608,13 +607,13 @@ function status(page) {
   }
   const seconds = thinking ? Math.max(Date.now() / 1000 - thinking.since, 0).toFixed(0) : 0;
   return html`<span class="pulse">${who}, ${seats[seat].title}</span> ${thinking?.state === 'queued'
-    ? `waits for its turn to think ${thinking.message}` : `thinks, ${seconds} s`} ${button('Stop and play', () => page.turn({stop: true}))}`;
+    ? `waits for a free search slot ${thinking.message}` : `thinks, ${seconds} s`} ${button('Stop and play', () => page.turn({stop: true}))}`;
 }
 
 function turnBar(page) {
   const {snap: {draft, turns, entries, can_take_back: canTakeBack}, shown, chip, isMine} = page;
   const steps = shown ? (turns[shown.index]?.actions ?? []).slice(0, shown.count).map(action => ({action})) : draft.steps;
-  const canUndo = isMine && draft.actions.length > draft.undo_limit;
+  const canUndo = isMine && draft.actions.length > 0;
   return html`<section class="turnbar" aria-label="Turn"><div class="status">${status(page)}</div>
     <ol class="chips" aria-label="Actions of this turn">${steps.map(({action, text}, index) => html`<li>${button(html`
         <span class="badge">${index + 1}</span> ${action} <small>${text}</small>`,
@@ -625,7 +624,7 @@ function turnBar(page) {
     <div class="row end">${button('Undo', () => page.undo(), {off: !canUndo, title: 'Ctrl+Z'})}
       ${button('Redo', () => page.redoOne(), {off: !isMine || !page.redo.length, title: 'Ctrl+Y'})}
       ${button('Reset turn', () => page.undo(99), {off: !canUndo})}
-      ${button('Take back', () => page.turn({takeback: true}), {off: !canTakeBack, title: 'To before the last turn of a person'})}
+      ${button('Take back', () => page.turn({takeback: true}), {off: !canTakeBack, title: 'Take back the last turn of a person'})}
       ${button(html`End turn ${isMine && draft.can_end && draft.left ? html`<small>${draft.left} unused</small>` : nothing}`, () => page.endTurn(), {
         kind: isMine && draft.can_end && !draft.left ? 'primary' : '', off: !isMine})}</div></section>`;
 }
@@ -634,9 +633,9 @@ function tools(page) {
   const {snap, entering, isMine, game} = page;
   const {entries, blocked, draft} = snap;
   const legal = new Set(entries.map(entry => entry.tool));
-  const prompt = page.message || draft.warning || (page.chip != null ? 'The board after this action. Click it again to go on.'
+  const prompt = page.message || draft.warning || (page.chip != null ? 'The board after this action. Click it again to return.'
     : !isMine ? '' : entering.tool ? `${entering.labelOf(entering.tool)}${entering.taken.length ? `: ${entering.taken.map(target => game.grid ? target : snap.targets[target] ?? target).join(', ')}, and …` : ''} (Esc: back)`
-      : draft.can_end && entries.every(({tool}) => tool === 'end') ? 'The turn is complete.' : 'Choose what to do, or click on the board.');
+      : draft.can_end && entries.every(({tool}) => tool === 'end') ? 'The turn is complete.' : 'Choose a tool, or click on the board.');
   return html`<div class="tools" role="group" aria-label="Tools">${game.tools.filter(({name}) => name !== 'end').map(({name, label, key}) => html`
       <button type="button" data-tool=${name} aria-pressed=${isMine && entering.tool === name} aria-disabled=${!isMine || !legal.has(name)}
         title=${blocked[name] || nothing} @click=${event => page.tool(name, event.currentTarget)}>${label} <kbd>${key}</kbd></button>`)}
@@ -658,7 +657,7 @@ function over(page) {
       ${[...new Set(parts.flatMap(own => [...own.keys()]))].map(name => html`<tr><th scope="row">${name}</th>${
         parts.map(own => html`<td>${own.get(name)}</td>`)}</tr>`)}
       <tr class="sum"><th scope="row">Points</th>${scores.map(score => html`<td>${score}</td>`)}</tr></tbody></table>
-    <div class="row">${button('Review', () => page.go(0), {kind: 'primary'})}${button('Again with the seats moved', again)}</div></section>`;
+    <div class="row">${button('Review', () => page.go(0), {kind: 'primary'})}${button('Play again, seats rotated', again)}</div></section>`;
 }
 
 function journal(page) {
@@ -694,7 +693,7 @@ const dialog = page => html`<dialog @close=${() => page.set({dialog: null})}>${d
   <div class="row end">${button('Close', () => page.close())}</div></dialog>`;
 
 const KEYS = [
-  ['← → ↑ ↓', 'move on the board, or in the list of candidates'], ['Enter', 'take; with Shift: ask which way'], ['Esc', 'step back'],
+  ['← → ↑ ↓', 'move on the board, or in the list of candidates'], ['Enter', 'choose; with Shift: always ask for details'], ['Esc', 'step back'],
   ['Ctrl+Z', 'undo'], ['Ctrl+Y', 'redo'], ['/', 'type an action or a turn'], ['T', 'the board as text (with Shift)'], ['?', 'this list'],
   ['← → Home End', 'in a review: turns'], ['N P', 'in a review: next and previous ?'],
 ];
@@ -705,8 +704,8 @@ function help(page) {
   return html`<h2>Keys</h2><div class="row top-row">${[KEYS, page.game.tools.map(({key, label}) => [key, label])].map(rows => html`<table><tbody>
     ${rows.map(([keys, words]) => html`<tr><th scope="row">${keys.split(' ').map(key => html`<kbd>${key}</kbd> `)}</th><td>${words}</td></tr>`)}
     </tbody></table>`)}</div><h2>Settings</h2>
-    <div class="row">Colours ${choice('Colours', [['', 'as the system'], ['light', 'light'], ['dark', 'dark']], settings.theme, theme => keep({theme}))}</div>
-    ${check('keys', 'letters as keys')}${check('motion', 'turns of engines action by action')}`;
+    <div class="row">Colours ${choice('Colours', [['', 'system'], ['light', 'light'], ['dark', 'dark']], settings.theme, theme => keep({theme}))}</div>
+    ${check('keys', 'keys for tools')}${check('motion', 'show turns of engines action by action')}`;
 }
 
 new Page().start();

@@ -1,5 +1,5 @@
-// The board: a picture that the server draws, what can be clicked on it, and a grid or list above it for the keyboard.
-// It knows no game. A legal action is entered by its tool and its targets; each click narrows the list of entries.
+// The board: the server's picture, its targets, and a grid or list of cells above it for the keyboard. Independent of
+// the game. A legal action is entered by its tool and its targets; each click narrows the list of entries.
 import {button, html, nothing, showPicture} from './api.js';
 
 const MENU = 'menu:';
@@ -21,13 +21,13 @@ export class Entering {
     this.set([], []);
   }
 
-  /** Take new entries; what was chosen meanwhile stays, if it begins one of them. */
+  /** Take new entries; the chosen tool and targets stay if they begin one of them. */
   set(entries, tools) {
     const {tool, taken} = this;
     this.entries = entries;
     this.tools = new Map(tools.map(one => [one.name, one]));
     const [first] = entries;
-    // One kind of action only: it need not be chosen.
+    // The only tool need not be chosen.
     this.alone = first?.targets.length && entries.every(entry => entry.tool === first.tool) ? first.tool : null;
     this.reset();
     if ((tool || taken.length) && this.matches(tool, taken).length) Object.assign(this, {tool, taken});
@@ -57,7 +57,7 @@ export class Entering {
     return all ? targets.filter(target => !this.taken.includes(target)) : targets.slice(this.taken.length).slice(0, 1);
   }
 
-  /** What can be chosen next: Map of target or menu words to entries. */
+  /** The next choices: Map of target or menu words to entries. */
   next() {
     const found = new Map();
     for (const entry of this.matches()) for (const target of this.open(entry)) add(found, target, entry);
@@ -76,7 +76,7 @@ export class Entering {
     return !more.length && (this.taken.length || this.isWords(entry)) ? entry : null;
   }
 
-  /** Take a target; return the entry to play, if one is left or, unless `ask`, if only prices differ; undefined: not legal. */
+  /** Take a target; return the entry to play, if one is left or (without `ask`) if only prices differ; undefined: not legal. */
   take(target, ask = false) {
     if (this.taken.includes(target)) {
       this.back();  // clicked again, it is let go
@@ -105,7 +105,7 @@ export class Entering {
     return found;
   }
 
-  /** What a menu offers now: tools after a first target, or words; [] if the board says it all. */
+  /** The choices of the menu: tools after a first target, or words; [] if the board shows them all. */
   choices() {
     const found = new Map();
     const isTools = !this.tool && this.taken.length > 0;
@@ -118,7 +118,7 @@ export class Entering {
     });
   }
 
-  /** What is lit on the board: Map of target to {cost, isFaint, isTaken}. */
+  /** The highlighted targets: Map of target to {cost, isFaint, isTaken}. */
   lit(isDragged) {
     const found = new Map(this.taken.map(target => [target, {isTaken: true}]));
     if (!this.tool && !isDragged) return found;
@@ -149,7 +149,7 @@ export class Board {
     this.on = on;
   }
 
-  /** Live in an element of the page. */
+  /** Attach the board to an element of the page. */
   attach(host, grid) {
     if (this.host === host && this.grid === grid) return;
     Object.assign(this, {host, grid, shape: ''});
@@ -166,7 +166,7 @@ export class Board {
     this.cells.addEventListener('focusout', () => this.cursor(null));
   }
 
-  /** Show a picture; the old one stays until it is there. */
+  /** Show a picture; the old one stays until it has loaded. */
   async show(path) {
     const {host} = this;
     if (await showPicture(this.picture, path) && host === this.host) {
@@ -175,7 +175,7 @@ export class Board {
     }
   }
 
-  /** Light targets: Map of target to {cost, isFaint, isTaken}; a Map of those that begin an action; words for cells. */
+  /** Highlight targets: Map of target to {cost, isFaint, isTaken}; a Map of those that begin an action; labels of cells. */
   light(lit, can, labels) {
     Object.assign(this, {lit, can, labels});
     this.mark();
@@ -244,7 +244,7 @@ export class Board {
     this.wasDrag = false;
   }
 
-  // --- keyboard: cells lie where the targets are
+  // --- keyboard: cells at the places of targets
 
   arrange() {
     const [, , width, height] = this.picture.firstElementChild.getAttribute('viewBox').split(' ').map(Number);
@@ -277,7 +277,7 @@ export class Board {
     return this.cells.querySelector(`[data-cell="${CSS.escape(name ?? '')}"]`);
   }
 
-  /** Give the focus to the cell that had it last. */
+  /** Focus the cell that was focused last. */
   focus() {
     this.cellOf(this.last)?.focus();
   }
@@ -313,13 +313,13 @@ export class Board {
 
 const box = rect => ['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name)));
 
-// From top to bottom, what lies on one line from left to right.
+// Reading order: lines from top to bottom, each from left to right.
 function reading(places) {
   const line = ([, y, , height]) => Math.round((y + height / 2) / 24);
   return [...places].sort(([, a], [, b]) => line(a) - line(b) || a[0] - b[0]).map(([name]) => name);
 }
 
-/** What can be chosen where one has clicked, if the board does not say it all. */
+/** The menu of choices at the clicked place, if the board does not show them all. */
 export function menu(page) {
   const choices = page.isMine && !page.isDragged && !page.isQuiet && page.chip == null ? page.entering.choices() : [];
   if (!choices.length) return nothing;
@@ -338,7 +338,7 @@ export function menu(page) {
     button(html`${one.label} <small>${one.note}</small>`, () => page.choose(one)))}</div>`;
 }
 
-/** Put the menu below what was clicked and what is lit round it, or above. */
+/** Place the menu below the clicked and the highlighted targets around it, or above. */
 export function placeMenu(anchor) {
   const found = document.querySelector('.menu');
   if (!found) return;

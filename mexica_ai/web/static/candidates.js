@@ -1,4 +1,4 @@
-// What the engine thinks of a position: candidates that are shown on the board while one points at them.
+// The analysis of a position: its candidates, shown on the board while the pointer is over them.
 import {button, choice, html, keep, nothing, percent, settings, svg} from './api.js';
 
 const TIMES = [[1, '1 s'], [5, '5 s'], [30, '30 s'], [0, 'until stopped']];
@@ -19,7 +19,7 @@ export function candidatesPanel(page) {
 function controls(page) {
   const most = page.info.caps.candidates;
   return html`<div class="row">${page.analysis?.is_running ? button('Stop', () => page.stopAnalysis())
-    : button(page.isGuessed ? 'Analyse as all see it' : 'Analyse', () => page.startAnalysis(), {kind: 'primary', off: !page.canAnalyse})}
+    : button(page.isGuessed ? 'Analyse with a guess' : 'Analyse', () => page.startAnalysis(), {kind: 'primary', off: !page.canAnalyse})}
     ${choice('Time', TIMES, settings.seconds, value => keep({seconds: Number(value)}))}
     <label title="turns"><input type="number" aria-label="Number of turns" min="1" max=${most} .value=${String(settings.candidates)} @change=${event =>
       keep({candidates: Math.min(Math.max(event.target.valueAsNumber || 1, 1), most)})}></label></div>`;
@@ -32,7 +32,7 @@ function result(page, hints) {
   const rows = frozen?.map(old => newest.find(one => one.text === old.text) ?? old) ?? newest;
   const list = event => leave(event, page);
   return html`<div class=${page.isLost || !page.isAnalysed ? 'old' : ''}>
-    <p class="note">${page.isAnalysed ? nothing : 'Of another position. '}${found.iterations
+    <p class="note">${page.isAnalysed ? nothing : 'For another position. '}${found.iterations
       ? `${short(found.iterations)} iterations, ${short(found.speed ?? 0)}/s` : 'searching …'}${
       found.stop_text ? `; ${found.stop_text}` : nothing}</p>
     ${found.why?.length ? html`<details class="note"><summary>Why</summary><ul>${found.why.map(one => html`<li>${one}</li>`)}</ul></details>` : nothing}
@@ -82,7 +82,7 @@ function row(page, candidate) {
     <span class="soft" title="expected scores">${scores?.map(score => Math.round(score)).join(' : ')}</span>
     <span class="turn">${text}</span></button>
     ${isOpen ? html`<div class="line">${page.canDraft ? button('Take over', () => page.takeTurn(turn)) : nothing}
-      ${line.length ? nothing : html`<p class="note">No whole turn is expected after it yet.</p>`}
+      ${line.length ? nothing : html`<p class="note">No expected reply yet.</p>`}
       <ol aria-label="Expected line">${line.map((one, index) => {
         const before = [turn, ...line.slice(0, index)];  // the candidate itself comes first
         const show = () => page.peekAt({line: before, actions: one});

@@ -1,24 +1,23 @@
-// The editor of positions. Its brushes and controls are data of the server, so that it knows no game.
-import {button, html, nothing, parsePicture, query, request, say} from './api.js';
+// The editor of positions. The server describes its brushes and controls, so it is independent of the game.
+import {button, html, nothing, parsePicture, query, request, same, say} from './api.js';
 import {Board} from './board.js';
 
-const REST_MS = 300;  // without a change, before the position is checked
-const LEAST_WIDTH = 840;  // of a picture; a narrower page scrolls it
+const REST_MS = 300;  // from the last change to the check of the position
+const LEAST_WIDTH = 840;  // of a picture; narrower pages scroll
 const MOVE = {name: 'move', key: 'm', label: 'Move'};
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
-const count = ({length}) => (length ? `${length} fault${length > 1 ? 's' : ''}` : 'No faults');
+const count = ({length}) => (length ? `${length} error${length > 1 ? 's' : ''}` : 'No errors');
 
 export class Editor {
   given = null;  // the position as JSON, faulty or not
-  text = '';  // what the text field says
+  text = '';  // of the text field
   picture = null;
   palette = null;
   words = {};
   faults = [];
   isValid = false;
   brush = MOVE.name;
-  from = null;  // the target of what is to be moved
-  pointed = null;  // the fault that one looks at
+  from = null;  // the target of the piece to move
+  pointed = null;  // the highlighted error
   past = [];
   future = [];
   changes = 0;
@@ -39,7 +38,7 @@ export class Editor {
 
   // --- the position
 
-  // Requests run one after another: each edit begins where the one before it ended.
+  // Requests run one after another: each edit applies to the result of the one before.
   ask(path, body, take) {
     this.queue = this.queue.then(async () => {
       try {
@@ -66,7 +65,7 @@ export class Editor {
       this.future = [];
     }
     Object.assign(this, {given: answer.given, palette: answer.palette, words: answer.targets});
-    if (answer.parts.all) this.picture = parsePicture(answer.parts.all);
+    if (answer.picture) this.picture = parsePicture(answer.picture);
     for (const one of this.palette?.brushes ?? []) {
       one.icon = Object.assign(parsePicture(one.icon), {ariaHidden: 'true'});
     }
@@ -109,7 +108,7 @@ export class Editor {
   type(text) {
     this.text = text;
     this.rest('/api/draw', () => ({position: text}), answer =>
-      (answer.parts.all ? this.take(answer) : this.judge(answer)));
+      (answer.picture ? this.take(answer) : this.judge(answer)));
     this.page.render();
   }
 
@@ -221,7 +220,7 @@ export class Editor {
     }
   }
 
-  // --- faults
+  // --- errors
 
   point(fault) {
     this.pointed = fault;
@@ -240,7 +239,7 @@ export class Editor {
     this.point(fault);
   }
 
-  // --- what is seen
+  // --- template
 
   view() {
     queueMicrotask(() => this.paint());

@@ -1,7 +1,7 @@
-// A game that was played: from turn to turn, the win's shares over its course, what the engine would have done.
+// The review of a game: its turns one by one, the graph of the win's shares, the engine's choices.
 import {button, choice, html, nothing, percent, query, seatMark, showPicture} from './api.js';
 
-/** Below the board: the way through the game. */
+/** Below the board: navigation through the game. */
 export function reviewBar(page) {
   const {at, snap: {turns}} = page;
   const to = (words, label, target) => button(words, () => page.go(target), {
@@ -33,7 +33,7 @@ const sideLine = page => html`<p>Side line after turn ${page.lineAt}: ${page.lin
     kind: 'chip', pressed: index === page.line.length - 1}))}
   ${button('Back to the game', () => page.set({line: []}))}</p>`;
 
-/** Beside the board: what the engine has found in the whole game. */
+/** Beside the board: the annotation of the whole game. */
 export function annotationPanel(page) {
   const {state, done, of, seconds, message, turns} = page.snap.annotation;
   const worst = turns.filter(note => note.mark).sort((one, other) => other.loss - one.loss).slice(0, 6);
@@ -51,7 +51,7 @@ export function annotationPanel(page) {
     </tbody></table>` : nothing}</section>`;
 }
 
-/** The graph of the game into its element; a click leads to the turn. */
+/** Show the graph of the game; a click on it opens the turn. */
 export async function showGraph(host, page) {
   const {done} = page.snap.annotation;
   if (done) await showPicture(host, `/api/games/${page.snap.id}/shares.svg${query({done})}`);
@@ -61,7 +61,7 @@ export async function showGraph(host, page) {
   }
 }
 
-/** Files to take along. */
+/** Links to downloads. */
 export function downloads(page) {
   const {viewer, spot: {at}, snap: {id, game}} = page;
   const link = (words, path, values, ending) => html`<a download="${game}-${at}.${ending}"

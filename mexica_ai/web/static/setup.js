@@ -1,13 +1,13 @@
-// Where games begin: a new one, a record or a position from a file, an example; and those that are on disk.
+// The start page: a new game, a record or a position from a file, an example; and the list of saved games.
 import {button, choice, html, nothing, request, seatMark} from './api.js';
 
 const form = {tab: 'New game', players: 2, seats: [], options: {}, text: '', faults: []};
 const preset = (info, seat) => form.seats[seat] ?? {who: seat ? `level:${info.levels_default}` : 'person', seconds: 1};
 
-/** A row of a form for each seat. */
+/** Form rows, one for each seat. */
 export function seatRows(page, players) {
   const {info} = page;
-  const who = [['person', 'Person'], ...info.levels.map(({level, title}) => [`level:${level}`, `Level ${title}`]),
+  const who = [['person', 'Person'], ...info.levels.map(level => [`level:${level}`, `Level ${level}`]),
     ...info.engines.map(name => [`name:${name}`, name])];
   return html`<fieldset><legend>Seats</legend>${Array.from({length: players}, (_, seat) => {
     const now = preset(info, seat);
@@ -28,7 +28,7 @@ export const readSeats = (info, players) => Array.from({length: players}, (_, in
   return kind === 'person' ? {kind} : {kind: 'engine', seconds, [kind]: kind === 'level' ? Number(name) : name};
 });
 
-/** Take the seats of a game over into the form, moved by a number of seats. */
+/** Copy the seats of a game into the form, rotated by a number of seats. */
 export function takeSeats(seats, by = 0) {
   form.seats = seats.map((_, index) => {
     const {kind, level, name, seconds = 1} = seats[(index + by) % seats.length];
@@ -36,7 +36,7 @@ export function takeSeats(seats, by = 0) {
   });
 }
 
-/** Make a game and go there. */
+/** Create a game and open it. */
 export async function create(page, body) {
   try {
     const {id, turns, is_over: isOver} = await request('POST', '/api/games', body);
@@ -47,7 +47,7 @@ export async function create(page, body) {
   }
 }
 
-/** The page without a game. */
+/** The start page. */
 export function home(page) {
   form.game ??= page.info.games.find(game => game.parts.includes('panel')).name;
   const tabs = {'New game': newGame, Load: load, Examples: examples};
@@ -93,7 +93,7 @@ function newGame(page) {
         : html`${help} <input .value=${given[name] ?? ''} placeholder=${usual ?? nothing}
           @input=${event => { given[name] = event.target.value; }}>`}</label>`)}
       <label class="row"><input type="checkbox" .checked=${form.isTable ?? false}
-        @change=${event => { form.isTable = event.target.checked; }}> random events are drawn at a table, and entered</label>
+        @change=${event => { form.isTable = event.target.checked; }}> random events are drawn at a real table and typed in</label>
       <label class="row">seed <input inputmode="numeric" pattern="[0-9]*" .value=${form.seed ?? ''} placeholder="drawn"
         @input=${event => { form.seed = event.target.value; }}></label></details>
     <button class="primary big">Start</button></form>`;
@@ -122,7 +122,7 @@ const examples = page => html`<ul class="plain">${page.info.games.flatMap(game =
     <span class="soft">${name}</span>`, () => create(page, {example: name}), {kind: 'big wide'})}</li>`))}</ul>`;
 
 const kept = page => !page.games?.length
-  ? html`<section class="card empty"><div class="outline"></div><p class="soft">Your games will be kept here.</p></section>`
+  ? html`<section class="card empty"><div class="outline"></div><p class="soft">Your games will be listed here.</p></section>`
   : html`<section class="card" aria-labelledby="kept"><h2 id="kept">Games</h2><ul class="plain kept">${page.games.map(game => html`<li>
     <a href="/g/${game.id}${game.is_over ? '#review' : ''}"><b>${page.titleOf(game.game)}</b> ${game.error ?? html`
       ${game.seats.map((seat, index) => html`<span class="who">${seatMark(index)} ${seat.title}</span>`)}
