@@ -6,9 +6,11 @@ level 3 (``n`` neutral), ``#9`` for a calpulli token. Sizes are single digits of
 """
 
 import re
+from collections.abc import Iterable
 
 from mexica_ai.game.compact import NONE, bad_compact, or_none, seats_of, split_fields, text_of
 from mexica_ai.games.mexica import board
+from mexica_ai.io.json_types import JsonObject
 
 _SEATS = "abcdn"  # by seat; the last is of neutral temples, whose seat is -1
 _SIZES = "0123456789ABCD"
@@ -27,7 +29,7 @@ _FIELDS = {
 _TURN = ("period", "round", "to_move", "action_points", "tokens_taken", "idle_rounds")
 
 
-def format_compact(data):
+def format_compact(data: JsonObject) -> str:
     """Return the fields of a JSON position in canonical form."""
     marks = dict.fromkeys(data["canals"], "~")
     axes = {axis: mark for mark, axis in _BRIDGES.items()}
@@ -58,9 +60,9 @@ def format_compact(data):
     )
 
 
-def parse_compact(text, path="position"):
+def parse_compact(text: str, path: str = "position") -> JsonObject:
     """Return the JSON position of compact fields; whether it is valid is left to the reader of that form."""
-    (rows,), turn, seats, tiles, tokens = split_fields(text, _FIELDS, path)
+    (rows,), turn, of_seats, tiles, tokens = split_fields(text, _FIELDS, path)
     pieces = _read_board(rows, path)
     seats = [
         {
@@ -69,7 +71,7 @@ def parse_compact(text, path="position"):
             "pilli": text_of(pilli),
             "temples": list(map(int, temples)),
         }
-        for score, number, pilli, temples in seats_of(seats)
+        for score, number, pilli, temples in seats_of(of_seats)
     ]
     display, removed, upcoming, pool = map(_read_sizes, tokens)
     return {
@@ -98,7 +100,7 @@ def parse_compact(text, path="position"):
     }
 
 
-def _format_row(marks):
+def _format_row(marks: Iterable[str]) -> str:
     row, bare = "", 0
     for mark in marks:
         if mark:
@@ -109,7 +111,7 @@ def _format_row(marks):
     return row + (str(bare) if bare else "")
 
 
-def _read_board(rows, path):
+def _read_board(rows: str, path: str) -> list[tuple[str, str]]:
     """Return (name of the space, mark) of everything on the board."""
     pieces = []
     for number, row in enumerate(rows.split("/"), 1):
@@ -126,9 +128,9 @@ def _read_board(rows, path):
     return pieces
 
 
-def _format_sizes(sizes):
+def _format_sizes(sizes: Iterable[int]) -> str:
     return "".join(_SIZES[size] for size in sizes) or NONE
 
 
-def _read_sizes(text):
+def _read_sizes(text: str) -> list[int] | None:
     return None if text == "?" else [_SIZES.index(digit) for digit in text_of(text)]

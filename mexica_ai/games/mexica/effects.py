@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 from cext.games.mexica.ops import scoring_now
 from mexica_ai.game.contract import try_parse
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import parse_space
 from mexica_ai.games.mexica.notation import parse_position
+from mexica_ai.io.json_types import JsonObject
 
 
-def describe(before: dict[str, Any], after: dict[str, Any], seat: int) -> list[str]:
+def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
     """Return clauses; see `Reasons.describe_effects`."""
     if before["phase"] != "play" or after["phase"] != "play" or before["period"] != after["period"]:
         return []
@@ -24,7 +25,7 @@ def describe(before: dict[str, Any], after: dict[str, Any], seat: int) -> list[s
     return found + _gains(before, after, seat)
 
 
-def _leads(before, after, districts, seat):
+def _leads(before: JsonObject, after: JsonObject, districts: Iterable[frozenset[int]], seat: int) -> list[str]:
     """Return who leads where, as far as that is new."""
     found = []
     known = {token["at"] for token in before["calpulli"]["placed"]}
@@ -49,14 +50,14 @@ def _leads(before, after, districts, seat):
     return found
 
 
-def _owners(seats, but):
+def _owners(seats: Iterable[int], but: int) -> list[str]:
     return ["the neutral temples" if seat == board.NEUTRAL else f"seat {seat}" for seat in seats if seat != but]
 
 
-def _gains(before, after, seat):
+def _gains(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
     """Return how what a scoring now would bring has changed."""
-    states = [try_parse(parse_position, fields) for fields in (before, after)]
-    if None in states:
+    states = [state for fields in (before, after) if (state := try_parse(parse_position, fields))]
+    if len(states) < 2:
         return []
     old, new = map(scoring_now, states)
     return [
@@ -66,6 +67,6 @@ def _gains(before, after, seat):
     ]
 
 
-def _listed(things):
+def _listed(things: Iterable[object]) -> str:
     *most, last = map(str, things)
     return f"{', '.join(most)} and {last}" if most else last
