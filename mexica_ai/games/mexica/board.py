@@ -100,7 +100,7 @@ def leaders(levels: Mapping[int, int]) -> list[int]:
 def districts(canals: Iterable[int]) -> list[frozenset[int]]:
     """Return the districts (sets of connected dry spaces) that canals leave, ordered by their first spaces."""
     rest = set(LAND.difference(canals))
-    found = []
+    components = []
     for start in sorted(rest):
         if start not in rest:
             continue
@@ -112,5 +112,5 @@ def districts(canals: Iterable[int]) -> list[frozenset[int]]:
                     rest.remove(cell)
                     district.add(cell)
                     frontier.append(cell)
-        found.append(frozenset(district))
-    return found
+        components.append(frozenset(district))
+    return components

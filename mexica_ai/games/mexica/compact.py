@@ -1,8 +1,8 @@
 """Mexica's compact form: the board row by row, then the turn, the seats, the canal tiles and the tokens.
 
-A row is written like a row of FEN: a number stands for so many spaces with nothing on them, ``~`` for a
-canal, ``=`` and ``:`` for a canal under a bridge (east-west, north-south), ``b3`` for a temple of seat 1 and
-level 3 (``n`` neutral), ``#9`` for a calpulli token. Sizes are single digits of base 14, so ``#D`` is a 13.
+A row is written like a row of FEN: a number is a run of empty spaces, ``~`` a canal, ``=`` and ``:`` a canal under a
+bridge (east-west, north-south), ``b3`` a temple of seat 1 and level 3 (``n`` neutral), ``#9`` a calpulli token. Sizes
+are single digits of base 14, so ``#D`` is a 13.
 """
 
 import re
@@ -16,7 +16,7 @@ _SEATS = "abcdn"  # by seat; the last is of neutral temples, whose seat is -1
 _SIZES = "0123456789ABCD"
 _BRIDGES = {"=": "ew", ":": "ns"}
 _PIECE = rf"\d{{1,2}}|[~=:]|[{_SEATS}][1-4]|#[3-9A-D]"
-_ROW = f"(?:{_PIECE})++"  # possessive: digits could be split in very many ways
+_ROW = f"(?:{_PIECE})++"  # possessive: trying every way to split digits would take too long
 _SEAT = r"\d{1,3},\d{1,2},(?:[A-U]\d{1,2}|-),\d{4}"
 _LIST = "(?:[3-9A-D]+|-)"
 _FIELDS = {

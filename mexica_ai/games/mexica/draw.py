@@ -75,7 +75,7 @@ def _owner(seat: int) -> int | str:
 
 
 class _Picture:
-    """Draws one position; what cannot be read of it is left out, so that an editor can show a faulty one."""
+    """Draws one position, which has the right shape but may be invalid, as in an editor."""
 
     def __init__(
         self,
@@ -344,7 +344,7 @@ class _Picture:
     # --- a turn
 
     def _turn_marks(self) -> str:
-        found = []
+        shapes = []
         self.badges: list[tuple[float, float, int]] = []  # place and number
         before = self.fields
         corners: Counter[tuple[float, float]] = Counter()
@@ -353,19 +353,19 @@ class _Picture:
             if verb in ("walk", "sail", "teleport"):
                 seat = before["to_move"]
                 start, end = parse_space(before["seats"][seat]["pilli"]), parse_space(operands[0])
-                found.append(self._way(verb, start, end, seat, number))
+                shapes.append(self._way(verb, start, end, seat, number))
             elif verb != "end":
                 cells = [parse_space(name) for word in operands for name in word.split("-") if name[0] in board.COLUMNS]
                 cells = cells[1:] if verb == "relocate" else cells
                 if cells:
                     data = outline([_square(cell) for cell in cells], SIZE, X, Y, -1, 6)
-                    found.append(marks.frame(self.paint, data))
+                    shapes.append(marks.frame(self.paint, data))
                     x, y = min((_center(cell) for cell in cells), key=lambda point: (point[1], point[0]))
                     shift = 12 * corners[x, y]
                     corners[x, y] += 1
                     self.badges.append((x - 15 + shift, y - 16, number))
             before = after
-        return group(found, class_="turn")
+        return group(shapes, class_="turn")
 
     def _way(self, verb: str, start: int, end: int, seat: int, number: int) -> str:
         (x, y), (u, v) = _center(start), _center(end)

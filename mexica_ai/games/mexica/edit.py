@@ -1,7 +1,7 @@
 """Editing positions of Mexica: pieces on the picture, counters and fields beside it.
 
-What the rest of a position determines follows an edit: the tiles of canals left, the temples left, and the tokens of
-the second period if the pool is the standard one.
+An edit also updates the numbers that the rest of a position determines: the canal tiles left, the temples left, and the
+tokens of the second period if the pool is the standard one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LEVELS = len(board.TEMPLES_BY_PERIOD[1])
 _SPACES = {format_space(cell): cell for cell in board.GRID}
 _PAINT = Paint("page")
 _SEAT_KEYS = ("0123", "pqrs")  # of temples and of pillis
-# What a phase but play determines.
+# The values that these phases determine.
 _FIXED = {
     "placement": {"period": 1, "round": 0, "idle_rounds": 0},
     "over": {"period": 2, "to_move": 0},
@@ -45,7 +45,7 @@ class MexicaEditor(Editor):
         planks = element("path", d="M2 8h24v12h-24ZM8 8v12M14 8v12M20 8v12", **_PAINT("wood", "woodrim", 1.4))
         disc = element("circle", cx=14.0, cy=14.0, r=11.0, **_PAINT("calpulli", "calpullirim", 2.0))
         cross = element("path", d="M6 6l16 16M22 6l-16 16", stroke_linecap="round", **_PAINT(None, "ink", 3.0))
-        found = [
+        brushes = [
             Brush("canal", "c", "Canal", canal),
             Brush("bridge", "b", "Bridge", planks),
             Brush("calpulli", "f", "Calpulli token", disc),
@@ -53,14 +53,14 @@ class MexicaEditor(Editor):
         players = _players(fields)
         for seat in range(players):
             label = f"Temple of seat {seat}"
-            found.append(Brush(f"temple {seat}", _SEAT_KEYS[0][seat], label, _temple(seat)))
+            brushes.append(Brush(f"temple {seat}", _SEAT_KEYS[0][seat], label, _temple(seat)))
         if players == board.MIN_PLAYERS:
-            found.append(Brush("neutral", "n", "Neutral temple", _temple(NEUTRAL)))
+            brushes.append(Brush("neutral", "n", "Neutral temple", _temple(NEUTRAL)))
         for seat in range(players):
-            found.append(
+            brushes.append(
                 Brush(f"pilli {seat}", _SEAT_KEYS[1][seat], f"Pilli of seat {seat}", pawn(_PAINT, seat, 14, 14, 28))
             )
-        return [*found, Brush("remove", "x", "Remove", cross)]
+        return [*brushes, Brush("remove", "x", "Remove", cross)]
 
     def groups(self, fields: JsonObject) -> list[Group]:
         """Return the fields of the game and the seats, and the counters of the supply."""
@@ -84,7 +84,7 @@ class MexicaEditor(Editor):
             number(fields, "canal_tiles.double", "Double canals left", 0, board.NUM_DOUBLE_TILES - 2),
             number(fields, "canal_tiles.single", "Single canals left", 0, board.NUM_SINGLE_TILES),
         ]
-        found = [Group("Turn", turn)]
+        groups = [Group("Turn", turn)]
         for seat, own in enumerate(fields["seats"][:players]):
             where = f"seats[{seat}]"
             controls = [
@@ -94,8 +94,8 @@ class MexicaEditor(Editor):
             for level in range(len(own["temples"][:_LEVELS])):
                 most = board.TEMPLES_BY_PERIOD[2][level]
                 controls.append(number(fields, f"{where}.temples[{level}]", f"Level {level + 1} left", 0, most))
-            found.append(Group(f"Seat {seat}", controls))
-        return [*found, Group("Canals", tiles), Group("Calpulli tokens", calpulli)]
+            groups.append(Group(f"Seat {seat}", controls))
+        return [*groups, Group("Canals", tiles), Group("Calpulli tokens", calpulli)]
 
     # --- on the picture
 
@@ -159,7 +159,9 @@ class MexicaEditor(Editor):
             if _num_shown(calpulli) < _SHOWN.get(fields["period"], 0):
                 calpulli["display"].append(token["size"])
             return
-        size = next((len(found) for found in board.districts(_cells(fields["canals"])) if _SPACES[at] in found), 0)
+        size = next(
+            (len(district) for district in board.districts(_cells(fields["canals"])) if _SPACES[at] in district), 0
+        )
         if size not in _SIZES:
             where = f"the district of {at} has {size} spaces" if size else f"{at} is a canal"
             expected = f"a district of {board.MIN_SIZE} to {board.MAX_SIZE}"
@@ -207,7 +209,7 @@ class MexicaEditor(Editor):
         else:
             fields[key].remove(entry)
 
-    # --- what follows
+    # --- consequences of an edit
 
     def changed(self, fields: JsonObject, path: str) -> None:
         """Adapt the seats to their number, and the turn to the phase."""
@@ -245,7 +247,7 @@ class MexicaEditor(Editor):
             calpulli["upcoming"] = None
 
     def _count(self, fields: JsonObject) -> None:
-        """Count what the pieces on the board leave."""
+        """Count the temples and the canal tiles that are left."""
         self._count_temples(fields)
         self._count_tiles(fields)
 
@@ -260,17 +262,17 @@ class MexicaEditor(Editor):
 
     @staticmethod
     def _count_tiles(fields: JsonObject) -> None:
-        """Lay the canals with as many single tiles as before, if that can be, or else nearly."""
+        """Lay the canals with the same number of single tiles as before if possible, else with the nearest one."""
         dug = _cells(fields["canals"]).difference(board.PRINTED_CANALS)
         doubles, tiles = invariants.count_dominoes(dug), fields["canal_tiles"]
         before = board.NUM_SINGLE_TILES - tiles["single"]
-        can_be = [
+        possible = [
             single
             for single in range(board.NUM_SINGLE_TILES + 1)
             if (len(dug) - single) % 2 == 0 and 0 <= len(dug) - single <= 2 * min(doubles, board.NUM_DOUBLE_TILES - 2)
         ]
-        if can_be:
-            single = min(can_be, key=lambda number: (abs(number - before), number))
+        if possible:
+            single = min(possible, key=lambda number: (abs(number - before), number))
             tiles["single"] = board.NUM_SINGLE_TILES - single
             tiles["double"] = board.NUM_DOUBLE_TILES - 2 - (len(dug) - single) // 2
 
@@ -281,23 +283,23 @@ class MexicaEditor(Editor):
         steps = edit.steps_of(path)
         match steps:
             case ["canals"]:
-                found = [format_space(cell) for cell in board.PRINTED_CANALS]
+                names = [format_space(cell) for cell in board.PRINTED_CANALS]
             case ["canals", _]:
-                found = [edit.value_at(data, path)]
+                names = [edit.value_at(data, path)]
             case ["bridges" | "temples" as key, index, *_]:
-                found = [edit.value_at(data, f"{key}[{index}].at")]
+                names = [edit.value_at(data, f"{key}[{index}].at")]
             case ["calpulli", "placed", index, *_]:
-                found = [edit.value_at(data, f"calpulli.placed[{index}].at")]
+                names = [edit.value_at(data, f"calpulli.placed[{index}].at")]
             case ["seats", int(index), "pilli"]:
                 at = edit.value_at(data, path)
                 if at not in tuple(_SPACES):
                     return [f"{edit.BRUSH}pilli {index}"] * (index < board.MAX_PLAYERS)
-                found = [at]
+                names = [at]
             case ["temples" | "bridges" as key]:
-                found = [edit.value_at(entry, "at") for entry in edit.entries_at(data, key)]
+                names = [edit.value_at(entry, "at") for entry in edit.entries_at(data, key)]
             case _:
-                found = []
-        return [name for name in found if isinstance(name, str) and name in _SPACES]
+                names = []
+        return [name for name in names if isinstance(name, str) and name in _SPACES]
 
 
 def _temple(seat: int | str) -> str:

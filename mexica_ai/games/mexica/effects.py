@@ -1,4 +1,4 @@
-"""What an action of Mexica changes at once, in words: districts, who leads them, and what a scoring now would bring."""
+"""The immediate effects of an action of Mexica in words: on districts, on who leads them, on a scoring now."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
     if before["phase"] != "play" or after["phase"] != "play" or before["period"] != after["period"]:
         return []
     old, new = (board.districts({parse_space(name) for name in fields["canals"]}) for fields in (before, after))
-    found = []
+    clauses = []
     if len(new) > len(old):
         sizes = sorted(len(district) for district in new if district not in old)
-        found.append(f"makes districts of {_listed(sizes)}")
-    found += _leads(before, after, new, seat)
-    return found + _gains(before, after, seat)
+        clauses.append(f"makes districts of {_listed(sizes)}")
+    clauses += _leads(before, after, new, seat)
+    return clauses + _gains(before, after, seat)
 
 
 def _leads(before: JsonObject, after: JsonObject, districts: Iterable[frozenset[int]], seat: int) -> list[str]:
-    """Return who leads where, as far as that is new."""
-    found = []
+    """Return the districts that have a new leader."""
+    clauses = []
     known = {token["at"] for token in before["calpulli"]["placed"]}
     temples = [board.read_temples(fields["temples"]) for fields in (before, after)]
     for token in after["calpulli"]["placed"]:
@@ -40,14 +40,14 @@ def _leads(before: JsonObject, after: JsonObject, districts: Iterable[frozenset[
         levels = f"{new[seat]} level" + "s" * (new[seat] != 1)
         if leads == [seat]:
             rest = max((level for other, level in new.items() if other != seat), default=0)
-            found.append(f"leads {name}, {levels} to {rest}")
+            clauses.append(f"leads {name}, {levels} to {rest}")
         elif seat in leads:
-            found.append(f"shares the lead in {name} with {_listed(_owners(leads, seat))}, {levels} each")
+            clauses.append(f"shares the lead in {name} with {_listed(_owners(leads, seat))}, {levels} each")
         elif leads:
-            found.append(f"{_listed(_owners(leads, seat))} {'leads' if len(leads) == 1 else 'lead'} {name}")
+            clauses.append(f"{_listed(_owners(leads, seat))} {'leads' if len(leads) == 1 else 'lead'} {name}")
         else:
-            found.append(f"nobody leads {name}")
-    return found
+            clauses.append(f"nobody leads {name}")
+    return clauses
 
 
 def _owners(seats: Iterable[int], but: int) -> list[str]:
@@ -55,7 +55,7 @@ def _owners(seats: Iterable[int], but: int) -> list[str]:
 
 
 def _gains(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
-    """Return how what a scoring now would bring has changed."""
+    """Return the changes in the points of a scoring now."""
     states = [state for fields in (before, after) if (state := try_parse(parse_position, fields))]
     if len(states) < 2:
         return []

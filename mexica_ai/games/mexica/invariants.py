@@ -157,7 +157,7 @@ class _Checker:
                 f"the seats hold {held} action tokens; expected {board.NUM_ACTION_TOKENS} at most in all",
             )
 
-    def _check_spaces(self, where: str, cells: Iterable[int], allowed: Container[int], what: str) -> None:
+    def _check_spaces(self, where: str, cells: Iterable[int], allowed: Container[int], expected: str) -> None:
         """Add a violation for each cell that is repeated or not in `allowed`; `where` has a {} for the index."""
         seen = set()
         for index, cell in enumerate(cells):
@@ -171,7 +171,7 @@ class _Checker:
                 self.add(
                     where.format(index),
                     "WRONG_SPACE",
-                    f"given {format_space(cell)}, which is {self._describe(cell)}; expected {what}",
+                    f"given {format_space(cell)}, which is {self._describe(cell)}; expected {expected}",
                 )
             seen.add(cell)
 

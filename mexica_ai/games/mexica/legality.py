@@ -1,7 +1,7 @@
 """Why an action of Mexica is not legal, in words.
 
-A reason is a fact of the position that the rules forbid; the compiled rules alone decide what is legal. Where a number
-is what is missing, such as action points, they are asked how much would be enough.
+A reason is a fact of the position that the rules forbid; the compiled rules alone decide what is legal. If a number is
+too small, such as that of the action points, they are asked for the smallest one that is enough.
 """
 
 from __future__ import annotations

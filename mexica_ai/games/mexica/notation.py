@@ -210,7 +210,7 @@ def parse_fields(data: JsonObject, path: str = "position") -> JsonObject:
     """Check a position's JSON object completely and return its fields, for `state_from_fields`."""
     check_shape(data, SHAPE, path)
     check_version(data, VERSION, path)
-    # What only the history of a game shows may be left out.
+    # Values that only the history of a game shows may be missing.
     unknown = {"idle_rounds": 0, "built_this_round": data["phase"] == "play"}
     fields = unknown | {key: value for key, value in data.items() if key not in ("game", "version")}
     fields["seats"] = [seat | {"pilli": parse_space(seat["pilli"]) if seat["pilli"] else 0} for seat in data["seats"]]

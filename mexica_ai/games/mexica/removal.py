@@ -238,13 +238,13 @@ class _Table:
             if exact:
                 return self._no_room(size)
             return _agree(size, "NO_TILES", f"no canal tile is left, and no unfounded district has {size} spaces")
-        most = sum(district.bit_count() // size for district in large)
-        if most == 0:
+        possible = sum(district.bit_count() // size for district in large)
+        if possible == 0:
             return _agree(size, "NO_LARGE_DISTRICT", f"no unfounded district has {size} spaces or more")
         if len(exact) == len(large) and not ready:
             return self._no_room(size)
-        if most < needed:
-            return self._enough(size, left, most)
+        if possible < needed:
+            return self._enough(size, left, possible)
         return self._dig(size, needed)
 
     def _dig(self, size: int, needed: int) -> Opinion:
@@ -289,11 +289,11 @@ class _Table:
     def _no_room(self, size: int) -> Opinion:
         return _agree(size, "NO_ROOM", f"the districts of {size} spaces have no room for token and pilli")
 
-    def _enough(self, size: int, left: int, most: int) -> Opinion:
+    def _enough(self, size: int, left: int, possible: int) -> Opinion:
         return _agree(
             size,
             "ENOUGH_LEFT",
-            f"at most {_count(most, 'district')} of {size} spaces can be founded, and {left} more of these "
+            f"at most {_count(possible, 'district')} of {size} spaces can be founded, and {left} more of these "
             "tokens stay on display",
         )
 
@@ -360,8 +360,8 @@ def flood(spaces: int, ground: int) -> int:
 
 def components(ground: int) -> list[int]:
     """Return the connected components of a set, ordered by their first cells."""
-    found = []
+    parts = []
     while ground:
-        found.append(flood(ground & -ground, ground))
-        ground &= ~found[-1]
-    return found
+        parts.append(flood(ground & -ground, ground))
+        ground &= ~parts[-1]
+    return parts
