@@ -130,12 +130,15 @@ class _Picture:
             self._palace(),
             self._numbers(),
             *(self._bridge(cell, axis) for cell, axis in sorted(self.bridges.items())),
-            *(self._token(cell, size) for cell, size in sorted(self.tokens.items())),
-            *(self._temple(cell, *temple) for cell, temple in sorted(self.temples.items())),
+            *(
+                self._calpulli(*_center(cell), 16.5, size, class_="calpulli")
+                for cell, size in sorted(self.tokens.items())
+            ),
+            *(self._temple(*_center(cell), *temple, 13.5) for cell, temple in sorted(self.temples.items())),
             self._turn_marks(),
             *(self._pilli(seat, cell) for seat, cell in self.pillis.items()),
-            self._badges(),
         ]
+        layers.append(group([marks.badge(self.paint, *badge) for badge in self.badges], class_="badges"))
         if self.targets:
             layers.append(self._targets())
         return group(layers, class_="board")
@@ -276,10 +279,6 @@ class _Picture:
         ]
         return group(planks, class_="bridge", **turned)
 
-    def _token(self, cell: int, size: int) -> str:
-        x, y = _center(cell)
-        return self._calpulli(x, y, 16.5, size, class_="calpulli")
-
     def _calpulli(self, x: float, y: float, radius: float, size: int, **attributes: object) -> str:
         parts = [
             element("circle", cx=float(x), cy=float(y), r=float(radius), **self.paint("calpulli", "calpullirim", 1.8)),
@@ -292,11 +291,8 @@ class _Picture:
         parts.append(text(x, y + radius * 0.68, values, radius * 0.46, **style))
         return group(parts, **attributes)
 
-    def _temple(self, cell: int, seat: int, level: int) -> str:
-        return self._temple_at(*_center(cell), seat, level, 13.5)
-
-    def _temple_at(self, x: float, y: float, seat: int, level: int, radius: float) -> str:
-        name = NEUTRAL if seat == board.NEUTRAL else seat
+    def _temple(self, x: float, y: float, seat: int, level: int, radius: float) -> str:
+        name = _owner(seat)
         return group(
             [
                 seat_mark(self.paint, name, x, y, radius, ""),
@@ -375,9 +371,6 @@ class _Picture:
         self.badges.append((middle[0] - (15 - above), middle[1] - above, number))
         return pawn(self.paint, seat, x, y, 40, opacity="0.4") + arrow
 
-    def _badges(self) -> str:
-        return group([marks.badge(self.paint, *badge) for badge in self.badges], class_="badges")
-
     # --- the panel
 
     def panel(self) -> tuple[str, float]:
@@ -398,8 +391,10 @@ class _Picture:
             y += 52
         else:
             y += 6
-        calpulli = now["calpulli"]
-        for label, sizes in self._token_rows(calpulli):
+        rows = [("on display", now["calpulli"]["display"])]
+        if now["period"] == 1 and now["calpulli"].get("upcoming"):
+            rows.append(("period 2", now["calpulli"]["upcoming"]))
+        for label, sizes in rows:
             parts.append(text(0, y + 12, label, 11.5, **paint("soft")))
             if not sizes:
                 parts.append(text(62, y + 12, "none", 11.5, **paint("soft")))
@@ -417,14 +412,6 @@ class _Picture:
             y += 30 * ((len(founded) + 1) // 2) + 8
         parts.append(group([self._supply()], transform=f"translate(0 {y:g})"))
         return group(parts, class_="panel"), y + 40
-
-    def _token_rows(self, calpulli: JsonObject) -> list[tuple[str, list[int]]]:
-        rows = [("on display", calpulli["display"])]
-        if self.now["period"] == 1:
-            upcoming = calpulli.get("upcoming")
-            if upcoming:
-                rows.append(("period 2", upcoming))
-        return rows
 
     def _token_of(self, district: frozenset[int]) -> int:
         return next(size for cell, size in self.tokens.items() if cell in district)
@@ -453,7 +440,7 @@ class _Picture:
         for level, number in enumerate(own["temples"][:4], 1):
             x = 24 + 66 * (level - 1)
             parts += [
-                self._temple_at(x, 57, seat, level, 10.5),
+                self._temple(x, 57, seat, level, 10.5),
                 text(x + 17, 61.5, f"{TIMES}{number}", 13, **paint("ink")),
             ]
         return "".join(parts)

@@ -203,11 +203,6 @@ def parse_position(data: JsonObject, path: str = "position") -> State:
     PositionError
         If it breaks an invariant.
     """
-    return state_from_fields(parse_fields(data, path))
-
-
-def parse_fields(data: JsonObject, path: str = "position") -> JsonObject:
-    """Check a position's JSON object completely and return its fields, for `state_from_fields`."""
     check_shape(data, SHAPE, path)
     check_version(data, VERSION, path)
     # Values that only the history of a game shows may be missing.
@@ -226,7 +221,7 @@ def parse_fields(data: JsonObject, path: str = "position") -> JsonObject:
     findings.raise_as(PositionError)
     if calpulli["upcoming"] is None:
         calpulli["upcoming"] = _known_upcoming(fields)
-    return _canonical(fields)
+    return state_from_fields(_canonical(fields))
 
 
 def _known_upcoming(fields: JsonObject) -> list[int] | None:
@@ -260,11 +255,7 @@ def _canonical(fields: JsonObject) -> JsonObject:
 
 def format_position(state: State) -> JsonObject:
     """Return the JSON object of a state, in canonical form; the inverse of `parse_position`."""
-    return format_fields(state_to_fields(state))
-
-
-def format_fields(fields: JsonObject) -> JsonObject:
-    """Return the JSON object of checked fields, in canonical form; the inverse of `parse_fields`."""
+    fields = state_to_fields(state)
     calpulli = fields["calpulli"]
     pool = {} if tuple(calpulli["pool"]) == board.STANDARD_POOL else {"pool": calpulli["pool"]}
     return {

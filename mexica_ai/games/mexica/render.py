@@ -1,6 +1,6 @@
 """Mexica as text: the island, then the seats and the table. No colours, 80 columns.
 
-`render_fields` is the main function. The free spaces of a district show its letter, which the list of
+The free spaces of a district show its letter, which the list of
 districts below the board explains.
 """
 
@@ -38,11 +38,7 @@ LEGEND = "  ".join(
 
 def render(state: State) -> str:
     """Return a state as a text board that a person can read quickly."""
-    return render_fields(state_to_fields(state))
-
-
-def render_fields(fields: JsonObject) -> str:
-    """Return a position's fields as text; see `render`."""
+    fields = state_to_fields(state)
     districts = _name_districts(fields)
     blocks = (
         _heading(fields),
