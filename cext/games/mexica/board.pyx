@@ -50,7 +50,7 @@ cdef void _fill():
 
 
 cdef int _palace_neighbours(int cell, rows_t palace):
-    """Return how many neighbours of a cell are palace spaces."""
+    """Return the number of palace spaces next to a cell."""
     cdef rows_t here = rows_none()
     rows_add(&here, cell)
     return rows_count(rows_beside(here) & palace)

@@ -9,8 +9,8 @@ cdef enum:
 # them.
 cdef void evaluation_levels_needed(const int* levels, int seat, int* first, int* second) noexcept nogil
 
-# What the first or the second place of a district of this value and these levels would pay a seat more than `pay`,
-# divided by 1 + half the levels that it takes: the larger of the two. 0 if its stock (in levels) is too small.
+# The points above `pay` that the first or the second place of a district of this value and these levels would pay a
+# seat, divided by 1 + half the levels that it takes: the larger of the two. 0 if its stock (in levels) is too small.
 cdef double evaluation_takeable(const int* levels, int seat, int stock, int value, int pay) noexcept nogil
 
 # GameOps.evaluate; the weights are MexicaWeightsC.

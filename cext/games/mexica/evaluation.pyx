@@ -19,7 +19,7 @@ from cext.games.mexica.rules cimport *
 from cext.games.mexica.state cimport *
 from cext.games.mexica.weights cimport *
 
-# What one pass over the districts finds: the features are computed from it.
+# The result of one pass over the districts, from which the features are computed.
 cdef struct FactsC:
     double estimate[4]              # hand-made: final points
     double founded_now[4]
@@ -36,7 +36,7 @@ cdef struct FactsC:
     int levels_narrow[4]
     int levels_here[4]
     int stocks[4]                   # levels left to build
-    int temples[4]                  # how many temples these are
+    int temples[4]                  # number of these temples
     int widest_levels[NUM_OWNERS]
     bint in_widest[4]
     int widest

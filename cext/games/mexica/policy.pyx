@@ -54,17 +54,10 @@ cdef action_t _random_bridge(rows_t ns, rows_t ew, bitgen_t* rng) noexcept nogil
     return action_make(BRIDGE, EW, rows_select(&ew, k - num_ns), 0)
 
 
-cdef rows_t _turnable(const MexicaStateC* state) noexcept nogil:
-    """Return the free bridges that could be turned to the other axis on their own space."""
-    cdef rows_t dry = state_dry(state)
-    return ((state.bridges[NS] & rows_east(dry) & rows_west(dry))
-            | (state.bridges[EW] & rows_north(dry) & rows_south(dry))) & ~state.pillis
-
-
 cdef action_t _random_relocation(const MexicaStateC* state, rows_t ns, rows_t ew, bitgen_t* rng) noexcept nogil:
     """Return a uniform relocation, given the sites by axis."""
     cdef rows_t free = state_bridges(state) & ~state.pillis
-    cdef rows_t turnable = _turnable(state)
+    cdef rows_t turnable = rules_turnable(state)
     cdef int num_free = rows_count(free), num_ns = rows_count(ns), num_ew = rows_count(ew)
     cdef int k = rng_below(rng, num_free * (num_ns + num_ew) + rows_count(turnable))
     cdef int cell, site
@@ -138,7 +131,7 @@ cdef int _list_kinds(const MexicaStateC* state, int* kinds) noexcept nogil:
     elif rows_any(state_bridges(state) & ~state.pillis):
         ns = rules_bridge_sites(state, NS)
         ew = rules_bridge_sites(state, EW)
-        if rows_any(ns | ew | _turnable(state)):
+        if rows_any(ns | ew | rules_turnable(state)):
             kinds[n] = RELOCATE
             n += 1
     if rules_temple_levels(state, budget) != 0 and rows_any(rules_building_sites(state)):
@@ -256,7 +249,7 @@ cdef double FAIR = 1.0
 cdef float HOME_SHARE = 0.15
 
 
-# What the categories of all actions in a position depend on.
+# The facts of a position on which the categories of its actions depend.
 cdef struct PriorsC:
     bint is_found
     rows_t dry
@@ -276,7 +269,7 @@ cdef struct PriorsC:
     rows_t dividing_east            # first spaces of double canals to the east that may
     rows_t dividing_south           # first spaces of double canals to the south that may
     float share_of_canals           # of each canal that divides nothing
-    uint64_t canals_key             # of what the categories of dividing canals depend on
+    uint64_t canals_key             # hash of the facts on which the categories of dividing canals depend
     PlanC[3] plans
     int num_plans
 
@@ -356,7 +349,7 @@ cdef int _canal_category_anew(const MexicaStateC* state, const PriorsC* facts, i
 
 cdef int _canal_category(const MexicaStateC* state, const PriorsC* facts, int cell, int width, int height, int plain,
                          MexicaCacheC* cache) noexcept nogil:
-    """Do the same, from the cache if it is there."""
+    """Return the same category, from the cache if it is there."""
     cdef uint64_t key
     cdef uint64_t* kept
     if cache == NULL:
@@ -603,7 +596,7 @@ cdef inline int _categorize_ending(const MexicaStateC* state, action_t action, i
 
 
 cdef uint64_t _canals_key(const MexicaStateC* state, const PriorsC* facts) noexcept nogil:
-    """Return a hash of what the categories of dividing canals depend on."""
+    """Return a hash of the facts on which the categories of dividing canals depend."""
     cdef const char* rows = <const char*>&facts.dry
     cdef uint64_t h = state.pilli[state.to_move]
     cdef int i, sizes = 0
@@ -616,7 +609,7 @@ cdef uint64_t _canals_key(const MexicaStateC* state, const PriorsC* facts) noexc
 
 
 cdef void _find_facts(const MexicaStateC* state, const int* count, MexicaCacheC* cache, PriorsC* facts) noexcept nogil:
-    """Find what the categories depend on. `count`: number of legal actions by verb."""
+    """Find the facts. `count`: number of legal actions by verb."""
     cdef rows_t water
     facts.is_found = True
     facts.dry = state_dry(state)
@@ -646,7 +639,7 @@ cdef int _categorize(const void* data, MexicaCacheC* cache, const MexicaStateC* 
                      int* categories, float* shares, int* count, PriorsC* facts) noexcept nogil:
     """Find the category of each legal action and its share of the category's weight; return the row of the weights.
 
-    `count` (16 of them): number of legal actions by verb. `facts`: left alone, `is_found` apart, if nothing depends on
+    `count` (16 of them): number of legal actions by verb. `facts`: only `is_found` is set if no category depends on
     them.
     """
     cdef int i, verb, category
@@ -729,7 +722,7 @@ cdef void policy_begin_search(MexicaStateC* state) noexcept nogil:
 
 cdef void _look(const void* weights, MexicaCacheC* cache, const MexicaStateC* state, const action_t* actions, int n,
                 float* priors, ScorerInputsC* inputs) noexcept nogil:
-    """Find the priors without a learnt policy, and what a policy reads unless `inputs` is NULL."""
+    """Find the priors without a learnt policy, and its inputs unless `inputs` is NULL."""
     cdef PriorsC facts
     cdef int count[16]                  # by verb
     cdef int categories[MAX_ACTIONS]    # of a list of legal actions
@@ -755,10 +748,10 @@ cdef void policy_priors(const void* weights, MexicaCacheC* cache, const MexicaSt
                      priors)
 
 
-# --- what a learnt policy reads
+# --- inputs of a learnt policy
 
 cdef void _describe_position(const MexicaStateC* state, const int* count, float* summary) noexcept nogil:
-    """Describe what does not depend on the facts."""
+    """Write the part of the summary that does not depend on the facts."""
     cdef int i, seat = state.to_move, best = -1
     memset(summary, 0, NUM_SUMMARY * sizeof(float))
     summary[SUMMARY_POINTS_0 + min(<int>state.action_points, <int>TURN_AP)] = 1
@@ -820,7 +813,7 @@ cdef void _describe(const MexicaStateC* state, const action_t* actions, const in
 
 
 cdef inline int _num_beside(const rows_t* set, int cell) noexcept nogil:
-    """Return how many of the four spaces next to a space are in a set."""
+    """Return the number of the four spaces next to a space that are in a set."""
     return (rows_has(set, cell - 32) + rows_has(set, cell + 32) + rows_has(set, cell - 1) + rows_has(set, cell + 1))
 
 

@@ -44,11 +44,11 @@ cdef inline rows_t rules_bridge_sites(const MexicaStateC* state, int axis) noexc
     cdef rows_t ramps = (rows_north(dry) & rows_south(dry)) if axis == 0 else (rows_east(dry) & rows_west(dry))
     return state.canals & ~state_bridges(state) & ramps
 
-# Whether the bridge on a cell could be turned to this axis: both ramps are dry.
-cdef inline bint rules_fits_axis(const MexicaStateC* state, int cell, int axis) noexcept nogil:
+# Free bridges that could be turned to the other axis on their own space: both ramps would be dry.
+cdef inline rows_t rules_turnable(const MexicaStateC* state) noexcept nogil:
     cdef rows_t dry = state_dry(state)
-    cdef int step = 32 if axis == 0 else 1
-    return rows_has(&dry, cell - step) and rows_has(&dry, cell + step)
+    return ((state.bridges[0] & rows_east(dry) & rows_west(dry))
+            | (state.bridges[1] & rows_north(dry) & rows_south(dry))) & ~state.pillis
 
 # Empty land spaces of the district of the pilli to move: sites for temples and for a calpulli token.
 cdef inline rows_t rules_building_sites(const MexicaStateC* state) noexcept nogil:
@@ -119,7 +119,7 @@ cdef void rules_deal(MexicaStateC* state) noexcept nogil
 cdef void rules_levels(const MexicaStateC* state, rows_t district, int* levels) noexcept nogil
 
 # Adds to points[seat] what a district of this value pays for these sums of levels (chapter 5: tied seats all get the
-# full value and take up as many places). The neutral temples rank but earn nothing.
+# full value and take up one place each). The neutral temples rank but earn nothing.
 cdef void rules_score_levels(const int* levels, int value, int* points) noexcept nogil
 
 # Writes to points[seat], of four seats, what a scoring of the present period would bring now.

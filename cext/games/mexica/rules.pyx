@@ -16,18 +16,18 @@ from cext.games.mexica.state cimport *
 cdef int rules_walks(const MexicaStateC* state, int seat, int* cells) noexcept nogil:
     cdef int here = state.pilli[seat], n = 0, i, cell, axis
     cdef int[4] steps = [-32, -1, 1, 32]
-    cdef bint on_bridge
+    cdef bint is_on_bridge
     if here == 0:
         return 0
-    on_bridge = not _is_dry(state, here)
+    is_on_bridge = not _is_dry(state, here)
     for i in range(4):
         cell = here + steps[i]
         axis = EW if i == 1 or i == 2 else NS
-        if on_bridge and not rows_has(&state.bridges[axis], here):
+        if is_on_bridge and not rows_has(&state.bridges[axis], here):
             continue
         if rows_has(&state.buildings, cell) or rows_has(&state.pillis, cell):
             continue
-        if _is_dry(state, cell) or (not on_bridge and rows_has(&state.bridges[axis], cell)):
+        if _is_dry(state, cell) or (not is_on_bridge and rows_has(&state.bridges[axis], cell)):
             cells[n] = cell
             n += 1
     return n
@@ -157,7 +157,7 @@ cdef int _list_relocations(const MexicaStateC* state, action_t* actions) noexcep
     """List the relocations of bridges; return their number."""
     # Removing a bridge frees only its own site: ramps only need dry land.
     cdef uint64_t bridges[BRIDGE_SUPPLY]    # those on the board; `check` counts them
-    cdef rows_t movable, own, sites
+    cdef rows_t movable, turnable = rules_turnable(state), own, sites
     cdef int i, n = 0, num_bridges, axis, cell
     movable = state_bridges(state) & ~state.pillis
     num_bridges = rows_list(&movable, 0, 1, bridges)
@@ -166,7 +166,7 @@ cdef int _list_relocations(const MexicaStateC* state, action_t* actions) noexcep
         for i in range(num_bridges):
             cell = <int>bridges[i]
             own = sites
-            if not rows_has(&state.bridges[axis], cell) and rules_fits_axis(state, cell, axis):
+            if not rows_has(&state.bridges[axis], cell) and rows_has(&turnable, cell):
                 rows_add(&own, cell)
             n += rows_list(&own, action_make(RELOCATE, axis, cell, 0), 1, actions + n)
     return n

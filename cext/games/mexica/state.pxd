@@ -148,7 +148,7 @@ cdef inline rows_t state_ramps(const MexicaStateC* state) noexcept nogil:
     return (rows_north(state.bridges[0]) | rows_south(state.bridges[0])
             | rows_west(state.bridges[1]) | rows_east(state.bridges[1]))
 
-# What the seat to move can still spend: AP and action tokens (D2).
+# Points that the seat to move can still spend: AP and action tokens (D2).
 cdef inline int state_budget(const MexicaStateC* state) noexcept nogil:
     return state.action_points + state.action_tokens[state.to_move]
 

@@ -193,7 +193,7 @@ cdef void _count_levels(const MexicaStateC* state, int owner, int* on_board) noe
 
 
 cdef int _start_stock(int level_index, int period) noexcept nogil:
-    """Return how many temples a seat has been given so far: 3, 3, 2, 1 by level, and 3, 2, 2, 2 more in period 2."""
+    """Return the number of temples that a seat has received: 3, 3, 2, 1 by level, and 3, 2, 2, 2 more in period 2."""
     cdef int first = 3 if level_index < 2 else 4 - level_index
     cdef int second = 3 if level_index == 0 else 2
     return first if period == 1 else first + second

@@ -1,4 +1,4 @@
-"""What a seat sees of a Mexica state, as floats; the layout is `SCHEMA` of ``mexica_ai/games/mexica/tensor.py``."""
+"""Observations of Mexica, as floats; the layout is `SCHEMA` of ``mexica_ai/games/mexica/tensor.py``."""
 
 from cext.core.contract.types cimport MAX_SEATS
 from cext.games.mexica.board cimport NUM_COLUMNS, NUM_ROWS

@@ -9,7 +9,7 @@ cpdef enum:
     OWN_SCORE                   # / 50
     OWN_ACTION_TOKENS           # / 3
     OWN_STOCK_LEVELS            # temple levels that can still be built / 20
-    OWN_STOCK_TEMPLES           # how many temples these are / 9
+    OWN_STOCK_TEMPLES           # number of these temples / 9
     OWN_STOCK_ONES              # of level 1 / 3
     OWN_STOCK_FOURS             # of level 4 / 2
     OWN_FOUNDED_NOW             # what the founded districts would pay now / 20
@@ -111,7 +111,7 @@ cdef enum:
     NUM_CATEGORIES = CATEGORY_END_SPENT + 1
     NUM_GROUPS = TURN_AP + 1    # rows of the weights: by the action points left
 
-# What a learnt policy sees of a decision; "own" is the seat to move. The divisors bring each to about 1.
+# The summary of a decision for a learnt policy; "own" is the seat to move. The divisors bring each to about 1.
 cpdef enum:
     SUMMARY_POINTS_0, SUMMARY_POINTS_1, SUMMARY_POINTS_2, SUMMARY_POINTS_3, SUMMARY_POINTS_4, SUMMARY_POINTS_5
     SUMMARY_POINTS_6            # action points left
@@ -145,7 +145,7 @@ cpdef enum:
     SUMMARY_FOUNDINGS, SUMMARY_TEMPLES, SUMMARY_WALKS, SUMMARY_SAILS, SUMMARY_TELEPORTS
     SUMMARY_BEHIND              # points behind the best rival / 20
 
-# What it sees of an action, besides `SCORER_SHARE` and `SCORER_BEHIND`.
+# The features of an action for it, after `SCORER_SHARE` and `SCORER_BEHIND`.
 cpdef enum:
     ACTION_LEVEL                # temple / 4
     ACTION_SIZE                 # founding / 13
@@ -166,7 +166,7 @@ cdef enum:
     NUM_POLICY = 4864           # weights of a learnt policy
 
 
-# What GameOps.policy and GameOps.evaluate read.
+# The weights that GameOps.policy and GameOps.evaluate read.
 ctypedef struct MexicaWeightsC:
     float[NUM_WEIGHTS] network                  # layer after layer, see cext/core/learning/network.pxd
     float[NUM_GROUPS][NUM_CATEGORIES] priors    # weights of the categories

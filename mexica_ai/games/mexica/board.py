@@ -8,8 +8,10 @@ Source: the rulebook's components (chapter 2) and its picture of the board; `ISL
 """
 
 from collections import Counter
+from collections.abc import Container, Iterable, Mapping
 
 from cext.games.mexica.board import ISLAND
+from mexica_ai.io.json_types import JsonObject
 
 COLUMNS = "ABCDEFGHIJKLMNOPQRSTU"
 NUM_ROWS = 14
@@ -33,7 +35,7 @@ TEMPLES_BY_PERIOD = {1: (3, 3, 2, 1), 2: (6, 5, 4, 3)}
 STANDARD_NEUTRAL_LEVELS = (1, 1, 1, 1, 2, 2, 2, 3, 3, 4)
 
 
-def _cells(marks):
+def _cells(marks: str) -> tuple[int, ...]:
     return tuple(
         row * 32 + column
         for row, line in enumerate(ISLAND, start=1)
@@ -50,63 +52,55 @@ PALACE_CENTRE = 7 * 32 + 8
 STARTING_SPACES = tuple(cell for cell in sorted(PALACE) if cell != PALACE_CENTRE)
 
 
-def format_space(cell):
+def format_space(cell: int) -> str:
     """Return the name of a cell of the grid, such as ``H6``."""
     return f"{COLUMNS[cell % 32 - 1]}{cell // 32}"
 
 
-def parse_space(name):
+def parse_space(name: str) -> int:
     """Return the cell of a well-formed space name."""
     return int(name[1:]) * 32 + COLUMNS.index(name[0]) + 1
 
 
-def neighbours(cell):
+def neighbours(cell: int) -> tuple[int, int, int, int]:
     """Return the four orthogonally adjacent cells."""
     return cell + NORTH, cell + WEST, cell + EAST, cell + SOUTH
 
 
-def distance(cell, other):
+def distance(cell: int, other: int) -> int:
     """Return the Manhattan distance of two cells."""
     return abs(cell // 32 - other // 32) + abs(cell % 32 - other % 32)
 
 
-def ramps(cell, axis):
+def ramps(cell: int, axis: str) -> tuple[int, int]:
     """Return the two cells on which a bridge at `cell` ends; `axis` is ``ns`` or ``ew``."""
     return (cell + NORTH, cell + SOUTH) if axis == "ns" else (cell + WEST, cell + EAST)
 
 
-def read_temples(temples):
-    """Return cell -> (seat, level) of the temples of a JSON position; what is no space is left out."""
-    found = {}
-    for entry in temples:
-        try:
-            cell = parse_space(entry.get("at"))
-        except (ValueError, IndexError, TypeError):
-            continue
-        if cell in GRID:
-            found[cell] = (entry.get("seat"), entry.get("level"))
-    return found
+def read_temples(temples: Iterable[JsonObject]) -> dict[int, tuple[int, int]]:
+    """Return cell -> (seat, level) of the temples of a JSON position."""
+    return {parse_space(temple["at"]): (temple["seat"], temple["level"]) for temple in temples}
 
 
-def levels(temples, district):
-    """Return the sum of levels of each seat's temples in a district; `temples` as of `read_temples`."""
-    found = Counter()
+def levels(temples: Mapping[int, tuple[int, int]], district: Container[int]) -> Counter[int]:
+    """Return the sum of levels of each seat's temples in a district; `temples`: see `read_temples`."""
+    sums: Counter[int] = Counter()
     for cell, (seat, level) in temples.items():
-        if cell in district and isinstance(level, int) and isinstance(seat, int):
-            found[seat] += level
-    return found
+        if cell in district:
+            sums[seat] += level
+    return sums
 
 
-def leaders(levels):
+def leaders(levels: Mapping[int, int]) -> list[int]:
     """Return the seats with the most levels, ascending; `NEUTRAL` among them."""
     most = max(levels.values(), default=0)
     return sorted(seat for seat in levels if levels[seat] == most)
 
 
-def districts(canals):
+def districts(canals: Iterable[int]) -> list[frozenset[int]]:
     """Return the districts (sets of connected dry spaces) that canals leave, ordered by their first spaces."""
     rest = set(LAND.difference(canals))
-    found = []
+    components = []
     for start in sorted(rest):
         if start not in rest:
             continue
@@ -118,5 +112,5 @@ def districts(canals):
                     rest.remove(cell)
                     district.add(cell)
                     frontier.append(cell)
-        found.append(frozenset(district))
-    return found
+        components.append(frozenset(district))
+    return components

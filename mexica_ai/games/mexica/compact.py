@@ -1,20 +1,22 @@
 """Mexica's compact form: the board row by row, then the turn, the seats, the canal tiles and the tokens.
 
-A row is written like a row of FEN: a number stands for so many spaces with nothing on them, ``~`` for a
-canal, ``=`` and ``:`` for a canal under a bridge (east-west, north-south), ``b3`` for a temple of seat 1 and
-level 3 (``n`` neutral), ``#9`` for a calpulli token. Sizes are single digits of base 14, so ``#D`` is a 13.
+A row is written like a row of FEN: a number is a run of empty spaces, ``~`` a canal, ``=`` and ``:`` a canal under a
+bridge (east-west, north-south), ``b3`` a temple of seat 1 and level 3 (``n`` neutral), ``#9`` a calpulli token. Sizes
+are single digits of base 14, so ``#D`` is a 13.
 """
 
 import re
+from collections.abc import Iterable
 
 from mexica_ai.game.compact import NONE, bad_compact, or_none, seats_of, split_fields, text_of
 from mexica_ai.games.mexica import board
+from mexica_ai.io.json_types import JsonObject
 
 _SEATS = "abcdn"  # by seat; the last is of neutral temples, whose seat is -1
 _SIZES = "0123456789ABCD"
 _BRIDGES = {"=": "ew", ":": "ns"}
 _PIECE = rf"\d{{1,2}}|[~=:]|[{_SEATS}][1-4]|#[3-9A-D]"
-_ROW = f"(?:{_PIECE})++"  # possessive: digits could be split in very many ways
+_ROW = f"(?:{_PIECE})++"  # possessive: trying every way to split digits would take too long
 _SEAT = r"\d{1,3},\d{1,2},(?:[A-U]\d{1,2}|-),\d{4}"
 _LIST = "(?:[3-9A-D]+|-)"
 _FIELDS = {
@@ -27,7 +29,7 @@ _FIELDS = {
 _TURN = ("period", "round", "to_move", "action_points", "tokens_taken", "idle_rounds")
 
 
-def format_compact(data):
+def format_compact(data: JsonObject) -> str:
     """Return the fields of a JSON position in canonical form."""
     marks = dict.fromkeys(data["canals"], "~")
     axes = {axis: mark for mark, axis in _BRIDGES.items()}
@@ -58,9 +60,9 @@ def format_compact(data):
     )
 
 
-def parse_compact(text, path="position"):
+def parse_compact(text: str, path: str = "position") -> JsonObject:
     """Return the JSON position of compact fields; whether it is valid is left to the reader of that form."""
-    (rows,), turn, seats, tiles, tokens = split_fields(text, _FIELDS, path)
+    (rows,), turn, of_seats, tiles, tokens = split_fields(text, _FIELDS, path)
     pieces = _read_board(rows, path)
     seats = [
         {
@@ -69,7 +71,7 @@ def parse_compact(text, path="position"):
             "pilli": text_of(pilli),
             "temples": list(map(int, temples)),
         }
-        for score, number, pilli, temples in seats_of(seats)
+        for score, number, pilli, temples in seats_of(of_seats)
     ]
     display, removed, upcoming, pool = map(_read_sizes, tokens)
     return {
@@ -98,7 +100,7 @@ def parse_compact(text, path="position"):
     }
 
 
-def _format_row(marks):
+def _format_row(marks: Iterable[str]) -> str:
     row, bare = "", 0
     for mark in marks:
         if mark:
@@ -109,7 +111,7 @@ def _format_row(marks):
     return row + (str(bare) if bare else "")
 
 
-def _read_board(rows, path):
+def _read_board(rows: str, path: str) -> list[tuple[str, str]]:
     """Return (name of the space, mark) of everything on the board."""
     pieces = []
     for number, row in enumerate(rows.split("/"), 1):
@@ -126,9 +128,9 @@ def _read_board(rows, path):
     return pieces
 
 
-def _format_sizes(sizes):
+def _format_sizes(sizes: Iterable[int]) -> str:
     return "".join(_SIZES[size] for size in sizes) or NONE
 
 
-def _read_sizes(text):
+def _read_sizes(text: str) -> list[int] | None:
     return None if text == "?" else [_SIZES.index(digit) for digit in text_of(text)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from cext.games.mexica.ops import scoring_now
 from mexica_ai.draw import marks
@@ -16,6 +15,7 @@ from mexica_ai.game.contract import try_parse
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.notation import SHAPE, parse_position
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import readable
 
 PARTS = ("board", "panel", "steps")
@@ -29,10 +29,10 @@ _BOLD = {"text_anchor": "middle", "font_weight": "bold"}
 
 
 def draw(
-    fields: dict[str, Any],
+    fields: JsonObject,
     *,
     viewer: int | None = None,
-    turn: Sequence[tuple[str, dict[str, Any]]] = (),
+    turn: Sequence[tuple[str, JsonObject]] = (),
     theme: str = "light",
     parts: Sequence[str] = PARTS,
     targets: bool = False,
@@ -61,55 +61,48 @@ def draw(
     return document(width, height, paper + "".join(body), picture.title())
 
 
-def _square(cell):
+def _square(cell: int) -> tuple[int, int]:
     return cell % 32 - 1, cell // 32 - 1
 
 
-def _center(cell):
+def _center(cell: int) -> tuple[float, float]:
     column, row = _square(cell)
     return X + SIZE * (column + 0.5), Y + SIZE * (row + 0.5)
 
 
-def _owner(seat):
+def _owner(seat: int) -> int | str:
     return NEUTRAL if seat == board.NEUTRAL else seat
 
 
-def _cell(name):
-    """Return the cell of a space, None for what is no space of the grid."""
-    try:
-        cell = parse_space(name)
-    except (ValueError, IndexError, TypeError):
-        return None
-    return cell if cell in _GRID else None
-
-
-_GRID = frozenset(board.GRID)
-
-
 class _Picture:
-    """Draws one position; what cannot be read of it is left out, so that an editor can show a faulty one."""
+    """Draws one position, which has the right shape but may be invalid, as in an editor."""
 
-    def __init__(self, fields, paint, turn, targets, shares):
+    def __init__(
+        self,
+        fields: JsonObject,
+        paint: Paint,
+        turn: Sequence[tuple[str, JsonObject]],
+        targets: bool,
+        shares: Sequence[float] | None,
+    ) -> None:
         self.fields, self.paint, self.turn, self.targets, self.shares = fields, paint, turn, targets, shares
         self.now = turn[-1][1] if turn else fields
         now = self.now
-        self.canals = {cell for name in now.get("canals", ()) if (cell := _cell(name)) is not None}
-        self.bridges = self._places(now, "bridges", "axis")
+        self.canals = {parse_space(name) for name in now["canals"]}
+        self.bridges: dict[int, str] = {parse_space(bridge["at"]): bridge["axis"] for bridge in now["bridges"]}
         self.temples = {
             cell: temple
             for cell, temple in board.read_temples(now["temples"]).items()
             if board.NEUTRAL <= temple[0] < board.MAX_PLAYERS
         }
-        self.tokens = self._places(now["calpulli"], "placed", "size")
-        self.pillis = {
-            seat: cell for seat, own in enumerate(now.get("seats", ())) if (cell := _cell(own.get("pilli"))) is not None
-        }
+        self.tokens: dict[int, int] = {parse_space(token["at"]): token["size"] for token in now["calpulli"]["placed"]}
+        self.pillis = {seat: parse_space(own["pilli"]) for seat, own in enumerate(now["seats"]) if own["pilli"]}
         self.districts = board.districts(self.canals)
         self.gains, self.winners = self._outcome()
 
-    def _outcome(self):
+    def _outcome(self) -> tuple[Sequence[int], Sequence[int]]:
         """Return what a scoring now would bring each seat, and who has won; nothing of a position that is not valid."""
-        phase = self.now.get("phase")
+        phase = self.now["phase"]
         state = try_parse(parse_position, self.now) if phase in ("play", "over") else None
         if state is None:
             return [], []
@@ -117,22 +110,18 @@ class _Picture:
             return scoring_now(state), []
         return [], [seat for seat, share in enumerate(state.returns()) if share]
 
-    @staticmethod
-    def _places(fields, key, value):
-        return {cell: entry.get(value) for entry in fields.get(key, ()) if (cell := _cell(entry.get("at"))) is not None}
-
-    def title(self):
+    def title(self) -> str:
         now = self.now
-        place = f"Mexica, {now.get('players')} players"
-        if now.get("phase") == "play":
-            place += f", period {now.get('period')}, round {now.get('round')}"
+        place = f"Mexica, {now['players']} players"
+        if now["phase"] == "play":
+            place += f", period {now['period']}, round {now['round']}"
         if not self.turn:
-            return place + (", over" if now.get("phase") == "over" else f", seat {now.get('to_move')} to move")
-        return f"{place}, turn of seat {self.fields.get('to_move')}: " + "; ".join(action for action, _ in self.turn)
+            return place + (", over" if now["phase"] == "over" else f", seat {now['to_move']} to move")
+        return f"{place}, turn of seat {self.fields['to_move']}: " + "; ".join(action for action, _ in self.turn)
 
     # --- the board
 
-    def board(self):
+    def board(self) -> str:
         layers = [
             self._coordinates(),
             self._water(),
@@ -141,17 +130,20 @@ class _Picture:
             self._palace(),
             self._numbers(),
             *(self._bridge(cell, axis) for cell, axis in sorted(self.bridges.items())),
-            *(self._token(cell, size) for cell, size in sorted(self.tokens.items())),
-            *(self._temple(cell, *temple) for cell, temple in sorted(self.temples.items())),
+            *(
+                self._calpulli(*_center(cell), 16.5, size, class_="calpulli")
+                for cell, size in sorted(self.tokens.items())
+            ),
+            *(self._temple(*_center(cell), *temple, 13.5) for cell, temple in sorted(self.temples.items())),
             self._turn_marks(),
             *(self._pilli(seat, cell) for seat, cell in self.pillis.items()),
-            self._badges(),
         ]
+        layers.append(group([marks.badge(self.paint, *badge) for badge in self.badges], class_="badges"))
         if self.targets:
             layers.append(self._targets())
         return group(layers, class_="board")
 
-    def _coordinates(self):
+    def _coordinates(self) -> str:
         parts = []
         for column, name in enumerate(board.COLUMNS):
             x = X + SIZE * (column + 0.5)
@@ -159,12 +151,10 @@ class _Picture:
         for row in range(_ROWS):
             y = Y + SIZE * (row + 0.5) + 4
             parts += [text(x, y, row + 1, 12, text_anchor="middle") for x in (15, _BOARD_WIDTH - 15)]
-        return group(parts, **{**self.paint("soft"), "class_": self._classes("coords", self.paint("soft"))})
+        paint = self.paint("soft")
+        return group(parts, **paint | {"class_": f"coords {paint.get('class_', '')}".rstrip()})
 
-    def _classes(self, name, paint):
-        return f"{name} {paint['class_']}" if "class_" in paint else name
-
-    def _water(self):
+    def _water(self) -> str:
         lake = element(
             "rect",
             x=28.0,
@@ -176,7 +166,7 @@ class _Picture:
         )
         island = [_square(cell) for cell in board.LAND]
         waves = []
-        for index, cell in enumerate(sorted(_GRID - board.LAND)):
+        for index, cell in enumerate(cell for cell in board.GRID if cell not in board.LAND):
             if index % 4 == 1 and not any(near in board.LAND for near in board.neighbours(cell)):
                 waves.append(self._wave(*_center(cell), "shallows"))
         shallows = element("path", d=outline(island, SIZE, X, Y, 13, 16), **self.paint("shallows"))
@@ -186,30 +176,27 @@ class _Picture:
         ripples = [self._wave(x, y + dy, "lake") for x, y in middles for dy in (-5, 9)]
         return group([lake, *waves, shallows, ditch, *ripples], class_="water")
 
-    def _wave(self, x, y, color):
+    def _wave(self, x: float, y: float, color: str) -> str:
         data = f"M{x - 9:g} {y:g}q4.5 -5 9 0t9 0"
         return element("path", d=data, stroke_linecap="round", **self.paint(None, color, 1.6))
 
-    def _district(self, district):
+    def _district(self, district: frozenset[int]) -> str:
         squares = [_square(cell) for cell in district]
         size = next((size for cell, size in self.tokens.items() if cell in district), None)
         leaders = self._leaders(district) if size else []
-        fill, pattern = "land", ""
-        paint = self.paint(fill, "shore", 3.0)
-        if len(leaders) == 1:
-            paint = self.paint(f"tint{leaders[0]}", "shore", 3.0)
+        paint = self.paint(f"tint{leaders[0]}" if len(leaders) == 1 else "land", "shore", 3.0)
         parts = [element("path", d=outline(squares, SIZE, X, Y, 2.2, 12), **paint)]
         if len(leaders) > 1:
             name = "s" + "-".join(map(str, leaders))
-            pattern = self._stripes(name, leaders)
             stripes = {**self.paint(), "fill": f"url(#{name})"}
-            parts = [pattern, parts[0], element("path", d=outline(squares, SIZE, X, Y, 1, 11), **stripes)]
+            parts.insert(0, self._stripes(name, leaders))
+            parts.append(element("path", d=outline(squares, SIZE, X, Y, 1, 11), **stripes))
         if size:
             line = self.paint(None, "woodrim", 1.4)
             parts.append(element("path", d=outline(squares, SIZE, X, Y, -2.6, 8), **line))
         return group(parts, class_="district")
 
-    def _stripes(self, name, seats):
+    def _stripes(self, name: str, seats: Sequence[int | str]) -> str:
         width = _STRIPE * len(seats)
         stripes = [
             element("rect", x=_STRIPE * index, width=_STRIPE, height=width, **self.paint(f"tint{seat}"))
@@ -225,14 +212,14 @@ class _Picture:
             patternTransform="rotate(45)",
         )
 
-    def _levels(self, district):
+    def _levels(self, district: frozenset[int]) -> dict[int | str, int]:
         levels = board.levels(self.temples, district)
         return {_owner(seat): level for seat, level in levels.items()}
 
-    def _leaders(self, district):
+    def _leaders(self, district: frozenset[int]) -> list[int | str]:
         return sorted(map(_owner, board.leaders(board.levels(self.temples, district))), key=str)
 
-    def _grid(self):
+    def _grid(self) -> str:
         steps = []
         for district in self.districts:
             for cell in district:
@@ -245,7 +232,7 @@ class _Picture:
         line = self.paint(None, "palace", 1.0)
         return element("path", d="".join(sorted(steps)), stroke_dasharray="2 4", **line) if steps else ""
 
-    def _palace(self):
+    def _palace(self) -> str:
         parts = []
         for cell in sorted(board.PALACE):
             x, y = _center(cell)
@@ -262,10 +249,10 @@ class _Picture:
         return group(parts, class_="palace")
 
     @staticmethod
-    def _box(x, y, size, **attributes):
+    def _box(x: float, y: float, size: float, **attributes: object) -> str:
         return element("rect", x=x - size / 2, y=y - size / 2, width=size, height=size, **attributes)
 
-    def _numbers(self):
+    def _numbers(self) -> str:
         """The sizes of unfounded districts, on a free space near their middle."""
         taken = {*self.temples, *self.tokens, *self.pillis.values(), *board.PALACE}
         parts = []
@@ -280,7 +267,7 @@ class _Picture:
             parts.append(text(x, y + size * 0.36, len(district), size, **_BOLD, **self.paint("landink")))
         return group(parts, class_="sizes", opacity="0.75")
 
-    def _bridge(self, cell, axis):
+    def _bridge(self, cell: int, axis: str) -> str:
         x, y = _center(cell)
         turned = {"transform": f"rotate(90 {x:g} {y:g})"} if axis == "ns" else {}
         planks = [
@@ -292,11 +279,7 @@ class _Picture:
         ]
         return group(planks, class_="bridge", **turned)
 
-    def _token(self, cell, size):
-        x, y = _center(cell)
-        return self._calpulli(x, y, 16.5, size, class_="calpulli")
-
-    def _calpulli(self, x, y, radius, size, **attributes):
+    def _calpulli(self, x: float, y: float, radius: float, size: int, **attributes: object) -> str:
         parts = [
             element("circle", cx=float(x), cy=float(y), r=float(radius), **self.paint("calpulli", "calpullirim", 1.8)),
             element("circle", cx=float(x), cy=float(y), r=radius - 3, **self.paint(None, "calpullirim", 0.8)),
@@ -308,11 +291,8 @@ class _Picture:
         parts.append(text(x, y + radius * 0.68, values, radius * 0.46, **style))
         return group(parts, **attributes)
 
-    def _temple(self, cell, seat, level):
-        return self._temple_at(*_center(cell), seat, level, 13.5)
-
-    def _temple_at(self, x, y, seat, level, radius):
-        name = NEUTRAL if seat == board.NEUTRAL else seat
+    def _temple(self, x: float, y: float, seat: int, level: int, radius: float) -> str:
+        name = _owner(seat)
         return group(
             [
                 seat_mark(self.paint, name, x, y, radius, ""),
@@ -332,15 +312,15 @@ class _Picture:
             class_="temple",
         )
 
-    def _pilli(self, seat, cell):
+    def _pilli(self, seat: int, cell: int) -> str:
         if seat >= board.MAX_PLAYERS:
             return ""
         return pawn(self.paint, seat, *_center(cell), 40, class_="pilli")
 
-    def _targets(self):
+    def _targets(self) -> str:
         parts = []
-        mover = self.pillis.get(self.now.get("to_move")) if self.now.get("phase") == "play" else None
-        for cell in sorted(_GRID):
+        mover = self.pillis.get(self.now["to_move"]) if self.now["phase"] == "play" else None
+        for cell in board.GRID:
             column, row = _square(cell)
             parts.append(
                 element(
@@ -359,30 +339,31 @@ class _Picture:
 
     # --- a turn
 
-    def _turn_marks(self):
-        found, self.badges = [], []
-        before, corners = self.fields, Counter()
+    def _turn_marks(self) -> str:
+        shapes = []
+        self.badges: list[tuple[float, float, int]] = []  # place and number
+        before = self.fields
+        corners: Counter[tuple[float, float]] = Counter()
         for number, (action, after) in enumerate(self.turn, 1):
             verb, *operands = action.split()
             if verb in ("walk", "sail", "teleport"):
                 seat = before["to_move"]
-                start, end = _cell(before["seats"][seat]["pilli"]), _cell(operands[0])
-                if start is not None:
-                    found.append(self._way(verb, start, end, seat, number))
+                start, end = parse_space(before["seats"][seat]["pilli"]), parse_space(operands[0])
+                shapes.append(self._way(verb, start, end, seat, number))
             elif verb != "end":
-                cells = [cell for word in operands for name in word.split("-") if (cell := _cell(name)) is not None]
+                cells = [parse_space(name) for word in operands for name in word.split("-") if name[0] in board.COLUMNS]
                 cells = cells[1:] if verb == "relocate" else cells
                 if cells:
                     data = outline([_square(cell) for cell in cells], SIZE, X, Y, -1, 6)
-                    found.append(marks.frame(self.paint, data))
+                    shapes.append(marks.frame(self.paint, data))
                     x, y = min((_center(cell) for cell in cells), key=lambda point: (point[1], point[0]))
                     shift = 12 * corners[x, y]
                     corners[x, y] += 1
                     self.badges.append((x - 15 + shift, y - 16, number))
             before = after
-        return group(found, class_="turn")
+        return group(shapes, class_="turn")
 
-    def _way(self, verb, start, end, seat, number):
+    def _way(self, verb: str, start: int, end: int, seat: int, number: int) -> str:
         (x, y), (u, v) = _center(start), _center(end)
         dash = {"walk": None, "sail": "2 5", "teleport": "9 6"}[verb]
         arrow, middle = marks.arrow(self.paint, (x, y), (u, v), dash=dash, bend=28.0 if verb == "teleport" else 4.0)
@@ -390,31 +371,30 @@ class _Picture:
         self.badges.append((middle[0] - (15 - above), middle[1] - above, number))
         return pawn(self.paint, seat, x, y, 40, opacity="0.4") + arrow
 
-    def _badges(self):
-        return group([marks.badge(self.paint, *badge) for badge in self.badges], class_="badges")
-
     # --- the panel
 
-    def panel(self):
+    def panel(self) -> tuple[str, float]:
         now, paint = self.now, self.paint
         heading = {"placement": "placement", "over": "over"}.get(
-            now.get("phase"), f"period {now.get('period')}, round {now.get('round')}"
+            now["phase"], f"period {now['period']}, round {now['round']}"
         )
         parts = [
             text(0, 46, "Mexica", 22, font_weight="bold", **paint("ink")),
             text(_PANEL_WIDTH, 46, heading, 13, text_anchor="end", **paint("soft")),
         ]
         y = 60.0
-        for seat, own in enumerate(now.get("seats", ())[: board.MAX_PLAYERS]):
+        for seat, own in enumerate(now["seats"][: board.MAX_PLAYERS]):
             parts.append(group([self._seat(seat, own)], transform=f"translate(0 {y:g})", class_="seat"))
             y += 82
         if self.shares:
-            parts.append(group([self._shares()], transform=f"translate(0 {y:g})"))
+            parts.append(group([self._share_bar(self.shares)], transform=f"translate(0 {y:g})"))
             y += 52
         else:
             y += 6
-        calpulli = now.get("calpulli", {})
-        for label, sizes in self._token_rows(calpulli):
+        rows = [("on display", now["calpulli"]["display"])]
+        if now["period"] == 1 and now["calpulli"].get("upcoming"):
+            rows.append(("period 2", now["calpulli"]["upcoming"]))
+        for label, sizes in rows:
             parts.append(text(0, y + 12, label, 11.5, **paint("soft")))
             if not sizes:
                 parts.append(text(62, y + 12, "none", 11.5, **paint("soft")))
@@ -433,31 +413,23 @@ class _Picture:
         parts.append(group([self._supply()], transform=f"translate(0 {y:g})"))
         return group(parts, class_="panel"), y + 40
 
-    def _token_rows(self, calpulli):
-        rows = [("on display", calpulli.get("display", ()))]
-        if self.now.get("period") == 1:
-            upcoming = calpulli.get("upcoming")
-            if upcoming:
-                rows.append(("period 2", upcoming))
-        return rows
-
-    def _token_of(self, district):
+    def _token_of(self, district: frozenset[int]) -> int:
         return next(size for cell, size in self.tokens.items() if cell in district)
 
-    def _seat(self, seat, own):
+    def _seat(self, seat: int, own: JsonObject) -> str:
         paint, now = self.paint, self.now
-        is_moving = seat == self.fields.get("to_move") and self.fields.get("phase") != "over"
+        is_moving = seat == self.fields["to_move"] and self.fields["phase"] != "over"
         is_lit = is_moving or seat in self.winners
         edge = paint("card", f"seat{seat}" if is_lit else "line", 2.4 if is_lit else 1.4)
         parts = [
             element("rect", width=float(_PANEL_WIDTH), height=74.0, rx=9.0, **edge),
             seat_mark(paint, seat, 24, 24, 12),
             text(44, 24, f"Seat {seat}", 15, font_weight="bold", **paint("ink")),
-            text(_PANEL_WIDTH - 12, 31, own.get("score", ""), 24, **{**_BOLD, "text_anchor": "end"}, **paint("ink")),
-            self._action_tokens(own.get("action_tokens", 0), len(str(own.get("score", "")))),
+            text(_PANEL_WIDTH - 12, 31, own["score"], 24, **{**_BOLD, "text_anchor": "end"}, **paint("ink")),
+            self._action_tokens(own["action_tokens"], len(str(own["score"]))),
         ]
         if is_moving:
-            note = "after this turn" if self.turn else f"to move, {now.get('action_points')} AP"
+            note = "after this turn" if self.turn else f"to move, {now['action_points']} AP"
             parts.append(text(44, 40, note, 11.5, **paint("soft")))
         elif seat in self.winners:
             note = "wins" if len(self.winners) == 1 else "shares the win"
@@ -465,31 +437,31 @@ class _Picture:
         if seat < len(self.gains):
             note = f"+{self.gains[seat]} now"
             parts.append(text(_PANEL_WIDTH - 12, 47, note, 11.5, text_anchor="end", **paint("soft")))
-        for level, number in enumerate(own.get("temples", ())[:4], 1):
+        for level, number in enumerate(own["temples"][:4], 1):
             x = 24 + 66 * (level - 1)
             parts += [
-                self._temple_at(x, 57, seat, level, 10.5),
+                self._temple(x, 57, seat, level, 10.5),
                 text(x + 17, 61.5, f"{TIMES}{number}", 13, **paint("ink")),
             ]
         return "".join(parts)
 
-    def _action_tokens(self, number, digits):
+    def _action_tokens(self, number: int, digits: int) -> str:
         x = _PANEL_WIDTH - 92.0 - 14 * max(digits - 2, 0)
         label = text(x + 22, 26, f"{TIMES}{number}", 13, **self.paint("ink"))
         return group([self._star(x, 12), label], class_="tokens")
 
-    def _star(self, x, y):
+    def _star(self, x: float, y: float) -> str:
         """Return an action token."""
         box = {"x": float(x), "y": float(y), "width": 18.0, "height": 18.0, "rx": 4.0}
         star = f"M{x + 9:g} {y + 3.5:g}l1.7 3.7 4 .4-3 2.7.9 4-3.6-2.1-3.6 2.1.9-4-3-2.7 4-.4Z"
         back = element("rect", **box, **self.paint("paper", "soft", 1.4))
         return back + element("path", d=star, **self.paint("soft"))
 
-    def _shares(self):
+    def _share_bar(self, shares: Sequence[float]) -> str:
         paint = self.paint
         parts = [text(0, 11, "expected share of the win", 11.5, **paint("soft"))]
         x = 0.0
-        for seat, share in enumerate(self.shares):
+        for seat, share in enumerate(shares):
             wide = _PANEL_WIDTH * share
             parts.append(element("rect", x=x, y=18.0, width=wide, height=20.0, **paint(f"seat{seat}")))
             if wide > 36:
@@ -498,7 +470,7 @@ class _Picture:
             x += wide
         return "".join(parts)
 
-    def _rank(self, district):
+    def _rank(self, district: frozenset[int]) -> str:
         paint = self.paint
         levels = sorted(self._levels(district).items(), key=lambda item: (-item[1], str(item[0])))
         parts = [
@@ -512,14 +484,14 @@ class _Picture:
             parts.append(text(32, 17, "no temples", 11.5, **paint("soft")))
         return "".join(parts)
 
-    def _supply(self):
+    def _supply(self) -> str:
         now, paint = self.now, self.paint
-        tiles = now.get("canal_tiles", {})
-        tokens = board.NUM_ACTION_TOKENS - sum(seat.get("action_tokens", 0) for seat in now.get("seats", ()))
+        tiles = now["canal_tiles"]
+        tokens = board.NUM_ACTION_TOKENS - sum(seat["action_tokens"] for seat in now["seats"])
         double = element("path", d="M0 2h30v16h-30ZM15 2v16", **paint("canal", "bank", 1.2))
         single = element("path", d="M78 2h16v16h-16Z", **paint("canal", "bank", 1.2))
         bridge = element("path", d="M138 4h28v12h-28ZM145 4v12M152 4v12M159 4v12", **paint("wood", "woodrim", 1.2))
         bridges = board.NUM_BRIDGES - len(self.bridges)
-        counts = ((34, tiles.get("double")), (98, tiles.get("single")), (170, bridges), (232, tokens))
+        counts = ((34, tiles["double"]), (98, tiles["single"]), (170, bridges), (232, tokens))
         labels = [text(x, 15, f"{TIMES}{count}", 13, **paint("ink")) for x, count in counts]
         return group([double, single, bridge, self._star(210, 1), *labels], class_="supply")

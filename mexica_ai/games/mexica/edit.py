@@ -1,12 +1,14 @@
 """Editing positions of Mexica: pieces on the picture, counters and fields beside it.
 
-What the rest of a position determines follows an edit: the tiles of canals left, the temples left, and the tokens of
-the second period if the pool is the standard one.
+An edit also updates the numbers that the rest of a position determines: the canal tiles left, the temples left, and the
+tokens of the second period if the pool is the standard one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import Any
 
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import NEUTRAL, pawn, seat_mark, seat_shape
@@ -16,13 +18,14 @@ from mexica_ai.game.edit import Brush, Editor, Group, bag, choice, flag, number,
 from mexica_ai.games.mexica import board, invariants
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.notation import AXES, SHAPE
+from mexica_ai.io.json_types import JsonObject
 
 _SIZES = range(board.MIN_SIZE, board.MAX_SIZE + 1)
 _LEVELS = len(board.TEMPLES_BY_PERIOD[1])
 _SPACES = {format_space(cell): cell for cell in board.GRID}
 _PAINT = Paint("page")
 _SEAT_KEYS = ("0123", "pqrs")  # of temples and of pillis
-# What a phase but play determines.
+# The values that these phases determine.
 _FIXED = {
     "placement": {"period": 1, "round": 0, "idle_rounds": 0},
     "over": {"period": 2, "to_move": 0},
@@ -36,13 +39,13 @@ class MexicaEditor(Editor):
     game = "mexica"
     shape = SHAPE
 
-    def brushes(self, fields):
+    def brushes(self, fields: JsonObject) -> list[Brush]:
         """Return a brush for each kind of piece and each seat."""
         canal = element("path", d="M2 8h24v12h-24ZM14 8v12", **_PAINT("canal", "bank", 1.4))
         planks = element("path", d="M2 8h24v12h-24ZM8 8v12M14 8v12M20 8v12", **_PAINT("wood", "woodrim", 1.4))
         disc = element("circle", cx=14.0, cy=14.0, r=11.0, **_PAINT("calpulli", "calpullirim", 2.0))
         cross = element("path", d="M6 6l16 16M22 6l-16 16", stroke_linecap="round", **_PAINT(None, "ink", 3.0))
-        found = [
+        brushes = [
             Brush("canal", "c", "Canal", canal),
             Brush("bridge", "b", "Bridge", planks),
             Brush("calpulli", "f", "Calpulli token", disc),
@@ -50,16 +53,16 @@ class MexicaEditor(Editor):
         players = _players(fields)
         for seat in range(players):
             label = f"Temple of seat {seat}"
-            found.append(Brush(f"temple {seat}", _SEAT_KEYS[0][seat], label, _temple(seat)))
+            brushes.append(Brush(f"temple {seat}", _SEAT_KEYS[0][seat], label, _temple(seat)))
         if players == board.MIN_PLAYERS:
-            found.append(Brush("neutral", "n", "Neutral temple", _temple(NEUTRAL)))
+            brushes.append(Brush("neutral", "n", "Neutral temple", _temple(NEUTRAL)))
         for seat in range(players):
-            found.append(
+            brushes.append(
                 Brush(f"pilli {seat}", _SEAT_KEYS[1][seat], f"Pilli of seat {seat}", pawn(_PAINT, seat, 14, 14, 28))
             )
-        return [*found, Brush("remove", "x", "Remove", cross)]
+        return [*brushes, Brush("remove", "x", "Remove", cross)]
 
-    def groups(self, fields):
+    def groups(self, fields: JsonObject) -> list[Group]:
         """Return the fields of the game and the seats, and the counters of the supply."""
         players = _players(fields)
         turn = [
@@ -81,7 +84,7 @@ class MexicaEditor(Editor):
             number(fields, "canal_tiles.double", "Double canals left", 0, board.NUM_DOUBLE_TILES - 2),
             number(fields, "canal_tiles.single", "Single canals left", 0, board.NUM_SINGLE_TILES),
         ]
-        found = [Group("Turn", turn)]
+        groups = [Group("Turn", turn)]
         for seat, own in enumerate(fields["seats"][:players]):
             where = f"seats[{seat}]"
             controls = [
@@ -91,12 +94,12 @@ class MexicaEditor(Editor):
             for level in range(len(own["temples"][:_LEVELS])):
                 most = board.TEMPLES_BY_PERIOD[2][level]
                 controls.append(number(fields, f"{where}.temples[{level}]", f"Level {level + 1} left", 0, most))
-            found.append(Group(f"Seat {seat}", controls))
-        return [*found, Group("Canals", tiles), Group("Calpulli tokens", calpulli)]
+            groups.append(Group(f"Seat {seat}", controls))
+        return [*groups, Group("Canals", tiles), Group("Calpulli tokens", calpulli)]
 
     # --- on the picture
 
-    def click(self, fields, brush, target):
+    def click(self, fields: JsonObject, brush: str, target: str) -> None:
         """Put a piece on a space; again: turn it, raise it, or take it away."""
         at = _land(target)
         kind, _, seat = brush.partition(" ")
@@ -115,7 +118,7 @@ class MexicaEditor(Editor):
             self._raise_temple(fields, at, int(seat) if seat else board.NEUTRAL)
         self._count(fields)
 
-    def move(self, fields, start, end):
+    def move(self, fields: JsonObject, start: str, end: str) -> None:
         """Move the uppermost piece of a space to another one."""
         end = _land(end)
         piece = self._uppermost(fields, _land(start))
@@ -136,7 +139,7 @@ class MexicaEditor(Editor):
         self._count(fields)
 
     @staticmethod
-    def _turn_bridge(fields, at):
+    def _turn_bridge(fields: JsonObject, at: str) -> None:
         bridge = _find(fields["bridges"], at)
         first = _axis(fields, at)
         if bridge is None:
@@ -147,7 +150,7 @@ class MexicaEditor(Editor):
             fields["bridges"].remove(bridge)
 
     @staticmethod
-    def _toggle_token(fields, at):
+    def _toggle_token(fields: JsonObject, at: str) -> None:
         """Found the district of a space with a token of its size, from the display if it has one."""
         calpulli = fields["calpulli"]
         token = _find(calpulli["placed"], at)
@@ -156,7 +159,9 @@ class MexicaEditor(Editor):
             if _num_shown(calpulli) < _SHOWN.get(fields["period"], 0):
                 calpulli["display"].append(token["size"])
             return
-        size = next((len(found) for found in board.districts(_cells(fields["canals"])) if _SPACES[at] in found), 0)
+        size = next(
+            (len(district) for district in board.districts(_cells(fields["canals"])) if _SPACES[at] in district), 0
+        )
         if size not in _SIZES:
             where = f"the district of {at} has {size} spaces" if size else f"{at} is a canal"
             expected = f"a district of {board.MIN_SIZE} to {board.MAX_SIZE}"
@@ -166,7 +171,7 @@ class MexicaEditor(Editor):
             calpulli["display"].remove(size)
 
     @staticmethod
-    def _raise_temple(fields, at, seat):
+    def _raise_temple(fields: JsonObject, at: str, seat: int) -> None:
         temple = _find(fields["temples"], at)
         if temple is None:
             fields["temples"].append({"at": at, "seat": seat, "level": 1})
@@ -178,7 +183,7 @@ class MexicaEditor(Editor):
             fields["temples"].remove(temple)
 
     @staticmethod
-    def _uppermost(fields, at):
+    def _uppermost(fields: JsonObject, at: str) -> tuple[str, Any] | None:
         """Return the key and the entry of the piece on top of a space, None if it is empty."""
         for own in fields["seats"]:
             if own["pilli"] == at:
@@ -192,7 +197,7 @@ class MexicaEditor(Editor):
                 return key, entry
         return ("canals", at) if at in fields["canals"] else None
 
-    def _remove(self, fields, at):
+    def _remove(self, fields: JsonObject, at: str) -> None:
         piece = self._uppermost(fields, at)
         if piece is None:
             return
@@ -204,9 +209,9 @@ class MexicaEditor(Editor):
         else:
             fields[key].remove(entry)
 
-    # --- what follows
+    # --- consequences of an edit
 
-    def changed(self, fields, path):
+    def changed(self, fields: JsonObject, path: str) -> None:
         """Adapt the seats to their number, and the turn to the phase."""
         if path == "players":
             players = fields["players"]
@@ -224,7 +229,7 @@ class MexicaEditor(Editor):
             fields |= _FIXED[fields["phase"]]
             self._count(fields)
 
-    def tidy(self, fields):
+    def tidy(self, fields: JsonObject) -> None:
         """Write lists in reading order, and the tokens of the second period if the others determine them."""
         fields["canals"] = sorted(set(fields["canals"]), key=parse_space)
         calpulli = fields["calpulli"]
@@ -241,13 +246,13 @@ class MexicaEditor(Editor):
         elif fields["period"] == 1 and not calpulli.get("upcoming"):
             calpulli["upcoming"] = None
 
-    def _count(self, fields):
-        """Count what the pieces on the board leave."""
+    def _count(self, fields: JsonObject) -> None:
+        """Count the temples and the canal tiles that are left."""
         self._count_temples(fields)
         self._count_tiles(fields)
 
     @staticmethod
-    def _count_temples(fields):
+    def _count_temples(fields: JsonObject) -> None:
         totals = board.TEMPLES_BY_PERIOD.get(fields["period"])
         if totals is None:
             return
@@ -256,58 +261,58 @@ class MexicaEditor(Editor):
             own["temples"] = [max(0, total - built[seat, level]) for level, total in enumerate(totals, 1)]
 
     @staticmethod
-    def _count_tiles(fields):
-        """Lay the canals with as many single tiles as before, if that can be, or else nearly."""
+    def _count_tiles(fields: JsonObject) -> None:
+        """Lay the canals with the same number of single tiles as before if possible, else with the nearest one."""
         dug = _cells(fields["canals"]).difference(board.PRINTED_CANALS)
         doubles, tiles = invariants.count_dominoes(dug), fields["canal_tiles"]
         before = board.NUM_SINGLE_TILES - tiles["single"]
-        can_be = [
+        possible = [
             single
             for single in range(board.NUM_SINGLE_TILES + 1)
             if (len(dug) - single) % 2 == 0 and 0 <= len(dug) - single <= 2 * min(doubles, board.NUM_DOUBLE_TILES - 2)
         ]
-        if can_be:
-            single = min(can_be, key=lambda number: (abs(number - before), number))
+        if possible:
+            single = min(possible, key=lambda number: (abs(number - before), number))
             tiles["single"] = board.NUM_SINGLE_TILES - single
             tiles["double"] = board.NUM_DOUBLE_TILES - 2 - (len(dug) - single) // 2
 
     # --- faults
 
-    def targets(self, data, path):
+    def targets(self, data: object, path: str) -> list[str]:
         """Return the spaces that a fault concerns."""
         steps = edit.steps_of(path)
         match steps:
             case ["canals"]:
-                found = [format_space(cell) for cell in board.PRINTED_CANALS]
+                names = [format_space(cell) for cell in board.PRINTED_CANALS]
             case ["canals", _]:
-                found = [edit.value_at(data, path)]
+                names = [edit.value_at(data, path)]
             case ["bridges" | "temples" as key, index, *_]:
-                found = [edit.value_at(data, f"{key}[{index}].at")]
+                names = [edit.value_at(data, f"{key}[{index}].at")]
             case ["calpulli", "placed", index, *_]:
-                found = [edit.value_at(data, f"calpulli.placed[{index}].at")]
-            case ["seats", index, "pilli"]:
+                names = [edit.value_at(data, f"calpulli.placed[{index}].at")]
+            case ["seats", int(index), "pilli"]:
                 at = edit.value_at(data, path)
                 if at not in tuple(_SPACES):
                     return [f"{edit.BRUSH}pilli {index}"] * (index < board.MAX_PLAYERS)
-                found = [at]
+                names = [at]
             case ["temples" | "bridges" as key]:
-                found = [edit.value_at(entry, "at") for entry in edit.entries_at(data, key)]
+                names = [edit.value_at(entry, "at") for entry in edit.entries_at(data, key)]
             case _:
-                found = []
-        return [name for name in found if isinstance(name, str) and name in _SPACES]
+                names = []
+        return [name for name in names if isinstance(name, str) and name in _SPACES]
 
 
-def _temple(seat):
+def _temple(seat: int | str) -> str:
     """Return a temple of two terraces."""
     terrace = seat_shape(seat, 14, 14, 5, **_PAINT(None, f"rim{seat}", 1.4))
     return seat_mark(_PAINT, seat, 14, 14, 9) + terrace
 
 
-def _players(fields):
+def _players(fields: JsonObject) -> int:
     return max(board.MIN_PLAYERS, min(len(fields["seats"]), board.MAX_PLAYERS))
 
 
-def _land(target):
+def _land(target: str) -> str:
     """Return the name of a space of the island; raise NotationError for another target."""
     if target not in _SPACES:
         raise refuse("target", f"there is no space {target[:20]!r}; expected one such as H6")
@@ -316,29 +321,29 @@ def _land(target):
     return target
 
 
-def _find(entries, at):
+def _find(entries: Iterable[JsonObject], at: str) -> JsonObject | None:
     return next((entry for entry in entries if entry["at"] == at), None)
 
 
-def _toggle(names, at):
+def _toggle(names: list[str], at: str) -> None:
     names.remove(at) if at in names else names.append(at)
 
 
-def _cells(names):
+def _cells(names: Iterable[str]) -> set[int]:
     return {_SPACES[name] for name in names if name in _SPACES}
 
 
-def _num_shown(calpulli):
+def _num_shown(calpulli: JsonObject) -> int:
     return sum(len(calpulli.get(key, ())) for key in ("display", "placed", "removed"))
 
 
-def _fits(fields, at, axis):
+def _fits(fields: JsonObject, at: str, axis: str) -> bool:
     """Return whether a bridge would end on dry land."""
     dry = board.LAND - _cells(fields["canals"])
     return dry.issuperset(board.ramps(_SPACES[at], axis))
 
 
-def _axis(fields, at):
+def _axis(fields: JsonObject, at: str) -> str:
     """Return the axis of a bridge that fits; of two, west to east."""
     return "ns" if _fits(fields, at, "ns") and not _fits(fields, at, "ew") else "ew"
 

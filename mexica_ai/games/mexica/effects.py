@@ -1,32 +1,33 @@
-"""What an action of Mexica changes at once, in words: districts, who leads them, and what a scoring now would bring."""
+"""The immediate effects of an action of Mexica in words: on districts, on who leads them, on a scoring now."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 from cext.games.mexica.ops import scoring_now
 from mexica_ai.game.contract import try_parse
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import parse_space
 from mexica_ai.games.mexica.notation import parse_position
+from mexica_ai.io.json_types import JsonObject
 
 
-def describe(before: dict[str, Any], after: dict[str, Any], seat: int) -> list[str]:
+def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
     """Return clauses; see `Reasons.describe_effects`."""
     if before["phase"] != "play" or after["phase"] != "play" or before["period"] != after["period"]:
         return []
     old, new = (board.districts({parse_space(name) for name in fields["canals"]}) for fields in (before, after))
-    found = []
+    clauses = []
     if len(new) > len(old):
         sizes = sorted(len(district) for district in new if district not in old)
-        found.append(f"makes districts of {_listed(sizes)}")
-    found += _leads(before, after, new, seat)
-    return found + _gains(before, after, seat)
+        clauses.append(f"makes districts of {_listed(sizes)}")
+    clauses += _leads(before, after, new, seat)
+    return clauses + _gains(before, after, seat)
 
 
-def _leads(before, after, districts, seat):
-    """Return who leads where, as far as that is new."""
-    found = []
+def _leads(before: JsonObject, after: JsonObject, districts: Iterable[frozenset[int]], seat: int) -> list[str]:
+    """Return the districts that have a new leader."""
+    clauses = []
     known = {token["at"] for token in before["calpulli"]["placed"]}
     temples = [board.read_temples(fields["temples"]) for fields in (before, after)]
     for token in after["calpulli"]["placed"]:
@@ -39,24 +40,24 @@ def _leads(before, after, districts, seat):
         levels = f"{new[seat]} level" + "s" * (new[seat] != 1)
         if leads == [seat]:
             rest = max((level for other, level in new.items() if other != seat), default=0)
-            found.append(f"leads {name}, {levels} to {rest}")
+            clauses.append(f"leads {name}, {levels} to {rest}")
         elif seat in leads:
-            found.append(f"shares the lead in {name} with {_listed(_owners(leads, seat))}, {levels} each")
+            clauses.append(f"shares the lead in {name} with {_listed(_owners(leads, seat))}, {levels} each")
         elif leads:
-            found.append(f"{_listed(_owners(leads, seat))} {'leads' if len(leads) == 1 else 'lead'} {name}")
+            clauses.append(f"{_listed(_owners(leads, seat))} {'leads' if len(leads) == 1 else 'lead'} {name}")
         else:
-            found.append(f"nobody leads {name}")
-    return found
+            clauses.append(f"nobody leads {name}")
+    return clauses
 
 
-def _owners(seats, but):
+def _owners(seats: Iterable[int], but: int) -> list[str]:
     return ["the neutral temples" if seat == board.NEUTRAL else f"seat {seat}" for seat in seats if seat != but]
 
 
-def _gains(before, after, seat):
-    """Return how what a scoring now would bring has changed."""
-    states = [try_parse(parse_position, fields) for fields in (before, after)]
-    if None in states:
+def _gains(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
+    """Return the changes in the points of a scoring now."""
+    states = [state for fields in (before, after) if (state := try_parse(parse_position, fields))]
+    if len(states) < 2:
         return []
     old, new = map(scoring_now, states)
     return [
@@ -66,6 +67,6 @@ def _gains(before, after, seat):
     ]
 
 
-def _listed(things):
+def _listed(things: Iterable[object]) -> str:
     *most, last = map(str, things)
     return f"{', '.join(most)} and {last}" if most else last

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mexica_ai.game.entry import MENU, Entry, Tool
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
+from mexica_ai.io.json_types import JsonObject
 
 TOOLS = (
     Tool("place", "p", "Place the pilli"),
@@ -27,7 +26,7 @@ GRID = {"rows": [str(row) for row in range(1, board.NUM_ROWS + 1)], "columns": l
 _AXES = {"ew": "east to west", "ns": "north to south"}
 
 
-def entry(action: str, fields: dict[str, Any]) -> Entry:
+def entry(action: str, fields: JsonObject) -> Entry:
     """Return how an action is entered; see `Picture.entry`."""
     verb, *words = action.split()
     match verb, words:
@@ -47,22 +46,22 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
     return Entry(verb, tuple(words))
 
 
-def describe(fields: dict[str, Any]) -> dict[str, str]:
-    """Return what lies on the targets of the picture, in words; see `Picture.describe_targets`."""
-    found = {format_space(cell): "land" if cell in board.LAND else "lake" for cell in board.GRID}
-    canals = [name for name in fields["canals"] if name in found]
+def describe(fields: JsonObject) -> dict[str, str]:
+    """Return the pieces on the targets of the picture, in words; see `Picture.describe_targets`."""
+    descriptions = {format_space(cell): "land" if cell in board.LAND else "lake" for cell in board.GRID}
+    canals = [name for name in fields["canals"] if name in descriptions]
     for district in board.districts({parse_space(name) for name in canals}):
         for cell in district:
-            found[format_space(cell)] = f"district of {len(district)}"
-    found |= dict.fromkeys(canals, "canal")
+            descriptions[format_space(cell)] = f"district of {len(district)}"
+    descriptions |= dict.fromkeys(canals, "canal")
     for bridge in fields["bridges"]:
-        found[bridge["at"]] += f", bridge {_AXES[bridge['axis']]}"
+        descriptions[bridge["at"]] += f", bridge {_AXES[bridge['axis']]}"
     for token in fields["calpulli"]["placed"]:
-        found[token["at"]] += f", calpulli {token['size']}"
+        descriptions[token["at"]] += f", calpulli {token['size']}"
     for temple in fields["temples"]:
         whose = "neutral" if temple["seat"] == board.NEUTRAL else f"seat {temple['seat']}'s"
-        found[temple["at"]] += f", {whose} temple {temple['level']}"
+        descriptions[temple["at"]] += f", {whose} temple {temple['level']}"
     for seat, own in enumerate(fields["seats"]):
         if own["pilli"]:
-            found[own["pilli"]] += f", pilli of seat {seat}"
-    return found
+            descriptions[own["pilli"]] += f", pilli of seat {seat}"
+    return descriptions

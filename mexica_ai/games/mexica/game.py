@@ -4,8 +4,6 @@ If the pool has more than fifteen tokens, those of the second period are hidden.
 there are no views. A full position contains them, and the end of period 1 deals them from it.
 """
 
-from typing import Any
-
 from cext.core.contract.game import State
 from cext.games.mexica import ops
 from cext.games.mexica.spec import SPEC
@@ -13,6 +11,7 @@ from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Pro
 from mexica_ai.games.mexica import board, compact, draw, edit, effects, entry, legality, notation, removal, tensor
 from mexica_ai.games.mexica.render import render
 from mexica_ai.io.errors import PositionError
+from mexica_ai.io.json_types import JsonObject
 
 LEVEL_ERRORS = {
     1: (0.145, 4.6), 2: (0.128, 2.7), 3: (0.118, 1.75), 4: (0.098, 1.27), 5: (0.112, 1.09), 6: (0.1, 0.5),
@@ -42,7 +41,7 @@ EXAMPLES = (
 )
 
 
-def redact(data: dict[str, Any]) -> dict[str, Any]:
+def redact(data: JsonObject) -> JsonObject:
     """Return the position without the tokens of the second period."""
     data["calpulli"].pop("upcoming", None)
     return data
@@ -66,7 +65,7 @@ def settle_chance(state: State) -> None:
     state.resolve_chance(0)  # the tokens are known, so the seed has no effect
 
 
-def from_message(data: dict[str, Any]) -> dict[str, Any]:
+def from_message(data: JsonObject) -> JsonObject:
     """Remove the two lists that were not given if they are empty."""
     calpulli = data.get("calpulli", {})
     if not calpulli.get("pool"):

@@ -9,11 +9,13 @@ after the next action), and the spacing of neutral temples (D1).
 """
 
 from collections import Counter
+from collections.abc import Collection, Container, Iterable, Sequence
 from itertools import islice
 
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
-from mexica_ai.io.strict import quote
+from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.strict import Findings, quote
 
 MAX_ROUND = 1_000_000  # far beyond any game (random play takes 20-35 rounds), well inside the compiled core's counter
 MAX_POOL = 255  # the compiled core counts tokens in bytes
@@ -21,7 +23,7 @@ MAX_SCORE = 999
 MAX_IDLE_ROUNDS = 4  # with the fourth, the period ends
 
 
-def check_fields(fields, path, findings):
+def check_fields(fields: JsonObject, path: str, findings: Findings) -> None:
     """Add a violation to `findings` for each invariant of the format and the rules that `fields` breaks.
 
     Parameters
@@ -36,7 +38,7 @@ def check_fields(fields, path, findings):
     _Checker(fields, path, findings).check()
 
 
-def check_pool(pool, path, findings):
+def check_pool(pool: Sequence[int], path: str, findings: Findings) -> None:
     """Add violations if the number or the sizes of a pool's tokens are out of range."""
     lowest = len(board.STANDARD_POOL)
     if not lowest <= len(pool) <= MAX_POOL:
@@ -45,7 +47,7 @@ def check_pool(pool, path, findings):
         findings.check_range(f"{path}[{index}]", size, board.MIN_SIZE, board.MAX_SIZE)
 
 
-def check_num_neutral(players, count, path, findings):
+def check_num_neutral(players: int, count: int, path: str, findings: Findings) -> None:
     """Add a violation if there are neutral temples but not two seats, or too many of them."""
     if count and players != 2:
         findings.add(path, "NEUTRAL_TEMPLES", f"has {count} neutral temples; expected none unless two play")
@@ -58,7 +60,7 @@ def check_num_neutral(players, count, path, findings):
 
 
 class _Checker:
-    def __init__(self, fields, path, findings):
+    def __init__(self, fields: JsonObject, path: str, findings: Findings) -> None:
         self.fields = fields
         self.path = path
         self.findings = findings
@@ -69,13 +71,13 @@ class _Checker:
         self.temple_cells = {temple["at"] for temple in fields["temples"]}
         self.token_cells = {token["at"] for token in fields["calpulli"]["placed"]}
 
-    def add(self, where, reason, message):
+    def add(self, where: str, reason: str, message: str) -> None:
         self.findings.add(f"{self.path}.{where}", reason, message)
 
-    def check_range(self, where, value, low, high):
+    def check_range(self, where: str, value: int, low: int, high: int) -> bool:
         return self.findings.check_range(f"{self.path}.{where}", value, low, high)
 
-    def check(self):
+    def check(self) -> None:
         self._check_counters()
         self._check_phase()
         self._check_seats()
@@ -88,7 +90,7 @@ class _Checker:
         self._check_founded_districts()
         self._check_period_still_runs()
 
-    def _check_counters(self):
+    def _check_counters(self) -> None:
         fields = self.fields
         if self.check_range("players", fields["players"], board.MIN_PLAYERS, board.MAX_PLAYERS):
             if len(self.seats) != fields["players"]:
@@ -105,7 +107,7 @@ class _Checker:
         highest = MAX_IDLE_ROUNDS if fields["phase"] == "over" else MAX_IDLE_ROUNDS - 1
         self.check_range("idle_rounds", fields["idle_rounds"], 0, highest)
 
-    def _check_phase(self):
+    def _check_phase(self) -> None:
         phase = self.fields["phase"]
         if phase == "placement":
             fixed = {
@@ -142,7 +144,7 @@ class _Checker:
                 f"given {self.fields['round']}; expected {first_round} or more in phase {phase}",
             )
 
-    def _check_seats(self):
+    def _check_seats(self) -> None:
         held = 0
         for index, seat in enumerate(self.seats):
             self.check_range(f"seats[{index}].score", seat["score"], 0, MAX_SCORE)
@@ -155,7 +157,7 @@ class _Checker:
                 f"the seats hold {held} action tokens; expected {board.NUM_ACTION_TOKENS} at most in all",
             )
 
-    def _check_spaces(self, where, cells, allowed, what):
+    def _check_spaces(self, where: str, cells: Iterable[int], allowed: Container[int], expected: str) -> None:
         """Add a violation for each cell that is repeated or not in `allowed`; `where` has a {} for the index."""
         seen = set()
         for index, cell in enumerate(cells):
@@ -169,11 +171,11 @@ class _Checker:
                 self.add(
                     where.format(index),
                     "WRONG_SPACE",
-                    f"given {format_space(cell)}, which is {self._describe(cell)}; expected {what}",
+                    f"given {format_space(cell)}, which is {self._describe(cell)}; expected {expected}",
                 )
             seen.add(cell)
 
-    def _describe(self, cell):
+    def _describe(self, cell: int) -> str:
         if cell not in board.LAND:
             return "lake"
         if cell in board.PALACE:
@@ -182,7 +184,7 @@ class _Checker:
             return "a canal"
         return "under a temple" if cell in self.temple_cells else "land"
 
-    def _check_canals(self):
+    def _check_canals(self) -> None:
         self._check_spaces("canals[{}]", self.fields["canals"], board.LAND - board.PALACE, "land that is not palace")
         missing = [cell for cell in board.PRINTED_CANALS if cell not in self.canals]
         if missing:
@@ -213,7 +215,7 @@ class _Checker:
                 f"these canals cannot be laid with {used}: at most {count_dominoes(dug)} double tiles fit on them",
             )
 
-    def _check_bridges(self):
+    def _check_bridges(self) -> None:
         bridges = self.fields["bridges"]
         self._check_spaces("bridges[{}].at", [bridge["at"] for bridge in bridges], self.canals, "a canal space")
         if len(bridges) > board.NUM_BRIDGES:
@@ -232,7 +234,7 @@ class _Checker:
                     f"{' and '.join(wet)}; expected dry land at both ends",
                 )
 
-    def _check_temples(self):
+    def _check_temples(self) -> None:
         temples = self.fields["temples"]
         self._check_spaces(
             "temples[{}].at",
@@ -247,7 +249,7 @@ class _Checker:
             neutral += temple["seat"] == board.NEUTRAL
         check_num_neutral(self.fields["players"], neutral, f"{self.path}.temples", self.findings)
 
-    def _check_temple_counts(self):
+    def _check_temple_counts(self) -> None:
         built = Counter((temple["seat"], temple["level"]) for temple in self.fields["temples"])
         totals = board.TEMPLES_BY_PERIOD.get(self.fields["period"])
         for index, seat in enumerate(self.seats):
@@ -271,9 +273,9 @@ class _Checker:
                         f"{totals[level - 1]} together in period {self.fields['period']}",
                     )
 
-    def _check_pillis(self):
+    def _check_pillis(self) -> None:
         placing = self.fields["phase"] == "placement"
-        stood_on = {}
+        stood_on: dict[int, int] = {}  # cell -> seat
         for index, seat in enumerate(self.seats):
             where, cell = f"seats[{index}].pilli", seat["pilli"]
             expected_on_board = not placing or index < self.fields["to_move"]
@@ -311,7 +313,7 @@ class _Checker:
                     f"given {format_space(cell)}, which is {self._describe(cell)}; expected dry land or a bridge",
                 )
 
-    def _check_tokens(self):
+    def _check_tokens(self) -> None:
         calpulli = self.fields["calpulli"]
         placed = calpulli["placed"]
         free = self.dry - board.PALACE - self.temple_cells
@@ -333,7 +335,7 @@ class _Checker:
                 self.check_range(f"calpulli.{key}[{index}]{suffix}", size, board.MIN_SIZE, board.MAX_SIZE)
 
         pool = Counter(calpulli["pool"])
-        shown = Counter()
+        shown: Counter[int] = Counter()
         for part in sizes.values():
             shown.update(part)
         expected = {1: board.NUM_DISPLAYED, 2: board.NUM_DISPLAYED + board.NUM_UPCOMING}.get(self.fields["period"])
@@ -354,7 +356,7 @@ class _Checker:
         elif calpulli["upcoming"] is not None:
             self._check_upcoming(calpulli["upcoming"], pool - shown)
 
-    def _check_upcoming(self, upcoming, unseen):
+    def _check_upcoming(self, upcoming: Sequence[int], unseen: Counter[int]) -> None:
         expected = board.NUM_UPCOMING if self.fields["period"] == 1 else 0
         if len(upcoming) != expected:
             self.add(
@@ -370,7 +372,7 @@ class _Checker:
                 f"has more tokens {_sizes(surplus)} than the pool still hides: {_sizes(unseen)}",
             )
 
-    def _check_founded_districts(self):
+    def _check_founded_districts(self) -> None:
         placed = self.fields["calpulli"]["placed"]
         for district in board.districts(self.canals):
             inside = [index for index, token in enumerate(placed) if token["at"] in district]
@@ -390,7 +392,7 @@ class _Checker:
                     f"{format_space(placed[inside[0]]['at'])}; expected one token a district",
                 )
 
-    def _check_period_still_runs(self):
+    def _check_period_still_runs(self) -> None:
         """Reject a position whose period should have ended with the last round.
 
         This is known only at the start of a round: during a round, the display may just have become empty.
@@ -416,16 +418,16 @@ class _Checker:
                 )
 
 
-def count_dominoes(cells):
+def count_dominoes(cells: Collection[int]) -> int:
     """Return the maximum number of double tiles that fit on these cells without overlapping.
 
     It is a maximum matching between the two colours of the chequered grid, found by augmenting paths. Any
     smaller number of doubles fits, too, with singles on the other cells. So canals can be laid with d doubles
     and s singles exactly if there are 2 d + s of them and this number is at least d.
     """
-    partner = {}
+    partner: dict[int, int] = {}
 
-    def augment(cell, visited):
+    def augment(cell: int, visited: set[int]) -> bool:
         for other in board.neighbours(cell):
             if other in cells and other not in visited:
                 visited.add(other)
@@ -437,10 +439,10 @@ def count_dominoes(cells):
     return sum(augment(cell, set()) for cell in cells if (cell // 32 + cell) % 2)
 
 
-def _place(cell):
+def _place(cell: int) -> str:
     return format_space(cell) if cell in board.GRID else "the lake"
 
 
-def _sizes(counter):
+def _sizes(counter: Counter[int]) -> str:
     shown = [quote(size) for size in islice(sorted(counter.elements()), 20)]
     return " ".join(shown + ["..."] * (counter.total() > 20)) or "none"

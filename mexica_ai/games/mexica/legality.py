@@ -1,19 +1,19 @@
 """Why an action of Mexica is not legal, in words.
 
-A reason is a fact of the position that the rules forbid; the compiled rules alone decide what is legal. Where a number
-is what is missing, such as action points, they are asked how much would be enough.
+A reason is a fact of the position that the rules forbid; the compiled rules alone decide what is legal. If a number is
+too small, such as that of the action points, they are asked for the smallest one that is enough.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, neighbours, parse_space, ramps
+from mexica_ai.io.json_types import JsonObject
 
 
-def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str, Any]], bool]) -> str:
+def why_illegal(data: JsonObject, action: str, is_legal: Callable[[JsonObject], bool]) -> str:
     """Return why an action is not legal; see `Reasons.why_illegal`."""
     verb, *operands = action.split()
     if data["phase"] == "placement":
@@ -29,7 +29,7 @@ def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str,
 class _View:
     """A position by its spaces."""
 
-    def __init__(self, data):
+    def __init__(self, data: JsonObject) -> None:
         self.data = data
         self.seat = data["to_move"]
         self.own = data["seats"][self.seat]
@@ -43,20 +43,20 @@ class _View:
         self.tokens = {parse_space(token["at"]): token["size"] for token in data["calpulli"]["placed"]}
         self.pieces |= dict.fromkeys(self.tokens, "a calpulli token")
 
-    def district(self, cell):
-        """Return the district of a dry space, None elsewhere."""
-        return next((found for found in board.districts(self.canals) if cell in found), None)
+    def district(self, cell: int) -> frozenset[int]:
+        """Return the district of a dry space."""
+        return next(district for district in board.districts(self.canals) if cell in district)
 
-    def founded(self, district):
+    def founded(self, district: frozenset[int]) -> int | None:
         """Return the size of the token of a district, None if it has none."""
         return next((size for cell, size in self.tokens.items() if cell in district), None)
 
-    def not_dry(self, cell):
+    def not_dry(self, cell: int) -> str:
         if cell not in board.LAND:
             return f"{format_space(cell)} is in the lake"
         return f"{format_space(cell)} is a canal" if cell in self.canals else ""
 
-    def not_free(self, cell):
+    def not_free(self, cell: int) -> str:
         """Return why nothing can be put on a space."""
         if problem := self.not_dry(cell):
             return problem
@@ -64,11 +64,11 @@ class _View:
             return f"{format_space(cell)} belongs to the palace"
         return self.occupied(cell)
 
-    def occupied(self, cell):
+    def occupied(self, cell: int) -> str:
         return f"{self.pieces[cell]} is on {format_space(cell)}" if cell in self.pieces else ""
 
 
-def _placement(data, space):
+def _placement(data: JsonObject, space: str) -> str:
     if parse_space(space) not in board.STARTING_SPACES:
         return f"{space} is no starting space"
     for seat, other in enumerate(data["seats"]):
@@ -77,7 +77,7 @@ def _placement(data, space):
     return ""
 
 
-def _canal(view, spaces):
+def _canal(view: _View, spaces: str) -> str:
     cells = list(map(parse_space, spaces.split("-")))
     kind = "double" if len(cells) == 2 else "single"
     if not view.data["canal_tiles"][kind]:
@@ -95,13 +95,13 @@ def _canal(view, spaces):
     return ""
 
 
-def _bridge(view, at, axis):
+def _bridge(view: _View, at: str, axis: str) -> str:
     if len(view.bridges) >= board.NUM_BRIDGES:
         return "there is no bridge left; one may be relocated"
     return _bridge_place(view, parse_space(at), axis)
 
 
-def _bridge_place(view, cell, axis):
+def _bridge_place(view: _View, cell: int, axis: str) -> str:
     if cell not in view.canals:
         return f"{format_space(cell)} is no canal"
     if cell in view.bridges:
@@ -112,7 +112,7 @@ def _bridge_place(view, cell, axis):
     return ""
 
 
-def _relocate(view, source, target, axis):
+def _relocate(view: _View, source: str, target: str, axis: str) -> str:
     start, end = parse_space(source), parse_space(target)
     if len(view.bridges) < board.NUM_BRIDGES:
         return "there are bridges left to build; only without any may one be relocated"
@@ -126,35 +126,35 @@ def _relocate(view, source, target, axis):
     return _bridge_place(view, end, axis)
 
 
-def _found(view, size, space):
-    size, cell = int(size), parse_space(space)
-    if size not in view.data["calpulli"]["display"]:
+def _found(view: _View, size: str, space: str) -> str:
+    number, cell = int(size), parse_space(space)
+    if number not in view.data["calpulli"]["display"]:
         return f"no calpulli token {size} is on display"
     if problem := view.not_free(cell):
         return problem
     district = view.district(cell)
     if founded := view.founded(district):
         return f"the district of {space} is founded already, with {founded}"
-    if len(district) != size:
+    if len(district) != number:
         return f"the district of {space} has {len(district)} spaces, not {size}"
     return _pilli_in(view, district, space)
 
 
-def _pilli_in(view, district, space):
+def _pilli_in(view: _View, district: frozenset[int], space: str) -> str:
     if view.pilli in district:
         return ""
     on = "on a bridge" if view.pilli in view.bridges else f"on {format_space(view.pilli)}"
     return f"the pilli of seat {view.seat} is {on}, not in the district of {space}"
 
 
-def _temple(view, level, space):
+def _temple(view: _View, level: str, space: str) -> str:
     if not view.own["temples"][int(level) - 1]:
         return f"seat {view.seat} has no temple of level {level} left"
     cell = parse_space(space)
     return view.not_free(cell) or _pilli_in(view, view.district(cell), space)
 
 
-def _walk(view, space):
+def _walk(view: _View, space: str) -> str:
     cell = parse_space(space)
     here = view.pilli
     if cell == here:
@@ -169,14 +169,14 @@ def _walk(view, space):
     return ""
 
 
-def _standing(view, cell):
+def _standing(view: _View, cell: int) -> str:
     """Return why no pilli can go to a space."""
     if cell not in view.bridges and (problem := view.not_dry(cell)):
         return f"{problem} without a bridge" if cell in view.canals else problem
     return view.occupied(cell)
 
 
-def _sail(view, space):
+def _sail(view: _View, space: str) -> str:
     cell = parse_space(space)
     if view.pilli not in view.bridges:
         return f"the pilli is on {format_space(view.pilli)}, not on a bridge"
@@ -185,11 +185,11 @@ def _sail(view, space):
     return view.occupied(cell)
 
 
-def _teleport(view, space):
+def _teleport(view: _View, space: str) -> str:
     return _standing(view, parse_space(space))
 
 
-def _token(view):
+def _token(view: _View) -> str:
     if sum(seat["action_tokens"] for seat in view.data["seats"]) >= board.NUM_ACTION_TOKENS:
         return "there is no action token left"
     if view.data["tokens_taken"] >= board.MAX_TOKENS_PER_TURN:
@@ -199,11 +199,11 @@ def _token(view):
     return ""
 
 
-def _remove(view, size):
+def _remove(view: _View, size: str) -> str:
     return f"no calpulli token {size} is on display"
 
 
-_RULES = {
+_RULES: dict[str, Callable[..., str]] = {
     "canal": _canal,
     "bridge": _bridge,
     "relocate": _relocate,
@@ -217,7 +217,7 @@ _RULES = {
 }
 
 
-def _by_rules(view, verb, is_legal):
+def _by_rules(view: _View, verb: str, is_legal: Callable[[JsonObject], bool]) -> str:
     """Return why an action is not legal that no fact of the board forbids."""
     points, tokens = view.data["action_points"], view.own["action_tokens"]
     for more in range(points + 1, board.ACTION_POINTS + 1):

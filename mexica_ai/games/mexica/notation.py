@@ -17,14 +17,17 @@ bits    meaning
 
 import functools
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from cext.core.contract.game import State
 from cext.games.mexica.ops import state_from_fields, state_to_fields
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.invariants import check_fields, check_num_neutral, check_pool
 from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import (
     Findings,
     Nullable,
@@ -110,7 +113,7 @@ SHAPE = {
 }
 
 
-def parse_action(text, path="action"):
+def parse_action(text: str, path: str = "action") -> int:
     """Read one action, such as ``canal C5-D5``; do not check whether it is legal.
 
     Parameters
@@ -145,7 +148,7 @@ def parse_action(text, path="action"):
 
 # An opening has about 1,400 legal actions, most of which are formatted many times.
 @functools.lru_cache(maxsize=1 << 16)
-def format_action(action):
+def format_action(action: int) -> str:
     """Return the text of an action's integer; the inverse of `parse_action`.
 
     Raises
@@ -179,7 +182,7 @@ def format_action(action):
     raise NotationError(f"{action:#x} is not the integer of an action", reason="BAD_ACTION")
 
 
-def parse_position(data, path="position"):
+def parse_position(data: JsonObject, path: str = "position") -> State:
     """Read a position from its JSON object.
 
     Parameters
@@ -200,14 +203,9 @@ def parse_position(data, path="position"):
     PositionError
         If it breaks an invariant.
     """
-    return state_from_fields(parse_fields(data, path))
-
-
-def parse_fields(data, path="position"):
-    """Check a position's JSON object completely and return its fields, for `state_from_fields`."""
     check_shape(data, SHAPE, path)
     check_version(data, VERSION, path)
-    # What only the history of a game shows may be left out.
+    # Values that only the history of a game shows may be missing.
     unknown = {"idle_rounds": 0, "built_this_round": data["phase"] == "play"}
     fields = unknown | {key: value for key, value in data.items() if key not in ("game", "version")}
     fields["seats"] = [seat | {"pilli": parse_space(seat["pilli"]) if seat["pilli"] else 0} for seat in data["seats"]]
@@ -223,10 +221,10 @@ def parse_fields(data, path="position"):
     findings.raise_as(PositionError)
     if calpulli["upcoming"] is None:
         calpulli["upcoming"] = _known_upcoming(fields)
-    return _canonical(fields)
+    return state_from_fields(_canonical(fields))
 
 
-def _known_upcoming(fields):
+def _known_upcoming(fields: JsonObject) -> list[int] | None:
     """Return the second period's tokens if the rest of a valid position determines them, else None."""
     calpulli = fields["calpulli"]
     if fields["period"] == 2:
@@ -237,10 +235,10 @@ def _known_upcoming(fields):
     return list((Counter(calpulli["pool"]) - Counter(shown)).elements())
 
 
-def _canonical(fields):
+def _canonical(fields: JsonObject) -> JsonObject:
     """Return the fields with spaces in reading order and sizes ascending."""
 
-    def in_reading_order(things):
+    def in_reading_order(things: Iterable[JsonObject]) -> list[JsonObject]:
         return sorted(things, key=lambda thing: thing["at"])
 
     calpulli = {
@@ -255,13 +253,9 @@ def _canonical(fields):
     }
 
 
-def format_position(state):
+def format_position(state: State) -> JsonObject:
     """Return the JSON object of a state, in canonical form; the inverse of `parse_position`."""
-    return format_fields(state_to_fields(state))
-
-
-def format_fields(fields):
-    """Return the JSON object of checked fields, in canonical form; the inverse of `parse_fields`."""
+    fields = state_to_fields(state)
     calpulli = fields["calpulli"]
     pool = {} if tuple(calpulli["pool"]) == board.STANDARD_POOL else {"pool": calpulli["pool"]}
     return {
@@ -307,7 +301,9 @@ def format_fields(fields):
     }
 
 
-def new_state(players, seed, *, pool=None, neutral_levels=None):
+def new_state(
+    players: int, seed: int, *, pool: list[int] | None = None, neutral_levels: list[int] | None = None
+) -> State:
     """Deal a new game: the position before the first pilli is placed.
 
     Parameters
@@ -332,7 +328,9 @@ def new_state(players, seed, *, pool=None, neutral_levels=None):
     return state_from_fields(deal(players, seed, pool=pool, neutral_levels=neutral_levels))
 
 
-def deal(players, seed, *, pool=None, neutral_levels=None):
+def deal(
+    players: int, seed: int, *, pool: list[int] | None = None, neutral_levels: list[int] | None = None
+) -> JsonObject:
     """Return the fields of a new game; see `new_state`."""
     if pool is None:
         pool = list(board.STANDARD_POOL)
@@ -377,7 +375,7 @@ def deal(players, seed, *, pool=None, neutral_levels=None):
     }
 
 
-def check_options(players, pool, neutral_levels):
+def check_options(players: int, pool: Sequence[int], neutral_levels: Sequence[int]) -> None:
     """Raise PositionError if an option of a new game is out of range; list all that are."""
     findings = Findings()
     findings.check_range("options.players", players, board.MIN_PLAYERS, board.MAX_PLAYERS)
@@ -389,7 +387,7 @@ def check_options(players, pool, neutral_levels):
 
 
 @functools.cache
-def _neutral_spaces():
+def _neutral_spaces() -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the spaces for neutral temples, and for each a bit set of the spaces that are too close."""
     spaces = [
         cell
@@ -403,11 +401,12 @@ def _neutral_spaces():
     return tuple(spaces), tuple(near)
 
 
-def draw_neutral_spaces(count, rng):
+def draw_neutral_spaces(count: int, rng: np.random.Generator) -> list[int]:
     """Draw spaces for neutral temples by D1: in random order, far apart, with new attempts until all fit."""
     spaces, near = _neutral_spaces()
     for _ in range(MAX_NEUTRAL_TRIES):
-        chosen, taken = [], 0
+        chosen: list[int] = []
+        taken = 0
         for index in rng.permutation(len(spaces)).tolist():
             if len(chosen) == count:
                 break
@@ -423,6 +422,6 @@ def draw_neutral_spaces(count, rng):
     )
 
 
-def has_one_world(state):
+def has_one_world(state: State) -> bool:
     """Return whether the second period's tokens are known."""
     return state_to_fields(state)["calpulli"]["upcoming"] is not None

@@ -12,14 +12,15 @@ A set of spaces is an integer with one bit per cell, numbered as in the compiled
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from cext.core.contract.game import State
 from cext.games.mexica.ops import state_to_fields
 from mexica_ai.game.contract import Opinion
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
+from mexica_ai.io.json_types import JsonObject
 
 QUICK_STEPS = 80  # steps per start in the quick pass before the complete search
 MAX_STEPS = 60_000  # steps of the complete search for one size before the engine gives up: at most a second
@@ -166,7 +167,7 @@ def lay_tiles(border: int, free: int, singles: int, doubles: int) -> list[tuple[
     partner: dict[int, int] = {}
     neighbours = {cell: [n for n in board.neighbours(cell) if free >> n & 1] for cell in cells_of(border)}
 
-    def augment(cell, ends, seen):
+    def augment(cell: int, ends: int, seen: set[int]) -> bool:
         # Follow alternating edges from a cell without a domino to another one in `ends`.
         for other in neighbours[cell]:
             if other in seen:
@@ -197,7 +198,7 @@ def lay_tiles(border: int, free: int, singles: int, doubles: int) -> list[tuple[
 class _Table:
     """The facts of a position that matter for founding."""
 
-    def __init__(self, fields: dict[str, Any]) -> None:
+    def __init__(self, fields: JsonObject) -> None:
         tokens = [token["at"] for token in fields["calpulli"]["placed"]]
         built = set_of(tokens) | set_of(temple["at"] for temple in fields["temples"])
         palace = set_of(board.PALACE)
@@ -237,16 +238,16 @@ class _Table:
             if exact:
                 return self._no_room(size)
             return _agree(size, "NO_TILES", f"no canal tile is left, and no unfounded district has {size} spaces")
-        most = sum(district.bit_count() // size for district in large)
-        if most == 0:
+        possible = sum(district.bit_count() // size for district in large)
+        if possible == 0:
             return _agree(size, "NO_LARGE_DISTRICT", f"no unfounded district has {size} spaces or more")
         if len(exact) == len(large) and not ready:
             return self._no_room(size)
-        if most < needed:
-            return self._enough(size, left, most)
+        if possible < needed:
+            return self._enough(size, left, possible)
         return self._dig(size, needed)
 
-    def _dig(self, size, needed):
+    def _dig(self, size: int, needed: int) -> Opinion:
         for ground in (self._now, self._likely):
             region = _last_region(ground, size, needed, max_steps=0)
             if region:
@@ -271,7 +272,7 @@ class _Table:
             [],
         )
 
-    def _can_be_dug(self, size, region):
+    def _can_be_dug(self, size: int, region: Region) -> Opinion:
         spaces = _names(region.spaces)
         canals = [f"canal {'-'.join(map(format_space, tile))}" for tile in region.tiles]
         in_the_way = _names(self._pillis & set_of(cell for tile in region.tiles for cell in tile))
@@ -285,14 +286,14 @@ class _Table:
             canals,
         )
 
-    def _no_room(self, size):
+    def _no_room(self, size: int) -> Opinion:
         return _agree(size, "NO_ROOM", f"the districts of {size} spaces have no room for token and pilli")
 
-    def _enough(self, size, left, most):
+    def _enough(self, size: int, left: int, possible: int) -> Opinion:
         return _agree(
             size,
             "ENOUGH_LEFT",
-            f"at most {_count(most, 'district')} of {size} spaces can be founded, and {left} more of these "
+            f"at most {_count(possible, 'district')} of {size} spaces can be founded, and {left} more of these "
             "tokens stay on display",
         )
 
@@ -306,30 +307,28 @@ def _last_region(ground: Ground, size: int, number: int, max_steps: int) -> Regi
         dug = set_of(cell for tile in region.tiles for cell in tile)
         used = region.spaces | dug
         doubles = sum(len(tile) == 2 for tile in region.tiles)
-        ground = Ground(
-            *(spaces & ~used for spaces in ground[:4]),
-            ground.singles - len(region.tiles) + doubles,
-            ground.doubles - doubles,
-        )
+        land, free, sites, stands = (spaces & ~used for spaces in ground[:4])
+        singles = ground.singles - len(region.tiles) + doubles
+        ground = Ground(land, free, sites, stands, singles, ground.doubles - doubles)
     return region
 
 
-def _agree(size, reason, explanation):
+def _agree(size: int, reason: str, explanation: str) -> Opinion:
     return Opinion(_removal(size), True, reason, explanation, [], [])
 
 
-def _names(spaces):
+def _names(spaces: int) -> list[str]:
     return [format_space(cell) for cell in cells_of(spaces)]
 
 
-def _count(number, noun):
+def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 # Sets of spaces
 
 
-def set_of(cells) -> int:
+def set_of(cells: Iterable[int]) -> int:
     """Return the set of these cells."""
     spaces = 0
     for cell in cells:
@@ -361,8 +360,8 @@ def flood(spaces: int, ground: int) -> int:
 
 def components(ground: int) -> list[int]:
     """Return the connected components of a set, ordered by their first cells."""
-    found = []
+    parts = []
     while ground:
-        found.append(flood(ground & -ground, ground))
-        ground &= ~found[-1]
-    return found
+        parts.append(flood(ground & -ground, ground))
+        ground &= ~parts[-1]
+    return parts

@@ -1,16 +1,19 @@
 """Mexica as text: the island, then the seats and the table. No colours, 80 columns.
 
-`render_fields` is the main function. The free spaces of a district show its letter, which the list of
+The free spaces of a district show its letter, which the list of
 districts below the board explains.
 """
 
 import textwrap
-from collections import Counter
+from collections.abc import Iterable
 from string import ascii_lowercase
+from typing import TypeAlias
 
+from cext.core.contract.game import State
 from cext.games.mexica.ops import state_to_fields
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
+from mexica_ai.io.json_types import JsonObject
 
 SEAT_MARKS = "▲●■◆△"  # one per seat; the last is of neutral temples, whose seat is -1
 LAKE, CANAL, PALACE, PALACE_CENTRE = "   ", "≈≈≈", " + ", " * "
@@ -18,6 +21,7 @@ BRIDGES = {"ns": "║ ║", "ew": "═══"}
 ANY_DISTRICT = "·"  # of the largest unfounded district, of tiny ones, and of those after the letter z
 MIN_LETTERED = 3  # spaces of a district with a letter: the size of the smallest token
 WIDTH = 80
+Lettered: TypeAlias = tuple[str, frozenset[int]]  # a district with its letter
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 LEGEND = "  ".join(
@@ -32,13 +36,9 @@ LEGEND = "  ".join(
 )
 
 
-def render(state):
+def render(state: State) -> str:
     """Return a state as a text board that a person can read quickly."""
-    return render_fields(state_to_fields(state))
-
-
-def render_fields(fields):
-    """Return a position's fields as text; see `render`."""
+    fields = state_to_fields(state)
     districts = _name_districts(fields)
     blocks = (
         _heading(fields),
@@ -51,7 +51,7 @@ def render_fields(fields):
     return "\n\n".join(blocks)
 
 
-def _name_districts(fields):
+def _name_districts(fields: JsonObject) -> list[Lettered]:
     """Return (letter, spaces) of each district, the largest first."""
     tokens = {token["at"] for token in fields["calpulli"]["placed"]}
     districts = sorted(board.districts(fields["canals"]), key=len, reverse=True)
@@ -66,7 +66,7 @@ def _name_districts(fields):
     ]
 
 
-def _heading(fields):
+def _heading(fields: JsonObject) -> str:
     game = f"Mexica, {fields['players']} players"
     if fields["phase"] == "over":
         return f"{game}: over after {_count(fields['round'] - 1, 'round')}"
@@ -82,7 +82,7 @@ def _heading(fields):
     return f"{game}\n{turn}"
 
 
-def _island(fields, districts):
+def _island(fields: JsonObject, districts: Iterable[Lettered]) -> str:
     cells = dict.fromkeys(board.GRID, LAKE)
     for letter, district in districts:
         cells |= dict.fromkeys(district, f" {letter} ")
@@ -94,8 +94,8 @@ def _island(fields, districts):
     cells |= {token["at"]: f"#{token['size']}".rjust(3) for token in fields["calpulli"]["placed"]}
     for mark, seat in zip(SEAT_MARKS, fields["seats"], strict=False):
         if seat["pilli"]:
-            left, right = {BRIDGES["ns"]: "║║", BRIDGES["ew"]: "══"}.get(cells[seat["pilli"]], "()")
-            cells[seat["pilli"]] = left + mark + right
+            sides = {BRIDGES["ns"]: "║║", BRIDGES["ew"]: "══"}.get(cells[seat["pilli"]], "()")
+            cells[seat["pilli"]] = sides[0] + mark + sides[1]
     columns = ("   " + "".join(f" {column} " for column in board.COLUMNS)).rstrip()
     rows = []
     for row in range(1, board.NUM_ROWS + 1):
@@ -104,7 +104,7 @@ def _island(fields, districts):
     return "\n".join([columns, *rows, columns])
 
 
-def _seats(fields):
+def _seats(fields: JsonObject) -> str:
     lines = ["  seat   score  action tokens  pilli  temples left: level 1  2  3  4"]
     for index, seat in enumerate(fields["seats"]):
         arrow = ">" if index == fields["to_move"] and fields["phase"] != "over" else " "
@@ -116,7 +116,7 @@ def _seats(fields):
     return "\n".join(lines)
 
 
-def _table(fields):
+def _table(fields: JsonObject) -> str:
     calpulli = fields["calpulli"]
     upcoming = "unknown" if calpulli["upcoming"] is None else _sizes_text(calpulli["upcoming"])
     rows = {
@@ -139,16 +139,14 @@ def _table(fields):
     return "\n".join(f"  {name:10}{text}" for name, text in rows.items() if text is not None)
 
 
-def _district_lines(fields, districts):
+def _district_lines(fields: JsonObject, districts: Iterable[Lettered]) -> str:
     """Return the list of districts: letter, number of spaces, and each seat's sum of temple levels."""
     tokens = {token["at"] for token in fields["calpulli"]["placed"]}
-    rows = {"founded": [], "open": [], "tiny": []}
+    rows: dict[str, list[str]] = {"founded": [], "open": [], "tiny": []}
+    temples = {temple["at"]: (temple["seat"], temple["level"]) for temple in fields["temples"]}
     num_bare = 0
     for letter, district in districts:
-        levels = Counter()
-        for temple in fields["temples"]:
-            if temple["at"] in district:
-                levels[temple["seat"]] += temple["level"]
+        levels = board.levels(temples, district)
         status = "founded" if tokens & district else "open" if len(district) >= MIN_LETTERED else "tiny"
         if status == "tiny" and not levels:
             num_bare += 1
@@ -166,9 +164,9 @@ def _district_lines(fields, districts):
     return "\n".join(lines).replace(NO_BREAK, " ")
 
 
-def _sizes_text(sizes):
+def _sizes_text(sizes: Iterable[int]) -> str:
     return " ".join(map(str, sizes)) or "-"
 
 
-def _count(number, noun):
+def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mexica_ai.draw.marks import chips
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.svg import document, element, text
 from mexica_ai.games.nim.notation import MAX_PILE, MAX_PILES, SHAPE
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import readable
 
 PARTS = ("board", "steps")
 
 
 def draw(
-    fields: dict[str, Any],
+    fields: JsonObject,
     *,
     viewer: int | None = None,
-    turn: Sequence[tuple[str, dict[str, Any]]] = (),
+    turn: Sequence[tuple[str, JsonObject]] = (),
     theme: str = "light",
     parts: Sequence[str] = PARTS,
     targets: bool = False,
@@ -28,7 +28,7 @@ def draw(
     paint = Paint(theme)
     fields = readable(fields, SHAPE)
     before = [max(0, min(number, MAX_PILE)) for number in fields["piles"][:MAX_PILES]]
-    after = turn[-1][1].get("piles", ()) if turn else before
+    after = turn[-1][1]["piles"] if turn else before
     width, height = 40 + 70 * max(len(before), 3), 70 + 16 * max([*before, 4])
     body = [element("rect", width=float(width), height=float(height + 40), **paint("paper"))]
     for pile, number in enumerate(before):
@@ -54,5 +54,5 @@ def draw(
             body.append(element("rect", **place, fill_opacity="0", **target))
     if turn and "steps" in parts:
         body.append(chips(paint, 16, height, width - 32, [action for action, _ in turn])[0])
-    mover = "over" if fields.get("phase") == "over" or not any(before) else f"seat {fields.get('to_move')} to move"
+    mover = "over" if not any(before) else f"seat {fields['to_move']} to move"
     return document(width, height + 40, "".join(body), f"Nim, {mover}")

@@ -1,4 +1,4 @@
-"""Nim as one object: it hides nothing and has no random events, so few parts do."""
+"""Nim as one object: it hides nothing and has no random events, so it needs few parts."""
 
 from cext.games.nim import ops
 from mexica_ai.game.contract import Game, Learning, Option, Picture, Starts, Text

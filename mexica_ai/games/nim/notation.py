@@ -8,9 +8,12 @@ An action's integer: bits 0-7 the count (1-63), bits 8-15 the pile (from 0); can
 """
 
 import re
+from collections.abc import Sequence
 
+from cext.core.contract.game import State
 from cext.games.nim.ops import state_from_fields, state_to_fields
 from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Findings, check_shape, check_version, choice, quote
 
 VERSION = 1  # of the JSON form
@@ -30,7 +33,7 @@ SHAPE = {
 _ACTION = r"take ([1-9]|[1-5][0-9]|6[0-3]) ([1-8])"
 
 
-def parse_action(text, path="action"):
+def parse_action(text: str, path: str = "action") -> int:
     """Return the integer of an action such as ``take 2 1``; raise NotationError if the text is not one."""
     match = re.fullmatch(_ACTION, text) if isinstance(text, str) else None
     if not match:
@@ -43,7 +46,7 @@ def parse_action(text, path="action"):
     return int(match[2]) - 1 << 8 | int(match[1])
 
 
-def format_action(action):
+def format_action(action: int) -> str:
     """Return the text of an action's integer; raise NotationError if it is not an action."""
     count, pile = action & 255, action >> 8
     if not (1 <= count <= MAX_PILE and 0 <= pile < MAX_PILES):
@@ -51,7 +54,7 @@ def format_action(action):
     return f"take {count} {pile + 1}"
 
 
-def parse_position(data, path="position"):
+def parse_position(data: JsonObject, path: str = "position") -> State:
     """Return the state of a JSON position.
 
     Raises
@@ -71,12 +74,12 @@ def parse_position(data, path="position"):
     return state_from_fields({key: value for key, value in data.items() if key not in ("game", "version")})
 
 
-def format_position(state):
+def format_position(state: State) -> JsonObject:
     """Return the JSON object of a state; the inverse of `parse_position`."""
     return {"game": "nim", "version": VERSION, **state_to_fields(state)}
 
 
-def new_state(players, seed, *, piles=None, plies_per_turn=None):
+def new_state(players: int, seed: int, *, piles: list[int] | None = None, plies_per_turn: int | None = None) -> State:
     """Return the first position of a game.
 
     Parameters
@@ -120,7 +123,7 @@ def new_state(players, seed, *, piles=None, plies_per_turn=None):
     )
 
 
-def _check_setup(players, piles, plies_per_turn, path, findings):
+def _check_setup(players: int, piles: Sequence[int], plies_per_turn: int, path: str, findings: Findings) -> None:
     findings.check_range(f"{path}.players", players, 2, MAX_PLAYERS)
     if not 1 <= len(piles) <= MAX_PILES:
         findings.add(f"{path}.piles", "PILES_COUNT", f"has {len(piles)} entries; expected 1 to {MAX_PILES} piles")

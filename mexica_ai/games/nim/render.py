@@ -1,9 +1,10 @@
 """Nim as text: one line per pile."""
 
+from cext.core.contract.game import State
 from cext.games.nim.ops import state_to_fields
 
 
-def render(state):
+def render(state: State) -> str:
     """Return the piles as rows of objects, with the seat to move."""
     fields = state_to_fields(state)
     seat, players = fields["to_move"], fields["players"]
