@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mexica_ai.game.entry import MENU, Entry, Tool
 from mexica_ai.games.coatl import facts
+from mexica_ai.io.json_types import JsonObject
 
 TOOLS = (
     Tool("keep", "k", "Keep"),
@@ -24,7 +23,7 @@ TOOLS = (
 )
 
 
-def entry(action: str, fields: dict[str, Any]) -> Entry:
+def entry(action: str, fields: JsonObject) -> Entry:
     """Return how an action is entered; see `Picture.entry`."""
     seat = fields["to_move"]
     verb, *words = action.split()
@@ -64,7 +63,7 @@ _KINDS = {"heads": "head", "tails": "tail", "bodies": "body"}
 _HIDDEN = "?"
 
 
-def describe(fields: dict[str, Any]) -> dict[str, str]:
+def describe(fields: JsonObject) -> dict[str, str]:
     """Return what lies on the targets of the picture, in words; see `Picture.describe_targets`."""
     found = {"deck": f"deck of {fields['deck']} prophecies"}
     for part, kind in _KINDS.items():

@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from itertools import combinations_with_replacement
 
+from mexica_ai.io.json_types import JsonObject
+
 COLORS = "YRKGB"  # in canonical order
 PAIRS = tuple(map("".join, combinations_with_replacement(COLORS, 2)))  # of body pieces, in canonical order
 KINDS = ("head", "tail", "body")
@@ -27,12 +29,12 @@ MAX_COATLS, MAX_UNFINISHED = 3, 2  # of a seat
 MAX_PIECES, MAX_PLAYED = 64, 4  # of a Coatl (D10 of the rules)
 
 
-def num_dealt(seat):
+def num_dealt(seat: int) -> int:
     """Return how many prophecies a seat is dealt."""
     return 3 + seat
 
 
-def _load():
+def _load() -> tuple[dict[str, JsonObject], dict[str, JsonObject], dict[str, str]]:
     data = json.loads((files("cext.games") / "coatl" / "cards.json").read_text(encoding="utf-8"))
     by_id = [{card["id"]: card for card in data[key]} for key in ("prophecy_cards", "temple_cards")]
     return *by_id, data["colors"]
@@ -46,7 +48,7 @@ NUM_PROPHECIES = sum(COPIES.values())
 _OPEN = "_"  # in a word: an open end, where a piece of any colour may follow
 
 
-def count_times(face, pieces, *, open_left=False, open_right=False):
+def count_times(face: str, pieces: str, *, open_left: bool = False, open_right: bool = False) -> int:
     """Return the largest number of occurrences of a prophecy's pattern that share no piece.
 
     Parameters
@@ -66,7 +68,7 @@ def count_times(face, pieces, *, open_left=False, open_right=False):
     return _count_disjoint(_pattern(face), word)
 
 
-def has_built_up(face, pieces):
+def has_built_up(face: str, pieces: str) -> bool:
     """Return whether a Coatl with these pieces may have reached a prophecy's first level at an earlier time.
 
     "Not next to" is ignored, since an end that was open then may have satisfied it.
@@ -77,23 +79,23 @@ def has_built_up(face, pieces):
         if requirement["type"] == "count"
         else _count_disjoint(_pattern(face, bare=True), pieces)
     )
-    return times >= PROPHECIES[face]["levels"][0]["times"]
+    return bool(times >= PROPHECIES[face]["levels"][0]["times"])
 
 
-def prophecy_points(face, pieces, **ends):
+def prophecy_points(face: str, pieces: str, **ends: bool) -> int:
     """Return a prophecy's points on a Coatl; `ends` as for `count_times`."""
     times = count_times(face, pieces, **ends)
     return max((level["points"] for level in PROPHECIES[face]["levels"] if level["times"] <= times), default=0)
 
 
-def temple_points(temple, pieces):
+def temple_points(temple: str, pieces: str) -> int:
     """Return a temple's points on a complete Coatl."""
     card = TEMPLES[temple]
     met = sum(_is_met(requirement, pieces) for requirement in card["requirements"])
-    return card["points_by_requirements_met"][met]
+    return int(card["points_by_requirements_met"][met])
 
 
-def coatl_points(coatl, *, strict_ends):
+def coatl_points(coatl: JsonObject, *, strict_ends: bool) -> list[int]:
     """Return the points of each prophecy of a position's Coatl and, last, of its temple (0 for none)."""
     pieces = coatl["pieces"]
     ends = {
@@ -104,7 +106,7 @@ def coatl_points(coatl, *, strict_ends):
     return [*points, temple_points(coatl["temple"], pieces) if coatl["temple"] else 0]
 
 
-def describe(card):
+def describe(card: str) -> str:
     """Return a card in one short line: name, pattern, points by level.
 
     ``P00 #Y 3-6: 2/3/4/5`` counts three to six yellow pieces; ``P35 Y K+ R 2/6`` gives 2 points for one
@@ -124,7 +126,7 @@ def describe(card):
     return f"{card} {PROPHECIES[card]['notation']}{numbers} {points}"
 
 
-def _describe_requirement(requirement):
+def _describe_requirement(requirement: JsonObject) -> str:
     if requirement["type"] == "absent":
         return f"no {_LETTERS[requirement['color']]}"
     if requirement["type"] == "length":
@@ -132,17 +134,17 @@ def _describe_requirement(requirement):
     return "=".join(_LETTERS[color] for color in requirement["colors"])
 
 
-def _is_met(requirement, pieces):
+def _is_met(requirement: JsonObject, pieces: str) -> bool:
     if requirement["type"] == "absent":
         return _LETTERS[requirement["color"]] not in pieces
     if requirement["type"] == "length":
-        return len(pieces) == requirement["length"]
+        return bool(len(pieces) == requirement["length"])
     one, other = (pieces.count(_LETTERS[color]) for color in requirement["colors"])
     return one == other > 0
 
 
 @cache
-def _pattern(face, *, bare=False):
+def _pattern(face: str, *, bare: bool = False) -> re.Pattern[str]:
     """Return the regular expression of a sequence, without "not next to" if `bare`."""
     parts = []
     for element in PROPHECIES[face]["requirement"]["sequence"]:
@@ -157,7 +159,7 @@ def _pattern(face, *, bare=False):
     return re.compile("".join(parts))
 
 
-def _count_disjoint(pattern, word):
+def _count_disjoint(pattern: re.Pattern[str], word: str) -> int:
     """Return the largest number of disjoint matches, by always choosing the match that ends first."""
     matches = [pattern.match(word, start) for start in range(len(word))]
     times = after = 0

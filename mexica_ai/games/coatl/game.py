@@ -1,12 +1,11 @@
 """Coatl as one object: its text forms, views, random events, pictures, training. Records contain the events."""
 
-from typing import Any
-
 from cext.games.coatl import ops
 from cext.games.coatl.spec import SPEC
 from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Reasons, Secrets, Starts, Text, Views
 from mexica_ai.games.coatl import compact, draw, edit, effects, entry, legality, notation, tensor
 from mexica_ai.games.coatl.render import render
+from mexica_ai.io.json_types import JsonObject
 
 LEVEL_ERRORS = {
     2: (0.122, 2.95), 3: (0.095, 1.83), 4: (0.087, 1.17), 5: (0.075, 0.7), 6: (0.042, 0.0), 7: (0.026, 0.0),
@@ -27,12 +26,12 @@ OPTIONS = (
 )
 
 
-def is_secret(action: str, after: dict[str, Any]) -> bool:
+def is_secret(action: str, after: JsonObject) -> bool:
     """Return whether only its seat knows which prophecies an action or event is about: they go unseen."""
     return action.split()[0] in ("keep", "deal", "discard")
 
 
-def from_message(data: dict[str, Any]) -> dict[str, Any]:
+def from_message(data: JsonObject) -> JsonObject:
     """Set missing fields that may be null to None, and remove an empty memory."""
     for key in ("viewer", "ending"):
         data.setdefault(key, None)

@@ -27,7 +27,9 @@ What is not used is 0.
 
 import functools
 import random
+from collections.abc import Iterable, Sequence
 
+from cext.core.contract.game import State
 from cext.games.coatl import hidden, ops
 from cext.games.coatl.observations import has_world
 from cext.games.coatl.ops import state_from_fields, state_to_fields
@@ -37,6 +39,7 @@ from mexica_ai.games.coatl.facts import COLORS, FACES, KINDS, PAIRS, PARTS, TEMP
 from mexica_ai.games.coatl.invariants import check_position
 from mexica_ai.games.coatl.shape import CAUSES, COLOR, FACE, HIDDEN, MEMORIES, PAIR, PENDING, PHASES, SHAPE, TEMPLE
 from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import (
     Findings,
     check_shape,
@@ -109,7 +112,7 @@ _ENDING_KEYS = {"third": "seat", "bodies": "last_round"}
 # --- actions
 
 
-def parse_action(text, path="action"):
+def parse_action(text: str, path: str = "action") -> int:
     """Read one action or random event, such as ``take body RG``, without asking whether it is legal anywhere.
 
     Parameters
@@ -136,18 +139,18 @@ def parse_action(text, path="action"):
     return (VERBS.index(verb) + 1) << 36 | (_refill_bits(operands) if verb == "refill" else _operand_bits(operands))
 
 
-def _check_lists(text, operands, path):
+def _check_lists(text: str, operands: dict[str, str], path: str) -> None:
     """Refuse lists that do not ascend, and more copies of a card than there are."""
     faces = operands.get("faces", "").split()
-    colors = [list(map(COLORS.index, operands.get(part, ""))) for part in ("heads", "tails")]
-    pairs = list(map(PAIRS.index, operands.get("bodies", "").split()))
-    if any(entries != sorted(entries) for entries in (faces, *colors, pairs)):
+    numbers = [list(map(COLORS.index, operands.get(part, ""))) for part in ("heads", "tails")]
+    numbers.append(list(map(PAIRS.index, operands.get("bodies", "").split())))
+    if faces != sorted(faces) or any(entries != sorted(entries) for entries in numbers):
         raise not_an_action(text, path, "NOT_ASCENDING", "cards ascending, colours and pairs in the order YRKGB")
     if any(faces.count(face) > facts.COPIES[face] for face in faces):
         raise not_an_action(text, path, "TOO_MANY_COPIES", "P00 to P04 twice at most and all others once")
 
 
-def _operand_bits(operands):
+def _operand_bits(operands: dict[str, str]) -> int:
     """Return the lower bits of any action but a refill."""
     bits = 0
     if "faces" in operands:
@@ -169,7 +172,7 @@ def _operand_bits(operands):
     return bits | (end == "right") << 16
 
 
-def _refill_bits(operands):
+def _refill_bits(operands: dict[str, str]) -> int:
     bits = 0
     for base, part in ((0, "heads"), (6, "tails")):
         for place, color in enumerate(operands.get(part, "")):
@@ -180,7 +183,7 @@ def _refill_bits(operands):
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def format_action(action):
+def format_action(action: int) -> str:
     """Return the text of an action's integer; the inverse of `parse_action`.
 
     Raises
@@ -199,10 +202,10 @@ def format_action(action):
     raise NotationError(f"{action:#x} is not the integer of an action", reason="BAD_ACTION")
 
 
-def _operand_words(verb, action):
+def _operand_words(verb: str, action: int) -> list[str]:
     """Return the operands of an action; wrong ones, or too few, if the integer is none."""
 
-    def entries(base, width, places, names):
+    def entries(base: int, width: int, places: int, names: Sequence[str]) -> list[str]:
         numbers = [action >> base + width * place & (1 << width) - 1 for place in range(places)]
         return [names[number - 1] for number in numbers if 0 < number <= len(names)]
 
@@ -240,7 +243,7 @@ def _operand_words(verb, action):
 # --- positions
 
 
-def parse_position(data, path="position"):
+def parse_position(data: JsonObject, path: str = "position") -> State:
     """Read a position from its JSON object.
 
     Parameters
@@ -272,12 +275,12 @@ def parse_position(data, path="position"):
     return state
 
 
-def format_position(state):
+def format_position(state: State) -> JsonObject:
     """Return the JSON object of a state, in canonical form; the inverse of `parse_position`."""
     return format_fields(state_to_fields(state))
 
 
-def parse_fields(data, path="position"):
+def parse_fields(data: JsonObject, path: str = "position") -> JsonObject:
     """Check a position's JSON object completely and return its fields, as `state_from_fields` takes them."""
     check_shape(data, SHAPE, path)
     _check_version_and_ending(data, path)
@@ -327,7 +330,7 @@ def parse_fields(data, path="position"):
     }
 
 
-def _memory_fields(entry):
+def _memory_fields(entry: str) -> tuple[int, int, int]:
     """Return an entry of the memory as the number of its word, a seat and a face (or another number)."""
     word, *seat, card = entry.split()
     return (
@@ -337,7 +340,7 @@ def _memory_fields(entry):
     )
 
 
-def _check_version_and_ending(data, path):
+def _check_version_and_ending(data: JsonObject, path: str) -> None:
     """Check what a shape cannot say."""
     if data.get("memory") == []:
         raise NotationError(
@@ -351,7 +354,7 @@ def _check_version_and_ending(data, path):
         check_shape(data["ending"], {"cause": str, _ENDING_KEYS[cause]: int}, f"{path}.ending")
 
 
-def format_fields(fields):
+def format_fields(fields: JsonObject) -> JsonObject:
     """Return the JSON object of checked fields, in canonical form; the inverse of `parse_fields`."""
     cause = CAUSES[fields["ending"]]
     values = {"third": fields["ending_seat"], "bodies": fields["last_round"]}
@@ -402,7 +405,7 @@ def format_fields(fields):
     }
 
 
-def _memory_entry(fields):
+def _memory_entry(fields: tuple[int, int, int]) -> str:
     """Return the text of an entry of the memory; the inverse of `_memory_fields`."""
     number, seat, card = fields
     word = MEMORIES[number]
@@ -412,29 +415,29 @@ def _memory_entry(fields):
     return f"{word} {name}" if word in ("reveal", "public", "across") else f"{word} {seat} {name}"
 
 
-def _count(entries, names):
+def _count(entries: Iterable[str], names: Sequence[str]) -> list[int]:
     return [list(entries).count(name) for name in names]
 
 
-def _spell(counts):
+def _spell(counts: Iterable[int]) -> str:
     return "".join(color * number for color, number in zip(COLORS, counts, strict=True))
 
 
-def _number(card):
+def _number(card: str) -> int:
     """Return the number of a face or a temple; -1 for one that is hidden or not there."""
     return -1 if card in ("", HIDDEN) else int(card[1:])
 
 
-def _numbers(cards):
+def _numbers(cards: Iterable[str]) -> list[int]:
     """Return the numbers of cards ascending, hidden ones (-1) last."""
     return sorted(map(_number, cards), key=lambda number: (number < 0, number))
 
 
-def _names(numbers, names):
+def _names(numbers: Iterable[int], names: Sequence[str]) -> list[str]:
     return [names[number] if number >= 0 else HIDDEN for number in numbers]
 
 
-def view(data, seat):
+def view(data: JsonObject, seat: int) -> JsonObject:
     """Return the JSON position that a seat may see: what is hidden from it is written ``?``.
 
     Parameters
@@ -474,20 +477,22 @@ def view(data, seat):
     return data | {"viewer": seat}
 
 
-def _hide_memory(entry, viewer):
+def _hide_memory(entry: str, viewer: int) -> str:
     word, owner, *_ = entry.split()
     is_hidden = word in ("discard", "deal", "private") and int(owner) != viewer
     return f"{word} {owner} {HIDDEN}" if is_hidden else entry
 
 
-def _hidden_but(cards, shown):
+def _hidden_but(cards: list[str], shown: list[str]) -> list[str]:
     return [*shown, *[HIDDEN] * (len(cards) - len(shown))]
 
 
 # --- new games
 
 
-def new_state(players, seed, *, sacrifice_tokens=None, strict_ends=None):
+def new_state(
+    players: int, seed: int, *, sacrifice_tokens: bool | None = None, strict_ends: bool | None = None
+) -> State:
     """Deal a new game: the position in which seat 0 chooses the prophecies that it keeps.
 
     Parameters
@@ -512,12 +517,12 @@ def new_state(players, seed, *, sacrifice_tokens=None, strict_ends=None):
     return state_from_fields(deal(players, seed, sacrifice_tokens=sacrifice_tokens, strict_ends=strict_ends))
 
 
-def has_one_world(state):
+def has_one_world(state: State) -> bool:
     """Return whether everything but the order of decks and bags is known."""
-    return state_to_fields(state)["viewer"] < 0
+    return viewer(state) is None
 
 
-def viewer(state):
+def viewer(state: State) -> int | None:
     """Return the seat whose view the position is, or None if everything is known."""
     number = state_to_fields(state)["viewer"]
     return None if number < 0 else number
@@ -526,7 +531,7 @@ def viewer(state):
 _MAX_WORLDS = 50  # tries
 
 
-def world_of(state, seed):
+def world_of(state: State, seed: int) -> State:
     """Return a full position that agrees with a view; see `Views.world_of`.
 
     It has no memory if that of the view leaves open which prophecies became hidden.
@@ -534,7 +539,7 @@ def world_of(state, seed):
     draws = random.Random(seed)
     for _ in range(_MAX_WORLDS):
         world = state.copy()
-        world.determinize(viewer(state), draws.getrandbits(63))
+        world.determinize(state_to_fields(state)["viewer"], draws.getrandbits(63))
         fields = state_to_fields(world)
         is_complete = all(face >= 0 for _, _, face in fields["memory"])
         found = state_from_fields({**fields, "viewer": -1, "memory": fields["memory"] if is_complete else []})
@@ -544,12 +549,12 @@ def world_of(state, seed):
     raise PositionError("position: no hand was found with which the seat to move can go on", reason="NO_WORLD")
 
 
-def draw_outcome(state, seed):
+def draw_outcome(state: State, seed: int) -> int:
     """Return an outcome, as an integer, of the random event that comes first."""
     return ops.draw_outcome(state, seed)
 
 
-def deal_for(state, viewer, action):
+def deal_for(state: State, viewer: int, action: int) -> bool:
     """Deal what a seat does not see so that an action of another seat is legal, or a random event can happen.
 
     Parameters
