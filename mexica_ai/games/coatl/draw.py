@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from mexica_ai.draw import marks
 from mexica_ai.draw.palette import Paint
@@ -15,7 +15,11 @@ from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
 from mexica_ai.games.coatl.notation import parse_position
 from mexica_ai.games.coatl.shape import SHAPE
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import readable
+
+Box: TypeAlias = tuple[float, float, float, float]  # x, y, width, height
+Turn: TypeAlias = Sequence[tuple[str, JsonObject]]  # the actions, with the position after each
 
 PARTS = ("table", "seats", "steps")
 HIDDEN = "?"
@@ -29,10 +33,10 @@ _BOLD = {"text_anchor": "middle", "font_weight": "bold"}
 
 
 def draw(
-    fields: dict[str, Any],
+    fields: JsonObject,
     *,
     viewer: int | None = None,
-    turn: Sequence[tuple[str, dict[str, Any]]] = (),
+    turn: Turn = (),
     theme: str = "light",
     parts: Sequence[str] = PARTS,
     targets: bool = False,
@@ -62,7 +66,7 @@ def draw(
     return document(_WIDTH, y, paper + "".join(body), picture.title())
 
 
-def drawable(fields):
+def drawable(fields: JsonObject) -> JsonObject:
     """Return what can be drawn of a position, which may be a faulty one of an editor."""
     data = readable(fields, SHAPE)
     data["seats"] = data["seats"][: facts.MAX_PLAYERS]
@@ -77,16 +81,16 @@ def drawable(fields):
 class _Picture:
     """Draws one position from top to bottom, and remembers where things are."""
 
-    def __init__(self, fields, paint, turn):
+    def __init__(self, fields: JsonObject, paint: Paint, turn: Turn) -> None:
         self.fields, self.paint, self.turn = fields, paint, turn
         self.now = turn[-1][1] if turn else fields
-        self.parts = []
-        self.places = {}  # target -> x, y, width, height
-        self.marks = {}  # what a turn may have made new -> the same
+        self.parts: list[str] = []
+        self.places: dict[str, Box] = {}  # of the targets
+        self.marks: dict[str, Box] = {}  # what a turn may have made new -> the same
         state = try_parse(parse_position, self.now) if self.now.get("phase") == "over" else None
         self.winners = [] if state is None else [seat for seat, share in enumerate(state.returns()) if share]
 
-    def title(self):
+    def title(self) -> str:
         now = self.now
         title = f"Coatl, {now.get('players')} players, round {now.get('round')}"
         if self.turn:
@@ -94,14 +98,25 @@ class _Picture:
             return f"{title}, turn of seat {self.fields.get('to_move')}: {turn}"
         return title + (", over" if now.get("phase") == "over" else f", seat {now.get('to_move')} to move")
 
-    def text(self, *args, color="ink", **attributes):
-        self.parts.append(text(*args, **attributes, **self.paint(color)))
+    def text(self, x: float, y: float, content: object, size: float, color: str = "ink", **attributes: object) -> None:
+        self.parts.append(text(x, y, content, size, **attributes, **self.paint(color)))
 
-    def box(self, x, y, width, height, fill, stroke, line=1.4, radius=8.0, **attributes):
+    def box(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        fill: str | None,
+        stroke: str | None,
+        line: float = 1.4,
+        radius: float = 8.0,
+        **attributes: Any,
+    ) -> str:
         size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height), "rx": radius}
         return element("rect", **size, **attributes, **self.paint(fill, stroke, line))
 
-    def heading(self, shares):
+    def heading(self, shares: Sequence[float] | None) -> str:
         now, paint = self.now, self.paint
         note = "over" if now.get("phase") == "over" else f"round {now.get('round')}"
         if now.get("viewer") is not None:
@@ -123,7 +138,7 @@ class _Picture:
 
     # --- the table
 
-    def table(self, y):
+    def table(self, y: float) -> float:
         """Draw what lies between the seats; return its height."""
         now = self.now
         supply = now.get("supply", {})
@@ -158,7 +173,7 @@ class _Picture:
             self.text(x + _CARD_W, y + 108, f"{pile.get('below')} below", 11.5, color="soft", text_anchor="end")
         return tall
 
-    def _slot(self, x, y, width, kind, letters, target):
+    def _slot(self, x: float, y: float, width: float, kind: str, letters: str, target: str) -> None:
         self.parts.append(self.box(x, y, width, 60, "card", "line", 1.2, 8.0, stroke_dasharray="4 4"))
         if letters:
             wide = _PIECE * len(letters)
@@ -168,7 +183,7 @@ class _Picture:
 
     # --- pieces
 
-    def piece(self, x, y, kind, letter):
+    def piece(self, x: float, y: float, kind: str, letter: str) -> None:
         """Draw a piece whose body is at a place: head to the left, tail to the right."""
         if letter not in COLORS:
             return
@@ -216,7 +231,7 @@ class _Picture:
         parts.append(text(x + at, y + 20.5, letter, 14, **_BOLD, **self.paint(f"on{letter}")))
         self.parts.append(group(parts, class_="piece"))
 
-    def small(self, x, y, letter, size=17.0, label=None):
+    def small(self, x: float, y: float, letter: str, size: float = 17.0, label: str | None = None) -> None:
         """Draw a piece of a pattern, of any colour without a letter."""
         dash = None if letter else "2.5 2"
         self.parts.append(self.box(x, y, size, size, letter or "card", "edge", 1.0, 4.0, stroke_dasharray=dash))
@@ -227,7 +242,7 @@ class _Picture:
 
     # --- cards
 
-    def back(self, x, y, width, height, target=None):
+    def back(self, x: float, y: float, width: float, height: float, target: str | None = None) -> None:
         self.parts.append(self.box(x, y, width, height, "wood", "woodrim", 1.4, 7.0))
         self.parts.append(self.box(x + 5, y + 5, width - 10, height - 10, None, "palace", 1.2, 4.0))
         middle, center = x + width / 2, y + height / 2
@@ -237,7 +252,9 @@ class _Picture:
         if target:
             self.places[target] = (x, y, width, height)
 
-    def prophecy(self, x, y, card, target=None, reached=None, note=""):
+    def prophecy(
+        self, x: float, y: float, card: str, target: str | None = None, reached: int | None = None, note: str = ""
+    ) -> None:
         """Draw a prophecy; `reached` is what it gives on a Coatl now."""
         found = PROPHECIES.get(card)
         if found is None:
@@ -266,7 +283,7 @@ class _Picture:
             self.places[target] = (x, y, _CARD_W, _CARD_H)
         return None
 
-    def _pattern(self, middle, y, requirement):
+    def _pattern(self, middle: float, y: float, requirement: JsonObject) -> None:
         if requirement["type"] == "count":
             letter = _LETTER[requirement["color"]]
             for index in range(3):
@@ -289,7 +306,7 @@ class _Picture:
                 slash = f"M{x + 1:g} {y + wide:g}L{x + wide - 1:g} {y:g}"
                 self.parts.append(element("path", d=slash, **self.paint(None, "R", 2.2)))
 
-    def temple(self, x, y, card, target=None, reached=None):
+    def temple(self, x: float, y: float, card: str, target: str | None = None, reached: int | None = None) -> None:
         """Draw a temple; `reached` is what it gives on a Coatl."""
         found = TEMPLES.get(card)
         if found is None:
@@ -323,7 +340,7 @@ class _Picture:
 
     # --- a seat
 
-    def seat(self, seat, y):
+    def seat(self, seat: int, y: float) -> float:
         """Draw a seat; return the height."""
         own, now = self.now["seats"][seat], self.now
         first = len(self.parts)
@@ -337,7 +354,7 @@ class _Picture:
         elif seat in self.winners:
             self.text(64, y + 41, "wins" if len(self.winners) == 1 else "shares the win", 11.5, font_weight="bold")
         for index, token in enumerate(TOKENS if now.get("options", {}).get("sacrifice_tokens") else ()):
-            x, has = 194 + 71 * index, token in own.get("tokens", ())
+            x, has = 194.0 + 71 * index, token in own.get("tokens", ())
             fill, edge = ("land", "wood") if has else (None, "line")
             self.parts.append(self.box(x, y + 16, 66, 22, fill, edge, 1.4, 11.0))
             faint = {} if has else {"opacity": "0.55"}
@@ -363,12 +380,12 @@ class _Picture:
             x += width
             bottom = max(bottom, row + tall)
         tall = bottom - y + 10
-        edge = (f"seat{seat}", 2.6) if is_moving or seat in self.winners else ("line", 1.6)
-        frame = self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "card", edge[0], edge[1], 10.0)
+        edge, wide = (f"seat{seat}", 2.6) if is_moving or seat in self.winners else ("line", 1.6)
+        frame = self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "card", edge, wide, 10.0)
         self.parts.insert(first, frame)
         return tall
 
-    def _stored(self, seat, own, y):
+    def _stored(self, seat: int, own: JsonObject, y: float) -> None:
         stored = own.get("stored", {})
         pieces = [(kind, letter) for part, kind in (("heads", "head"), ("tails", "tail"), ("bodies", "body"))
                   for letter in stored.get(part, "")]  # fmt: skip
@@ -379,7 +396,7 @@ class _Picture:
             self.piece(x, y + 80, kind, letter)
             self._widen(f"stored:{seat}:{kind}:{letter}", x, y + 74, _PIECE, 42)
 
-    def _cards(self, seat, own, y):
+    def _cards(self, seat: int, own: JsonObject, y: float) -> float:
         """Draw the hand; return where it ends."""
         hand, shown = list(own.get("hand", ())), list(own.get("shown", ()))
         self.text(462, y + 20, f"hand {len(hand)}", 11.5, color="soft")
@@ -396,13 +413,13 @@ class _Picture:
             if card != HIDDEN:
                 self._widen(f"hand:{seat}:{card}", x, top, _CARD_W, _CARD_H)
             x += wide + _GAP
-        temples, shown = own.get("temples", ()), y + 28
+        temples, row = own.get("temples", ()), y + 28
         for card in temples:
-            self.temple(_WIDTH - 36 - _CARD_W, shown, card, f"hand:{seat}:{card}" if card != HIDDEN else None)
-            shown += _CARD_H + 8
-        return max(top + _CARD_H, shown - 8 if temples else 0)
+            self.temple(_WIDTH - 36 - _CARD_W, row, card, f"hand:{seat}:{card}" if card != HIDDEN else None)
+            row += _CARD_H + 8
+        return max(top + _CARD_H, row - 8 if temples else 0)
 
-    def _widen(self, target, x, y, width, height):
+    def _widen(self, target: str, x: float, y: float, width: float, height: float) -> None:
         """Note where a target is; pieces and cards that are alike lie side by side, and are one target."""
         left, top, *_ = self.places.get(target, (x, y))
         self.places[target] = (left, y, x + width - left, height) if top == y else (x, y, width, height)
@@ -410,13 +427,13 @@ class _Picture:
     # --- a Coatl
 
     @staticmethod
-    def _coatl_size(coatl):
+    def _coatl_size(coatl: JsonObject) -> tuple[float, float]:
         rows = -(-len(coatl["pieces"]) // _ROW)
         cards = len(coatl["prophecies"]) + bool(coatl["temple"])
         wide = 24 + _PIECE * (min(len(coatl["pieces"]), _ROW) + 2) + 130
         return max(wide, 34 + (_CARD_W + _GAP) * max(cards, 1)) + 14, 48 * rows + (_CARD_H + 10 if cards else 30)
 
-    def _coatl(self, seat, number, coatl, x, y):
+    def _coatl(self, seat: int, number: int, coatl: JsonObject, x: float, y: float) -> None:
         pieces = coatl["pieces"]
         self.parts.append(marks.badge(self.paint, x, y + 24, number))
         left = x + 18
@@ -449,16 +466,17 @@ class _Picture:
         if not coatl["prophecies"] and not coatl["temple"]:
             self.text(left, top + 12, "no card yet", 11, color="soft")
 
-    def _end(self, x, y, target):
+    def _end(self, x: float, y: float, target: str) -> None:
         self.parts.append(self.box(x, y + 1, 27, 28, None, "soft", 1.5, 7.0, stroke_dasharray="4 3"))
         self.text(x + 13.5, y + 20.5, "+", 16, color="soft", **_BOLD)
         self.places[target] = (x, y + 1, 27, 28)
 
     # --- a turn
 
-    def turn_marks(self):
+    def turn_marks(self) -> str:
         """Return frames round what a turn has made, with its number."""
-        frames, badges, seat, corners = [], [], self.fields.get("to_move"), Counter()
+        frames, badges, seat = [], [], self.fields["to_move"]
+        corners = Counter[tuple[float, float]]()
         for number, (action, after) in enumerate(self.turn, 1):
             place = self._place_of(action.split(), seat, after, [later.split() for later, _ in self.turn[number:]])
             if place:
@@ -469,7 +487,7 @@ class _Picture:
                 corners[x, y] += 1
         return group([*frames, *badges], class_="turn")
 
-    def _place_of(self, words, seat, after, later):
+    def _place_of(self, words: list[str], seat: int, after: JsonObject, later: list[list[str]]) -> Box | None:
         """Return where the picture shows what an action has done, None if nowhere."""
         places = self.places | self.marks
         match words:
@@ -494,7 +512,7 @@ class _Picture:
                 return places.get(f"coatl:{seat}:{number}")
         return None
 
-    def all_targets(self):
+    def all_targets(self) -> str:
         parts = []
         # What lies within another target comes after it, so that it can be clicked.
         for target, (x, y, width, height) in sorted(self.places.items(), key=lambda place: -place[1][2] * place[1][3]):
@@ -503,6 +521,6 @@ class _Picture:
         return group(parts, class_="targets")
 
 
-def _added_before(number, actions):
+def _added_before(number: str, actions: list[list[str]]) -> int:
     """Return how many pieces of actions go to the head's side of a Coatl."""
     return sum(words[:2] == ["add", number] and words[2] in ("head", "left") for words in actions)
