@@ -1,6 +1,6 @@
 """Coatl as one object: its text forms, views, random events, pictures, training. Records contain the events."""
 
-from cext.games.coatl import ops
+from cext.games.coatl import hidden, ops
 from cext.games.coatl.spec import SPEC
 from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Reasons, Secrets, Starts, Text, Views
 from mexica_ai.games.coatl import compact, draw, edit, effects, entry, legality, notation, tensor
@@ -54,9 +54,9 @@ GAME = Game(
     ),
     starts=Starts(notation.new_state, OPTIONS, ("--players 4 --no-sacrifice-tokens", "| mexica-ai show - --viewer 1")),
     board=render,
-    views=Views(notation.view, notation.viewer, notation.world_of, notation.deal_for, is_secret),
+    views=Views(notation.view, notation.viewer, notation.world_of, hidden.deal_for, is_secret),
     secrets=Secrets(notation.has_one_world),
-    events=Events(notation.draw_outcome),
+    events=Events(ops.draw_outcome),
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe),
     editor=edit.EDITOR,
     reasons=Reasons(legality.why_illegal, effects.describe, ("actions_left",)),

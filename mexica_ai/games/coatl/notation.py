@@ -30,9 +30,9 @@ import random
 from collections.abc import Iterable, Sequence
 
 from cext.core.contract.game import State
-from cext.games.coatl import hidden, ops
 from cext.games.coatl.observations import has_world
 from cext.games.coatl.ops import state_from_fields, state_to_fields
+from mexica_ai.game.text_forms import canonical_text, check_viewer
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.deal import deal
 from mexica_ai.games.coatl.facts import COLORS, FACES, KINDS, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
@@ -46,7 +46,6 @@ from mexica_ai.io.strict import (
     check_version,
     match_action,
     not_an_action,
-    quote,
 )
 
 VERSION = 1  # of the JSON form
@@ -193,13 +192,7 @@ def format_action(action: int) -> str:
     """
     number = action >> 36
     verb = VERBS[number - 1] if 1 <= number <= len(VERBS) else ""
-    text = " ".join([verb, *_operand_words(verb, action)])
-    try:
-        if parse_action(text) == action:
-            return text
-    except NotationError:
-        pass
-    raise NotationError(f"{action:#x} is not the integer of an action", reason="BAD_ACTION")
+    return canonical_text(" ".join([verb, *_operand_words(verb, action)]), action, parse_action)
 
 
 def _operand_words(verb: str, action: int) -> list[str]:
@@ -443,30 +436,18 @@ def view(data: JsonObject, seat: int) -> JsonObject:
     Parameters
     ----------
     data : dict
-        A valid position, as its JSON object or as its fields, in which everything is known or which is
-        this seat's view already.
+        A position in which everything is known, or which is this seat's view already.
     seat : int
         Whose view.
 
     Raises
     ------
     NotationError, PositionError
-        If a JSON object is no valid position; reason VIEWER_MISMATCH, if it is another seat's view, and
+        If the JSON object is no valid position; reason VIEWER_MISMATCH, if it is another seat's view, and
         OUT_OF_RANGE, if there is no such seat.
     """
-    is_fields = isinstance(data, dict) and "num_players" in data
-    data = format_fields(data if is_fields else parse_fields(data))
-    findings = Findings()
-    if type(seat) is not int:
-        findings.add("seat", "WRONG_TYPE", f"given {quote(seat)}; expected an integer")
-        findings.raise_as(NotationError)
-    if findings.check_range("seat", seat, 0, data["players"] - 1) and data["viewer"] not in (None, seat):
-        findings.add(
-            "position.viewer",
-            "VIEWER_MISMATCH",
-            f"given {data['viewer']}; expected null or {seat}, since one view does not show another",
-        )
-    findings.raise_as(PositionError)
+    data = format_fields(parse_fields(data))
+    check_viewer(data, seat)
     for index, other in enumerate(data["seats"]):
         if index != seat:
             other["hand"] = _hidden_but(other["hand"], other["shown"])
@@ -547,28 +528,3 @@ def world_of(state: State, seed: int) -> State:
         if found.current_player < 0 or found.legal_actions():
             return found
     raise PositionError("position: no hand was found with which the seat to move can go on", reason="NO_WORLD")
-
-
-def draw_outcome(state: State, seed: int) -> int:
-    """Return an outcome, as an integer, of the random event that comes first."""
-    return ops.draw_outcome(state, seed)
-
-
-def deal_for(state: State, viewer: int, action: int) -> bool:
-    """Deal what a seat does not see so that an action of another seat is legal, or a random event can happen.
-
-    Parameters
-    ----------
-    state : cext.core.contract.game.State
-        Changed in place.
-    viewer : int
-        The seat, from 0.
-    action : int
-        The action, or the outcome of the random event that comes first.
-
-    Returns
-    -------
-    bool
-        False if no world that fits what the seat has seen allows the action.
-    """
-    return hidden.deal_for(state, viewer, action)

@@ -32,13 +32,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from cext.core.contract.game import State
-from cext.games.tzolkin import ops
 from cext.games.tzolkin.ops import is_answerable, state_from_fields, state_to_fields
+from mexica_ai.game.text_forms import canonical_text, check_viewer
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, PLACES, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.invariants import check_position
 from mexica_ai.games.tzolkin.shape import BUILDING, SHAPE, TILE, any_of
-from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.errors import PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import (
     Findings,
@@ -181,13 +181,7 @@ def format_action(action: int) -> str:
     """
     number = action >> 56
     verb = VERBS[number - 1] if 1 <= number <= len(VERBS) else ""
-    text = " ".join([verb, *_operand_words(verb, action)])
-    try:
-        if parse_action(text) == action:
-            return text
-    except NotationError:
-        pass
-    raise NotationError(f"{action:#x} is not the integer of an action", reason="BAD_ACTION")
+    return canonical_text(" ".join([verb, *_operand_words(verb, action)]), action, parse_action)
 
 
 def _operand_words(verb: str, action: int) -> list[str]:
@@ -405,7 +399,7 @@ def view(data: JsonObject, seat: int) -> JsonObject:
     Parameters
     ----------
     data : dict
-        A position in canonical form, in which everything is known or which is this seat's view already.
+        A position in which everything is known, or which is this seat's view already.
     seat : int
         Whose view.
 
@@ -416,17 +410,7 @@ def view(data: JsonObject, seat: int) -> JsonObject:
         OUT_OF_RANGE, if there is no such seat.
     """
     data = format_fields(parse_fields(data))
-    findings = Findings()
-    if type(seat) is not int:
-        findings.add("seat", "WRONG_TYPE", f"given {quote(seat)}; expected an integer")
-        findings.raise_as(NotationError)
-    if findings.check_range("seat", seat, 0, data["players"] - 1) and data["viewer"] not in (None, seat):
-        findings.add(
-            "position.viewer",
-            "VIEWER_MISMATCH",
-            f"given {data['viewer']}; expected null or {seat}, since one view does not show another",
-        )
-    findings.raise_as(PositionError)
+    check_viewer(data, seat)
     if data["phase"] != "keep":
         return data
     for index, other in enumerate(data["seats"]):
@@ -543,13 +527,3 @@ def world_of(state: State, seed: int) -> State:
     world = state.copy()
     world.determinize(state_to_fields(state)["viewer"], seed)
     return state_from_fields({**state_to_fields(world), "viewer": -1})
-
-
-def draw_outcome(state: State, seed: int) -> int:
-    """Return an outcome, as an integer, of the random event that is due."""
-    return ops.draw_outcome(state, seed)
-
-
-def deal_for(state: State, viewer: int, action: int) -> bool:
-    """Deal what a seat does not see so that an action of another seat is legal; False if none makes it so."""
-    return ops.deal_for(state, viewer, action)
